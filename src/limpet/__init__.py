@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from .remember.sweep import Swept
     from .remember.write import Receipt
     from .scan import HeldSecret
-    from .store.records import Action, Filter, Page, Problem, SessionRow, StoreStats
+    from .store.records import Action, Filter, Page, Problem, Scan, SessionRow, StoreStats
     from .transfer.copy import CopyReport
     from .transfer.devices import DeviceInfo
     from .transfer.records import TransferReport
@@ -87,7 +87,7 @@ __all__ = [
     "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "Operation",
     "OrganizeReport", "Page", "Problem",
     "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt", "Reranker", "Retention",
-    "ReviewItem", "Revision", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
+    "ReviewItem", "Revision", "Scan", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing", "StoreReadOnly",
     "StoreStats", "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
     "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "change_key", "copy_store",
@@ -139,7 +139,7 @@ _HOMES = {
     "scan": ("HeldSecret",),
     "remember.sweep": ("Swept",),
     "remember.write": ("Receipt",),
-    "store.records": ("Action", "Filter", "Page", "Problem", "SessionRow", "StoreStats"),
+    "store.records": ("Action", "Filter", "Page", "Problem", "Scan", "SessionRow", "StoreStats"),
     "transfer.copy": ("CopyReport",),
     "transfer.devices": ("DeviceInfo",),
     "transfer.records": ("TransferReport",),

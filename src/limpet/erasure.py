@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from .model.dataclass import NamedTuple
 from .model.errors import LimpetError
 from .model.ids import format_id, parse_id
 from .model.memory import STATES

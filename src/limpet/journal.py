@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from .model.dataclass import NamedTuple
 from .model.errors import StoreBusy
 from .model.ids import format_id, parse_id
 from .pause import is_ignored

@@ -110,7 +110,7 @@ def ignored_in(folder: str) -> tuple[str, ...]:
 
 
 # What stands between words where no space does.
-_BETWEEN = re.compile(r"""[\s"'`()\[\]<>{},;:|=!?\u2026]+""")
+_BETWEEN = r"""[\s"'`()\[\]<>{},;:|=!?\u2026]+"""
 
 
 def is_ignored(text: str, patterns: Sequence[str]) -> bool:
@@ -124,7 +124,7 @@ def is_ignored(text: str, patterns: Sequence[str]) -> bool:
     low = text.casefold()
     # Each as it stands, and without what a sentence puts around it; of FILE:LINE the file.
     words = {word.strip("\"'`()[]<>{},;:.!?\u2026") for word in low.split()} | set(low.split())
-    words |= {part for word in words for part in _BETWEEN.split(word)}
+    words |= {part for word in words for part in re.split(_BETWEEN, word)}
     for pattern in map(str.casefold, patterns):
         if not any(mark in pattern for mark in "*?"):
             if pattern in low:

@@ -3,13 +3,13 @@
 A cold process has no embedding model and would wait half a second for one; a running MCP server has it, from the first
 question on. Nobody needs the server: where none answers at once, or there are no Unix sockets, the cold process does
 the work itself. Only reads are asked this way. A message is one JSON object after its length, four bytes, big-endian.
+`socket` is imported at use: a hook that finds no server need not wait for it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import socket
 import stat
 import struct
 import threading
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from .folders import beside
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
 
     from .api import Limpet
@@ -53,7 +54,7 @@ FIRST_QUESTION = "What is known here?"
 
 def place(store: str) -> Path | None:
     """Where the socket of a store is; None where there cannot be one."""
-    if not hasattr(socket, "AF_UNIX") or store == ":memory:":
+    if os.name == "nt" or store == ":memory:":
         return None
     path = Path(f"{os.path.realpath(beside(store))}.sock")
     return path if len(os.fsencode(path)) <= MOST_PATH_BYTES else None
@@ -67,6 +68,8 @@ def ask(settings: Settings, verb: str, given: dict[str, Any], *, seconds: float)
     path = place(settings.path)
     if path is None or not _is_ours(path):
         return None
+    import socket
+
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(CONNECT_SECONDS)
@@ -145,6 +148,8 @@ class RecallServer:
 
     def _listen(self) -> socket.socket | None:
         """A listening socket at its path, if nobody answers there. What a killed process left is replaced."""
+        import socket
+
         assert self._path is not None
         if _answers(self._path):
             return None
@@ -189,6 +194,8 @@ class RecallServer:
 
     def _accept(self, connection: socket.socket) -> bool:
         """Room for one more, made by ending the oldest that has not asked; False when all others have."""
+        import socket
+
         with self._lock:
             if self._open >= CONNECTIONS:
                 if not self._silent:
@@ -265,6 +272,8 @@ class RecallServer:
 
 
 def _answers(path: Path) -> bool:
+    import socket
+
     if not _is_ours(path):
         return False
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:

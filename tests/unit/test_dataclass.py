@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import typing
 from types import SimpleNamespace
 
 import pytest
@@ -121,3 +122,60 @@ def test_public_values_go_through_pickle():
 def test_a_class_without_slots_is_refused():
     with pytest.raises(TypeError, match="slots"):
         ours.dataclass(slots=False)
+
+
+def tuples(kind):
+    """A named tuple with defaults, a method and a text of its own, and what is derived from it."""
+
+    class Row(kind):
+        """A row."""
+
+        num: int
+        words: tuple[str, ...] = ()
+        other: Row | None = None
+
+        @property
+        def size(self) -> int:
+            return len(self.words)
+
+        def __str__(self) -> str:
+            return f"row {self.num}"
+
+    class Longer(Row):
+        __slots__ = ()
+
+        def twice(self) -> int:
+            return 2 * self.num
+
+    return SimpleNamespace(Row=Row, Longer=Longer)
+
+
+OUR_TUPLES, STANDARD_TUPLES = tuples(ours.NamedTuple), tuples(typing.NamedTuple)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda of: (of.Row(1), of.Row(2, ("a",)), str(of.Row(3)), of.Row(1, ("a", "b")).size, of.Longer(4).twice()),
+        lambda of: (of.Row(1) == (1, (), None), {of.Row(1): 2}, of.Row(1) < of.Row(2), [*of.Row(1)]),
+        lambda of: (of.Row._make([1, (), 3]), of.Row(1)._replace(num=2), of.Row(1)._asdict(), of.Longer(num=1)),
+        lambda of: (of.Row._fields, of.Row._field_defaults, of.Row.__match_args__, of.Row.__doc__, of.Row.num.__doc__),
+        lambda of: (of.Row.__name__, of.Row.__qualname__, of.Row.__module__, of.Row.__bases__, of.Longer.__mro__[2:]),
+        lambda of: (inspect.signature(of.Row).parameters.keys(), list(of.Row.__annotations__)),
+        lambda of: of.Row(),
+        lambda of: of.Row(1, unknown=2),
+        lambda of: setattr(of.Row(1), "num", 2),
+        lambda of: copy.deepcopy(of.Row(1, ("a",), of.Row(2))),
+    ],
+)  # fmt: skip
+def test_a_named_tuple_is_as_the_standard_library_makes_it(ask):
+    assert outcome(ask, OUR_TUPLES) == outcome(ask, STANDARD_TUPLES)
+
+
+def test_the_types_of_a_row_can_be_asked_for():
+    from limpet import PurgeReport, Scan, StoreStats
+
+    assert typing.get_type_hints(PurgeReport)["proof"] == Scan | None
+    assert typing.get_type_hints(StoreStats)["memories"] is int
+    one = PurgeReport("a", 1, 2, purged=True)
+    assert pickle.loads(pickle.dumps(one)) == one

@@ -192,8 +192,6 @@ def _list_options(parser: ArgumentParser) -> None:
 
 
 def _list(args: Namespace) -> int:
-    from .elsewhere import elsewhere, nothing
-
     with open_store(args) as memory:
         seen = memory.in_all_scopes() if args.all_scopes else memory
         page = seen.list(
@@ -204,10 +202,10 @@ def _list(args: Namespace) -> int:
                 output.object_line(one.as_dict())
         else:
             output.listed(page.memories, memory, scopes=args.all_scopes, numbered=True)
-        if not page.memories:
-            nothing(memory, args)
-        elif all(one.scope != memory.scope for one in page.memories):
-            elsewhere(memory, args)
+        if all(one.scope != memory.scope for one in page.memories):
+            from .elsewhere import elsewhere, nothing
+
+            (elsewhere if page.memories else nothing)(memory, args)
     _number(args, "list", [one.id for one in page.memories])
     if page.cursor and args.json:
         sys.stdout.flush()

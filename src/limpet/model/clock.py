@@ -18,17 +18,15 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Numbers that are seconds or milliseconds of a time since 1973 at least; as microseconds, of 1970's first months.
 _SECONDS, _MILLISECONDS = range(10**8, 10**10), range(10**11, 10**13)
 # A year and a month, and a day, as far as ISO 8601 would have them in two digits.
-_NUMERIC = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?")
-_BY_COUNTRY = re.compile(r"(\d{1,2})([/.-])(\d{1,2})(?:\2(\d{2}|\d{4})?)?(?:\s.*)?")
+_NUMERIC = r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?"
+_BY_COUNTRY = r"(\d{1,2})([/.-])(\d{1,2})(?:\2(\d{2}|\d{4})?)?(?:\s.*)?"
 # What a text says at least that is a time: whether a number alone, "at 5", is a month or a day would be a guess.
-_SAYS_TIME = re.compile(
-    r"\d:\d|\d\s*(?:[ap]\.?m|[smhdwy])\b|\d[/.-]\d|\d{4}|\b(?!(?:the|utc|gmt|about)\b)[a-z]{3,}", re.I
-)
+_SAYS_TIME = r"(?i)\d:\d|\d\s*(?:[ap]\.?m|[smhdwy])\b|\d[/.-]\d|\d{4}|\b(?!(?:the|utc|gmt|about)\b)[a-z]{3,}"
 _HINT = (
     'use ISO 8601 ("2026-01-31T09:30", in another time zone "2026-01-31T09:30+01:00"), a date of the years 1 to 9999, '
     'or "3 days ago"'
 )
-_QUARTER = re.compile(r"\bq[1-4]\b", re.I)
+_QUARTER = r"(?i)\bq[1-4]\b"
 
 
 class Clock(Protocol):
@@ -172,16 +170,16 @@ def _parse_words(words: str, now: int) -> int:
     }  # fmt: skip
     if simple in begins:
         return from_datetime(begins[simple])
-    if (numeric := _NUMERIC.fullmatch(words)) is not None:
+    if (numeric := re.fullmatch(_NUMERIC, words)) is not None:
         year, month, day = (int(one or 1) for one in numeric.groups())
         try:
             return from_datetime(datetime(year, month, day))
         except ValueError:
             raise _not_a_time(words) from None
-    if _QUARTER.search(words) or not _SAYS_TIME.search(words):
+    if re.search(_QUARTER, words) or not re.search(_SAYS_TIME, words):
         raise _not_a_time(words)
     order: dict[str, str] = {}
-    if (numeric := _BY_COUNTRY.fullmatch(words)) is not None:
+    if (numeric := re.fullmatch(_BY_COUNTRY, words)) is not None:
         one, other = int(numeric[1]), int(numeric[3])
         if numeric[2] == ".":  # where dates have dots, the day comes first
             order = {"DATE_ORDER": "DMY"}

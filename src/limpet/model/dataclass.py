@@ -1,14 +1,17 @@
-"""Dataclasses with slots, as the standard library's are, made in a tenth of its time.
+"""Dataclasses with slots and named tuples, as the standard library's are, made in a tenth and in half of its time.
 
 A cold command makes some fifty of these classes. The standard library writes and compiles seven methods of each one
 as it is made, and imports `inspect` to do so: a fifth of what the command may take. Here the methods are the same
 functions for all of them, but for `__init__`, which is compiled when a class gets its first object.
+
+What a named tuple's annotations say stays text: to compile the first costs a millisecond.
 
 Type checkers see the standard library's; its `fields`, `replace`, `asdict` and `inspect.signature` read these alike.
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -182,9 +185,30 @@ _METHODS: dict[str, Any] = {
 }  # fmt: skip
 _FROZEN: dict[str, Any] = {"__setattr__": _refuse, "__delattr__": _refuse}
 
+
+_namedtuple: Any = namedtuple  # type checkers would have its fields written out
+
+
+class _NamedTuple(type):
+    """The class of `NamedTuple`: what is derived from that becomes a tuple."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+        if not bases:
+            return super().__new__(cls, name, bases, namespace)
+        said = namespace.get("__annotations__") or type(name, (), namespace).__annotations__
+        defaults = [namespace[one] for one in said if one in namespace]
+        made = _namedtuple(name, said, defaults=defaults, module=namespace["__module__"])
+        made.__annotations__ = said
+        for one in namespace.keys() - {*said, "__module__", "__annotations__"}:
+            setattr(made, one, namespace[one])
+        return made
+
+
 if TYPE_CHECKING:
     from dataclasses import Field, dataclass, field, fields, replace
+    from typing import NamedTuple
 else:
     Field, dataclass, field, fields, replace = _Field, _dataclass, _Field, _fields, _replace
+    NamedTuple = _NamedTuple("NamedTuple", (), {})
 
-__all__ = ["Field", "dataclass", "field", "fields", "replace"]
+__all__ = ["Field", "NamedTuple", "dataclass", "field", "fields", "replace"]

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from .dataclass import NamedTuple
 from .errors import BadInput
 from .events import Event
 from .memory import EDGE_TYPES

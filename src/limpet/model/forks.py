@@ -11,7 +11,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import StoreError
 
@@ -27,26 +27,27 @@ IMPORTED_LATE = sys.stdlib_module_names | {
 }  # fmt: skip
 
 
-class Held(Protocol):
-    """What threads may be inside of when their process is forked."""
+if TYPE_CHECKING:  # to make the classes of two protocols costs every cold command
 
-    def hold(self, until: float) -> None:
-        """Wait until no other thread is inside, to a time of the monotonic clock."""
-        ...
+    class Held(Protocol):
+        """What threads may be inside of when their process is forked."""
 
-    def let_go(self) -> None:
-        """In the parent, after the fork."""
-        ...
+        def hold(self, until: float) -> None:
+            """Wait until no other thread is inside, to a time of the monotonic clock."""
+            ...
 
-    def renew(self) -> None:
-        """In the child, in place of that."""
-        ...
+        def let_go(self) -> None:
+            """In the parent, after the fork."""
+            ...
 
+        def renew(self) -> None:
+            """In the child, in place of that."""
+            ...
 
-class Renewed(Protocol):
-    """What has locks, threads or models that a child cannot use."""
+    class Renewed(Protocol):
+        """What has locks, threads or models that a child cannot use."""
 
-    def renew(self) -> None: ...
+        def renew(self) -> None: ...
 
 
 _held: weakref.WeakSet[Any] = weakref.WeakSet()

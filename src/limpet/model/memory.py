@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, Literal, TypeVar, get_args
 
 from .clock import Instant, MaybeInstant
@@ -49,7 +49,7 @@ MAX_TOPICS = 50
 
 # Neither white space nor controls nor halves of characters, which are no text.
 _PART = r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff{}]+"
-_KEY = re.compile(rf"{_PART}(?:\.{_PART})+".replace("{}", "."))
+_KEY = rf"{_PART}(?:\.{_PART})+".replace("{}", ".")
 _SCOPE = re.compile(_PART.replace("{}", ""))
 
 
@@ -118,18 +118,10 @@ def checks_arguments(verb: Verb) -> Verb:
 
     It raises BadInput.
     """
-    inner: Any = verb
-    while hasattr(inner, "__wrapped__"):
-        inner = inner.__wrapped__
-    code = inner.__code__
-    names = code.co_varnames[: code.co_argcount]
-    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    takes = {*own, *getattr(verb, "old_names", ())}
-    said = {name: f"{kind}".split(" | ") for name, kind in verb.__annotations__.items() if name != "return"}
-    known = {name: kinds for name, kinds in said.items() if set(kinds) <= _TAKEN.keys()}
 
     @wraps(verb)
     def call(*args: Any, **given: Any) -> Any:
+        names, own, takes, known = _arguments(verb)
         if not takes.issuperset(given):
             raise _unknown(verb.__name__, min(given.keys() - takes), [name for name in own if name != "self"])
         checked = [_checked(name, one, known.get(name)) for name, one in zip(names, args, strict=False)]
@@ -149,6 +141,20 @@ def _unknown(verb: str, name: str, known: Sequence[str]) -> BadInput:
     near = get_close_matches(name, known, 1)
     hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(known)}"
     return _UnknownArgument(f"{verb}() got an unexpected keyword argument {name!r}", hint=hint)
+
+
+@cache  # read when the verb is first called: a command makes a hundred of them and calls a few
+def _arguments(verb: Any) -> tuple[tuple[str, ...], tuple[str, ...], set[str], dict[str, list[str]]]:
+    """The names of a verb's arguments that may come without theirs; all; with those of old; the kinds of those that are
+    checked."""
+    inner = verb
+    while hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
+    code = inner.__code__
+    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    said = {name: f"{kind}".split(" | ") for name, kind in verb.__annotations__.items() if name != "return"}
+    known = {name: kinds for name, kinds in said.items() if set(kinds) <= _TAKEN.keys()}
+    return code.co_varnames[: code.co_argcount], own, {*own, *getattr(verb, "old_names", ())}, known
 
 
 # How an annotation is called in an error, and what it takes. (An open file is known by what it can do.)
@@ -251,7 +257,7 @@ def unlike_topics(topics: Iterable[str]) -> tuple[str, ...]:
 
 def check_key(key: str) -> str:
     """SUBJECT.ATTRIBUTE, without spaces. Raises BadInput."""
-    if not isinstance(key, str) or len(key) > MAX_NAME_CHARACTERS or not _KEY.fullmatch(key):
+    if not isinstance(key, str) or len(key) > MAX_NAME_CHARACTERS or not re.fullmatch(_KEY, key):
         raise BadInput(f"not a key: {str(key)[:60]!r}", hint="a key is SUBJECT.ATTRIBUTE, such as user.city")
     return key
 

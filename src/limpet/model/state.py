@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from .clock import MICROSECONDS_PER_DAY
-from .dataclass import dataclass, replace
+from .dataclass import NamedTuple, dataclass, replace
 from .events import Event
 from .memory import REACHED, TRUST, least_trusted, unlike_topics
 

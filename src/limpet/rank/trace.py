@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from ..model.dataclass import dataclass, field
+from ..model.dataclass import NamedTuple, dataclass, field
 
 
 class SignalTrace(NamedTuple):

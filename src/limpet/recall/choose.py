@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
-from ..model.dataclass import replace
+from ..model.dataclass import NamedTuple, replace
 from ..model.ids import parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, is_unconfirmed
 from ..model.unfrozen import unfrozen

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
-from ..model.dataclass import dataclass, field, replace
+from ..model.dataclass import NamedTuple, dataclass, field, replace
 from ..model.errors import EmbedderUnavailable
 from ..model.memory import STATES, Memory, caseless
 from ..text.dates import MONTHS, WEEKDAYS, mentioned, spans

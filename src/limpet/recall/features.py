@@ -13,9 +13,8 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
-from ..model.dataclass import dataclass, field, replace
+from ..model.dataclass import NamedTuple, dataclass, field, replace
 from ..rank.arithmetic import Arithmetic, Column
 from ..text.dates import Mentioned, agreement, mentioned, spans
 from .index import CandidateTable

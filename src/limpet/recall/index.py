@@ -8,10 +8,10 @@ index a text is known by its number (`text_id`): that is what words and vectors 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..model.clock import MICROSECONDS_PER_DAY
-from ..model.dataclass import dataclass, field
+from ..model.dataclass import NamedTuple, dataclass, field
 from ..rank.arithmetic import Arithmetic, Column, ListColumn
 from ..rank.constants import USUAL_IMPORTANCE
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from ..model.dataclass import dataclass, replace
+from ..model.dataclass import NamedTuple, dataclass, replace
 from ..model.errors import BadInput
 from ..store.records import Filter
 from .intent import intent

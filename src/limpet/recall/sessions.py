@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Instant, MaybeInstant, format_time, parse_time
-from ..model.dataclass import dataclass, field
+from ..model.dataclass import NamedTuple, dataclass, field
 from ..model.memory import Memory
 from ..model.sequence import Holds
 from ..rank import constants as C

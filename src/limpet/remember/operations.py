@@ -7,10 +7,10 @@ event for each of those. So what holds is what `model.state.cancelled_by` says, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..model.clock import Instant
-from ..model.dataclass import dataclass, field
+from ..model.dataclass import NamedTuple, dataclass, field
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
 from ..model.events import Event

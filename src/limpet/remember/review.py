@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..model.clock import MICROSECONDS_PER_DAY, Instant, format_time
-from ..model.dataclass import dataclass, field, replace
+from ..model.dataclass import NamedTuple, dataclass, field, replace
 from ..model.encode import OPTIONAL, TIME, JsonForm, by
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id

@@ -1,14 +1,13 @@
 """What a store is asked with and what it gives: filters and rows.
 
-Rows are named tuples, not dataclasses: making a dataclass takes a millisecond that every cold command would pay. And
-their annotations are evaluated here, not kept as text: named tuples would compile each of them.
+Rows are named tuples, not dataclasses: making a dataclass takes a millisecond that every cold command would pay.
 """
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..model.clock import to_datetime
-from ..model.dataclass import dataclass
+from ..model.dataclass import NamedTuple, dataclass
 from ..model.sequence import Holds
 
 if TYPE_CHECKING:

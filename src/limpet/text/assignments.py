@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 
 from .passwords import ADJECTIVE, SAID, mixed
-from .secrets import CODE, NAME_CHARACTERS, PLACEHOLDER, VALUE, is_handle, names_secret
+from .placeholders import CODE, PLACEHOLDER, is_handle
+from .secrets import NAME_CHARACTERS, VALUE, names_secret
 
 # `NAME=`, `"name": "`, also escaped, `["name"] = `, `name => `, `--name=`.
 _FIELD = re.compile(
@@ -26,7 +27,7 @@ _FLAG = re.compile(
     r"""(?<!\S)(?:--?(?P<name>[\w-]{4,60})|(?P<said>requirepass|masterauth))[ \t]+(?:(?P<quote>["'])(?P<quoted>[^"'\n]{4,100})(?P=quote)|(?P<value>[^\s"'`-][^\s"'`]{3,199}))"""
 )
 _PLAIN = re.compile(r"""[^\s"'`,;<>&\\]{1,200}""")
-LINE = 200
+_VALUE, LINE = re.compile(VALUE), 200
 _MIXED = re.compile(r"(?=\S{0,99}[!@#$%^&*])(?=\S{0,99}\d)(?=\S{0,99}[A-Za-z])[^\s/:()\[\]]{8,100}[ \t]*(?:\n|$)")
 # Names of passwords.
 _STRICT = re.compile(
@@ -92,7 +93,7 @@ def _is_told(text: str, match: re.Match[str]) -> bool:
 
 def _span(text: str, match: re.Match[str], name: str) -> tuple[int, int] | None:
     start, quote = match.end(), match["quote"]
-    likely = VALUE.match(text, start)
+    likely = _VALUE.match(text, start)
     if likely is not None and name.lower() != "pass":
         return None if _placeholder(likely[1]) or CODE.match(likely[1]) else likely.span(1)
     if quote is not None:

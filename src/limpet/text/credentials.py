@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 
 from .passwords import CLAUSE_ENDS, LITTLE, mixed
-from .secrets import CODE, HANDLES, PLACEHOLDER, UUID, names_secret
+from .placeholders import CODE, PLACEHOLDER, UUID
+from .secrets import HANDLES, names_secret
 
 _NOUN = re.compile(
     r"(?i)(?<![\w$@/\\.])(?<!::)(?P<noun>keys?|tokens?|secrets?|credentials?|creds?|password|passphrase|jeton|clave|clé"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from .lexicon import DE_AT, DE_BE, DE_DONE, DE_LEADS, DE_MEASURES, DE_NAMED, DE_USES, DE_WANTS
 from .tokens import VALUES, Token, stem
 
 
@@ -17,21 +18,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.casefold().split())  # as words are compared: "heisst"
 
 
-_BE = _words("ist sind")
-_DONE = _words("wird werden")
-# Something is there, and in one place at a time.
-_AT = _words(
-    "steht stehen liegt liegen läuft laufen wohnt wohnen lebt leben arbeitet arbeiten sitzt sitzen befindet "
-    "befinden parkt hostet hosten deployt deployen schläft startet starten beginnt beginnen endet enden findet "
-    "finden kommt hört lauscht lauschen gilt gelten testen testet schreibt speichert speichern ist sind"
-)
-_MEASURES = _AT | _words(
-    "beträgt betragen dauert dauern kostet kosten hat haben wartet warten verfällt verfallen wiegt braucht "
-    "brauchen benötigt benötigen erlaubt behält behalten öffnet öffnen schließt schließen erscheint verlangt "
-    "bekommt bekommen wird werden müssen muss darf dürfen"
-)
-_NAMED = _words("heißt heißen bevorzugt bevorzugen")
-_USES = _words("nutzt nutzen benutzt benutzen verwendet verwenden")
 _FOR = _words("für als zum zur beim bei")
 _IN = _words(
     "in im ins bei beim auf am an unter über aus mit via per als zu zum zur ab um nach von vom durch bis vor seit"
@@ -43,10 +29,9 @@ _MANY = _words(
     "beeinflusst verkauft gekauft importiert gefunden besprochen erklärt beschrieben aufgerufen erkannt "
     "angezeigt geteilt verbunden begleitet beachtet ignoriert überschrieben"
 )
-_PARTICIPLE = re.compile(r"(?:\w{0,12}ge\w{2,}(?:t|en)|(?:be|ver|er|ent|zer|über|unter)\w{2,}(?:t|en)|\w{3,}iert)")
+_PARTICIPLE = r"(?:\w{0,12}ge\w{2,}(?:t|en)|(?:be|ver|er|ent|zer|über|unter)\w{2,}(?:t|en)|\w{3,}iert)"
 _THAT = _words("dies diese dieser dieses das jene jener jenes welche welcher welches")
 _PAST = _words("war waren wurde wurden hatte hatten kam ging gab fand lief stand lag dauerte kostete begann endete")
-_LEADS = _words("leitet verantwortet betreut führt besitzt moderiert pflegt")
 _RESPONSIBLE = _words("zuständig verantwortlich")
 _ROLES = _words(
     "leiter leiterin chef chefin inhaber inhaberin ansprechpartner ansprechpartnerin verantwortliche "
@@ -89,7 +74,6 @@ _OPPOSITES = [
         "duzen|siezen",
     )
 ]
-_WANTS = _words("möchte möchten will wollen bevorzugt bevorzugen mag mögen wünscht braucht")
 
 
 def opposes(before: Sequence[Token], a: Sequence[Token], b: Sequence[Token], after: Sequence[Token]) -> bool:
@@ -97,11 +81,11 @@ def opposes(before: Sequence[Token], a: Sequence[Token], b: Sequence[Token], aft
     if len(a) != 1 or len(b) != 1 or len(before) < 2 or not _opposite(_low(a[0]), _low(b[0])):
         return False
     lows = _lows(before)
-    said = next((i for i, low in enumerate(lows) if low in _MEASURES | _WANTS | _DONE), None)
+    said = next((i for i, low in enumerate(lows) if low in DE_MEASURES | DE_WANTS), None)
     if not said or _past(before, after) or _rest(before[:said]) == 0:
         return False
     behind = _rest(after)
-    return behind == 0 or lows[-1] in _WANTS or (_low(a[0]) in _words("vor nach mit ohne immer nie niemals stets"))
+    return behind == 0 or lows[-1] in DE_WANTS or (_low(a[0]) in _words("vor nach mit ohne immer nie niemals stets"))
 
 
 def one_value(before: Sequence[Token], a: Sequence[Token], b: Sequence[Token], after: Sequence[Token]) -> bool:
@@ -117,7 +101,7 @@ def one_value(before: Sequence[Token], a: Sequence[Token], b: Sequence[Token], a
     if not mine or not theirs or max(len(mine), len(theirs)) > 3:
         return False
     if _measured(mine) and _measured(theirs):
-        return _lows(before)[place] in _MEASURES and _rest(within) <= 1 and len(mine) == len(theirs)
+        return _lows(before)[place] in DE_MEASURES and _rest(within) <= 1 and len(mine) == len(theirs)
     if any(one.kind in VALUES for one in (*mine, *theirs)) or not (_noun(mine) and _noun(theirs)):
         return False
     return _rest(within) == 0 and _object(before[: place + 1], within, after)
@@ -137,17 +121,17 @@ def _taken_in(
 def _object(before: Sequence[Token], within: Sequence[Token], after: Sequence[Token]) -> bool:
     verb, joined = _low(before[-1]), any(_low(one) in _IN for one in within)
     done = _low(after[-1]) if after else ""
-    if verb in _DONE | _BE and _PARTICIPLE.fullmatch(done):
+    if verb in DE_DONE | DE_BE and re.fullmatch(_PARTICIPLE, done):
         return joined and done not in _MANY and len(after) <= 2
     if _rest(after[:1]) and done not in {"statt", "gespeichert", "gehostet"}:
         return False  # it only says which
-    if verb in _NAMED:
+    if verb in DE_NAMED:
         return not joined
-    if verb in _USES:
+    if verb in DE_USES:
         return not joined and bool(after) and _low(after[0]) in _FOR
-    if verb in _BE and not joined:
+    if verb in DE_BE and not joined:
         return any(_low(one).endswith(_ATTRIBUTES) for one in before[:-1]) and not after
-    return joined and verb in _AT
+    return joined and verb in DE_AT
 
 
 def _has_role(a: Sequence[Token], b: Sequence[Token], after: Sequence[Token]) -> bool:
@@ -155,7 +139,7 @@ def _has_role(a: Sequence[Token], b: Sequence[Token], after: Sequence[Token]) ->
     if len(a) != 1 or len(b) != 1 or len(after) < 2 or not _noun(a) or not _noun(b):
         return False
     first, *then = _lows(after)
-    if first in _LEADS:
+    if first in DE_LEADS:
         return _rest(after[1:]) > 0
     if first != "ist":
         return False
@@ -164,7 +148,7 @@ def _has_role(a: Sequence[Token], b: Sequence[Token], after: Sequence[Token]) ->
 
 def _verb(before: Sequence[Token]) -> int:
     """The place of the first verb that is known; 0 where there is none: what is said first is the subject."""
-    known = _MEASURES | _NAMED | _USES
+    known = DE_MEASURES | DE_NAMED | DE_USES
     return next((i for i, one in enumerate(before) if i and _low(one) in known and one.surface.islower()), 0)
 
 
@@ -182,8 +166,9 @@ def _noun(some: Sequence[Token]) -> bool:
 def _past(before: Sequence[Token], after: Sequence[Token]) -> bool:
     """Whether it is told as an event: "wurde verschoben", "hat gekostet"."""
     lows = set(_lows(before))
-    ended = bool(after) and _PARTICIPLE.fullmatch(_low(after[-1])) is not None
-    return bool(lows & _PAST) or bool({_low(one) for one in after} & _PAST) or (bool(lows & {"hat", "haben"}) and ended)
+    if not _PAST.isdisjoint((*lows, *_lows(after))):
+        return True
+    return bool(lows & {"hat", "haben"} and after and re.fullmatch(_PARTICIPLE, _low(after[-1])))
 
 
 def _we(before: Sequence[Token]) -> bool:

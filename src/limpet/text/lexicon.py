@@ -1,4 +1,5 @@
-"""Closed classes of words that the difference guard reads: numbers, units, function words (English), and negation.
+"""Closed classes of words that the difference guard reads: numbers, units, function words (English), negation, and
+verbs of German.
 
 Only classes that a language does not add to every day. What is open-ended (names, tools, nouns) is found by its form,
 or stays "other wording", which is never merged unseen. Opposites and rivals are in `opposites.py`.
@@ -101,3 +102,27 @@ PARTICIPLES = _words(
     "left lost paid met cut bought brought thrown drawn driven grown seen split cast fed led spent"
 )  # fmt: skip
 BE_FORMS = _words("is are was were be been being am get gets got isn't aren't")
+
+# Verbs of German by what they say, as words are compared ("heisst"): what `german.py` reads takes one of them.
+DE_BE = _words("ist sind")
+DE_DONE = _words("wird werden")
+# Something is there, and in one place at a time.
+DE_AT = DE_BE | _words(
+    "steht stehen liegt liegen läuft laufen wohnt wohnen lebt leben arbeitet arbeiten sitzt sitzen befindet "
+    "befinden parkt hostet hosten deployt deployen schläft startet starten beginnt beginnen endet enden findet "
+    "finden kommt hört lauscht lauschen gilt gelten testen testet schreibt speichert speichern"
+)
+DE_MEASURES = (
+    DE_AT
+    | DE_DONE
+    | _words(
+        "beträgt betragen dauert dauern kostet kosten hat haben wartet warten verfällt verfallen wiegt braucht "
+        "brauchen benötigt benötigen erlaubt behält behalten öffnet öffnen schliesst schliessen erscheint verlangt "
+        "bekommt bekommen müssen muss darf dürfen"
+    )
+)
+DE_NAMED = _words("heisst heissen bevorzugt bevorzugen")
+DE_USES = _words("nutzt nutzen benutzt benutzen verwendet verwenden")
+DE_WANTS = _words("möchte möchten will wollen bevorzugt bevorzugen mag mögen wünscht braucht")
+DE_LEADS = _words("leitet verantwortet betreut führt besitzt moderiert pflegt")
+DE_VERBS = DE_MEASURES | DE_NAMED | DE_USES | DE_WANTS | DE_LEADS

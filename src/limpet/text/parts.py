@@ -18,12 +18,13 @@ READ = 4_000
 WORDS = 20
 # Characters at the beginning of two words that are the same in inflections of one.
 STEM = 5
-# Of text in which a run of white space is one blank or one new line.
-_END = re.compile(r"(?<=[.!?…])[\"')*”]* |\n")
-_PAUSE = re.compile(r"(?<=[,;:]) | [–—-] ")
-_BLANKS = re.compile(r"[^\S\n]+")
-_LINES = re.compile(r" ?\n[ \n]*")
-_WORD = re.compile(r"\w{3,}")
+# Compiled, and kept by re's own cache, when a long message comes. Of text in which a run of white space is one blank or
+# one new line.
+_END = r"(?<=[.!?…])[\"')*”]* |\n"
+_PAUSE = r"(?<=[,;:]) | [–—-] "
+_BLANKS = r"[^\S\n]+"
+_LINES = r" ?\n[ \n]*"
+_WORD = r"\w{3,}"
 
 
 def parts(message: str) -> list[str]:
@@ -33,10 +34,10 @@ def parts(message: str) -> list[str]:
     message = message[:READ]
     if len(message.split()) <= WORDS:
         return [message]
-    message = _LINES.sub("\n", _BLANKS.sub(" ", message)).strip()
+    message = re.sub(_LINES, "\n", re.sub(_BLANKS, " ", message)).strip()
     pieces: list[tuple[str, int]] = []
-    for sentence in _END.split(message):
-        several = [sentence] if len(sentence.split()) <= WORDS else _PAUSE.split(sentence)
+    for sentence in re.split(_END, message):
+        several = [sentence] if len(sentence.split()) <= WORDS else re.split(_PAUSE, sentence)
         pieces += [(one, count) for one in several if (count := len(one.split()))]
     found: list[str] = []
     until = 0
@@ -61,4 +62,4 @@ def nearest(several: Sequence[str], text: str) -> str:
 
 @lru_cache(maxsize=256)  # each part is compared with each text
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(word[:STEM] for word in _WORD.findall(text.casefold()) if word not in SAID_ANYWAY)
+    return frozenset(word[:STEM] for word in re.findall(_WORD, text.casefold()) if word not in SAID_ANYWAY)

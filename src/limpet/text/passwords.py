@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .secrets import CODE, PLACEHOLDER
+from .placeholders import CODE, PLACEHOLDER
 
 _QUOTES = {
     '"': '"',

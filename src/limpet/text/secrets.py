@@ -1,6 +1,7 @@
 """Secrets that must not be stored: found by their form or by the name of their field, replaced by a mark.
 
-What a name means is said once, by `names_secret`: for `NAME=value` in texts and for the fields of JSON.
+What a name means is said once, by `names_secret`: for `NAME=value` in texts and for the fields of JSON. Patterns that only a
+text with a secret needs are compiled, and kept by re's own cache, when one comes; what is none is in `placeholders.py`.
 """
 
 from __future__ import annotations
@@ -70,32 +71,6 @@ _PROGRAMS = (
     "net use",
     "chpasswd",
 )
-# What stands where a secret would and is none: hidden before, to be filled in, or the word itself.
-PLACEHOLDER = re.compile(
-    r"x{3,}|\*+|\u2022+|\.{3,}|redacted|example|change-?_?me|[<{]|%[sr(]|&#?\w{1,8};"
-    r"|\$(?:[{(]|(?-i:[A-Z_][A-Z0-9_]*|[a-z_]+)$|\w+(?:::|->?|[;{\[]|[)\]}>]+[,;.]?$))"
-    r"|(?:_{3,}|#+|pass(?:word|wd)?|passwort|kennwort|contraseña|pwd|secret|token|null|none|true|false|string|todo)\]?$"
-    r"|.{0,60}?(?:^|[-_.])(?:your|example|placeholder|dummy|sample|insert|goes|here)(?:[-_.]|$)",
-    re.IGNORECASE,
-)
-# A file has a folder, or a name without capitals, and without digits unless of several parts: `S3cret.key` may be a password.
-_ENDING = r"\.(?:pem|key|crt|cer|p12|pfx|jks|asc|gpg|pub|txt|json|ya?ml)$"
-# A call, an index, a path of names, the name of a constant, a pattern: code that has the value from somewhere. An address, a
-# file or an entry of a vault: where it is kept.
-CODE = re.compile(
-    r"(?-i:[A-Za-z_][\w.:]*[(\[]|(?![a-z_]*\d\w*"
-    + _ENDING
-    + r")[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)\]}]*$|-{1,2}[a-z]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[,;|\\)\]}]*$"
-    r"|[A-Z]<|/\^|https?://|arn:aws|[a-z\d_.-]+(?:/[a-z\d_.-]+){2,}$|(?:[\w.~-]*/[\w./~-]+|[a-z._~-]+|[a-z\d]+(?:[_-][a-z\d]+)+)"
-    + _ENDING
-    + ")"
-)
-
-
-# A vendor's form filled with what no vendor makes: ghp_xxxxxxxx.
-_FILLED = re.compile(r"(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})")
-# What a key's lines hold and the marks around them do not. Of bounded width: it is looked for at every place.
-_KEY_LINE = re.compile(r"(?![A-Z]{9}|[a-z]{9})[A-Za-z0-9+/=]{9}")
 
 
 def suspected(text: str) -> bool:
@@ -159,11 +134,6 @@ _SECRET_ENDS = (
 HANDLES = frozenset(
     {"next", "page", "pagination", "starting", "start", "continuation", "continue", "sequence", "idempotency", "cursor", "resume", "position"}
 )  # fmt: skip
-# Of these it may be one, or say which request this is or which version is meant, and is then a UUID, in manuals a made up one. Vault's client_token is one.
-_REQUESTS = re.compile(
-    r"(?:(?i:request|change|lock|update|action|sync)[ _.-]?|(?i:client)[ .-]?|[Cc]lient_?(?=T))[Tt](?i:oken)$"
-)
-UUID = re.compile(r"(?i)[0-9a-z]{7,8}-(?:[0-9a-z]{4}-){3}[0-9a-z]{12}")
 # What may follow and changes nothing: password_2, secret-value.
 _TAILS = frozenset({"value", "plain", "plaintext", "confirm", "confirmation", "repeat"})
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -172,22 +142,20 @@ _PART = re.compile(r"[a-z]+")
 NAME_CHARACTERS = 100
 
 # What is assigned to such a name is a secret if it looks like this.
-VALUE = re.compile(
+VALUE = (
     r"""(?=[^\s"',;]{0,199}[0-9!@#$%^&*])(?![<$*{\[]|%\(|process\.env|os\.environ)((?:[^\s"',;\\]|\\(?!["'])){8,})"""
 )
 # In a command, where `NAME=` and `--name ` say for certain that a value follows.
-_ARGUMENT = re.compile(r"""(?<![\w.-])(?:--([\w.-]++)(?:=|\s{1,3})|([\w.-]++)=)["']?((?![-<$"'\[{*%])[^\s"';&|]+)""")
+_ARGUMENT = r"""(?<![\w.-])(?:--([\w.-]++)(?:=|\s{1,3})|([\w.-]++)=)["']?((?![-<$"'\[{*%])[^\s"';&|]+)"""
 # What stands where a secret would: hidden before, or to be filled in from elsewhere.
-_NO_SECRET = re.compile(r"\s*|\[redacted:[a-z-]+\]|\*+|<[^<>]*>|\$?\{\{?[^{}]*\}\}?")
+_NO_SECRET = r"\s*|\[redacted:[a-z-]+\]|\*+|<[^<>]*>|\$?\{\{?[^{}]*\}\}?"
 
 
-_MARK = re.compile(r"\[redacted:[a-z-]+\]")
-_BEARER = re.compile(r"(?i)\b(?:bearer|basic)\s*$")
-_LABEL_WORD = re.compile(r"[\w.-]+")
+_MARK, _BEARER, _LABEL_WORD = r"\[redacted:[a-z-]+\]", r"(?i)\b(?:bearer|basic)\s*$", r"[\w.-]+"
 # A label before a secret: `DB_PASSWORD=`, `staging API key:`, `aws key`. Longer ones, and what follows, say something.
 LABEL_WORDS = 4
 # Before a secret, these say where it is used: a file, or that something has it.
-_TELLS = re.compile(r"\w\.\w|\b(?:has|have|had|uses?|used|needs?|holds|contains|hat|nutzt|braucht)\b", re.IGNORECASE)
+_TELLS = r"(?i)\w\.\w|\b(?:has|have|had|uses?|used|needs?|holds|contains|hat|nutzt|braucht)\b"
 
 
 def is_bare(redacted: str) -> bool:
@@ -200,15 +168,15 @@ def is_bare(redacted: str) -> bool:
 
 
 def _bare_line(line: str) -> bool:
-    before, *rest = _MARK.split(line)
+    before, *rest = re.split(_MARK, line)
     if not rest or any(re.search(r"\w", one) for one in rest):
         return False
-    label = _BEARER.sub("", before.rstrip()).rstrip(" \t\"'`([{")
-    words = _LABEL_WORD.findall(label)
+    label = re.sub(_BEARER, "", before.rstrip()).rstrip(" \t\"'`([{")
+    words = re.findall(_LABEL_WORD, label)
     if not words:
         return True
     closed = label[-1] in ":="
-    if len(words) > LABEL_WORDS or _TELLS.search(label) or re.search("[:=]", label.rstrip(" \t:=")):
+    if len(words) > LABEL_WORDS or re.search(_TELLS, label) or re.search("[:=]", label.rstrip(" \t:=")):
         return False
     return closed or words[-1].lower().endswith(_NAME_MARKS)
 
@@ -227,11 +195,6 @@ def names_secret(name: str) -> bool:
     if last in _SECRET_WORDS or last.endswith(_SECRET_ENDS):
         return True
     return len(words) > 1 and words[-2] in _SECRET_KINDS.get(last, ())
-
-
-def is_handle(name: str, value: str) -> bool:
-    """Whether the value of a field that `names_secret` knows tells a request or a version from others."""
-    return UUID.fullmatch(value) is not None and _REQUESTS.search(name[-NAME_CHARACTERS:]) is not None
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
@@ -265,11 +228,13 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _hide(name: str, found: list[str], match: re.Match[str]) -> str:
     """The match with its last group, or all of it, replaced by a mark."""
+    from .placeholders import FILLED, KEY_LINE, PLACEHOLDER
+
     group = len(match.groups())
     secret = match[group] if group and "dash" not in match.re.groupindex else match[0]
-    if PLACEHOLDER.match(secret) or _FILLED.search(secret) or "[redacted:" in secret:
+    if PLACEHOLDER.match(secret) or FILLED.search(secret) or "[redacted:" in secret:
         return match[0]
-    if "dash" in match.re.groupindex and not _KEY_LINE.search(secret, secret.index("KEY")):
+    if "dash" in match.re.groupindex and not KEY_LINE.search(secret, secret.index("KEY")):
         return match[0]  # the marks alone, as code looks for them
     if name not in found:
         found.append(name)
@@ -289,6 +254,7 @@ def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
     text, found = redact(text)
     if not _holds(text.lower(), _NAME_MARKS):
         return text, found
+    from .placeholders import is_handle
 
     def hide(match: re.Match[str]) -> str:
         name = (match[1] or match[2])[-NAME_CHARACTERS:]
@@ -296,21 +262,18 @@ def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
             return match[0]
         return f"{match[0][: match.start(3) - match.start()]}[redacted:password]"
 
-    hidden = _ARGUMENT.sub(hide, text)
+    hidden = re.sub(_ARGUMENT, hide, text)
     return hidden, found if hidden == text or "password" in found else (*found, "password")
 
 
 def redact_value(name: str | None, text: str) -> tuple[str, tuple[str, ...]]:
     """The text that is said of `name`, as `NAME=text` would be redacted."""
-    if (
-        name is not None
-        and names_secret(name)
-        and not is_handle(name, text)
-        and VALUE.fullmatch(text)
-        and not PLACEHOLDER.match(text)
-    ):
-        return _hidden(text)
-    return redact(text)
+    if name is None or not names_secret(name):
+        return redact(text)
+    from .placeholders import PLACEHOLDER, is_handle
+
+    said = re.fullmatch(VALUE, text) and not PLACEHOLDER.match(text) and not is_handle(name, text)
+    return _hidden(text) if said else redact(text)
 
 
 def redact_fields(value: Any) -> tuple[Any, tuple[str, ...]]:
@@ -346,13 +309,15 @@ def _named(value: Any, texts: list[str]) -> bool:
 
 def _clean(value: Any, found: dict[str, None], *, hidden: bool) -> Any:
     if isinstance(value, str):
-        text, names = _hidden(value) if hidden and not _NO_SECRET.fullmatch(value) else redact(value)
+        text, names = _hidden(value) if hidden and not re.fullmatch(_NO_SECRET, value) else redact(value)
         found.update(dict.fromkeys(names))
         return text
     if isinstance(value, dict):
         # {"name": "DB_PASSWORD", "value": "..."}: a field written as two.
         called = value.get("name", value.get("key")) if "value" in value else None
         pair = isinstance(called, str) and names_secret(called)
+        from .placeholders import is_handle
+
         return {
             _clean(name, found, hidden=False): _clean(
                 one,

@@ -15,13 +15,11 @@ from functools import lru_cache
 from typing import Literal
 
 from ..model.dataclass import dataclass, replace
-from . import german
 from .difference import Found, reversed_order
-from .lexicon import BE_FORMS, PARTICIPLES
+from .lexicon import BE_FORMS, DE_VERBS, PARTICIPLES
 from .opposites import canonical, opposite, rivals
 from .overlap import share_words
 from .tokens import VALUES, Token, tokens
-from .updates import update, without_aside
 
 # Longer texts are no single statement; a place holds a few words at most.
 MOST_TOKENS, MOST_IN_PLACE = 40, 3
@@ -160,8 +158,10 @@ def clash_of_words(a: str, b: str) -> Clash | None:
             return Clash("contradiction", denied, ((), ()))
     if _past(mine[: len(place.before)]) != _past(theirs[: len(place.before)]):
         return None  # both may be true, each of its time
-    if place.a and place.b and (_has_one_value(place) or german.one_value(place.before, place.a, place.b, place.after)):
+    if place.a and place.b and (_has_one_value(place) or _has_one_value_in_german(place)):
         return Clash("correction", _found("number" if _values(place.a) else "name", place), _frame(place))
+    from .updates import update, without_aside
+
     changed = update(mine, theirs, (a, b))
     if changed is not None:
         return Clash("correction", changed, ((), ()), named=True)
@@ -261,8 +261,11 @@ def _denies(place: _Place) -> str | None:
 
 def _opposes(place: _Place) -> str | None:
     """ "is enabled", "is disabled"; "runs before", "runs after"; "allows", "denies"."""
-    if german.opposes(place.before, place.a, place.b, place.after):
-        return "opposite"
+    if _is_german(place):
+        from .german import opposes
+
+        if opposes(place.before, place.a, place.b, place.after):
+            return "opposite"
     if {_switch(place.a), _switch(place.b)} == {"on", "off"}:
         return "opposite" if _predicate(place.before) and not _content(place.after) else None
     a, b = _content(place.a), _content(place.b)
@@ -303,6 +306,19 @@ def _has_one_value(place: _Place) -> bool:
     if behind is not None and behind.kind in {"word", "name"}:
         return False  # it only says which ("a red bike", "a blue bike")
     return _is_object(place)
+
+
+def _is_german(place: _Place) -> bool:
+    """Whether a verb that `german.py` reads stands where it looks for one: it is loaded for German alone."""
+    return any(_low(one) in DE_VERBS for one in (*place.before, *place.after[:1]))
+
+
+def _has_one_value_in_german(place: _Place) -> bool:
+    if not _is_german(place):
+        return False
+    from .german import one_value
+
+    return one_value(place.before, place.a, place.b, place.after)
 
 
 def _measured(place: _Place) -> bool:

@@ -75,10 +75,10 @@ _MONTHS = (
 _DAYS = {name: name for name in WEEKDAYS}
 _DAYS |= {f"{name}s": name for name in _DAYS}
 _SHORT_DAYS = {name[:size]: name for name in WEEKDAYS for size in (3, 4, 5)}
-_CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
+_CONTRACTION = r"(?i)(?:n['’]t|['’](?:s|re|ve|ll|d|m))$"
 _CODE = re.compile(r"[_$\d]|[a-z][A-Z]|\w\.\w|::|->|\(\)|^--?[a-z]|#$|\+\+$")
 # French "n'est pas" is "ne est pas", which the second word denies.
-_ELIDED = re.compile(r"\bn['’](?=[aàeéêèiîoôuhy])", re.IGNORECASE)
+_ELIDED = r"(?i)\bn['’](?=[aàeéêèiîoôuhy])"
 _PHRASES = re.compile(r"\b(cannot|no longer|instead of|rather than|not only|have to|has to|fails? to)\b", re.IGNORECASE)
 _PHRASE_AS = {
     "cannot": "can not", "no longer": "not", "instead of": "not", "rather than": "not", "not only": "",
@@ -90,7 +90,9 @@ _PHRASE_AS = {
 def tokens(text: str) -> tuple[Token, ...]:
     """The tokens of a text in order."""
     text = unicodedata.normalize("NFC", text)
-    text = _PHRASES.sub(lambda match: _PHRASE_AS[match[1].casefold()] or " ", _ELIDED.sub("ne ", text))
+    if "'" in text or "’" in text:
+        text = re.sub(_ELIDED, "ne ", text)
+    text = _PHRASES.sub(lambda match: _PHRASE_AS[match[1].casefold()] or " ", text)
     return tuple(_joined(_denied_once(list(_scanned(text)))))
 
 
@@ -191,7 +193,7 @@ def _clock(said: str) -> Token:
 
 
 def _word(said: str, text: str, start: int) -> Iterator[Token]:
-    whole, short = said, _CONTRACTION.search(said)
+    whole, short = said, re.search(_CONTRACTION, said) if "'" in said or "’" in said else None
     denied = bool(short and short[0][0] in "nN")
     if short and not denied and "." not in said:
         said = said[: short.start()]

@@ -8,7 +8,7 @@ must stand in the other. English and German. Pure, linear.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 
 from .difference import Found
@@ -29,17 +29,23 @@ _PLAIN = _words(
     "liegt nutzer nur jetzt nun seit inzwischen mittlerweile nicht mehr kein keine keinen sondern findet finden "
     "statt"
 )
-# A change, and to what.
+# A change, and to what. Before each form what a text must hold, one of several, for the form to fit at all: it is
+# compiled for no other text.
 _CHANGES = (
-    r"(?:was|were|is|are|has been|have been|got|gets) (?:moved|changed|upgraded|updated|raised|increased|reduced"
-    r"|lowered|extended|shortened|switched|renamed|migrated|set|cut|downgraded|bumped|rescheduled|postponed|relocated|pushed"
-    r"|brought forward)(?: (?:back|up|down|over))?(?: from (?P<from>\S.{0,60}?))? to\b",
-    r"(?:moved|migrated|switched|relocated)(?: from (?P<from>\S.{0,60}?))? to\b",
-    r"(?:now|from now on|as of (?:now|today)|these days|only|since|last (?:week|month|year)|yesterday)\b",
-    r"(?:wurde|wurden|ist|sind)\b(?P<mid>[^.;]{0,60}?) (?:verlegt|verschoben|umgestellt|umgezogen|erhöht|gesenkt"
-    r"|verlängert|verkürzt|geändert|umbenannt|migriert|angehoben|reduziert|aktualisiert|gewechselt)\b",
-    r"(?:jetzt|nun|ab sofort|inzwischen|mittlerweile|nur|seit)\b",
-)
+    (" to",
+     r"(?:was|were|is|are|has been|have been|got|gets) (?:moved|changed|upgraded|updated|raised|increased|reduced"
+     r"|lowered|extended|shortened|switched|renamed|migrated|set|cut|downgraded|bumped|rescheduled|postponed|relocated"
+     r"|pushed|brought forward)(?: (?:back|up|down|over))?(?: from (?P<from>\S.{0,60}?))? to\b"),
+    ("moved |migrated |switched |relocated ",
+     r"(?:moved|migrated|switched|relocated)(?: from (?P<from>\S.{0,60}?))? to\b"),
+    ("now|as of today|these days|only|since|last |yesterday",
+     r"(?:now|from now on|as of (?:now|today)|these days|only|since|last (?:week|month|year)|yesterday)\b"),
+    ("wurde|ist|sind",
+     r"(?:wurde|wurden|ist|sind)\b(?P<mid>[^.;]{0,60}?) (?:verlegt|verschoben|umgestellt|umgezogen|erhöht|gesenkt"
+     r"|verlängert|verkürzt|geändert|umbenannt|migriert|angehoben|reduziert|aktualisiert|gewechselt)\b"),
+    ("jetzt|nun|ab sofort|inzwischen|mittlerweile|nur|seit",
+     r"(?:jetzt|nun|ab sofort|inzwischen|mittlerweile|nur|seit)\b"),
+)  # fmt: skip
 _VERBS = _words(
     "moved changed upgraded updated raised increased reduced lowered extended shortened switched renamed migrated cut "
     "downgraded bumped rescheduled postponed relocated pushed brought verlegt verschoben umgestellt umgezogen erhöht "
@@ -49,31 +55,34 @@ _CHANGED = _VERBS | _words(
     "forward back up down over got gets to from on at in wurde wurden auf nach zu von vom ab sofort heute gestern today"
 )
 # When or why it changed says nothing of what changed.
-_ASIDE = re.compile(
-    r"[,;]?\s{0,3}\b(?:since|because|due to|as of|starting|effective"
+_ASIDE = (
+    r"(?is)[,;]?\s{0,3}\b(?:since|because|due to|as of|starting|effective"
     r"|last (?:week|month|year|spring|summer|autumn|winter|night)|this (?:week|month|year)|yesterday|seit|weil|wegen"
-    r"|letzte[nrms]? (?:Woche|Monat|Jahr)|ab (?=\w+ \d{4}))\b.*$",
-    re.IGNORECASE | re.DOTALL,
+    r"|letzte[nrms]? (?:Woche|Monat|Jahr)|ab (?=\w+ \d{4}))\b.*$"
 )
 # What is said of how: who drinks no coffee any more drinks none with milk.
-_WITH = re.compile(r" (?:mit|with|without|ohne) [^,.;]*$")
+_WITH = r" (?:mit|with|without|ohne) [^,.;]*$"
 # A thing holds no more, and which.
 _THING = r"(?P<gone>(?:[^,.;{}]|(?<=\d)\.(?=\d)){1,60})"
 _CEASED = (
-    rf"(?<!\bto )\bno longer (?:use[sd]?|using|pay for|need|run|support)?\s*{_THING}",
-    r"\b(?:dropped|cancell?ed|stopped using|got rid of|gave up|abandoned|moved off|moved away from)"
-    rf" (?:support for )?(?:the )?{_THING}",
-    r"\b(?:moved|switched|migrated)(?: (?P<of>[^,.;{}]{1,40}?))? from (?P<gone>[^,.;{}]{1,40}?) to\b",
-    r"\breplaced (?P<gone>[^,.;{}]{1,40}?) (?:with|by)\b",
-    r"\b(?:instead of|rather than) (?P<gone>[^,.;{}]{1,40})",
-    r"\bnicht mehr (?P<gone>[^,.;{}]{1,40}?)(?:,? sondern\b|[,.;]|$)",
-    r"\bkeine?n? (?P<gone>[^,.;{}]{1,40}?) mehr\b",
-    r"\b(?:statt|anstelle von|anstatt) (?P<gone>(?-i:[A-ZÄÖÜ])[^,.;{}]{1,30}?)"
-    r"(?= (?:mit|nutzen|verwenden|jetzt|nun)\b|[,.;]|$)",
-    r"\bvon (?P<gone>[^,.;{}]{1,30}?) (?:auf|zu|nach) [^,.;{}]{1,40} "
-    r"(?:umgestellt|gewechselt|umgestiegen|umgezogen|migriert)",
-    r"\bhaben (?:die |das |den )?(?P<gone>[^,.;{}]{1,40}?) (?:abgeschafft|gekündigt|abgeschaltet|aufgegeben)\b",
-)
+    ("no longer ", rf"(?<!\bto )\bno longer (?:use[sd]?|using|pay for|need|run|support)?\s*{_THING}"),
+    ("dropped |celed |celled |stopped using|got rid of|gave up|abandoned |moved off|moved away",
+     r"\b(?:dropped|cancell?ed|stopped using|got rid of|gave up|abandoned|moved off|moved away from)"
+     rf" (?:support for )?(?:the )?{_THING}"),
+    (" from ", r"\b(?:moved|switched|migrated)(?: (?P<of>[^,.;{}]{1,40}?))? from (?P<gone>[^,.;{}]{1,40}?) to\b"),
+    ("replaced ", r"\breplaced (?P<gone>[^,.;{}]{1,40}?) (?:with|by)\b"),
+    ("instead of |rather than ", r"\b(?:instead of|rather than) (?P<gone>[^,.;{}]{1,40})"),
+    ("nicht mehr ", r"\bnicht mehr (?P<gone>[^,.;{}]{1,40}?)(?:,? sondern\b|[,.;]|$)"),
+    ("kein", r"\bkeine?n? (?P<gone>[^,.;{}]{1,40}?) mehr\b"),
+    ("statt |anstelle von ",
+     r"\b(?:statt|anstelle von|anstatt) (?P<gone>(?-i:[A-ZÄÖÜ])[^,.;{}]{1,30}?)"
+     r"(?= (?:mit|nutzen|verwenden|jetzt|nun)\b|[,.;]|$)"),
+    ("von ",
+     r"\bvon (?P<gone>[^,.;{}]{1,30}?) (?:auf|zu|nach) [^,.;{}]{1,40} "
+     r"(?:umgestellt|gewechselt|umgestiegen|umgezogen|migriert)"),
+    ("haben ",
+     r"\bhaben (?:die |das |den )?(?P<gone>[^,.;{}]{1,40}?) (?:abgeschafft|gekündigt|abgeschaltet|aufgegeben)\b"),
+)  # fmt: skip
 # Words of which each of these forms has one: what says none of them is read no further.
 _CUES = _VERBS | _words(
     "now these only since last yesterday jetzt nun sofort inzwischen mittlerweile nur seit longer dropped cancelled "
@@ -132,17 +141,14 @@ def _ceased(told: str, said: str) -> tuple[str, str] | None:
     if any(one.kind == "not" or _low(one) in _ONCE for one in tokens(told)):
         return None
     held = _content(told)
-    for form in _compiled(_CEASED):
-        match = form.search(said)
-        if match is None:
-            continue
+    for match in _fits(said, _CEASED):
         gone = _content(match["gone"])
         behind = (
             _content(said[match.end() :]) if re.match(r"\s*(?:for|für|in|on|bei)\b", said[match.end() :]) else set()
         )
         if not gone or not gone <= held or not behind <= held or set(match["gone"].casefold().split()) & _VERBS:
             continue
-        if gone <= (brief := _content(_WITH.sub("", told))):
+        if gone <= (brief := _content(re.sub(_WITH, "", told))):
             held = brief
         rest, spoken = held - gone, _content(said) | _initials(said)
         if rest and all(word in spoken or word in _spelled(told, spoken) for word in rest):
@@ -192,7 +198,10 @@ def _last_name(some: Sequence[Token]) -> tuple[int, str] | None:
 
 def _taken_over(told: str, said: str) -> tuple[str, str] | None:
     """ "Jonas leitet das Team", "Das Team wird von Sabine geleitet"; "Ana owns billing", "Billing is owned by Ben"."""
-    words, others = _ASIDE_WITHIN.sub("", told).rstrip(" .!").split(), _ASIDE_WITHIN.sub("", said).rstrip(" .!")
+    if _OF_ONE.keys().isdisjoint(told.casefold().split()):
+        return None
+    one, others = (re.sub(_ASIDE_WITHIN, "", text).rstrip(" .!") for text in (told, said))
+    words = one.split()
     if len(words) < 3 or words[1].casefold() not in _OF_ONE:
         return None
     done = _OF_ONE[words[1].casefold()]
@@ -207,23 +216,30 @@ def _taken_over(told: str, said: str) -> tuple[str, str] | None:
     return (words[0], who) if words[0] != who and words[0][:1].isupper() else None
 
 
-_ASIDE_WITHIN = re.compile(r" (?:seit|since|ab) (?:dem |der |last )?\w+(?: \d{4})?(?= )", re.IGNORECASE)
+_ASIDE_WITHIN = r"(?i) (?:seit|since|ab) (?:dem |der |last )?\w+(?: \d{4})?(?= )"
+
+
+def _fits(text: str, forms: tuple[tuple[str, str], ...]) -> Iterator[re.Match[str]]:
+    """Where a text first has each of these forms, of those that it has."""
+    low = text.casefold()
+    for held, form in forms:
+        if any(one in low for one in held.split("|")) and (match := _compiled(form).search(text)):
+            yield match
 
 
 @cache
-def _compiled(forms: tuple[str, ...]) -> list[re.Pattern[str]]:
-    """Compiled when two statements are first compared."""
-    return [re.compile(form, re.IGNORECASE) for form in forms]
+def _compiled(form: str) -> re.Pattern[str]:
+    return re.compile(form, re.IGNORECASE)
 
 
 @lru_cache(maxsize=256)  # a text is compared with each that is near it
 def _says_change(text: str) -> bool:
-    return not _CUES.isdisjoint(_all_words(text)) and any(form.search(text) for form in _compiled(_CHANGES + _CEASED))
+    return not _CUES.isdisjoint(_all_words(text)) and any(_fits(text, _CHANGES + _CEASED))
 
 
 @lru_cache(maxsize=256)
 def _without_when(text: str) -> str:
-    return text if _ASIDES.isdisjoint(_all_words(text)) else _ASIDE.sub("", text)
+    return text if _ASIDES.isdisjoint(_all_words(text)) else re.sub(_ASIDE, "", text)
 
 
 @lru_cache(maxsize=256)

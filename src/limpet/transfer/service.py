@@ -6,8 +6,9 @@ import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
+from ..model.dataclass import NamedTuple
 from ..model.errors import BadInput, LimpetError, StoreDamaged
 from ..model.ids import format_id
 from ..model.memory import FOREIGN

@@ -9,8 +9,9 @@ questions and answers, once, and kept in the store beside its vectors.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from ..model.dataclass import NamedTuple
 from ..model.old_names import EMBEDDER, all_names
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from ..model.dataclass import replace
+from ..model.dataclass import NamedTuple, replace
 from ..model.errors import BadInput, EmbedderUnavailable, StoreDamaged
 
 if TYPE_CHECKING:

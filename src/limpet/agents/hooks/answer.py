@@ -34,7 +34,7 @@ INCOGNITO_COMMAND, MEANT_BY = ["limpet", "incognito"], ("incog", "pause")
 COURTESY = ("please", "bitte")
 # Where the part of a message that is for limpet ends; words beyond those two that it may have, and from a word of time
 # on. More are a message about limpet, as is what it does ("limpet pauses too long").
-PART_ENDS = re.compile(r"[.!?:;\n]|(?<=limpet incognito),|(?<=limpet pause),")
+PART_ENDS = r"[.!?:;\n]|(?<=limpet incognito),|(?<=limpet pause),"
 MOST_MORE, MOST_FROM_TIME, TIME = 3, 6, ("for", "until", "till", "from", "now", "f\u00fcr", "bis", "ab", "jetzt")
 # How a session begins: with an empty context, after which everything may be shown again; or with the one it had.
 FORGETS, KEEPS = ("compact", "clear"), ("resume", "fork")
@@ -113,7 +113,7 @@ def _incognito(text: str, call: Call, say: Say, find: Find) -> bool:
     words = [one for one in words if one not in COURTESY]
     if words[:1] != INCOGNITO_COMMAND[:1] or not "".join(words[1:2]).startswith(MEANT_BY) or words[1] == "pauses":
         return False
-    part = PART_ENDS.split(begins[begins.index(words[0]) :], maxsplit=1)[0]
+    part = re.split(PART_ENDS, begins[begins.index(words[0]) :], maxsplit=1)[0]
     more = "".join(one if one.isalnum() else " " for one in part).split()[2:]
     if len(more) > (MOST_FROM_TIME if more[:1] and more[0] in TIME else MOST_MORE):
         return False

@@ -1,0 +1,47 @@
+"""What stands where a secret would and is none: placeholders, code, where it is kept, the handles of requests.
+
+Loaded when a text has something to judge: most texts that are stored have not.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .secrets import NAME_CHARACTERS
+
+# Hidden before, to be filled in, or the word itself.
+PLACEHOLDER = re.compile(
+    r"x{3,}|\*+|\u2022+|\.{3,}|redacted|example|change-?_?me|[<{]|%[sr(]|&#?\w{1,8};"
+    r"|\$(?:[{(]|(?-i:[A-Z_][A-Z0-9_]*|[a-z_]+)$|\w+(?:::|->?|[;{\[]|[)\]}>]+[,;.]?$))"
+    r"|(?:_{3,}|#+|pass(?:word|wd)?|passwort|kennwort|contraseña|pwd|secret|token|null|none|true|false|string|todo)\]?$"
+    r"|.{0,60}?(?:^|[-_.])(?:your|example|placeholder|dummy|sample|insert|goes|here)(?:[-_.]|$)",
+    re.IGNORECASE,
+)
+# A file has a folder, or a name without capitals, and without digits unless of several parts: `S3cret.key` may be a
+# password.
+_ENDING = r"\.(?:pem|key|crt|cer|p12|pfx|jks|asc|gpg|pub|txt|json|ya?ml)$"
+# A call, an index, a path of names, the name of a constant, a pattern: code that has the value from somewhere. An
+# address, a file or an entry of a vault: where it is kept.
+CODE = re.compile(
+    r"(?-i:[A-Za-z_][\w.:]*[(\[]|(?![a-z_]*\d\w*"
+    + _ENDING
+    + r")[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)\]}]*$|-{1,2}[a-z]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[,;|\\)\]}]*$"
+    r"|[A-Z]<|/\^|https?://|arn:aws|[a-z\d_.-]+(?:/[a-z\d_.-]+){2,}$|(?:[\w.~-]*/[\w./~-]+|[a-z._~-]+|[a-z\d]+(?:[_-][a-z\d]+)+)"
+    + _ENDING
+    + ")"
+)
+# A vendor's form filled with what no vendor makes: ghp_xxxxxxxx.
+FILLED = re.compile(r"(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})")
+# What a key's lines hold and the marks around them do not. Of bounded width: it is looked for at every place.
+KEY_LINE = re.compile(r"(?![A-Z]{9}|[a-z]{9})[A-Za-z0-9+/=]{9}")
+# A token of these may be a secret, or say which request this is or which version is meant, and is then a UUID, in
+# manuals a made up one. Vault's client_token is one.
+_REQUESTS = re.compile(
+    r"(?:(?i:request|change|lock|update|action|sync)[ _.-]?|(?i:client)[ .-]?|[Cc]lient_?(?=T))[Tt](?i:oken)$"
+)
+UUID = re.compile(r"(?i)[0-9a-z]{7,8}-(?:[0-9a-z]{4}-){3}[0-9a-z]{12}")
+
+
+def is_handle(name: str, value: str) -> bool:
+    """Whether the value of a field that `names_secret` knows tells a request or a version from others."""
+    return UUID.fullmatch(value) is not None and _REQUESTS.search(name[-NAME_CHARACTERS:]) is not None
