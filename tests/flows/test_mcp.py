@@ -68,6 +68,14 @@ def test_an_agent_is_told_whether_anything_answers_its_question(memory):
     assert other["items"] and sessions["relevant"] is False and "note" in sessions
 
 
+def test_what_words_alone_found_is_not_said_to_answer_probably(path, clock):
+    with limpet.open(path, scope="global", clock=clock, embedder="none-such") as memory:
+        memory.remember("Tests need Redis on port 6380")
+        (asked,) = talk(memory, "auto", ("recall", {"query": "redis port"}))
+    assert asked["relevant"] is True and asked["missing"] == ["vector"]
+    assert asked["note"] == "Found by words, vectors being missing: see whether one of these answers it."
+
+
 def test_an_agent_corrects_and_judges(memory):
     old = memory.remember("Tests need Redis on port 6379").id
     other = memory.remember("Nobody uses the old runner").id
