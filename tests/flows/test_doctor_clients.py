@@ -81,6 +81,20 @@ def test_doctor_names_what_is_missing_and_how_to_mend_it(doctor):
     assert code == 3 and any("cannot be edited" in one["message"] for one in found.values())
 
 
+def test_doctor_says_why_a_server_ended(doctor):
+    """A server that ends at once is not one that is late."""
+    run, about, home = doctor
+    run("install", "claude")
+    servers = home / ".claude.json"
+    entry = json.loads(servers.read_text())
+    said = "import sys; sys.exit('the store is damaged')"
+    entry["mcpServers"]["limpet"] = {"command": sys.executable, "args": ["-c", said]}
+    servers.write_text(json.dumps(entry))
+    code, found = about("claude")
+    assert code == 3 and "the MCP server ended: the store is damaged" in [one["message"] for one in found.values()]
+    assert any("(on a sample store)" in one["message"] for one in found.values())
+
+
 def test_doctor_looks_into_the_project_too(doctor):
     run, about, _ = doctor
     run("install", "codex", "--project", ".")

@@ -199,6 +199,9 @@ def _server(name: str, argv: list[str], again: str, here: Here) -> Check:
             name=name, status="fail", message=f"the MCP server did not answer within {GREETING_SECONDS:.0f} s",
             hint=f"see what `{' '.join(argv)}` says",
         )  # fmt: skip
+    if isinstance(said, str):
+        told = f": {' '.join(said.split())[:300]}" if said else ""
+        return Check(name=name, status="fail", message=f"the MCP server ended{told}", hint="mend that, then doctor again")
     if took > SLOW_SECONDS:
         return Check(
             name=name, status="warn", message=f"the MCP server took {took:.1f} s to answer: a client may give up",
@@ -256,7 +259,7 @@ def _answers(client: str, name: str, asked: tuple[str, Command], again: str, her
         return Check(
             name=name,
             status="ok",
-            message=f"its hooks answer after {1000 * said.seconds:.0f} ms; a sample message {did}",
+            message=f"its hooks answer after {1000 * said.seconds:.0f} ms; a sample message {did} (on a sample store)",
         )
     told = (said.log or said.errors or said.text).strip().splitlines()
     if said.code:
