@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -93,6 +94,16 @@ def test_doctor_says_why_a_server_ended(doctor):
     code, found = about("claude")
     assert code == 3 and "the MCP server ended: the store is damaged" in [one["message"] for one in found.values()]
     assert any("(on a sample store)" in one["message"] for one in found.values())
+
+
+def test_doctor_warns_of_an_entry_that_leads_elsewhere_without_the_shells_variables(doctor, monkeypatch):
+    run, about, home = doctor
+    kept = os.environ["LIMPET_STORE"]
+    monkeypatch.delenv("LIMPET_STORE")
+    run("install", "claude")
+    monkeypatch.setenv("LIMPET_STORE", kept)
+    (warned,) = [one for one in about("claude")[1].values() if one["status"] == "warn"]
+    assert "names no store" in warned["message"] and warned["hint"] == f"limpet install claude --store {kept}"
 
 
 def test_doctor_looks_into_the_project_too(doctor):

@@ -97,6 +97,9 @@ def greet(argv: list[str], folder: Path, seconds: float, *, is_new: bool) -> dic
     """
     with tempfile.TemporaryDirectory(prefix="limpet-doctor-") as name, tempfile.TemporaryFile() as errors:
         env = {**os.environ, **SAFE} | ({"LIMPET_STORE": str(Path(name) / "sample.db")} if is_new else {})
+        if is_new and "--store" in argv:  # the sample's takes its place
+            at = argv.index("--store")
+            argv = [*argv[:at], *argv[at + 2 :]]
         process = subprocess.Popen(
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
             encoding="utf-8", cwd=folder, env=env,
