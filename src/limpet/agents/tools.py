@@ -21,6 +21,7 @@ from ..recall.token_budget import tokens_of
 from ..text.excerpt import excerpt, words_of
 from .arguments import checked
 from .calls import caller
+from .off import refuse_ignored
 from .resources import GUARDED
 from .schemas import ITEM
 from .wording import for_tools, in_words
@@ -77,6 +78,7 @@ class Tools:
         for at, item in enumerate(items):
             try:
                 given = checked(item, ITEM, of=f"items[{at}]")
+                refuse_ignored(self._memory.path, " ".join(str(given.get(name, "")) for name in ("key", "content")))
             except LimpetError as error:
                 results.append({"status": "rejected", "reason": in_words(error)})
             else:
@@ -168,6 +170,7 @@ class Tools:
         valid_from: str = "",
     ) -> dict[str, Any]:  # fmt: skip
         said = {"origin": origin}
+        refuse_ignored(self._memory.path, content)
         told = self._taint(said, content) if content else ""
         origin = said["origin"]
         if action == "supersede":
@@ -230,6 +233,7 @@ class Tools:
             raise BadInput("value sets the fact; it goes with valid_from and origin only")
         told = ""
         if text:
+            refuse_ignored(self._memory.path, f"{key} {text}")
             said = {"origin": origin}
             told = self._taint(said, f"{key} {text}") or self._taint(said, text)
             origin = said["origin"]
