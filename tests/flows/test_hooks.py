@@ -14,12 +14,12 @@ import pytest
 import limpet
 from limpet.agents.hooks import injected
 from limpet.agents.hooks.actions import describe_action
-from limpet.text.turns import in_words
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS, SHOWS_NOTICES
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.gate import query_of
 from limpet.agents.hooks.holdout import Holdout
 from limpet.text.blocks import CLOSE, OPEN, plain_line, strip_blocks
+from limpet.text.turns import in_words
 
 from . import hook_inputs as inputs
 

@@ -92,6 +92,17 @@ def test_an_agent_corrects_and_judges(memory):
     assert memory.count() == 0
 
 
+def test_an_agent_is_told_what_its_write_replaced(memory, clock):
+    old = memory.remember("Tests need Redis on port 6379").id
+    (first,) = talk(memory, "auto", ("fact", {"key": "api.limit", "value": 100}))
+    clock.advance(days=2)
+    second, new = talk(
+        memory, "auto", ("fact", {"key": "api.limit", "value": 200}), ("correct", {"id": old, "content": "Port 6380"})
+    )
+    assert "replaced" not in first and second["replaced"] == "100"
+    assert new["replaced"] == "Tests need Redis on port 6379"
+
+
 def test_an_agent_sets_reads_and_ends_a_fact(memory, clock):
     (first,) = talk(memory, "auto", ("fact", {"key": "api.limit", "value": "100 a minute"}))
     clock.advance(days=2)

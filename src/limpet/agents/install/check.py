@@ -215,7 +215,9 @@ def _server(name: str, argv: list[str], again: str, here: Here) -> Check:
         )  # fmt: skip
     if isinstance(said, str):
         told = f": {' '.join(said.split())[:300]}" if said else ""
-        return Check(name=name, status="fail", message=f"the MCP server ended{told}", hint="mend that, then doctor again")
+        return Check(
+            name=name, status="fail", message=f"the MCP server ended{told}", hint="mend that, then doctor again"
+        )
     if took > SLOW_SECONDS:
         return Check(
             name=name, status="warn", message=f"the MCP server took {took:.1f} s to answer: a client may give up",
