@@ -171,11 +171,9 @@ def lengthy_rows(embedder: Any, paths: Sequence[Path], others: Sequence[str]) ->
             if not one["right"][place] or asks[message] in part or part in asks[message]
         ]  # fmt: skip
         if len(kept) > 1:
-            yield (
-                one
-                | {"questions": [beside[place] for place in kept]}
-                | {name: [one[name][place] for place in kept] for name in ("texts", "right", "scores")}
-            )
+            yield one | {"questions": [beside[place] for place in kept]} | {
+                name: [one[name][place] for place in kept] for name in ("texts", "right", "scores")
+            }
 
 
 def dialogue_stores(path: Path) -> list[Haystack]:
@@ -229,9 +227,7 @@ def main() -> None:
         for path, half in ((THOUGHT, "tuning"), (THOUGHT_HELD_BACK, "held-back")):
             several = stores_of(path.stem, read(path), together=THOUGHT_TOGETHER, alone=1)
             sources += [haystack_rows(embedder, "thought", several, half=half)]
-        sources.append(
-            lengthy_rows(embedder, (MESSAGES, MESSAGES_MORE, THOUGHT, NOTES), elsewhere(options.longmemeval))
-        )
+        sources.append(lengthy_rows(embedder, (MESSAGES, MESSAGES_MORE, THOUGHT, NOTES), elsewhere(options.longmemeval)))
         if options.conversations:
             sources += [haystack_rows(embedder, "FriendsQA", dialogue_stores(options.conversations))]
         for one in (each for several in sources for each in several):

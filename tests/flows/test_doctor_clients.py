@@ -97,7 +97,7 @@ def test_doctor_says_why_a_server_ended(doctor):
 
 
 def test_doctor_warns_of_an_entry_that_leads_elsewhere_without_the_shells_variables(doctor, monkeypatch):
-    run, about, home = doctor
+    run, about, _ = doctor
     kept = os.environ["LIMPET_STORE"]
     monkeypatch.delenv("LIMPET_STORE")
     run("install", "claude")

@@ -90,6 +90,20 @@ def features(
             bool(names) and _is_of_a_sibling(store, found, in_order(order, scores, judged)[0], names, plan)
         ),
     }
+    shown |= _nearness(store, found, order, best, shown["coverage"], plan)
+    if judged:
+        values = sorted(judged.values(), reverse=True)
+        shown["judge"] = values[0]
+        shown["judge_first"] = judged[best[0]]
+        shown["judge_lead"] = values[0] - sum(values[1:]) / len(values[1:]) if values[1:] else 0.0
+    return shown
+
+
+def _nearness(
+    store: Store, found: Candidates, order: Sequence[int], best: Sequence[int], coverage: float, plan: Plan
+) -> dict[str, float]:
+    """What vectors say; of words alone whether those of the best are far, and only common ones shared."""
+    shown: dict[str, float] = {}
     if "vector" in found.features:
         cosines = found.features["vector"].tolist()
         values = [cosines[i] for i in best]
@@ -97,17 +111,12 @@ def features(
         shown["cosine_first"] = values[0]
         shown["cosine_next"] = max([cosines[i] for i in order[1:]], default=0.0)
         shown["first_by_meaning"] = float(values[0] >= max(cosines))
-        shown["both"] = max(values) * shown["coverage"]
+        shown["both"] = max(values) * coverage
         shown["cosine_lead"] = max(values) - sum(cosines) / len(cosines)
     elif "word_vectors" in found.features:
         near = found.features["word_vectors"].tolist()
         far = max(near[i] for i in best) < NEAR_BY_WORDS
         shown["common_only"] = float(far and _shares_common_words_alone(store, found, best, plan))
-    if judged:
-        values = sorted(judged.values(), reverse=True)
-        shown["judge"] = values[0]
-        shown["judge_first"] = judged[best[0]]
-        shown["judge_lead"] = values[0] - sum(values[1:]) / len(values[1:]) if values[1:] else 0.0
     return shown
 
 
