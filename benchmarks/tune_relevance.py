@@ -31,7 +31,7 @@ from .fitting import RIDGE, logistic
 from .judge_rows import ALONE, NOTES_HELD_BACK, note_stores
 
 # Read by the rules of rank/relevance.py alone: in a store of few it is another thing than where it is fitted.
-ONLY_RULES = "cosine_next"
+ONLY_RULES = frozenset(["cosine_next", "common_only"])
 # Share of the answerable questions that may be withheld, by which the threshold is chosen; and of small stores.
 WITHHELD, WITHHELD_SMALL = 0.05, 0.03
 JUDGED, VECTORS, WORDS = "judged", "vectors", "words"
@@ -113,7 +113,7 @@ def fit_relevance(embedder: Any, by: str) -> tuple[dict[str, float], float, dict
             [(good, known) for good, known in some if ASKED in known] for some in (small, several, notes)
         )
     others = [*several, *notes, *small]
-    names = sorted({name for _, known in rows for name in known} - {ONLY_RULES})
+    names = sorted({name for _, known in rows for name in known} - ONLY_RULES)
 
     def table(several: list[dict[str, float]]) -> np.ndarray:
         return np.array([[1.0, *(known.get(name, 0.0) for name in names)] for known in several])

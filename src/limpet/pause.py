@@ -150,6 +150,11 @@ def append(store: str, lines: Iterable[str]) -> None:
         raise StoreError(f"cannot write {path}: {error.strerror}", hint="does its folder exist?") from None
 
 
+def slips(lines: Iterable[str]) -> tuple[str, ...]:
+    """The lines of a `.limpet` that say nothing known: one of them may have been meant to switch limpet off."""
+    return tuple(line for line in lines if line != "off" and not line.startswith(("ignore ", "#")))
+
+
 def _patterns(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(line.removeprefix("ignore ").strip() for line in lines if line.startswith("ignore "))
 

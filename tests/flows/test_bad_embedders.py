@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -111,3 +115,24 @@ def test_vectors_of_any_length_are_brought_to_one(opened):
     best = memory.recall(SAID[0], explain=True).items[0]
     assert best.content == SAID[0]
     assert best.why.signals["vector"].raw == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("error", ["ImportError", "ModuleNotFoundError"])
+def test_without_a_numpy_that_loads_words_answer(tmp_path, error):
+    """A package of another platform fails otherwise than one that is not there."""
+    (tmp_path / "lib" / "numpy").mkdir(parents=True)
+    (tmp_path / "lib" / "numpy" / "__init__.py").write_text(f"raise {error}('no such build')")
+    folders = os.pathsep.join([str(tmp_path / "lib"), os.environ.get("PYTHONPATH", "")])
+
+    def run(*argv):
+        return subprocess.run(
+            [sys.executable, "-m", "limpet", "--store", str(tmp_path / "m.db"), *argv],
+            env={**os.environ, "PYTHONPATH": folders}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    assert run("remember", "The logs are in Loki").returncode == 0
+    found = run("recall", "where are the logs?")
+    assert found.returncode == 0 and "Loki" in found.stdout and "Traceback" not in found.stderr
+    for argv in (["work"], ["prepare", "the logs"], ["related", "@1"]):
+        done = run(*argv)
+        assert "Traceback" not in done.stderr and "internal error" not in done.stderr

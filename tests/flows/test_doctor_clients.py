@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -79,6 +80,30 @@ def test_doctor_names_what_is_missing_and_how_to_mend_it(doctor):
     servers.write_text("{ not json")
     code, found = about("claude")
     assert code == 3 and any("cannot be edited" in one["message"] for one in found.values())
+
+
+def test_doctor_says_why_a_server_ended(doctor):
+    """A server that ends at once is not one that is late."""
+    run, about, home = doctor
+    run("install", "claude")
+    servers = home / ".claude.json"
+    entry = json.loads(servers.read_text())
+    said = "import sys; sys.exit('the store is damaged')"
+    entry["mcpServers"]["limpet"] = {"command": sys.executable, "args": ["-c", said]}
+    servers.write_text(json.dumps(entry))
+    code, found = about("claude")
+    assert code == 3 and "the MCP server ended: the store is damaged" in [one["message"] for one in found.values()]
+    assert any("(on a sample store)" in one["message"] for one in found.values())
+
+
+def test_doctor_warns_of_an_entry_that_leads_elsewhere_without_the_shells_variables(doctor, monkeypatch):
+    run, about, _ = doctor
+    kept = os.environ["LIMPET_STORE"]
+    monkeypatch.delenv("LIMPET_STORE")
+    run("install", "claude")
+    monkeypatch.setenv("LIMPET_STORE", kept)
+    (warned,) = [one for one in about("claude")[1].values() if one["status"] == "warn"]
+    assert "names no store" in warned["message"] and warned["hint"] == f"limpet install claude --store {kept}"
 
 
 def test_doctor_looks_into_the_project_too(doctor):

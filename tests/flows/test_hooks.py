@@ -19,6 +19,7 @@ from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.gate import query_of
 from limpet.agents.hooks.holdout import Holdout
 from limpet.text.blocks import CLOSE, OPEN, plain_line, strip_blocks
+from limpet.text.turns import in_words
 
 from . import hook_inputs as inputs
 
@@ -711,3 +712,16 @@ def test_no_note_when_the_agent_wrote_one_or_nothing_is_proven(hook, shop, clock
         hook("codex", "PostToolUse", {**codex, "tool_name": tool, "tool_input": given, "tool_response": ""})
     hook("codex", "Stop", {**codex, "last_assistant_message": "Done."})
     assert shop.count() == 1, "Codex does not say whether a command went well"
+
+
+def test_of_a_patch_the_files_are_noted_and_not_its_text():
+    patch = (
+        "*** Begin Patch\n*** Update File: src/auth.py\n@@\n-old secret code\n+new\n*** Add File: tests/auth/test_it.py\n+x\n"
+        "*** Update File: a.py\n*** Move to: b.py\n*** End Patch"
+    )
+    for tool, given in (("apply_patch", {"command": patch}), ("shell", {"command": ["apply_patch", patch]})):
+        line = describe_action(tool, given, failed=False)
+        assert line == "apply_patch: src/auth.py, tests/auth/test_it.py, a.py, b.py"
+    assert in_words([("asked", "Mend the login"), ("did", line)]) == (
+        "Mend the login: changed src/auth.py, auth/test_it.py, a.py and 1 more"
+    )

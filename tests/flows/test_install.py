@@ -86,6 +86,23 @@ def test_limpet_comes_beside_what_is_there_and_leaves_no_trace(home, run):
     assert run("uninstall", "claude")[0] == 0 and files(home) == before
 
 
+def test_the_store_in_use_is_named_in_the_entries(home, run, tmp_path, monkeypatch):
+    """A client that a desktop starts does not have the shell's LIMPET_STORE."""
+    other = str(tmp_path / "other.db")
+    monkeypatch.setenv("LIMPET_STORE", other)
+    monkeypatch.setenv("LIMPET_SCOPE", "project:api")
+    assert run("install", "claude")[0] == 0
+    entry = json.loads((home / ".claude.json").read_text())["mcpServers"]["limpet"]
+    assert entry["args"][-3:] == ["mcp", "--store", other]
+    assert f"--store {other}" in (home / ".claude" / "settings.json").read_text()
+    monkeypatch.setenv("LIMPET_STORE", str(tmp_path / "third.db"))
+    run("install", "claude")
+    assert other in (home / ".claude.json").read_text(), "what the entries name stays"
+    monkeypatch.setenv("LIMPET_STORE", "postgresql://ana:secret@db/limpet")
+    run("install", "codex")
+    assert "secret" not in (home / ".codex" / "config.toml").read_text()
+
+
 def test_a_later_version_of_the_entries_takes_the_place_of_the_earlier(home, run):
     """Installed with other options: one entry each, and the backup is still what was there before limpet."""
     settings = put(home / ".claude" / "settings.json", SETTINGS)

@@ -68,6 +68,14 @@ def test_an_agent_is_told_whether_anything_answers_its_question(memory):
     assert other["items"] and sessions["relevant"] is False and "note" in sessions
 
 
+def test_what_words_alone_found_is_not_said_to_answer_probably(path, clock):
+    with limpet.open(path, scope="global", clock=clock, embedder="none-such") as memory:
+        memory.remember("Tests need Redis on port 6380")
+        (asked,) = talk(memory, "auto", ("recall", {"query": "redis port"}))
+    assert asked["relevant"] is True and asked["missing"] == ["vector"]
+    assert asked["note"] == "Found by words, vectors being missing: see whether one of these answers it."
+
+
 def test_an_agent_corrects_and_judges(memory):
     old = memory.remember("Tests need Redis on port 6379").id
     other = memory.remember("Nobody uses the old runner").id
@@ -82,6 +90,17 @@ def test_an_agent_corrects_and_judges(memory):
     (archived,) = talk(memory, "auto", ("correct", {"id": new["id"], "action": "archive"}))
     assert archived["status"] == "changed"
     assert memory.count() == 0
+
+
+def test_an_agent_is_told_what_its_write_replaced(memory, clock):
+    old = memory.remember("Tests need Redis on port 6379").id
+    (first,) = talk(memory, "auto", ("fact", {"key": "api.limit", "value": 100}))
+    clock.advance(days=2)
+    second, new = talk(
+        memory, "auto", ("fact", {"key": "api.limit", "value": 200}), ("correct", {"id": old, "content": "Port 6380"})
+    )
+    assert "replaced" not in first and second["replaced"] == "100"
+    assert new["replaced"] == "Tests need Redis on port 6379"
 
 
 def test_an_agent_sets_reads_and_ends_a_fact(memory, clock):

@@ -15,6 +15,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import limpet
+from limpet.agents.arguments import checked
 from limpet.agents.calls import Call
 from limpet.agents.protocol import (
     CAPABILITIES,
@@ -26,7 +27,7 @@ from limpet.agents.protocol import (
     Service,
 )
 from limpet.agents.resources import Pages
-from limpet.agents.schemas import TOOLS
+from limpet.agents.schemas import TAKES, TOOLS
 from limpet.agents.sdk import server_of
 
 
@@ -111,7 +112,7 @@ def words(result):
         ("recall", {"query": "redis", "topics": "api"}, 'topics must be a list of texts, not "api"'),
         ("recall", {"query": "redis", "topics": [1]}, "topics[0] must be a text, not 1"),
         ("recall", {"query": "redis", "kinds": ["decisions"]}, "decision"),
-        ("remember", {"content": "Redis is on port 6380"}, "remember takes no 'content' (there are: items)"),
+        ("remember", {"content": "Redis is on port 6380"}, "remember takes no 'content' (give items: "),
         ("remember", {"items": "Redis is on port 6380"}, "items must be a list of objects"),
         ("correct", {"id": "0190", "action": "suprsede"}, "did you mean 'supersede'?"),
         ("fact", {"key": "api.limit", "value": {"a": 1}}, "value must be a text or a number or true or false"),
@@ -528,3 +529,13 @@ def test_a_value_is_something_and_a_number(call, memory):
     assert call("fact", key="a.b", value=7.0)["structuredContent"]["status"] == "created"
     assert call("fact", key="a.b", value=7)["structuredContent"]["status"] == "observed"
     assert memory.fact("a.b").value == "7"
+
+
+def test_what_models_call_otherwise_is_answered_with_its_name():
+    def refused(tool, given):
+        with pytest.raises(limpet.BadInput) as caught:
+            checked(given, TAKES[tool], of=tool)
+        return caught.value.hint
+
+    assert refused("correct", {"id": "x", "action": "delete"}).startswith("did you mean 'retract'?")
+    assert refused("remember", {"content": "The VPN is needed"}) == 'give items: [{"content": ...}]'

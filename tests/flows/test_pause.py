@@ -14,6 +14,7 @@ from limpet import pause
 from limpet.agents.calls import Call
 from limpet.agents.hooks.entry import handle
 from limpet.agents.protocol import Service
+from limpet.agents.tools import Tools
 from limpet.cli.main import main
 from limpet.model.clock import FixedClock
 
@@ -241,6 +242,33 @@ def test_what_is_ignored_is_never_journaled(hook, memory, project, run):
     assert [one.what for one in memory.actions()] == ["Edit: a.py"]
     assert run("ignore", "--remove", "*.env") == {"ignore": ["Project Nightjar"]}
     assert run("status")["ignore"] == ["Project Nightjar", "codeword"]
+
+
+@pytest.mark.parametrize("line", [b"of\n", b"\xff\xfe\n"])
+def test_a_line_that_means_nothing_in_a_folders_switch_is_told(path, memory, project, line, capsys):
+    (project / ".limpet").write_bytes(b"# mine\nignore x\n" + line)
+    assert main(["--store", str(path), "status"]) == 0
+    assert "means nothing" in capsys.readouterr().err
+    main(["--store", str(path), "doctor"])
+    assert "means nothing" in capsys.readouterr().out
+    (project / ".limpet").write_text("# mine\nignore x\noff\n")
+    main(["--store", str(path), "status"])
+    assert "means nothing" not in capsys.readouterr().err
+
+
+def test_an_agent_stores_nothing_that_is_ignored(memory, project, run):
+    run("ignore", "nightjar")
+    tools = Tools(memory, lambda: None)
+    stored = tools.remember([{"content": "The Nightjar project starts in May"}, {"content": "The VPN is needed"}])
+    assert [one["status"] for one in stored["results"]] == ["rejected", "created"]
+    assert "ignored" in stored["results"][0]["reason"]
+    for call in (
+        lambda: tools.fact(key="nightjar.start", value="May"),
+        lambda: tools.correct(id=stored["results"][1]["id"], content="Nightjar needs the VPN"),
+    ):
+        with pytest.raises(limpet.BadInput, match="ignored"):
+            call()
+    assert not any("ightjar" in one.content for one in memory.list())
 
 
 # -- the MCP server

@@ -46,6 +46,24 @@ def test_the_only_code_there_is_answers_for_no_other(memory, known, unknown):
     assert not memory.recall(unknown).relevant
 
 
+def test_by_words_what_shares_nothing_but_common_words_is_no_answer(memory):
+    """Of the words of "who won the match?" the store has "the" alone."""
+    for text in ("The logs are in Loki", "The printer is on floor 3", "We use Postgres for the orders"):
+        memory.remember(text)
+    for question in ("who won the football match?", "what is the capital of France?", "when is the concert?"):
+        found = memory.recall(question, lexical_only=True)
+        assert found.items and not found.relevant
+    for question in ("where are the logs?", "on which floor is the printer?", "what do we use for orders?"):
+        assert memory.recall(question, lexical_only=True).relevant
+
+
+def test_what_two_of_three_memories_name_is_a_word_in_common(memory):
+    """A word in most texts is not searched for, and yet it is the one that the question is about."""
+    for text in ("The deploy is done by Ana", "After the deploy Bob calls", "Bread rests overnight"):
+        memory.remember(text)
+    assert memory.recall("when is the deploy?", lexical_only=True).relevant
+
+
 def test_a_new_ticket_file_or_version_beside_a_question_hides_no_answer(codes):
     for question in (
         "Fix JIRA-4711: which error format do we use?",

@@ -13,6 +13,8 @@ from typing import Any
 from ..model.errors import BadInput
 
 HALF_A_CHARACTER = "a text holds half a character (a lone surrogate, \\ud800 to \\udfff)"
+# What models call what has another name here, where a word that is near would be another thing.
+MEANT = {"delete": "retract", "remove": "retract", "forget": "retract", "update": "supersede", "replace": "supersede"}
 # Characters of a wrong value that its error repeats.
 SHOWN = 60
 
@@ -35,6 +37,9 @@ def checked(given: Any, schema: dict[str, Any], *, of: str) -> dict[str, Any]:
     known = schema["properties"]
     for name in given:
         if name not in known:
+            items = known.get("items", {}).get("items", {}).get("properties", {})
+            if name in items:
+                raise BadInput(f"{of} takes no {name!r}", hint=f'give items: [{{"{name}": ...}}]')
             raise BadInput(f"{of} takes no {name!r}", hint=_instead(name, known))
     values = {name: _value(given[name], known[name], f"{of}: {name}") for name in given if given[name] is not None}
     for name in schema.get("required", ()):
@@ -108,7 +113,9 @@ def _wanted(schema: dict[str, Any]) -> str:
 
 
 def _instead(name: Any, known: Iterable[str]) -> str:
-    near = nearest(str(name), known)
+    known = list(known)
+    meant = MEANT.get(str(name).lower())
+    near = meant if meant in known else nearest(str(name), known)
     return (f"did you mean {near!r}? " if near else "") + f"there are: {', '.join(known)}"
 
 

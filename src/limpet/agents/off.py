@@ -6,7 +6,8 @@ import os
 import time
 from typing import Any
 
-from ..pause import State, look
+from ..model.errors import BadInput
+from ..pause import State, is_ignored, look
 
 # What a read answers with, in the fields that its schema promises.
 _EMPTY: dict[str, dict[str, Any]] = {
@@ -22,6 +23,14 @@ _READING = ("list", "show", "journal")
 def state_of(store: str, session: str) -> State:
     """Whether limpet is off for a call to this process."""
     return look(store, os.getcwd(), session, time.time_ns() // 1_000)  # noqa: PTH109
+
+
+def refuse_ignored(store: str, text: str) -> None:
+    """Raises BadInput for a text that holds what the user wants ignored."""
+    if is_ignored(text, state_of(store, "").ignore):
+        raise BadInput(
+            "the user wants this ignored, so it is not stored", hint="do not try again, and do not keep it elsewhere"
+        )
 
 
 def answer(method: str, params: dict[str, Any], why: str) -> dict[str, Any] | None:

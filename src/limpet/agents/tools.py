@@ -10,17 +10,20 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..foreign_reads import taint
 from ..model.clock import format_time
-from ..model.errors import BadInput, LimpetError
+from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.ids import names_id
 from ..rank.constants import CHARACTERS_PER_TOKEN, TOKENS_PER_ITEM
 from ..recall.token_budget import tokens_of
 from ..text.excerpt import excerpt, words_of
+from ..text.turns import cut
 from .arguments import checked
 from .calls import caller
+from .off import refuse_ignored
 from .resources import GUARDED
 from .schemas import ITEM
 from .wording import for_tools, in_words
@@ -41,6 +44,7 @@ _NAME = re.compile(r"(?=\S*[\d._/])\S+\w")
 # How long a brief may take; the first one of a process may have to load the embedding model.
 PREPARE_DEADLINE_MS = 2_000.0
 ANSWERED = "The first of these probably answers it."
+MAY_ANSWER = "Found by words, vectors being missing: see whether one of these answers it."
 NOTHING_FITS = "Nothing that is remembered fits this message and its budget; recall asks for more."
 CUT = " The first is an excerpt, as all of it takes more than the budget: memory://{id} has it."
 IRRELEVANT = "Nothing here answers this well; the nearest are shown."
@@ -49,6 +53,8 @@ NEAREST = 3
 # What narrows a question; a k that the agent named, too.
 NARROWS = ("k", "kinds", "kind", "topics", "since", "until", "known_at", "explain")
 NOT_SHOWN = " {count} more with a `k`."
+# Characters of what a write replaced that its answer repeats.
+REPEATED = 200
 # Results where none are named.
 RESULTS = 8
 
@@ -76,6 +82,7 @@ class Tools:
         for at, item in enumerate(items):
             try:
                 given = checked(item, ITEM, of=f"items[{at}]")
+                refuse_ignored(self._memory.path, " ".join(str(given.get(name, "")) for name in ("key", "content")))
             except LimpetError as error:
                 results.append({"status": "rejected", "reason": in_words(error)})
             else:
@@ -166,13 +173,17 @@ class Tools:
         self, *, id: str, action: str = "supersede", origin: str = "agent", content: str = "", why: str = "",
         valid_from: str = "",
     ) -> dict[str, Any]:  # fmt: skip
-        said = {"origin": origin}
+        said, replaced = {"origin": origin}, {}
+        refuse_ignored(self._memory.path, content)
         told = self._taint(said, content) if content else ""
         origin = said["origin"]
         if action == "supersede":
             if not content:
                 raise BadInput("to supersede, give the new content", hint="retract needs none")
+            before = self._memory.get(id)
             receipt = self._memory.correct(id, content, why=why or None, valid_from=valid_from or None, origin=origin)
+            if receipt.status == "created" and before.state == "active":
+                replaced = {"replaced": cut(before.content, REPEATED)}
         elif content:
             raise BadInput(f"{action} takes no content", hint="supersede replaces a memory")
         elif action == "retract":
@@ -191,7 +202,7 @@ class Tools:
         else:
             receipt = self._memory.accept(id) if action == "accept" else self._memory.reject(id)
         self._wrote()
-        return _because(_written(receipt), told)
+        return _because(_written(receipt), told) | replaced
 
     def feedback(self, ids: list[str], verdict: str) -> dict[str, Any]:
         """Each id fails alone."""
@@ -227,11 +238,14 @@ class Tools:
             raise BadInput("the value is empty", hint="end: true ends what the key has; leave value out to read it")
         if text and (end or history or as_of or known_at):
             raise BadInput("value sets the fact; it goes with valid_from and origin only")
-        told = ""
+        told, before = "", None
         if text:
+            refuse_ignored(self._memory.path, f"{key} {text}")
             said = {"origin": origin}
             told = self._taint(said, f"{key} {text}") or self._taint(said, text)
             origin = said["origin"]
+            with suppress(NotFound):
+                before = self._memory.fact(key)
             receipt = self._memory.set_fact(key, text, valid_from=valid_from, origin=origin)
         elif end:
             receipt = self._memory.end_fact(key, at=as_of, origin=origin)
@@ -243,7 +257,10 @@ class Tools:
             )
             return {"values": [_value(one) for one in found]}
         self._wrote()
-        return _because(_written(receipt), told)
+        ended = before is not None and before.id != receipt.id and self._memory.get(before.id).valid_to is not None
+        return _because(_written(receipt), told) | (
+            {"replaced": cut(before.value, REPEATED)} if before and ended else {}
+        )
 
     def explain(self, *, what: str, depth: int, limit: int, about: str = "", **given: str) -> dict[str, Any]:
         times: dict[str, Any] = {name: given.get(name) or None for name in ("as_of", "known_at")}
@@ -331,7 +348,8 @@ def _item(item: Item) -> dict[str, Any]:
 
 def _relevance(found: Recall | SessionRecall, shown: bool, left_out: int) -> dict[str, Any]:
     """Whether anything answers the question; in a sentence too, for what is only nearest looks like an answer."""
-    note = ANSWERED if found.relevant else IRRELEVANT if shown else "Nothing was found."
+    answered = MAY_ANSWER if "vector" in found.missing else ANSWERED
+    note = answered if found.relevant else IRRELEVANT if shown else "Nothing was found."
     return {"relevant": found.relevant, "note": note + (NOT_SHOWN.format(count=left_out) if left_out else "")}
 
 

@@ -126,7 +126,18 @@ def _status(args: Namespace) -> int:
     output.line(output.printable(f"scope  {scope}"))
     if ignored:
         output.line(output.printable(f"ignored  {', '.join(ignored)}"))
+    if warning := slip():
+        output.words(output.printable(f"warning: {warning}"))
     return 0
+
+
+def slip() -> str:
+    """What is to be said of lines of this folder's `.limpet` that mean nothing; "" where all are known."""
+    file, lines = pause.read_folder(str(Path.cwd()))
+    unknown = pause.slips(lines)
+    if not unknown:
+        return ""
+    return f"{file} has a line that means nothing: {unknown[0][:40]!r} (`off`, or `ignore PATTERN`)"
 
 
 def _store(args: Namespace) -> str:

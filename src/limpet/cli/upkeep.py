@@ -88,9 +88,13 @@ def _off(args: Namespace) -> list[Check]:
 
     from ..pause import look
     from ..settings import read_settings
+    from .pause import slip
 
     state = look(read_settings(args.store, args.scope, None).path, str(Path.cwd()), "", time.time_ns() // 1_000)
-    return [Check(name="pause", status="warn", message=state.why, hint=state.hint)] if state.why else []
+    found = [Check(name="pause", status="warn", message=state.why, hint=state.hint)] if state.why else []
+    if said := slip():
+        found.append(Check(name="pause", status="warn", message=said, hint="mend the line"))
+    return found
 
 
 def _gc(args: Namespace) -> int:

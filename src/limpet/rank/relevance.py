@@ -29,6 +29,8 @@ FEW_WORDS = 2 / 8
 
 # What is about E4211 answers no question about E4299, which no memory names: at most this share of the threshold.
 OF_A_SIBLING = 0.5
+# "The logs are in Loki" answers no "who won the match?": of what shares common words alone, found by words alone.
+OF_COMMON_WORDS = 0.5
 
 
 def probability(features: Features) -> float:
@@ -38,6 +40,8 @@ def probability(features: Features) -> float:
     """
     weights, least = _constants(features)
     most = least * OF_A_SIBLING if features.get("sibling") else 1.0
+    if features.get("common_only") and not features.get("literal"):
+        most = least * OF_COMMON_WORDS
     if not _stands_out(features) or most < 1.0:
         least = 0.0
     log_odds = weights["one"] + sum(weights.get(name, 0.0) * value for name, value in features.items())

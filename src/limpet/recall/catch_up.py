@@ -11,7 +11,7 @@ from ..model.dataclass import replace
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..rank import constants as C
 from ..recall.plan import Plan
-from ..recall.semantic import LOAD_SECONDS, QUERY_SECONDS, SemanticSearch
+from ..recall.semantic import LOAD_SECONDS, QUERY_SECONDS, SemanticSearch, cannot_load
 from ..text.grams import with_grams
 from .within import InTime
 
@@ -64,7 +64,10 @@ def _until(plan: Plan, waiting: int) -> float:
 
 
 def _embed(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, waiting: int) -> None:
-    from ..jobs import embed, mentions  # NumPy with them, which takes longer to load than some deadlines leave
+    try:
+        from ..jobs import embed, mentions  # NumPy with them, which takes longer to load than some deadlines leave
+    except ImportError as error:
+        raise cannot_load(error) from None
 
     mentions.drain(store, limit=MENTIONS)
     embedder, row = semantic.for_writing(min(_until(plan, waiting), time.monotonic() + SECONDS))

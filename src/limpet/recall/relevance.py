@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..store.lexical import COMMON_WORDS
 from ..store.records import Candidate
+from ..text.grams import with_grams
 from ..text.scripts import latin_share
 from .candidates import Candidates
 from .judged import in_order
@@ -38,6 +39,9 @@ PART = 4
 BEST, REST = 3, 10
 # Characters of a question in which names are looked for.
 READ = 1_000
+# By words alone: what shares no more with the question than "who" and "the" is near it from this cosine of the words'
+# vectors on. Chosen so that of the right first results of tests/quality and the written stores none more is denied.
+NEAR_BY_WORDS = 0.075
 NOT_JUDGED: Mapping[int, float] = MappingProxyType({})
 
 
@@ -86,6 +90,20 @@ def features(
             bool(names) and _is_of_a_sibling(store, found, in_order(order, scores, judged)[0], names, plan)
         ),
     }
+    shown |= _nearness(store, found, order, best, shown["coverage"], plan)
+    if judged:
+        values = sorted(judged.values(), reverse=True)
+        shown["judge"] = values[0]
+        shown["judge_first"] = judged[best[0]]
+        shown["judge_lead"] = values[0] - sum(values[1:]) / len(values[1:]) if values[1:] else 0.0
+    return shown
+
+
+def _nearness(
+    store: Store, found: Candidates, order: Sequence[int], best: Sequence[int], coverage: float, plan: Plan
+) -> dict[str, float]:
+    """What vectors say; of words alone whether those of the best are far, and only common ones shared."""
+    shown: dict[str, float] = {}
     if "vector" in found.features:
         cosines = found.features["vector"].tolist()
         values = [cosines[i] for i in best]
@@ -93,13 +111,12 @@ def features(
         shown["cosine_first"] = values[0]
         shown["cosine_next"] = max([cosines[i] for i in order[1:]], default=0.0)
         shown["first_by_meaning"] = float(values[0] >= max(cosines))
-        shown["both"] = max(values) * shown["coverage"]
+        shown["both"] = max(values) * coverage
         shown["cosine_lead"] = max(values) - sum(cosines) / len(cosines)
-    if judged:
-        values = sorted(judged.values(), reverse=True)
-        shown["judge"] = values[0]
-        shown["judge_first"] = judged[best[0]]
-        shown["judge_lead"] = values[0] - sum(values[1:]) / len(values[1:]) if values[1:] else 0.0
+    elif "word_vectors" in found.features:
+        near = found.features["word_vectors"].tolist()
+        far = max(near[i] for i in best) < NEAR_BY_WORDS
+        shown["common_only"] = float(far and _shares_common_words_alone(store, found, best, plan))
     return shown
 
 
@@ -116,6 +133,16 @@ def _holds_the_query(store: Store, found: Candidates, best: Sequence[int], query
     """Whether one of the best has the whole query as it is, be it a part of a word."""
     query = query.strip().casefold()
     return PART <= len(query) <= READ and any(query in one.content.casefold() for one in found.memories(store, best))
+
+
+def _shares_common_words_alone(store: Store, found: Candidates, best: Sequence[int], plan: Plan) -> bool:
+    """Whether none of the best has a word of the question but such as every text has."""
+    several = store.search.candidates([found.table.text_ids[i] for i in best], plan.where)
+    texts = [with_grams(" ".join(part for part in beside(one) if part)) for one in several]
+    question = with_grams(plan.query)
+    stems = store.search.stems([question, COMMON_WORDS, *texts])
+    own = stems[question] - stems[COMMON_WORDS]
+    return not any(own & stems[text] for text in texts)
 
 
 def _is_of_a_sibling(store: Store, found: Candidates, first: int, names: Sequence[str], plan: Plan) -> bool:

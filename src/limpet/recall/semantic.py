@@ -43,6 +43,15 @@ RANKING_SECONDS = 0.004
 JUDGE_SECONDS, JUDGE_LOAD_SECONDS, LATIN = 0.06, 0.5, 0.5
 
 
+def cannot_load(error: ImportError) -> EmbedderUnavailable:
+    """What vectors need is not installed, or is not of this platform."""
+    absent = isinstance(error, ModuleNotFoundError)
+    why = "which is not installed" if absent else f"which does not load: {' '.join(str(error).split())[:200]}"
+    return EmbedderUnavailable(
+        f"it needs the package {(absent and error.name) or 'numpy'}, {why}", hint="pip install --force-reinstall limpet"
+    )
+
+
 class SemanticSearch:
     """Embedder and index of one store in one process. Thread-safe."""
 
@@ -181,9 +190,8 @@ class SemanticSearch:
             raise EmbedderUnavailable("the deadline leaves no time to load the embedding model")
         try:
             import numpy as np  # only now: to load it takes longer than some deadlines leave
-        except ImportError:
-            hint = "pip install --force-reinstall limpet"
-            raise EmbedderUnavailable("it needs the package numpy, which is not installed", hint=hint) from None
+        except ImportError as error:
+            raise cannot_load(error) from None
 
         if self._judge and not self.is_loaded() and self.name == OWN and plan.deadline is None:
             # A first recall waits for both models: they are loaded beside each other.

@@ -83,7 +83,9 @@ def closing(text: str, limit: int) -> str:
 
 def _deeds(steps: Sequence[tuple[str, str]]) -> list[str]:
     """Files that were changed, a commit, how the last run of each command went."""
-    files = list(dict.fromkeys(_file(what) for kind, what in steps if kind == "did" and is_edit(what)))
+    files = list(
+        dict.fromkeys(file for kind, what in steps if kind == "did" and is_edit(what) for file in _files(what))
+    )
     runs: dict[str, list[str]] = {}
     for kind, what in steps:
         if not (kind == "did" and is_edit(what)):
@@ -96,9 +98,11 @@ def _deeds(steps: Sequence[tuple[str, str]]) -> list[str]:
     return found
 
 
-def _file(what: str) -> str:
-    """The last parts of the path that a change names: enough to find it again."""
-    return "/".join(command_of(what).replace("\\", "/").split("/")[-2:])
+def _files(what: str) -> list[str]:
+    """The last parts of each path that a change names: enough to find it again. A patch may name several."""
+    tool, _, rest = what.partition(": ")
+    paths = rest.split(", ") if tool == "apply_patch" else [command_of(what)]
+    return ["/".join(path.replace("\\", "/").split("/")[-2:]) for path in paths]
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -44,8 +44,14 @@ def work(context: Context, *, limit: int | None, only_vectors: bool, progress: P
 
 def _drain(context: Context, *, limit: int | None, only_vectors: bool, progress: Progress | None) -> WorkReport:
     from ..jobs import mentions
-    from ..jobs.embed import drain, drain_again
-    from . import duplicates
+
+    try:
+        from ..jobs.embed import drain, drain_again
+        from . import duplicates
+    except ImportError as error:
+        from ..recall.semantic import cannot_load
+
+        raise cannot_load(error) from None
 
     mentions.drain(context.store, limit=limit)
     semantic = context.semantic()

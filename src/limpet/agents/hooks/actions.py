@@ -25,6 +25,8 @@ _HARMLESS = frozenset(
 )  # fmt: skip
 _GIT_LOOKS = frozenset({"status", "log", "diff", "show", "blame", "ls-files", "rev-parse", "describe"})
 _FIRST = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+# A patch that a client's model writes (Codex): what it changes, in place of its text.
+_PATCH, _PATCHED = "*** Begin Patch", r"^\*\*\* (?:Update File|Add File|Delete File|Move to): *(\S.*?) *$"
 _STEP = re.compile(r"&&|\|\||[;\n|]")
 
 
@@ -34,6 +36,9 @@ def describe_action(tool: str, given: Any, *, failed: bool) -> str:
         return ""
     given = _decoded(given)
     said = _telling(given)
+    if _PATCH in said:
+        files = dict.fromkeys(re.findall(_PATCHED, said, re.MULTILINE))
+        return _line(f"apply_patch: {', '.join(files)}" if files else tool)
     if _is_shell(tool, given):
         return _line(f"{tool}: {said}") if said and (failed or not _only_looks(said)) else ""
     short = tool.rpartition("__")[2] or tool

@@ -7,6 +7,7 @@ No client is started.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ...model.errors import LimpetError, StoreError, StoreMissing
+from ...settings import default_path
 from ...work.doctor import Check
 from ..hooks.client_adapters import CLIENT_ADAPTERS
 from ..hooks.entry import words
@@ -111,6 +113,8 @@ def _tried(
         elif part.what == "hooks":
             commands += hook_commands(client, part, there)
     yield from _elsewhere(name, again, [command for _, command in commands], here)
+    if project is None and (lost := _lost_store(every, here)):
+        yield Check(name=name, status="warn", message=lost, hint=f"{again} --store {here.store}")
     server = next((command for event, command in commands if not event), None)
     asked = next((one for one in commands if CLIENT_ADAPTERS[client].events.get(one[0]) == "message"), None) if (
         client in CLIENT_ADAPTERS
@@ -186,6 +190,16 @@ def _elsewhere(name: str, again: str, commands: Iterable[Command], here: Here) -
             )  # fmt: skip
 
 
+def _lost_store(every: list[tuple[Part, Any]], here: Here) -> str:
+    """What is to be said where LIMPET_STORE leads this process to a store that the client's server has no name of."""
+    entry = next((there for part, there in every if part.what == "MCP server" and isinstance(there, dict)), None)
+    if not os.environ.get("LIMPET_STORE") or entry is None or entries.is_address(entry) or here.store == default_path():
+        return ""
+    environment = entry.get("env", entry.get("environment"))
+    named = words(argv_of(entry) or [])[2] or (isinstance(environment, dict) and environment.get("LIMPET_STORE"))
+    return "" if named else "its server names no store, and without LIMPET_STORE, as from a desktop, works in another"
+
+
 def _server(name: str, argv: list[str], again: str, here: Here) -> Check:
     """The entry's command starts and answers `initialize`."""
     began = time.monotonic()
@@ -199,6 +213,11 @@ def _server(name: str, argv: list[str], again: str, here: Here) -> Check:
             name=name, status="fail", message=f"the MCP server did not answer within {GREETING_SECONDS:.0f} s",
             hint=f"see what `{' '.join(argv)}` says",
         )  # fmt: skip
+    if isinstance(said, str):
+        told = f": {' '.join(said.split())[:300]}" if said else ""
+        return Check(
+            name=name, status="fail", message=f"the MCP server ended{told}", hint="mend that, then doctor again"
+        )
     if took > SLOW_SECONDS:
         return Check(
             name=name, status="warn", message=f"the MCP server took {took:.1f} s to answer: a client may give up",
@@ -256,7 +275,7 @@ def _answers(client: str, name: str, asked: tuple[str, Command], again: str, her
         return Check(
             name=name,
             status="ok",
-            message=f"its hooks answer after {1000 * said.seconds:.0f} ms; a sample message {did}",
+            message=f"its hooks answer after {1000 * said.seconds:.0f} ms; a sample message {did} (on a sample store)",
         )
     told = (said.log or said.errors or said.text).strip().splitlines()
     if said.code:

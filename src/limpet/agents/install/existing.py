@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
+from ...folders import absolute, is_url
 from ..hooks.entry import store_and_scope
 from .change import present
 from .check import argv_of, command_words, hook_commands
@@ -29,6 +31,11 @@ def completed(client: str, place: Place) -> Place:
         own = server[at] or (None if environment[at] else hooks[at])
         value = own or environment[at]
         if not value:
+            # A client that a desktop starts has no variables of a shell: it would work in another store. A project's
+            # files go to others, an address may hold a password, and one scope would hold for all projects.
+            here = os.environ.get("LIMPET_STORE", "") if name == "store" and not place.project else ""
+            if here and not is_url(here):
+                options += [f"--{name}", absolute(here)]
             continue
         said, words = f"--{name} {value}", [f"--{name}", value]
         if place.project:

@@ -27,6 +27,7 @@ ASKED = "Which port does the staging database of the sample shop listen on?"
 SESSION = "limpet-doctor"
 # A server ends by itself when its client closes stdin.
 END_SECONDS = 5.0
+ERRORS_READ = 10_000
 # `python -m limpet` takes no limpet.py of the folder that is looked at.
 SAFE = {"PYTHONSAFEPATH": "1"}
 
@@ -88,15 +89,19 @@ def try_hook(command: str | list[str], event: dict[str, Any], folder: Path, scop
         )  # fmt: skip
 
 
-def greet(argv: list[str], folder: Path, seconds: float, *, is_new: bool) -> dict[str, Any] | None:
-    """What a server answers to `initialize`; None when it says nothing of use in time. Raises OSError.
+def greet(argv: list[str], folder: Path, seconds: float, *, is_new: bool) -> dict[str, Any] | str | None:
+    """What a server answers to `initialize`; what it said on stderr when it ended before, None when it says nothing of
+    use in time. Raises OSError.
 
     `is_new`: there is no store yet, and the server is not to begin one for this.
     """
-    with tempfile.TemporaryDirectory(prefix="limpet-doctor-") as name:
+    with tempfile.TemporaryDirectory(prefix="limpet-doctor-") as name, tempfile.TemporaryFile() as errors:
         env = {**os.environ, **SAFE} | ({"LIMPET_STORE": str(Path(name) / "sample.db")} if is_new else {})
+        if is_new and "--store" in argv:  # the sample's takes its place
+            at = argv.index("--store")
+            argv = [*argv[:at], *argv[at + 2 :]]
         process = subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
             encoding="utf-8", cwd=folder, env=env,
         )  # fmt: skip
         assert process.stdin is not None and process.stdout is not None
@@ -106,9 +111,14 @@ def greet(argv: list[str], folder: Path, seconds: float, *, is_new: bool) -> dic
         try:
             process.stdin.write(json.dumps(GREETING) + "\n")
             process.stdin.flush()
-            answer = json.loads(process.stdout.readline())
+            line = process.stdout.readline()
+            if not line and late.is_alive():  # it closed stdout by itself
+                process.wait(END_SECONDS)
+                errors.seek(0)
+                return errors.read(ERRORS_READ).decode("utf-8", "replace").strip()
+            answer = json.loads(line)
             return answer if isinstance(answer, dict) and "result" in answer else None
-        except (OSError, ValueError):
+        except (OSError, ValueError, subprocess.TimeoutExpired):
             return None
         finally:
             try:

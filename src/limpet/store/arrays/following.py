@@ -47,8 +47,10 @@ class FollowingArrays:
             if not self._asked:
                 self._asked = True
                 return None
-            from .columns import Columns
-
+            try:
+                from .columns import Columns
+            except ImportError:  # no NumPy, or a broken one: rows answer
+                return None
             feed = self._make_feed()
             self._made = feed, Columns(feed)
         feed, columns = self._made
