@@ -323,7 +323,8 @@ def _change(verb: str, args: Namespace) -> int:
 def _undo_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "event", metavar="OP", nargs="?",
-        help="an operation of `limpet log`, or the event of a receipt (default: the last one that holds)",
+        help="an operation of `limpet log`, or the event of a receipt (default: the last that holds and is no beginning "
+        "or end of a session)",
     )  # fmt: skip
 
 
@@ -349,11 +350,12 @@ def _redo(args: Namespace) -> int:
 
 def _log_options(parser: ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, default=20, metavar="COUNT", help="operations at most (default: 20)")
+    parser.add_argument("--sessions", action="store_true", help="also sessions that began and ended")
 
 
 def _log(args: Namespace) -> int:
     with open_store(args) as memory:
-        found = memory.log(limit=args.limit)
+        found = memory.log(limit=args.limit, sessions=args.sessions)
     if args.json:
         output.object_line({"operations": [one.as_dict() for one in found]})
     elif found:
