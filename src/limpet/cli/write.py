@@ -323,8 +323,8 @@ def _change(verb: str, args: Namespace) -> int:
 def _undo_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "event", metavar="OP", nargs="?",
-        help="an operation of `limpet log`, or the event of a receipt (default: the last that holds and is no beginning "
-        "or end of a session)",
+        help="an operation of `limpet log`, or the event of a receipt (default: the last that holds; sessions "
+        "that began or ended are passed over)",
     )  # fmt: skip
 
 
@@ -382,6 +382,8 @@ def _feedback(args: Namespace) -> int:
         output.line(
             f"noted {name}: {args.verdict}  {each_receipt.quoted(found.content, len(name) + len(args.verdict) + 9)}"
         )
+        other = "not_useful" if args.verdict == "useful" else "useful"
+        output.words(f"`limpet undo` does not take this back; `limpet feedback {name} {other}` weighs against it")
     return 0
 
 
