@@ -372,3 +372,36 @@ def test_the_last_one_is_refused_where_another_process_stored_since(path, memory
     assert run("retract", "--last", "--why", "a slip")[0] == 0
     held = {one.content[0] for one in memory.list(all_states=True).memories if one.state == "active"}
     assert held == {"A", "B"}
+
+
+def test_forget_and_move_know_the_last_one_and_redo_an_operation(memory, run, clock):
+    first = memory.remember("Lunch is at noon").id
+    clock.advance(seconds=1)
+    last = memory.remember("Dinner is at eight").id
+
+    assert run("forget", "--last")[0] == 0
+    assert (memory.get(first).state, memory.get(last).state) == ("active", "retracted")
+    assert "retracted already" in run("forget", last)[2]
+    undone = memory.log(limit=1)[0]
+    memory.undo()
+    memory.remember("Something else")
+    assert run("redo")[0] == 1
+    assert run("redo", undone.short)[1].startswith("redone ") and memory.get(last).state == "retracted"
+    code, _, err = run("redo", undone.short)
+    assert code == 2 and "was not undone" in err
+    assert run("move", "--match", "lunch noon", "--scope", "global", "--from", "project:api")[0] == 0
+    assert memory.get(first).scope == "global"
+
+
+@pytest.mark.parametrize("given", [("Lunch",), ("Lunch at noon",), ("Lunch", "at", "noon"), ("dentist",)])
+def test_words_in_the_place_of_an_id_are_told_where_they_go(memory, run, given):
+    memory.remember("Lunch at noon with the dentist")
+    code, _, err = run("rm", *given)
+    assert code in (1, 2) and f'--match "{" ".join(given)}"' in err
+
+
+def test_a_retraction_without_a_reason_is_told_of_forget(memory, run):
+    memory.remember("Lunch at noon")
+    for words, shown in ((("@2",), "@2"), (("--last",), "--last")):
+        code, _, err = run("retract", *words)
+        assert code == 2 and f"`limpet forget {shown}` needs no reason" in err

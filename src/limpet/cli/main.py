@@ -243,7 +243,7 @@ def _dispatch(argv: list[str]) -> int:
             raise error from None
     try:
         return command.run(given)
-    except NotFound as error:
+    except (NotFound, BadInput) as error:
         names.say_where(error, given)
         raise
 

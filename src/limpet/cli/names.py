@@ -113,13 +113,22 @@ def _scope_listed(args: Namespace, memory: Limpet) -> str | None:
     return others.pop()
 
 
-def say_where(error: NotFound, args: Namespace) -> None:
-    """A memory that was not found by its id may be in another scope: then the hint names it."""
+def as_typed(text: str) -> str:
+    """A name of a memory as it is typed at the command line."""
+    return "--last" if text == LAST else f'--match "{text.removeprefix(MATCH)}"' if text.startswith(MATCH) else text
+
+
+def say_where(error: LimpetError, args: Namespace) -> None:
+    """A memory that was not found by its id may be in another scope: then the hint names it. Or its words were given
+    for its id."""
     import limpet
 
     given = [value for name, value in vars(args).items() if name in _IDS]
-    texts = [text for value in given for text in (value if isinstance(value, list) else [value])]
-    named = [text for text in texts if isinstance(text, str) and f"the id {text} in " in error.message]
+    texts = [str(text) for value in given for text in (value if isinstance(value, list) else [value])]
+    words = " ".join(texts)
+    if "match" in args and words and (error.message.startswith("not an id") or words.replace(" ", "").isalpha()):
+        error.hint = f'words are found by --match "{words}"'
+    named = [text for text in texts if f"the id {text} in " in error.message]
     if named:
         with contextlib.suppress(LimpetError), limpet.open(args.store, scope=args.scope, read_only=True) as memory:
             scope = memory.in_all_scopes().get(named[0]).scope

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..folders import beside
 from ..model.dataclass import replace
-from ..model.errors import NotFound
+from ..model.errors import BadInput, NotFound
 from ..model.ids import parse_id, short_id
 from . import names
 from .options import terminal_width
@@ -123,6 +123,18 @@ def quoted(text: str, taken: int) -> str:
     """The first words of a text, as much as fits beside `taken` characters."""
     flat = " ".join(printable(text).split())
     return cut(flat, max(20, (terminal_width() or QUOTED + taken) - taken))
+
+
+def undo_of(event: str, memory: Limpet) -> str:
+    """The undo that a redo of this operation takes back. Raises NotFound, BadInput."""
+    (meant,) = memory.log(event=event)
+    if meant.verb == "undo":
+        return meant.id
+    if meant.undone:
+        for one in memory.log(limit=10_000):
+            if one.verb == "undo" and one.of == meant.id and not one.undone:
+                return one.id
+    raise BadInput(f"{event} was not undone", hint="`limpet log` marks what was")
 
 
 def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:

@@ -116,7 +116,7 @@ def _show(report: TransferReport, *, dry_run: bool) -> None:
 
 def _undone_by(operation: str | None) -> None:
     if operation:
-        output.words(f"`limpet undo` takes it all back; later, `limpet undo {operation}`")
+        output.words(output.short_ids(f"`limpet undo` takes it all back; later, `limpet undo {operation}`"))
 
 
 def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
