@@ -277,7 +277,7 @@ def _quality(args: Namespace) -> int:
     if args.json:
         output.object_line(found.as_dict())
         return 0
-    output.line(f"{found.held:,} memories are held to be true")
+    output.line(f"{output.counted(found.held, 'memory')} held to be true")
     for name, count in found.counts.items():
         output.line("")
         output.line(f"{output.paint(f'{name} {count:,}', output.BOLD)}  {MEANS[name]}")

@@ -215,7 +215,7 @@ def _export_to(args: Namespace) -> int:
             | {name: shown[name] for name in ("rejected", "more_rejected", "notes")}
         )
     else:
-        output.words(f"exported {report.new:,} memories to {args.path}")
+        output.words(f"exported {output.counted(report.new, 'memory')} to {args.path}")
         output.notes(report)
     return 2 if report.rejected else 0
 
