@@ -976,6 +976,7 @@ class Limpet:
 
     def undo(self, event: str | None = None, *, origin: str = "agent") -> builtins.list[Receipt]:
         """Take back an operation: the last that holds, so that each undo goes one further back, or that of an event.
+        Without an event none that only began or ended a session, as hooks do.
 
         One that others build on is not taken back before them. Of an operation over several scopes, what it did in this
         one and `global`. `undo` of an undo is a redo. `origin`: who takes it back. Raises NotFound, BadInput (a
@@ -1000,16 +1001,17 @@ class Limpet:
         """
         return remember_service.redo(self._context)
 
-    def log(self, *, limit: int = 20, event: str | None = None) -> builtins.list[Operation]:
+    def log(self, *, limit: int = 20, event: str | None = None, sessions: bool = False) -> builtins.list[Operation]:
         """What was done in this scope and `global`, the newest operation first; with `event` only the one that has it.
 
-        `undo` takes the `id` of each. Raises NotFound, BadInput.
+        `undo` takes the `id` of each. `sessions`: also those that only began or ended a session. Raises NotFound,
+        BadInput.
 
         >>> _ = memory.remember("The office has a piano")
         >>> [(one.verb, one.text) for one in memory.log()]
         [('remember', 'The office has a piano')]
         """
-        return remember_service.log(self._context, limit=limit, event=event)
+        return remember_service.log(self._context, limit=limit, event=event, sessions=sessions)
 
     def feedback(self, id: str, verdict: str) -> Memory:
         """Was a recalled memory useful, not_useful or wrong? Counted with its use. Raises NotFound, BadInput.

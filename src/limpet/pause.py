@@ -7,6 +7,7 @@ heavy is imported, and one look beside the store is all that it costs where noth
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -134,6 +135,13 @@ def is_ignored(text: str, patterns: Sequence[str]) -> bool:
     return False
 
 
+_HINTS = {
+    errno.ENOENT: "does its folder exist?",
+    errno.EACCES: "check the permissions of the folder",
+    errno.EROFS: "the disk is mounted read-only: limpet notes nothing there either",
+}
+
+
 def append(store: str, lines: Iterable[str]) -> None:
     """Add lines to the file beside a store, which is made if need be. Raises StoreError."""
     from .model.errors import StoreError
@@ -147,7 +155,7 @@ def append(store: str, lines: Iterable[str]) -> None:
         finally:
             os.close(number)
     except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}", hint="does its folder exist?") from None
+        raise StoreError(f"cannot write {path}: {error.strerror}", hint=_HINTS.get(error.errno or 0)) from None
 
 
 def slips(lines: Iterable[str]) -> tuple[str, ...]:

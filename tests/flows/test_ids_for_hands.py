@@ -313,3 +313,95 @@ def test_columns_stand_below_each_other(memory, run):
     lines = run("list")[1].splitlines()
     assert len({len(line.split()[0]) for line in lines}) == 2
     assert len({line.index("2026-03-01") for line in lines}) == 1
+
+
+@pytest.fixture
+def plain(path, state, memory, capsys, monkeypatch):
+    """Runs a command on the store where no option names a scope."""
+    monkeypatch.setenv("LIMPET_SCOPE", "project:api")
+
+    def call(*words):
+        code = main(["--store", str(path), *words])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def test_numbers_of_all_scopes_name_memories_of_other_scopes(memory, plain):
+    """A scope with a slip in it is found by --all-scopes: then what is there can be shown and put right."""
+    slip = memory.in_scope("projct:api").remember("The wrong scope has this").id
+    ours = memory.remember("Another scope has nothing wrong").id
+
+    assert plain("list", "--all-scopes")[1].count("\n") == 2
+    found = plain("recall", "wrong", "--all-scopes", "--lexical")[1]
+    assert found.count("projct:api") == 1
+    number = 1 if memory.in_all_scopes().abbreviate([slip])[0] in found.splitlines()[0] else 2
+    code, out, err = plain("show", f"@{number}")
+    assert code == 0 and "The wrong scope has this" in out and "--scope projct:api" in err
+    assert plain("pin", f"@{number}")[0] == 0 and memory.in_scope("projct:api").get(slip).pinned
+    assert plain("pin", f"@{3 - number}")[0] == 0 and memory.get(ours).pinned
+    code, _, err = plain("forget", "@1", "@2")
+    assert code == 2 and "of several scopes" in err
+    assert plain("move", f"@{number}", "--scope", "project:api")[0] == 0 and memory.get(slip).scope == "project:api"
+
+
+def test_an_id_of_another_scope_is_told_where_it_is(memory, plain):
+    slip = memory.in_scope("projct:api").remember("The wrong scope has this").id
+    [short] = memory.in_all_scopes().abbreviate([slip])
+
+    for words in (("show", short), ("forget", slip), ("remember", "A reason", "--because", short)):
+        code, _, err = plain(*words)
+        assert code == 1 and "it is in projct:api: --scope projct:api" in err, words
+    assert "projct" not in plain("show", "zzzzzz")[2]
+
+
+def test_the_last_one_is_refused_where_another_process_stored_since(path, memory, run):
+    run("remember", "A is written by hand")
+    assert run("pin", "--last")[0] == 0
+    with limpet.open(path, scope="project:api") as agent:
+        agent.remember("B comes from an agent")
+
+    code, out, err = run("retract", "--last", "--why", "a slip")
+    assert (code, out) == (2, "")
+    assert [line.split(maxsplit=1)[1] for line in err.splitlines()[1:3]] == [
+        "A is written by hand", "B comes from an agent"
+    ]  # fmt: skip
+    assert {one.state for one in memory.list(all_states=True).memories} == {"active"}
+    run("remember", "C is written by hand again")
+    assert run("retract", "--last", "--why", "a slip")[0] == 0
+    held = {one.content[0] for one in memory.list(all_states=True).memories if one.state == "active"}
+    assert held == {"A", "B"}
+
+
+def test_forget_and_move_know_the_last_one_and_redo_an_operation(memory, run, clock):
+    first = memory.remember("Lunch is at noon").id
+    clock.advance(seconds=1)
+    last = memory.remember("Dinner is at eight").id
+
+    assert run("forget", "--last")[0] == 0
+    assert (memory.get(first).state, memory.get(last).state) == ("active", "retracted")
+    assert "retracted already" in run("forget", last)[2]
+    undone = memory.log(limit=1)[0]
+    memory.undo()
+    memory.remember("Something else")
+    assert run("redo")[0] == 1
+    assert run("redo", undone.short)[1].startswith("redone ") and memory.get(last).state == "retracted"
+    code, _, err = run("redo", undone.short)
+    assert code == 2 and "was not undone" in err
+    assert run("move", "--match", "lunch noon", "--scope", "global", "--from", "project:api")[0] == 0
+    assert memory.get(first).scope == "global"
+
+
+@pytest.mark.parametrize("given", [("Lunch",), ("Lunch at noon",), ("Lunch", "at", "noon"), ("dentist",)])
+def test_words_in_the_place_of_an_id_are_told_where_they_go(memory, run, given):
+    memory.remember("Lunch at noon with the dentist")
+    code, _, err = run("rm", *given)
+    assert code in (1, 2) and f'--match "{" ".join(given)}"' in err
+
+
+def test_a_retraction_without_a_reason_is_told_of_forget(memory, run):
+    memory.remember("Lunch at noon")
+    for words, shown in ((("@2",), "@2"), (("--last",), "--last")):
+        code, _, err = run("retract", *words)
+        assert code == 2 and f"`limpet forget {shown}` needs no reason" in err

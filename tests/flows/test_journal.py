@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
 
 import pytest
 
@@ -109,9 +113,57 @@ def test_the_command(tmp_path):
     assert "zebra" not in run("journal", "--session", "s2", *store, home=tmp_path).stdout
     dry = run("journal", "drop", "--match", "zebra", "--dry-run", *store, home=tmp_path)
     assert "zebra" in dry.stdout and "1 line would be dropped" in dry.stderr
-    assert run("journal", "drop", "1", *store, home=tmp_path).returncode == 0
+    dropped = run("journal", "drop", "1", *store, home=tmp_path)
+    assert dropped.returncode == 0 and "`limpet undo` does not bring them back" in dropped.stderr
     rest = run("journal", "--json", *store, home=tmp_path)
     assert [json.loads(line)["number"] for line in rest.stdout.splitlines()] == [2]
     assert run("journal", "drop", "7", *store, home=tmp_path).returncode == 1
     assert run("journal", "drop", *store, home=tmp_path).returncode == 2
     assert run("journal", "--match", "zebra", *store, home=tmp_path).returncode == 1
+
+
+def typed(store, answer, *words):
+    """What a terminal shows where somebody types this answer."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "limpet", "--store", str(store), "--scope", "project:api", *words]
+    running = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=os.environ | {"COLUMNS": "100"})
+    os.close(theirs)
+    os.write(ours, answer.encode())
+    said = b""
+    while True:
+        try:
+            said += os.read(ours, 65536)
+        except OSError:  # the last writer has closed it
+            break
+    os.close(ours)
+    return running.wait(), said.decode()
+
+
+def test_on_a_terminal_what_options_choose_is_shown_and_asked_for_first(path, memory):
+    for session in ("s1", "s1", "s2"):
+        memory.note_action(session, "asked", "the token is zebra")
+
+    for answer in ("n\n", "\n", "\x04"):
+        code, said = typed(path, answer, "journal", "drop", "--session", "s1")
+        assert code == 1 and said.count("zebra") == 2
+        assert "Erase 2 lines for good?" in said and "nothing was erased" in said
+    assert len(memory.journal()) == 3
+
+    code, said = typed(path, "y\n", "journal", "drop", "--session", "s1")
+    assert code == 0 and said.count("zebra") == 2 and "2 lines erased for good" in said
+    assert [one.session for one in memory.journal()] == ["s2"]
+    code, said = typed(path, "", "journal", "drop", "3")  # a line that was named is meant
+    assert code == 0 and "Erase" not in said and memory.journal() == []
+
+
+def test_a_listing_says_that_there_is_more_and_an_empty_journal_that_it_is_empty(path, memory, capsys):
+    def told(*words):
+        main(["--store", str(path), "--scope", "project:api", "journal", *words])
+        return capsys.readouterr().err
+
+    assert "the journal of this scope is empty" in told()
+    for number in range(3):
+        memory.note_action("s1", "did", f"step {number}")
+    assert told() == ""
+    assert "the last 2 of 3 lines" in told("--limit", "2")
+    assert "no such line" in told("--match", "zebra")

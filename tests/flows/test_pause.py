@@ -401,3 +401,13 @@ def test_a_link_in_the_files_place_is_not_followed(path, tmp_path, memory):
     with pytest.raises(limpet.StoreError):
         pause.append(str(path), ["pause 1"])
     assert target.read_text() == "mine"
+
+
+def test_what_was_not_ignored_is_said(tmp_path, capsys):
+    store = ["--store", str(tmp_path / "m.db"), "--scope", "project:api"]
+    assert main([*store, "ignore", "nightjar"]) == 0
+    assert main([*store, "ignore", "--remove", "foo"]) == 0
+    shown = capsys.readouterr()
+    assert "'foo' was not ignored" in shown.err and shown.out.count("nightjar") == 2
+    assert main([*store, "ignore", "--remove", "nightjar"]) == 0
+    assert "was not ignored" not in capsys.readouterr().err

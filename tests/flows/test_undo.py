@@ -111,12 +111,30 @@ def test_two_values_of_a_key_never_hold_at_once_after_an_undo(memory):
     assert memory.fact("user.city").value == "Oslo" and memory.get(first.id).state == "retracted"
 
 
-def test_a_session_is_undone_once(memory, three, held):
+def test_a_session_that_a_hook_began_is_not_what_undo_takes_back(memory, three, held):
+    """Hooks begin and end sessions unasked, between what a person does and the undo of it."""
     memory.session_start("s1")
     memory.undo()
-    memory.undo()
     assert held() == ["Deploys need the VPN", "The limit is 100"]
-    assert [one.verb for one in memory.log(limit=3)] == ["undo", "undo", "session start"]
+    memory.session_end("s1")
+    memory.redo()
+    assert held() == ["Deploys need the VPN", "The limit is 1000"]
+    assert [one.verb for one in memory.log(limit=3)] == ["redo", "undo", "correct"]
+    every = memory.log(limit=5, sessions=True)
+    assert [one.verb for one in every] == ["redo", "session end", "undo", "session start", "correct"]
+
+    memory.undo(every[1].short)  # by its name it is taken back, once
+    assert memory.session("s1").ended_at_us is None
+    with pytest.raises(limpet.BadInput, match="undone already"):
+        memory.undo(every[1].short)
+
+
+def test_where_only_sessions_began_nothing_is_undone(memory):
+    memory.session_start("s1")
+    with pytest.raises(limpet.NotFound, match="nothing to undo") as error:
+        memory.undo()
+    assert "log --sessions" in error.value.hint
+    assert memory.log() == [] and memory.session("s1").name == "s1"
 
 
 def test_the_log_says_what_was_done_to_which_text_by_whom(memory, three):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ def _options(parser: ArgumentParser) -> None:
     add("--until", metavar="TIME", help="written before then")
     add("--match", metavar="WORDS", help="only lines that have all these words, whole")
     add("--limit", type=int, default=SHOWN, metavar="N", help=f"list the last N (default: {SHOWN})")
-    add("--dry-run", action="store_true", help="with drop: say which lines, erase none")
+    add("--dry-run", action="store_true", help="with drop: say which lines, erase none, and do not ask")
 
 
 def _run(args: Namespace) -> int:
@@ -37,14 +38,23 @@ def _run(args: Namespace) -> int:
     given = {"session": args.session, "since": args.since, "until": args.until, "match": args.match}
     with open_store(args) as memory:
         if args.action is None:
-            return _list(args, memory.journal(args.numbers, **given)[-args.limit :])
-        dropped = memory.drop_from_journal(args.numbers, **given, dry_run=args.dry_run)
+            return _list(args, memory.journal(args.numbers, **given), any(given.values()) or bool(args.numbers))
+        asked = _may_ask(args) and any(one is not None for one in given.values())
+        dropped = memory.drop_from_journal(args.numbers, **given, dry_run=args.dry_run or asked)
+        if asked and dropped.lines:
+            _show(dropped.lines)
+            if not _confirmed(f"Erase {_counted(len(dropped.lines))} for good?"):
+                output.words("nothing was erased")
+                return 1
+            # What was shown: not what was written meanwhile.
+            dropped = memory.drop_from_journal([one.number for one in dropped.lines])
     if args.json:
         output.object_line(dropped.as_dict())
         return 0 if dropped.lines else 1
-    _show(dropped.lines)
-    what = "line" if len(dropped.lines) == 1 else "lines"
-    output.words(f"{len(dropped.lines):,} {what} {'would be ' if args.dry_run else ''}dropped")
+    if not asked:
+        _show(dropped.lines)
+    told = "would be dropped, for good" if args.dry_run else "erased for good: `limpet undo` does not bring them back"
+    output.words(f"{_counted(len(dropped.lines))} {told}" if dropped.lines else "no such line: nothing was dropped")
     if dropped.lines and not dropped.erased and not args.dry_run:
         from .purge import STILL_READ
 
@@ -52,14 +62,35 @@ def _run(args: Namespace) -> int:
     return 0 if dropped.lines else 1
 
 
-def _list(args: Namespace, lines: Sequence[JournalLine]) -> int:
+def _counted(count: int) -> str:
+    return f"{count:,} line{'s' * (count != 1)}"
+
+
+def _may_ask(args: Namespace) -> bool:
+    """Whether a person is there who types. A script that calls this goes on."""
+    return not (args.dry_run or args.json) and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _confirmed(question: str) -> bool:
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+def _list(args: Namespace, found: Sequence[JournalLine], chosen: bool) -> int:
+    """`chosen`: whether numbers or options said which lines."""
+    lines = found[-args.limit :]
     if args.json:
         for one in lines:
             output.object_line(one.as_dict())
     elif lines:
         _show(lines)
+        if len(found) > len(lines):
+            output.words(f"the last {len(lines):,} of {_counted(len(found))}: --limit {len(found)} shows all")
     else:
-        output.words("no such line in the journal of this scope; `limpet scopes` lists scopes")
+        none = "no such line in the journal of this scope" if chosen else "the journal of this scope is empty"
+        output.words(f"{none}; `limpet scopes` lists scopes")
     return 0 if lines else 1
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NoReturn, cast
 
 from ..model import old_names
-from ..model.errors import BadInput, LimpetError, StoreError
+from ..model.errors import BadInput, LimpetError, NotFound, StoreError
 from . import names, output
 from .options import Command, Formatter, Parser, global_options, terminal_width
 
@@ -241,7 +241,11 @@ def _dispatch(argv: list[str]) -> int:
             given = parser.parse_intermixed_args(words, args)
         except (BadInput, TypeError):
             raise error from None
-    return command.run(given)
+    try:
+        return command.run(given)
+    except (NotFound, BadInput) as error:
+        names.say_where(error, given)
+        raise
 
 
 def split(argv: list[str]) -> tuple[list[str], str | None, list[str]]:

@@ -1,7 +1,7 @@
 """How a person names a memory without its id: @3 of the last listing, --last, --match WORDS.
 
-The ids of the last listing are kept in the user's state folder, with the path of the store: a file for each store and
-terminal.
+The ids of the last listing, and that of what was stored last, are kept in the user's state folder, with the path of the
+store: a file for each store and terminal.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..folders import user_folder
-from ..model.errors import AmbiguousId, BadInput, NotFound
+from ..model.errors import AmbiguousId, BadInput, LimpetError, NotFound
+from ..model.memory import GLOBAL_SCOPE
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -27,7 +28,8 @@ NUMBERED, STALE_AFTER_HOURS = 9, 12
 LAST, MATCH = "@last", "@match "
 _NUMBER = re.compile(r"@(\d+)")
 # Arguments that name memories; in the second list also what is no id.
-_IDS, _OR_WORDS = ("id", "a", "b", "ids", "because", "against"), ("about", "what")
+_ABOUT, _OR_WORDS = ("id", "a", "b", "ids"), ("about", "what")
+_IDS = (*_ABOUT, "because", "against")
 
 
 def options(parser: ArgumentParser, *, gone: bool = False, out: bool = False, of_two: bool = False) -> None:
@@ -82,13 +84,55 @@ def _replace(words: list[str], found: Callable[[str], None], rest: list[str]) ->
             rest.append(word)
 
 
-def resolve(args: Namespace, memory: Limpet) -> None:
-    """Put ids where arguments name memories in another way. Raises NotFound, AmbiguousId, BadInput."""
+def resolve(args: Namespace, memory: Limpet) -> str | None:
+    """Put ids where arguments name memories in another way. Returns the scope in which these are, if reads from here do
+    not see it and no scope was named. Raises NotFound, AmbiguousId, BadInput."""
+    scope = _scope_listed(args, memory)
     for name, value in vars(args).items():
         if name in _IDS and isinstance(value, list):
             setattr(args, name, [_id(one, memory, args) for one in value])
         elif isinstance(value, str) and (name in _IDS or (name in _OR_WORDS and is_reference(value))):
             setattr(args, name, _id(value, memory, args))
+    return scope
+
+
+def _scope_listed(args: Namespace, memory: Limpet) -> str | None:
+    """The other scope of what @1 to @9 name, of a listing of all scopes."""
+    given = [value for name, value in vars(args).items() if name in (*_ABOUT, *_OR_WORDS)]
+    texts = [text for value in given for text in (value if isinstance(value, list) else [value])]
+    numbers = [found for text in texts if isinstance(text, str) and (found := _NUMBER.fullmatch(text.strip()))]
+    if not numbers or args.scope is not None:
+        return None
+    scopes = {found[0]: _listed(int(found[1]), memory)[1] for found in numbers}
+    others = {one for one in scopes.values() if one not in (None, memory.scope, GLOBAL_SCOPE)}
+    if not others:
+        return None
+    if len(set(scopes.values()) - {GLOBAL_SCOPE}) > 1:
+        told = ", ".join(f"{number} in {scope}" for number, scope in scopes.items())
+        raise BadInput(f"these are of several scopes: {told}", hint="name those of one scope at a time")
+    return others.pop()
+
+
+def as_typed(text: str) -> str:
+    """A name of a memory as it is typed at the command line."""
+    return "--last" if text == LAST else f'--match "{text.removeprefix(MATCH)}"' if text.startswith(MATCH) else text
+
+
+def say_where(error: LimpetError, args: Namespace) -> None:
+    """A memory that was not found by its id may be in another scope: then the hint names it. Or its words were given
+    for its id."""
+    import limpet
+
+    given = [value for name, value in vars(args).items() if name in _IDS]
+    texts = [str(text) for value in given for text in (value if isinstance(value, list) else [value])]
+    words = " ".join(texts)
+    if "match" in args and words and (error.message.startswith("not an id") or words.replace(" ", "").isalpha()):
+        error.hint = f'words are found by --match "{words}"'
+    named = [text for text in texts if f"the id {text} in " in error.message]
+    if named:
+        with contextlib.suppress(LimpetError), limpet.open(args.store, scope=args.scope, read_only=True) as memory:
+            scope = memory.in_all_scopes().get(named[0]).scope
+            error.hint = f"it is in {scope}: --scope {scope}"
 
 
 def is_reference(text: str) -> bool:
@@ -101,7 +145,7 @@ def _id(text: str, memory: Limpet, args: Namespace) -> str:
     if text.startswith(MATCH):
         return _matching(text.removeprefix(MATCH), memory, args)
     number = _NUMBER.fullmatch(text.strip())
-    return text if number is None else _listed(int(number[1]), memory)
+    return text if number is None else _listed(int(number[1]), memory)[0]
 
 
 def _last(memory: Limpet, *, out: bool) -> str:
@@ -110,6 +154,7 @@ def _last(memory: Limpet, *, out: bool) -> str:
         found = memory.list(limit=1, all_states=True).memories
         if not found:
             raise NotFound("nothing is stored yet")
+        _check_ours(found[0], memory)
         return found[0].id
     cursor = None
     while True:
@@ -118,6 +163,23 @@ def _last(memory: Limpet, *, out: bool) -> str:
             return one.id
         if (cursor := page.cursor) is None:
             raise NotFound("nothing is archived or retracted", hint="`limpet redo` does again what was undone")
+
+
+def _check_ours(newest: Memory, memory: Limpet) -> None:
+    """Raises AmbiguousId where something was stored from this terminal, and another process stored since."""
+    try:
+        id, scope = _kept(memory.path, "stored", "id", "scope")
+        if id == newest.id or scope != memory.scope:
+            return
+        ours = memory.get(id)
+    except (OSError, ValueError, KeyError, TypeError, NotFound):
+        return  # nothing was stored from here
+    both = (ours, newest)
+    texts = list(zip(memory.abbreviate([one.id for one in both]), (one.content for one in both), strict=True))
+    raise AmbiguousId(
+        "--last", [one.id for one in both], texts=texts,
+        hint="the first was stored last from here, the second by another process since: give the id of one",
+    )  # fmt: skip
 
 
 def _is_out(one: Memory) -> bool:
@@ -144,42 +206,57 @@ def _matching(words: str, memory: Limpet, args: Namespace) -> str:
     return found[0].id
 
 
-def _listed(number: int, memory: Limpet) -> str:
-    import json
-
+def _listed(number: int, memory: Limpet) -> tuple[str, str | None]:
+    """The id of a result of the last listing, and its scope."""
     try:
-        kept = json.loads(_file(memory.path).read_text(encoding="utf-8"))
-        ids, command, at = list(kept["ids"]), str(kept["command"]), float(kept["at"])
-        if kept["store"] != os.path.realpath(memory.path):
-            raise ValueError("of another store whose name has the same checksum")
+        ids, scopes, command, at = _kept(memory.path, "listed", "ids", "scopes", "command", "at")
+        hours = (time.time() - at) / 3600
     except (OSError, ValueError, KeyError, TypeError):
         raise NotFound(
             f"@{number}: nothing was listed in this terminal yet",
             hint="`limpet list` and `limpet recall` number them",
         ) from None
-    hours = (time.time() - at) / 3600
     if hours > STALE_AFTER_HOURS:
         raise NotFound(f"@{number}: the last listing is {hours:.0f} hours old", hint=f"run `limpet {command}` again")
     if not 1 <= number <= min(len(ids), NUMBERED):
         most = min(len(ids), NUMBERED)
         raise NotFound(f"@{number}: the last listing (`limpet {command}`) numbered {most or 'no'} results")
-    return str(ids[number - 1])
+    return str(ids[number - 1]), scopes[number - 1] if scopes else None
 
 
-def note(store: str, command: str, ids: Sequence[str]) -> None:
-    """Keep what a listing of a store (its path) showed, for @1 to @9. What cannot be written is not kept."""
+def note(store: str, command: str, ids: Sequence[str], scopes: Sequence[str] = ()) -> None:
+    """Keep what a listing of a store (its path) showed, for @1 to @9. `scopes`: of each, where they may differ."""
+    _keep(store, "listed", command=command, ids=list(ids[:NUMBERED]), scopes=list(scopes[:NUMBERED]))
+
+
+def note_stored(store: str, id: str, scope: str) -> None:
+    """Keep what was stored last from here, for --last."""
+    _keep(store, "stored", id=id, scope=scope)
+
+
+def _kept(path: str, what: str, *names: str) -> list[Any]:
+    """Values that were kept for a store. Raises OSError, ValueError, KeyError, TypeError: nothing was."""
+    import json
+
+    kept = json.loads(_file(path, what).read_text(encoding="utf-8"))
+    if kept["store"] != os.path.realpath(path):
+        raise ValueError("of another store whose name has the same checksum")
+    return [kept[name] for name in names]
+
+
+def _keep(store: str, what: str, **values: Any) -> None:
+    """What cannot be written is not kept."""
     if store == ":memory:":
         return
     import json
 
-    place = _file(store)
-    kept = {"store": os.path.realpath(store), "command": command, "at": time.time(), "ids": list(ids[:NUMBERED])}
+    place = _file(store, what)
     with contextlib.suppress(OSError):
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _forget_old(place.parent.iterdir())
         partial = place.with_suffix(f".{os.getpid()}")
         with os.fdopen(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
-            json.dump(kept, file)
+            json.dump({"store": os.path.realpath(store), "at": time.time(), **values}, file)
         partial.replace(place)
 
 
@@ -190,9 +267,9 @@ def _forget_old(files: Iterable[Path]) -> None:
                 one.unlink()
 
 
-def _file(path: str) -> Path:
+def _file(path: str, what: str) -> Path:
     import zlib  # enough to tell stores apart, and hashlib takes a cold command 4 ms
 
     terminal = os.getsid(0) if hasattr(os, "getsid") else os.getppid()
     name = zlib.crc32(os.fsencode(os.path.realpath(path)))
-    return user_folder("state") / "listings" / f"{name:08x}-{terminal}.json"
+    return user_folder("state") / "listings" / f"{name:08x}-{terminal}-{what}.json"

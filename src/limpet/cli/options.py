@@ -263,11 +263,15 @@ def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool
             raise
         return limpet.open(":memory:", scope=args.scope)
     try:
-        names.resolve(args, memory)
+        scope = names.resolve(args, memory)
     except BaseException:
         memory.close()
         raise
-    return memory
+    if scope is None:
+        return memory
+    memory.close()
+    print(f"in {scope}: what follows on it, `undo` too, takes --scope {scope}", file=sys.stderr)
+    return limpet.open(args.store, scope=scope)
 
 
 def say_if_empty(args: argparse.Namespace) -> None:

@@ -87,6 +87,7 @@ def _ignore(args: Namespace) -> int:
     wanted = [one for one in (" ".join(text.split()) for text in args.patterns) if one]
     if args.remove and not wanted:
         raise BadInput("ignore what no longer?", hint="`limpet ignore` shows what is ignored")
+    before = pause.read_pauses(_store(args)).ignore
     if wanted:
         pause.append(_store(args), [f"{'unignore' if args.remove else 'ignore'} {one}" for one in wanted])
     known = pause.read_pauses(_store(args)).ignore
@@ -97,6 +98,9 @@ def _ignore(args: Namespace) -> int:
             output.line(output.printable(one))
         if not known:
             output.words("nothing is ignored")
+        for one in wanted if args.remove else ():
+            if one not in before:
+                output.words(f"{one!r} was not ignored")
     return 0
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..api import Limpet
+    from ..model.memory import Memory
     from ..recall.answer import Item, Recall
     from ..recall.sessions import SessionRecall
 
@@ -82,7 +83,7 @@ def _recall(args: Namespace) -> int:
                 _nothing(memory, args, found)
     output.recalled(found, short, as_json=args.json, budget_tokens=args.budget, scopes=args.all_scopes)
     _of_another_scope(args, found.items)
-    _number(args, "recall", [item.id for item in found.items])
+    _number(args, "recall", found.items)
     return 0 if found.items else _code(found)
 
 
@@ -133,12 +134,17 @@ def _of_another_scope(args: Namespace, items: Sequence[Item]) -> None:
             elsewhere(memory, args)
 
 
-def _number(args: Namespace, command: str, ids: list[str]) -> None:
+def _number(args: Namespace, command: str, found: Sequence[Memory | Item]) -> None:
     """What was shown to a person has the names @1, @2, ... from now on."""
     if not args.json:
         from ..settings import read_settings
 
-        names.note(read_settings(args.store, args.scope, None).path, command, ids)
+        names.note(
+            read_settings(args.store, args.scope, None).path,
+            command,
+            [one.id for one in found],
+            [one.scope for one in found],
+        )
 
 
 def _recalled_by_server(args: Namespace, given: dict[str, Any]) -> tuple[Recall, list[str]] | None:
@@ -206,7 +212,7 @@ def _list(args: Namespace) -> int:
             from .elsewhere import elsewhere, nothing
 
             (elsewhere if page.memories else nothing)(memory, args)
-    _number(args, "list", [one.id for one in page.memories])
+    _number(args, "list", page.memories)
     if page.cursor and args.json:
         sys.stdout.flush()
         print(output.encode({"cursor": page.cursor}), file=sys.stderr)
@@ -225,7 +231,7 @@ def _related(args: Namespace) -> int:
         found = memory.related(args.id, k=args.k)
         short = memory.abbreviate([item.id for item in found.items])
     output.recalled(found, short, as_json=args.json)
-    _number(args, "related", [item.id for item in found.items])
+    _number(args, "related", found.items)
     return 0
 
 
@@ -269,7 +275,7 @@ def _quality(args: Namespace) -> int:
     if args.json:
         output.object_line(found.as_dict())
         return 0
-    output.line(f"{found.held:,} memories are held to be true")
+    output.line(f"{output.counted(found.held, 'memory')} held to be true")
     for name, count in found.counts.items():
         output.line("")
         output.line(f"{output.paint(f'{name} {count:,}', output.BOLD)}  {MEANS[name]}")

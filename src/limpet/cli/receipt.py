@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..folders import beside
 from ..model.dataclass import replace
-from ..model.errors import NotFound
+from ..model.errors import BadInput, NotFound
 from ..model.ids import parse_id, short_id
+from . import names
 from .options import terminal_width
 from .output import CYAN, DIM, GREEN, MARGIN, YELLOW, cut, line, moment, object_line, paint, printable, short_ids, words
 
@@ -39,6 +40,7 @@ def receipt(done: Receipt, memory: Limpet, *, as_json: bool) -> int:
         new = memory.get(done.id) if done.status == "created" and done.id else None
         _done(done, memory, new)
         if new is not None:
+            names.note_stored(memory.path, new.id, memory.scope)
             _language(new, memory)
     if done.redacted and not as_json:
         words(f"redacted before storing: {', '.join(done.redacted)}")
@@ -80,8 +82,8 @@ def _done(done: Receipt, memory: Limpet, new: Memory | None) -> None:
     # The id of an item of the review list is no memory's: it is about that of the first change.
     id = done.id if not changes or any(one.id == done.id for one in changes) else changes[0].id
     text = operation.text if operation else _standing(memory, id)[1] if id else ""
-    names = short([*([id] if id else []), *(one.id for one in changes)], memory)
-    name = names[id] if id else ""
+    called = short([*([id] if id else []), *(one.id for one in changes)], memory)
+    name = called[id] if id else ""
     line(f"{paint(done.status, GREEN)} {paint(name, YELLOW)}  {quoted(text, len(done.status) + len(name) + 3)}")
     if done.added:
         line(f"{MARGIN}added: {', '.join(done.added)}")
@@ -93,19 +95,19 @@ def _done(done: Receipt, memory: Limpet, new: Memory | None) -> None:
     for one in changes:
         if one.id == id and one.what not in _IN_THE_HEAD:
             line(MARGIN + paint(_what(one), CYAN))
-    effects([one for one in changes if one.id != id and one.what != "reviewed"], names)
+    effects([one for one in changes if one.id != id and one.what != "reviewed"], called)
     if operation:
         words(f"`limpet undo` takes it back; later, `limpet undo {operation.short}`")
 
 
-def effects(several: Sequence[Effect], names: dict[str, str]) -> None:
+def effects(several: Sequence[Effect], called: dict[str, str]) -> None:
     """A line for each, in columns."""
     shown = several[:CHANGES]
     width = max((len(_what(one)) for one in shown), default=0)
     for one in shown:
-        head = f"{MARGIN}{_what(one):<{width}}  {names.get(one.id, one.id)}  "
+        head = f"{MARGIN}{_what(one):<{width}}  {called.get(one.id, one.id)}  "
         line(
-            f"{MARGIN}{paint(f'{_what(one):<{width}}', CYAN)}  {paint(names.get(one.id, one.id), YELLOW)}  "
+            f"{MARGIN}{paint(f'{_what(one):<{width}}', CYAN)}  {paint(called.get(one.id, one.id), YELLOW)}  "
             + quoted(one.text, len(head))
         )
     if len(several) > CHANGES:
@@ -123,6 +125,18 @@ def quoted(text: str, taken: int) -> str:
     return cut(flat, max(20, (terminal_width() or QUOTED + taken) - taken))
 
 
+def undo_of(event: str, memory: Limpet) -> str:
+    """The undo that a redo of this operation takes back. Raises NotFound, BadInput."""
+    (meant,) = memory.log(event=event)
+    if meant.verb == "undo":
+        return meant.id
+    if meant.undone:
+        for one in memory.log(limit=10_000):
+            if one.verb == "undo" and one.of == meant.id and not one.undone:
+                return one.id
+    raise BadInput(f"{event} was not undone", hint="`limpet log` marks what was")
+
+
 def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     """What an undo or a redo did: to which operation, and how each memory stands now."""
     memory = memory.in_all_scopes()  # of a move, what was moved is in another scope now
@@ -132,8 +146,8 @@ def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     which, did = paint(before.short, YELLOW), paint(before.verb, CYAN)
     line(f"{paint(verb, GREEN)} {which}  {did}  {quoted(_valued(before), len(head))}")
     shown = [one for one in receipts if one.id][:CHANGES]
-    names = short([one.id or "" for one in shown], memory)
-    rows = [(names[one.id or ""], *_standing(memory, one.id or "")) for one in shown]
+    called = short([one.id or "" for one in shown], memory)
+    rows = [(called[one.id or ""], *_standing(memory, one.id or "")) for one in shown]
     width = max((len(how) for _, how, _ in rows), default=0)
     for name, how, text in (row for row in rows if row[1]):
         line(f"{MARGIN}{paint(name, YELLOW)}  {how:<{width}}  {quoted(text, len(name) + width + 7)}")

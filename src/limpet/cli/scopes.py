@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from ..model.errors import BadInput
-from . import output
+from . import names, output
 from .options import Command, open_store
 from .receipt import receipt
 
@@ -21,16 +21,16 @@ def _scopes_options(parser: ArgumentParser) -> None:
 
 
 def _scopes(args: Namespace) -> int:
-    names = [name for name in args.names if not (args.action == "merge" and name.lower() == "into")]
-    if args.action != "list" and len(names) != 2:
+    given = [name for name in args.names if not (args.action == "merge" and name.lower() == "into")]
+    if args.action != "list" and len(given) != 2:
         raise BadInput(f"{args.action} takes two scopes", hint=f"limpet scopes {args.action} project:web project:shop")
-    if args.action == "list" and names:
-        raise BadInput(f"list takes no scope: {names[0]!r}", hint="`limpet list --scope NAME` lists its memories")
+    if args.action == "list" and given:
+        raise BadInput(f"list takes no scope: {given[0]!r}", hint="`limpet list --scope NAME` lists its memories")
     with open_store(args) as memory:
         if args.action == "list":
             found, here = memory.scopes(), memory.scope
         else:
-            change = (memory.rename_scope if args.action == "rename" else memory.merge_scopes)(*names)
+            change = (memory.rename_scope if args.action == "rename" else memory.merge_scopes)(*given)
             (done,) = memory.in_scope(change.scope).log(event=change.event)
             takes_back = "" if memory.scope == change.scope else f" {done.short} --scope {change.scope}"
     if args.action == "list":
@@ -52,6 +52,7 @@ def _scopes(args: Namespace) -> int:
 
 def _move_options(parser: ArgumentParser) -> None:
     parser.add_argument("ids", metavar="ID", nargs="+", help="which memories")
+    names.options(parser)
     parser.add_argument(
         "--from", dest="source", metavar="NAME", help="the scope that they are in (default: as for reads)"
     )
@@ -80,6 +81,6 @@ COMMANDS = {
     "move": Command(
         _move_options,
         _move,
-        "limpet move 019e3f2a --scope global\nlimpet move 019e3f2a --from project:web --scope project:api",
+        "limpet move 7rk2qm --scope global\nlimpet move 7rk2qm --from project:web --scope project:api",
     ),
 }

@@ -116,7 +116,7 @@ def _show(report: TransferReport, *, dry_run: bool) -> None:
 
 def _undone_by(operation: str | None) -> None:
     if operation:
-        output.words(f"`limpet undo` takes it all back; later, `limpet undo {operation}`")
+        output.words(output.short_ids(f"`limpet undo` takes it all back; later, `limpet undo {operation}`"))
 
 
 def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
@@ -215,7 +215,7 @@ def _export_to(args: Namespace) -> int:
             | {name: shown[name] for name in ("rejected", "more_rejected", "notes")}
         )
     else:
-        output.words(f"exported {report.new:,} memories to {args.path}")
+        output.words(f"exported {output.counted(report.new, 'memory')} to {args.path}")
         output.notes(report)
     return 2 if report.rejected else 0
 

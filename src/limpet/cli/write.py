@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput
 from ..model.memory import KINDS
-from . import output
+from . import names, output
 from . import receipt as each_receipt
 from .options import (
     TIME_FORMS,
@@ -253,10 +253,12 @@ def _correct(args: Namespace) -> int:
 
 def _retract_options(parser: ArgumentParser) -> None:
     id_argument(parser)
-    parser.add_argument("--why", metavar="TEXT", required=True, help="why it is no longer believed; stays with it")
+    parser.add_argument("--why", metavar="TEXT", help="why it is no longer believed; stays with it; needed")
 
 
 def _retract(args: Namespace) -> int:
+    if args.why is None:
+        raise BadInput("--why is needed", hint=f"`limpet forget {names.as_typed(args.id)}` needs no reason")
     with open_store(args) as memory:
         return receipt(memory.retract(args.id, args.why), memory, as_json=args.json)
 
@@ -275,6 +277,7 @@ def _forget_options(parser: ArgumentParser) -> None:
     add("--before", metavar="TIME", help=f"those stored before then: {TIME_FORMS}")
     add("--meta", action="append", metavar="K=V", help="those with this value in their metadata")
     add("--match", metavar="WORDS", help="those whose text has all of these words, whole")
+    add("--last", action="store_true", help="in place of ID: the memory stored last")
     add("--why", metavar="TEXT", default="forgotten", help="why; stays with them (default: forgotten)")
     add(
         "--confirm",
@@ -289,6 +292,8 @@ def _forget(args: Namespace) -> int:
         "topics": args.topic or (), "kind": args.kind or (), "session": args.session, "before": args.before,
         "metadata": dict(pair(word) for word in args.meta or ()), "match": args.match,
     }  # fmt: skip
+    if args.last:
+        args.ids = [*args.ids, names.LAST]
     only_shown = args.dry_run or (any(given.values()) and not args.confirm)
     with open_store(args) as memory:
         found = memory.forget(args.ids or None, **given, why=args.why, dry_run=only_shown)
@@ -296,7 +301,9 @@ def _forget(args: Namespace) -> int:
             output.object_line(found.as_dict())
             return 0
         if not found.memories:
-            output.words("nothing to forget")
+            known = [memory.get(one) for one in args.ids if not any(given.values())]
+            told = ", ".join(f"{name} is {one.state} already" for name, one in zip(args.ids, known, strict=False))
+            output.words("nothing to forget" + (f": {told}" if told else ""))
             return 0 if args.ids else 1
         output.listed(found.memories, memory)
     count = output.counted(len(found.memories) - len(found.waiting), "memory")
@@ -323,7 +330,8 @@ def _change(verb: str, args: Namespace) -> int:
 def _undo_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "event", metavar="OP", nargs="?",
-        help="an operation of `limpet log`, or the event of a receipt (default: the last one that holds)",
+        help="an operation of `limpet log`, or the event of a receipt (default: the last that holds; sessions "
+        "that began or ended are passed over)",
     )  # fmt: skip
 
 
@@ -337,9 +345,16 @@ def _undo(args: Namespace) -> int:
     return 0
 
 
+def _redo_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "event", metavar="OP", nargs="?",
+        help="an operation of `limpet log` that was undone, or the undo of it (default: what was undone last)",
+    )  # fmt: skip
+
+
 def _redo(args: Namespace) -> int:
     with open_store(args) as memory:
-        receipts = memory.redo()
+        receipts = memory.redo() if args.event is None else memory.undo(each_receipt.undo_of(args.event, memory))
         if args.json:
             output.object_line({"redone": [one.as_dict() for one in receipts]})
         else:
@@ -349,11 +364,12 @@ def _redo(args: Namespace) -> int:
 
 def _log_options(parser: ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, default=20, metavar="COUNT", help="operations at most (default: 20)")
+    parser.add_argument("--sessions", action="store_true", help="also sessions that began and ended")
 
 
 def _log(args: Namespace) -> int:
     with open_store(args) as memory:
-        found = memory.log(limit=args.limit)
+        found = memory.log(limit=args.limit, sessions=args.sessions)
     if args.json:
         output.object_line({"operations": [one.as_dict() for one in found]})
     elif found:
@@ -380,6 +396,8 @@ def _feedback(args: Namespace) -> int:
         output.line(
             f"noted {name}: {args.verdict}  {each_receipt.quoted(found.content, len(name) + len(args.verdict) + 9)}"
         )
+        other = "not_useful" if args.verdict == "useful" else "useful"
+        output.words(f"`limpet undo` does not take this back; `limpet feedback {name} {other}` weighs against it")
     return 0
 
 
@@ -419,7 +437,7 @@ COMMANDS = {
     "reach": _of_id("reach", "limpet reach 7rk2qm"),
     "promote": _of_id("promote", "limpet promote 7rk2qm"),
     "undo": Command(_undo_options, _undo, "limpet undo\nlimpet undo 7rk2qm"),
-    "redo": Command(lambda _: None, _redo, "limpet redo"),
+    "redo": Command(_redo_options, _redo, "limpet redo\nlimpet redo 7rk2qm"),
     "log": Command(_log_options, _log, "limpet log --limit 5"),
     "feedback": Command(_feedback_options, _feedback, "limpet feedback @1 useful"),
 }

@@ -15,7 +15,7 @@ from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
 from ..model.events import Event
 from ..model.ids import format_id
-from ..model.state import cancelled_by
+from ..model.state import SESSION_EVENTS, cancelled_by
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -147,15 +147,23 @@ def depth(store: Store, events: Sequence[Event]) -> tuple[int, list[Event]]:
     return steps, found
 
 
+def only_sessions(events: Sequence[Event]) -> bool:
+    """Whether an operation only began or ended sessions: hooks do that unasked, and nobody means it by the last."""
+    return all(one.type in SESSION_EVENTS for one in events)
+
+
 ERASED = "a purge cannot be undone: the content is gone"
 
 
 def last_done(store: Store, scopes: Sequence[str]) -> Done:
-    """The operation that an undo takes back: the newest that holds and is none itself. Raises NotFound, and BadInput
-    where that is a purge."""
-    erased = False
+    """The operation that an undo takes back: the newest that holds, is none itself, and did more than begin or end
+    sessions. Raises NotFound, and BadInput where that is a purge."""
+    erased, hint = False, None
     for one in newest(store, scopes):
         if one.undone or taken_back(store, one.events):
+            continue
+        if only_sessions(one.events):
+            hint = "sessions that began and ended: `limpet log --sessions` lists them, `limpet undo OP` takes one back"
             continue
         if any(event.type == "purged" for event in one.events):
             erased = True
@@ -167,13 +175,14 @@ def last_done(store: Store, scopes: Sequence[str]) -> Done:
             said = f"`limpet undo {before.short}` takes back what was done before it: {before.verb}: "
             raise BadInput(ERASED, hint=said + _first_words(before.text))
         return one
-    raise BadInput(ERASED) if erased else NotFound("nothing to undo")
+    raise BadInput(ERASED) if erased else NotFound("nothing to undo", hint=hint)
 
 
 def last_undone(store: Store, scopes: Sequence[str]) -> Done:
-    """The undo that a redo takes back: the newest that holds, if nothing was done since. Raises NotFound."""
+    """The undo that a redo takes back: the newest that holds, if nothing was done since but that sessions began and
+    ended. Raises NotFound."""
     for one in newest(store, scopes):
-        if one.undone:
+        if one.undone or only_sessions(one.events):
             continue
         steps, _ = depth(store, one.events)
         if steps % 2:

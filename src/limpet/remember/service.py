@@ -347,7 +347,7 @@ def redo(context: Context) -> list[Receipt]:
     return context.write(lambda writer: done.undo(writer, done.last_undone(writer.reads, context.scopes)))
 
 
-def log(context: Context, *, limit: int, event: str | None) -> list[Operation]:
+def log(context: Context, *, limit: int, event: str | None, sessions: bool) -> list[Operation]:
     from itertools import islice
 
     from ..remember import operations as done
@@ -357,7 +357,8 @@ def log(context: Context, *, limit: int, event: str | None) -> list[Operation]:
     store = context.store
     if event is not None:
         return done.told(store, [done.find(store, event, context.scopes)])
-    return done.told(store, list(islice(done.newest(store, context.scopes), limit)))
+    shown = (one for one in done.newest(store, context.scopes) if sessions or not done.only_sessions(one.events))
+    return done.told(store, list(islice(shown, limit)))
 
 
 def feedback(context: Context, id: str, verdict: str) -> Memory:

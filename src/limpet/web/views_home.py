@@ -24,7 +24,7 @@ WEEK = 7 * 86_400
 # Operations among which it is looked for what changed.
 MOST_CHANGES = 60
 # What is no change of something that was there.
-LEARNED = ("remember", "fact", "session start", "session end")
+LEARNED = ("remember", "fact")
 
 
 def home(ask: Ask) -> Response:
