@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KIND = "embed"
 # The same for texts that have a vector, of an embedder that is being replaced: they have been looked at already.
 AGAIN = "embed again"
-# Texts that are put into that queue at once.
+# Texts that are put into a queue at once.
 QUEUED = 5_000
 # What is looked at once a text has its vector.
 THEN = "duplicates"
@@ -90,28 +90,35 @@ def drain(
     )
 
 
-def drain_again(
+def drain_missing(
     store: Store,
     embedder: Embedder,
     row: EmbedderRow,
     clock: Clock,
     *,
+    kind: str,
     limit: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> WorkReport:
-    """Give texts a vector of the embedder that replaces theirs. Which lack one says the store: it can stop anywhere."""
-    total = WorkReport()
+    """The same for all texts that have no vector of an embedder. The store says which these are: it can stop anywhere."""
+    done = failed = 0
     while True:
         at = clock.now()
-        if not store.jobs.backlog(AGAIN, at, most=1) and not store.jobs.enqueue(
-            AGAIN, store.vectors.missing(row.num, limit=QUEUED), at
-        ):
-            return total
-        rest = None if limit is None else limit - total.done - total.failed
-        report = drain(store, embedder, row, clock, kind=AGAIN, limit=rest, progress=progress)
-        total = replace(report, done=total.done + report.done, failed=total.failed + report.failed)
-        if not report.done or total.done + total.failed == limit:
-            return total
+        if not store.jobs.backlog(kind, at, most=1):
+            queue_missing(store, row, kind, at)
+        rest = None if limit is None else limit - done - failed
+        report = drain(store, embedder, row, clock, kind=kind, limit=rest, progress=progress)
+        done, failed = done + report.done, failed + report.failed
+        if not report.done or done + failed == limit:
+            return replace(report, done=done, failed=failed)
+
+
+def queue_missing(store: Store, row: EmbedderRow, kind: str, at: int) -> None:
+    """Jobs for the texts that have no vector of an embedder."""
+    after = 0
+    while missing := store.vectors.missing(row.num, limit=QUEUED, after=after):
+        store.jobs.enqueue(kind, missing, at)
+        after = missing[-1]
 
 
 class WrongShape(ValueError):
@@ -151,7 +158,8 @@ def run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clo
 def _embed(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
     import numpy as np
 
-    texts = store.search.texts([job.subject for job in jobs])
+    have = {num for num, _ in store.vectors.exact(row.num, [job.subject for job in jobs])}
+    texts = [text for text in store.search.texts([job.subject for job in jobs]) if text[0] not in have]
     if texts:
         vectors = np.asarray(embedder.embed_passages([searchable(text, key) for _, text, key in texts]), np.float32)
         if vectors.shape != (len(texts), row.dimensions):

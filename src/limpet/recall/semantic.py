@@ -1,6 +1,7 @@
 """Semantic search, the vector signal: which embedder speaks for this store, and its search index in this process.
 
-While a changed embedder fills its vectors in, the old one answers; when it is complete, it takes over.
+The one whose vectors answer gets those of new texts too. Another fills its own in when it is told to, and takes over
+when it is complete.
 """
 
 from __future__ import annotations
@@ -89,37 +90,49 @@ class SemanticSearch:
 
     def can_answer(self) -> bool:
         """Whether the embedder whose vectors answer is loaded: while it is replaced, not the current one."""
-        active = next((row for row in self._store.vectors.embedders() if row.state == "active"), None)
+        active = self._active()
         return self.is_loaded() if active is None or active.name == self.name else is_loaded(active.name)
 
     def for_writing(self, until: float | None = None) -> tuple[Embedder, EmbedderRow]:
-        """The embedder that new texts get vectors of, and its row in the store.
+        """The embedder that new texts get vectors of, and its row in the store: the one whose vectors answer, so that
+        they are found by meaning at once, whatever the setting says. The current one where that does not load.
 
         `until`, on the monotonic clock: one of others that has not answered by then raises EmbedderUnavailable.
-        While ours fills in what it replaces, the old one: what is stored meanwhile is found by meaning at once.
         """
-        embedder = self.load()
-        if until is not None and type(embedder).__module__ not in OURS:
-            from .within import InTime
-
-            embedder = InTime(embedder, until)
-        old = self._replaced(embedder)
-        if old is not None:
+        active = self._answering()
+        if active is not None and active.name != self.name:
             with suppress(EmbedderUnavailable):
-                loaded = load_embedder(old.name)
-                if loaded.fingerprint == old.fingerprint:
-                    return loaded, self._measured(loaded, old)
-        return self._registered(embedder)
+                loaded = _by(until, load_embedder(active.name))
+                if loaded.fingerprint == active.fingerprint:
+                    return loaded, self._measured(loaded, active)
+        return self._registered(_by(until, self.load()))
 
-    def successor(self) -> tuple[Embedder, EmbedderRow] | None:
-        """The current embedder and its row while the store still has vectors of one that it replaces by itself."""
-        embedder = self.load()
-        return self._registered(embedder) if self._replaced(embedder) else None
+    def current(self) -> tuple[Embedder, EmbedderRow]:
+        """The current embedder and its row in the store."""
+        return self._registered(self.load())
 
-    def _replaced(self, embedder: Embedder) -> EmbedderRow | None:
-        fingerprints = getattr(embedder, "replaces", ())
-        rows = self._store.vectors.embedders() if fingerprints else []
-        return next((row for row in rows if row.state == "active" and row.fingerprint in fingerprints), None)
+    def successor(self, *, begun: bool) -> tuple[Embedder, EmbedderRow] | None:
+        """The current embedder and its row while another answers: one that it replaces by itself, or that it was told
+        to replace: `begun` says that somebody was, and its row which."""
+        embedder, active = self.load(), self._active()
+        fingerprint = embedder.fingerprint
+        if active is None or active.fingerprint == fingerprint:
+            return None
+        begun = begun and any(row.fingerprint == fingerprint for row in self._store.vectors.embedders())
+        return self._registered(embedder) if begun or active.fingerprint in getattr(embedder, "replaces", ()) else None
+
+    def answers(self, row: EmbedderRow) -> bool:
+        """Whether a text that has a vector of this embedder is found by it now."""
+        active = self._answering()
+        return active is None or active.num == row.num
+
+    def _answering(self) -> EmbedderRow | None:
+        """The active embedder's row, if it has any vector."""
+        active = self._active()
+        return active if active is not None and self._store.vectors.chunks(active.num, {}, most=0)[1] else None
+
+    def _active(self) -> EmbedderRow | None:
+        return next((row for row in self._store.vectors.embedders() if row.state == "active"), None)
 
     def _registered(self, embedder: Embedder) -> tuple[Embedder, EmbedderRow]:
         fingerprint = embedder.fingerprint
@@ -156,16 +169,17 @@ class SemanticSearch:
 
     def activate_when_complete(self) -> None:
         """Let a complete new embedder take over from the old one."""
-        embedder = self.load()
-        for row in self._store.vectors.embedders():
-            if row.fingerprint == embedder.fingerprint and row.state == "building":
+        building = [row for row in self._store.vectors.embedders() if row.state == "building"]
+        fingerprint = self.load().fingerprint if building else ""
+        for row in building:
+            if row.fingerprint == fingerprint:
                 if not self._store.vectors.missing(row.num, limit=1):
                     self._store.vectors.activate(row.num)
                 return
 
     def index(self) -> tuple[EmbedderRow, VectorIndex] | None:
         """The active embedder's row and its search index; None before the first vector."""
-        active = next((row for row in self._store.vectors.embedders() if row.state == "active"), None)
+        active = self._active()
         if active is None:
             return None
         with self._lock:
@@ -241,9 +255,11 @@ class SemanticSearch:
         fingerprint = _in_time(embedder, plan, lambda: embedder.fingerprint)
         if fingerprint != active.fingerprint:
             current = next((row for row in rows if row.fingerprint == fingerprint), None)
-            if current is None:
+            # Half of the texts would hide the other half.
+            if current is None or self._store.vectors.missing(current.num, limit=1):
+                new = "" if current is None else ", and not every text has a new one"
                 raise EmbedderUnavailable(
-                    f"the stored vectors are of another version of {active.name}", hint="limpet reembed"
+                    f"the stored vectors are of another version of {active.name}{new}", hint="limpet reembed"
                 )
             return embedder, current
         return embedder, active
@@ -339,6 +355,15 @@ class BoundScan:
 
     def vectors(self, text_ids: Sequence[int]) -> tuple[Any, Any]:
         return self._index.exact(text_ids, self._read)
+
+
+def _by(until: float | None, embedder: Embedder) -> Embedder:
+    """An embedder of others as one that answers by `until`, if there is such."""
+    if until is None or type(embedder).__module__ in OURS:
+        return embedder
+    from .within import InTime
+
+    return InTime(embedder, until)
 
 
 def _checked(embedder: Embedder, made: Any, by: str = "embed_query") -> Any:
