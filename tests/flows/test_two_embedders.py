@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 import limpet
@@ -126,3 +130,49 @@ def test_a_part_of_new_vectors_hides_no_others(opened):
     new.reembed()
     assert new.recall("which physician approves laboratory documents?").missing == []
     assert check(new) is None
+
+
+class Interrupted(WordEmbedder):
+    """Ctrl-C comes with the second batch."""
+
+    def embed_passages(self, texts):
+        if self.texts:
+            raise KeyboardInterrupt
+        return super().embed_passages(texts)
+
+
+@pytest.mark.parametrize("again", ["work", "reembed"])
+def test_an_interrupted_reembed_holds_nothing_back_and_goes_on_at_once(filled, opened, again):
+    filled.remember_batch({"content": f"{text} again"} for text in LEDGER * 6)
+    filled.remember_batch({"content": f"{text} {n}"} for n in range(6) for text in LEDGER)
+    filled.work()
+    memory = opened(Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        memory.reembed()
+    filled.remember(ZEBRA)
+
+    found = filled.recall("zoo visiting hours", k=1, deadline_ms=5_000)
+    assert (found.items[0].content, found.missing) == (ZEBRA, [])
+    assert check(filled, "queue").message == "empty", "all have vectors that answer"
+
+    left = opened(WordEmbedder())
+    report = getattr(left, again)()
+
+    assert (report.done, report.remaining) == (filled.stats().memories - embed.BATCH, 0)
+    assert {one.name: one.state for one in left.models()}["words"] == "active"
+    assert left.verify() == []
+
+
+def test_reembed_says_that_another_process_holds_the_rest(filled):
+    """Killed, it could give nothing back."""
+    store = filled._context.store
+    embedder = load_embedder("minilm")
+    row = store.vectors.register(embedder.fingerprint, embedder.name, embedder.dimensions)
+    embed.queue_missing(store, row, embed.AGAIN, 0)
+    store.jobs.lease(embed.AGAIN, limit=64, at=0, until=2**62, worker="killed")
+    done = subprocess.run(
+        [sys.executable, "-m", "limpet", "--store", filled.path, "reembed"],
+        env=os.environ | {"LIMPET_EMBEDDER": "minilm"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout.strip()) == (3, "done 0, failed 0, remaining 12, dead 0")
+    assert "12 texts still wait: another process works on them" in done.stderr

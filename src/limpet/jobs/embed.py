@@ -100,7 +100,7 @@ def drain_missing(
     limit: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> WorkReport:
-    """The same for all texts that have no vector of an embedder. The store says which these are: it can stop anywhere."""
+    """The same for all texts that have no vector of an embedder. The store says which: it can stop anywhere."""
     done = failed = 0
     while True:
         at = clock.now()
@@ -137,7 +137,7 @@ def run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clo
     """
     try:
         return _embed(store, embedder, row, jobs, clock)
-    except (StoreError, EmbedderUnavailable):
+    except (StoreError, EmbedderUnavailable, KeyboardInterrupt, SystemExit):
         several = [job.subject for job in jobs]
         store.jobs.fail(jobs[0].kind, several, error=INTERRUPTED, not_before=clock.now(), dead=False)
         raise
