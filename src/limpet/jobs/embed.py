@@ -6,7 +6,8 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.dataclass import dataclass, replace
@@ -19,6 +20,7 @@ from ..vectors.embedder import Embedder
 if TYPE_CHECKING:
     from ..store.contract import Store
 
+T = TypeVar("T")
 KIND = "embed"
 # The same for texts that have a vector, of an embedder that is being replaced: they have been looked at already.
 AGAIN = "embed again"
@@ -29,6 +31,8 @@ THEN = "duplicates"
 BATCH = 64
 # A killed worker's jobs come back after this long; longer than a batch of long texts takes on a slow machine.
 LEASE_SECONDS = 120
+# An embedder that is overloaded is asked again so often, if it says that it wants no longer wait.
+RETRIES, LONGEST_WAIT_SECONDS = 2, 20.0
 # Waits after a failure: 10 s, 20 s, 40 s ... and after this many attempts the job lies dead until someone looks.
 FIRST_WAIT_SECONDS = 10
 MAX_ATTEMPTS = 5
@@ -65,20 +69,24 @@ def drain(
     # Load the model before any job is leased: a worker that dies while it loads then holds none.
     load = getattr(embedder, "load", None)
     if total and load is not None:
-        load()
+        patiently(load, until)
+
+    def batch(size: int) -> tuple[int, int]:
+        """How many jobs were leased, and done."""
+        at = clock.now()
+        lease = at + LEASE_SECONDS * MICROSECONDS_PER_SECOND
+        jobs = store.jobs.lease(kind, limit=size, at=at, until=lease, worker=worker)
+        return len(jobs), run(store, embedder, row, jobs, clock) if jobs else 0
+
     while limit is None or done + failed < limit:
         if until is not None and time.monotonic() >= until:
             break
-        at = clock.now()
         size = BATCH if limit is None else min(BATCH, limit - done - failed)
-        jobs = store.jobs.lease(
-            kind, limit=size, at=at, until=at + LEASE_SECONDS * MICROSECONDS_PER_SECOND, worker=worker
-        )
-        if not jobs:
+        leased, ok = patiently(partial(batch, size), until)
+        if not leased:
             break
-        ok = run(store, embedder, row, jobs, clock)
         done += ok
-        failed += len(jobs) - ok
+        failed += leased - ok
         if progress:
             progress(done + failed, max(total, done + failed))
     return WorkReport(
@@ -119,6 +127,19 @@ def queue_missing(store: Store, row: EmbedderRow, kind: str, at: int) -> None:
     while missing := store.vectors.missing(row.num, limit=QUEUED, after=after):
         store.jobs.enqueue(kind, missing, at)
         after = missing[-1]
+
+
+def patiently(ask: Callable[[], T], until: float | None = None) -> T:
+    """What `ask` returns, again after what an overloaded embedder says it wants, if that is not beyond `until`."""
+    for _ in range(RETRIES):
+        try:
+            return ask()
+        except EmbedderUnavailable as error:
+            wait = error.retry_seconds
+            if wait is None or wait > LONGEST_WAIT_SECONDS or (until is not None and time.monotonic() + wait >= until):
+                raise
+        time.sleep(wait)
+    return ask()
 
 
 class WrongShape(ValueError):

