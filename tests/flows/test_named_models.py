@@ -227,7 +227,7 @@ def test_a_key_goes_to_this_machine_or_over_tls_alone(server, monkeypatch):
         ((200, b"<html>"), "did not answer with JSON"),
         ((200, b'{"data": []}'), "vectors of some numbers"),
         ((200, b'{"data": [{"index": 0, "embedding": [1.0, "x"]}]}'), "came"),
-        ((200, b'{"data": [{"index": 0, "embedding": [1e999, 1.0]}]}'), "came"),
+        ((200, b'{"data": [{"index": 0, "embedding": [1e999, 1.0]}]}'), "no finite number"),
         ((200, b"[]"), "came"),
     ],
 )
@@ -349,6 +349,33 @@ def test_an_address_that_is_slow_to_name_its_model_keeps_no_recall_either(server
         server.slow = 3.0
         found = memory.recall("cat", deadline_ms=200)
         assert found.items[0].content == TEXTS[0] and "deadline" in found.notes["vector"]
+
+
+@pytest.mark.parametrize("cut, message", [(True, "cannot load"), (False, "no vectors of tokens")])
+def test_models_tells_of_a_folder_that_does_not_load(tmp_path, path, cut, message):
+    folder = write(tmp_path / "model", MODEL if cut else JUDGE)
+    model = folder / "onnx" / "model.onnx"
+    model.write_bytes(model.read_bytes()[: 1_000_000 if cut else None])
+    with limpet.open(path, embedder=f"onnx:{folder}") as memory:
+        (found,) = (one for one in memory.models() if one.name == f"onnx:{folder}")
+    assert not found.available and message in found.message
+
+
+def test_why_a_reranker_is_not_used_is_told(tmp_path, memory):
+    memory.remember_batch({"content": text} for text in TEXTS)
+
+    class Says:
+        def __init__(self, *scores):
+            self.scores = lambda query, texts: scores
+
+    embedder = f"onnx:{write(tmp_path / 'model', MODEL)}"
+    for reranker, said in (
+        (Says(1.0), "3 scores were asked for, 1 came"),
+        (Says(1.0, np.nan, 2.0), "3 scores were asked for, 1 of them are missing or no finite number"),
+        (embedder, "is it an embedder?"),
+    ):
+        found = memory.recall("cat deploys bread", lexical_only=True, rerank=reranker)
+        assert said in found.notes["rerank"]
 
 
 def test_an_answer_without_end_is_not_read_to_it(server, monkeypatch):

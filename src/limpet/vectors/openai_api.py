@@ -198,7 +198,9 @@ class RemoteEmbedder:
         except (TypeError, KeyError, AttributeError, ValueError):
             found = np.empty(0, dtype=np.float32)
         width = self._width or (found.shape[1] if found.ndim == 2 else 0)
-        if found.shape != (len(texts), width) or not width or not np.isfinite(found).all():
+        if found.shape == (len(texts), width) and not np.isfinite(found).all():
+            raise EmbedderUnavailable(f"{self._api.url}/embeddings: a vector came with what is no finite number")
+        if found.shape != (len(texts), width) or not width:
             raise EmbedderUnavailable(
                 f"{self._api.url}/embeddings: {len(texts)} vectors of {width or 'some'} numbers were asked for, and an"
                 f" array of shape {found.shape} came"

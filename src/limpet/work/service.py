@@ -98,6 +98,7 @@ def reembed(context: Context, *, progress: Progress | None) -> WorkReport:
 
 def models(context: Context) -> list[ModelInfo]:
     from ..vectors.embedder import installed, load_embedder
+    from ..vectors.named import SPECS
 
     stored = {row.name: row for row in context.store.vectors.embedders()}
     found = []
@@ -105,6 +106,8 @@ def models(context: Context) -> list[ModelInfo]:
         row = stored.get(name)
         try:
             loaded = load_embedder(name)
+            if name.startswith(SPECS):
+                getattr(loaded, "load", lambda: None)()  # what a package brings is known to load
             available, message = True, ""
             facts: tuple[str | None, int | None] = (loaded.fingerprint, loaded.dimensions)
         except EmbedderUnavailable as error:
