@@ -9,12 +9,12 @@ class TooLong(Exception):
     """The answer has more bytes than are read."""
 
 
-def http_answer(client: Any, method: str, url: str, *, most: int, **given: Any) -> tuple[int, str]:
-    """Its status and text. `client`: of httpx2, whose errors come through. Raises TooLong beyond `most` bytes."""
+def http_answer(client: Any, method: str, url: str, *, most: int, **given: Any) -> tuple[int, str, Any]:
+    """Its status, text and headers. `client`: of httpx2, whose errors come through. Raises TooLong beyond `most`."""
     with client.stream(method, url, **given) as response:
         raw = bytearray()
         for block in response.iter_bytes():
             raw += block
             if len(raw) > most:
                 raise TooLong
-        return response.status_code, bytes(raw).decode("utf-8", "replace")
+        return response.status_code, bytes(raw).decode("utf-8", "replace"), response.headers

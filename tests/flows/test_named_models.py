@@ -54,6 +54,11 @@ class Server:
 
     def __init__(self, own):
         self.asked, self.broken, self.slow, self.models = [], None, 0.0, ["tiny"]
+        self.overloaded, self.most_texts, self.refused = (
+            0,
+            32,
+            None,
+        )  # requests; what it takes; a text's length or a word
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -71,6 +76,14 @@ class Server:
                 if server.broken is not None:
                     status, raw = server.broken
                     return self.say(raw, status)
+                if server.overloaded:
+                    server.overloaded -= 1
+                    return self.say({"error": "slow down"}, 429)
+                if self.path.endswith("/embeddings"):
+                    if len(body["input"]) > server.most_texts:
+                        return self.say({"error": "batch size > maximum allowed batch size"}, 413)
+                    if any(server.refuses(text) for text in body["input"]):
+                        return self.say({"error": "input is too long"}, 400)
                 if self.path.endswith("/rerank"):
                     rows = [{"index": i, "relevance_score": len(one)} for i, one in enumerate(body["documents"])]
                     return self.say({"results": rows[::-1]})
@@ -82,6 +95,8 @@ class Server:
                 raw = content if isinstance(content, bytes) else json.dumps(content).encode()
                 self.send_response(status)
                 self.send_header("content-length", str(len(raw)))
+                if status == 429:
+                    self.send_header("retry-after", "0")
                 self.end_headers()
                 self.wfile.write(raw)
 
@@ -89,6 +104,13 @@ class Server:
         self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
         self.thread = threading.Thread(target=self.server.serve_forever)
         self.thread.start()
+
+    def refuses(self, text):
+        return (
+            len(text) > self.refused
+            if isinstance(self.refused, int)
+            else self.refused is not None and self.refused in text
+        )
 
     def close(self):
         self.server.shutdown()
@@ -205,7 +227,7 @@ def test_a_key_goes_to_this_machine_or_over_tls_alone(server, monkeypatch):
         ((200, b"<html>"), "did not answer with JSON"),
         ((200, b'{"data": []}'), "vectors of some numbers"),
         ((200, b'{"data": [{"index": 0, "embedding": [1.0, "x"]}]}'), "came"),
-        ((200, b'{"data": [{"index": 0, "embedding": [1e999, 1.0]}]}'), "came"),
+        ((200, b'{"data": [{"index": 0, "embedding": [1e999, 1.0]}]}'), "no finite number"),
         ((200, b"[]"), "came"),
     ],
 )
@@ -233,6 +255,54 @@ def test_without_the_server_words_find_and_what_waits_is_kept(server, path, cloc
         assert memory.work().done == 1
 
 
+def embedded(server, path, clock, texts):
+    with limpet.open(path, clock=clock, scope="global", embedder=f"openai:tiny,url={server.url}") as memory:
+        memory.remember_batch({"content": text} for text in texts)
+        return memory.work(), memory.stats().vectors, memory.recall("feline", without=["lexical"]).items[0].content
+
+
+def test_a_server_that_takes_few_texts_gets_few(server, path, clock):
+    server.most_texts = 3
+    report, vectors, first = embedded(server, path, clock, [*TEXTS, *(f"Note {n}" for n in range(20))])
+    assert (report.done, report.failed, vectors, first) == (23, 0, 23, TEXTS[0])
+
+
+def test_of_a_text_that_is_too_long_for_a_server_it_gets_the_beginning(server, path, clock):
+    server.refused = 900
+    report, vectors, first = embedded(server, path, clock, [*TEXTS, "The long report " + "speaks of harbours " * 200])
+    assert (report.done, report.failed, vectors, first) == (4, 0, 4, TEXTS[0])
+
+
+def test_a_text_that_a_server_refuses_at_any_length_stops_no_other(server, path, clock):
+    server.refused = "poison"
+    report, vectors, first = embedded(server, path, clock, [*TEXTS, "poison for a tokenizer"])
+    assert (report.done, report.failed, vectors, first) == (3, 1, 3, TEXTS[0])
+    assert "400" in report.error and "too long" in report.error
+
+
+def test_a_server_that_refuses_everything_costs_no_attempts(server, path, clock):
+    server.broken = (400, b"no such model")
+    with limpet.open(path, clock=clock, embedder=f"openai:tiny,url={server.url},dimensions=384") as memory:
+        memory.remember(TEXTS[0])
+        for _ in range(6):
+            with pytest.raises(EmbedderUnavailable, match="no such model"):
+                memory.work()
+        assert memory.stats().dead_jobs == 0
+
+
+def test_a_server_that_is_overloaded_for_a_moment_is_asked_again(server, path, clock):
+    server.overloaded = 2
+    with limpet.open(
+        path, clock=clock, scope="global", embedder=f"openai:tiny,url={server.url},dimensions=384"
+    ) as memory:
+        memory.remember_batch({"content": text} for text in TEXTS)
+        assert memory.work().done == 3
+        server.overloaded = 9
+        memory.remember("Backups are kept ten days")
+        with pytest.raises(EmbedderUnavailable, match="429"):
+            memory.work()
+
+
 def test_a_slow_server_keeps_no_recall_beyond_its_deadline(server, path, clock):
     with limpet.open(path, clock=clock, scope="global", embedder=f"openai:tiny,url={server.url}") as memory:
         memory.remember_batch({"content": text} for text in TEXTS)
@@ -245,6 +315,30 @@ def test_a_slow_server_keeps_no_recall_beyond_its_deadline(server, path, clock):
         assert "busy" in again.notes["vector"]
 
 
+def test_what_stands_in_for_a_slow_server_has_time_to_answer(server, path, clock):
+    with limpet.open(path, clock=clock, scope="global", embedder=f"openai:tiny,url={server.url}") as memory:
+        memory.remember_batch({"content": text} for text in TEXTS)
+        memory.work()
+        memory.recall("cat")
+        server.slow = 5.0
+        found = memory.recall("cat", deadline_ms=1_000)
+        assert found.items[0].content == TEXTS[0] and found.missing == ["vector"]
+
+
+def test_a_server_whose_vectors_have_another_width_leaves_words(server, path, clock, monkeypatch):
+    name = f"openai:tiny,url={server.url}"
+    with limpet.open(path, clock=clock, scope="global", embedder=name) as memory:
+        memory.remember_batch({"content": text} for text in TEXTS)
+        memory.work()
+        # As a process that asks the server first now: it knows no other width.
+        monkeypatch.setattr(load_embedder(name), "_width", 0)
+        server.broken = (200, json.dumps({"data": [{"index": 0, "embedding": [0.5] * 16}]}).encode())
+        for found in (memory.recall("cat"), memory.related(memory.recall("cat").items[0].id)):
+            assert found.missing == ["vector"]
+            assert "gives 16 numbers, the stored vectors have 384 (a model that" in found.notes["vector"]
+        assert TEXTS[0] in memory.prepare("where does the cat sleep", lexical_only=False).text()
+
+
 def test_an_address_that_is_slow_to_name_its_model_keeps_no_recall_either(server, path, clock, monkeypatch):
     name = f"openai:{server.url}"
     with limpet.open(path, clock=clock, scope="global", embedder=name) as memory:
@@ -255,6 +349,33 @@ def test_an_address_that_is_slow_to_name_its_model_keeps_no_recall_either(server
         server.slow = 3.0
         found = memory.recall("cat", deadline_ms=200)
         assert found.items[0].content == TEXTS[0] and "deadline" in found.notes["vector"]
+
+
+@pytest.mark.parametrize("cut, message", [(True, "cannot load"), (False, "no vectors of tokens")])
+def test_models_tells_of_a_folder_that_does_not_load(tmp_path, path, cut, message):
+    folder = write(tmp_path / "model", MODEL if cut else JUDGE)
+    model = folder / "onnx" / "model.onnx"
+    model.write_bytes(model.read_bytes()[: 1_000_000 if cut else None])
+    with limpet.open(path, embedder=f"onnx:{folder}") as memory:
+        (found,) = (one for one in memory.models() if one.name == f"onnx:{folder}")
+    assert not found.available and message in found.message
+
+
+def test_why_a_reranker_is_not_used_is_told(tmp_path, memory):
+    memory.remember_batch({"content": text} for text in TEXTS)
+
+    class Says:
+        def __init__(self, *scores):
+            self.scores = lambda query, texts: scores
+
+    embedder = f"onnx:{write(tmp_path / 'model', MODEL)}"
+    for reranker, said in (
+        (Says(1.0), "3 scores were asked for, 1 came"),
+        (Says(1.0, np.nan, 2.0), "3 scores were asked for, 1 of them are missing or no finite number"),
+        (embedder, "is it an embedder?"),
+    ):
+        found = memory.recall("cat deploys bread", lexical_only=True, rerank=reranker)
+        assert said in found.notes["rerank"]
 
 
 def test_an_answer_without_end_is_not_read_to_it(server, monkeypatch):

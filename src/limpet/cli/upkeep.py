@@ -118,9 +118,16 @@ def _work(args: Namespace) -> int:
 
 
 def _reembed(args: Namespace) -> int:
+    from ..jobs.embed import LEASE_SECONDS
+
     with open_store(args) as memory, output.progress("embedding") as progress:
         report = memory.reembed(progress=progress)
-    return _worked(report, as_json=args.json)
+    code = _worked(report, as_json=args.json)
+    if report.remaining and not report.failed:
+        why = f"another process works on them, or was killed less than {LEASE_SECONDS} seconds ago"
+        output.words(f"{report.remaining:,} texts still wait: {why}; then run `limpet reembed` again")
+        return UNSOUND
+    return code
 
 
 def _worked(report: WorkReport, *, as_json: bool) -> int:

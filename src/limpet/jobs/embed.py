@@ -6,7 +6,8 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.dataclass import dataclass, replace
@@ -19,16 +20,19 @@ from ..vectors.embedder import Embedder
 if TYPE_CHECKING:
     from ..store.contract import Store
 
+T = TypeVar("T")
 KIND = "embed"
 # The same for texts that have a vector, of an embedder that is being replaced: they have been looked at already.
 AGAIN = "embed again"
-# Texts that are put into that queue at once.
+# Texts that are put into a queue at once.
 QUEUED = 5_000
 # What is looked at once a text has its vector.
 THEN = "duplicates"
 BATCH = 64
 # A killed worker's jobs come back after this long; longer than a batch of long texts takes on a slow machine.
 LEASE_SECONDS = 120
+# An embedder that is overloaded is asked again so often, if it says that it wants no longer wait.
+RETRIES, LONGEST_WAIT_SECONDS = 2, 20.0
 # Waits after a failure: 10 s, 20 s, 40 s ... and after this many attempts the job lies dead until someone looks.
 FIRST_WAIT_SECONDS = 10
 MAX_ATTEMPTS = 5
@@ -65,20 +69,24 @@ def drain(
     # Load the model before any job is leased: a worker that dies while it loads then holds none.
     load = getattr(embedder, "load", None)
     if total and load is not None:
-        load()
+        patiently(load, until)
+
+    def batch(size: int) -> tuple[int, int]:
+        """How many jobs were leased, and done."""
+        at = clock.now()
+        lease = at + LEASE_SECONDS * MICROSECONDS_PER_SECOND
+        jobs = store.jobs.lease(kind, limit=size, at=at, until=lease, worker=worker)
+        return len(jobs), run(store, embedder, row, jobs, clock) if jobs else 0
+
     while limit is None or done + failed < limit:
         if until is not None and time.monotonic() >= until:
             break
-        at = clock.now()
         size = BATCH if limit is None else min(BATCH, limit - done - failed)
-        jobs = store.jobs.lease(
-            kind, limit=size, at=at, until=at + LEASE_SECONDS * MICROSECONDS_PER_SECOND, worker=worker
-        )
-        if not jobs:
+        leased, ok = patiently(partial(batch, size), until)
+        if not leased:
             break
-        ok = run(store, embedder, row, jobs, clock)
         done += ok
-        failed += len(jobs) - ok
+        failed += leased - ok
         if progress:
             progress(done + failed, max(total, done + failed))
     return WorkReport(
@@ -90,28 +98,48 @@ def drain(
     )
 
 
-def drain_again(
+def drain_missing(
     store: Store,
     embedder: Embedder,
     row: EmbedderRow,
     clock: Clock,
     *,
+    kind: str,
     limit: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> WorkReport:
-    """Give texts a vector of the embedder that replaces theirs. Which lack one says the store: it can stop anywhere."""
-    total = WorkReport()
+    """The same for all texts that have no vector of an embedder. The store says which: it can stop anywhere."""
+    done = failed = 0
     while True:
         at = clock.now()
-        if not store.jobs.backlog(AGAIN, at, most=1) and not store.jobs.enqueue(
-            AGAIN, store.vectors.missing(row.num, limit=QUEUED), at
-        ):
-            return total
-        rest = None if limit is None else limit - total.done - total.failed
-        report = drain(store, embedder, row, clock, kind=AGAIN, limit=rest, progress=progress)
-        total = replace(report, done=total.done + report.done, failed=total.failed + report.failed)
-        if not report.done or total.done + total.failed == limit:
-            return total
+        if not store.jobs.backlog(kind, at, most=1):
+            queue_missing(store, row, kind, at)
+        rest = None if limit is None else limit - done - failed
+        report = drain(store, embedder, row, clock, kind=kind, limit=rest, progress=progress)
+        done, failed = done + report.done, failed + report.failed
+        if not report.done or done + failed == limit:
+            return replace(report, done=done, failed=failed)
+
+
+def queue_missing(store: Store, row: EmbedderRow, kind: str, at: int) -> None:
+    """Jobs for the texts that have no vector of an embedder."""
+    after = 0
+    while missing := store.vectors.missing(row.num, limit=QUEUED, after=after):
+        store.jobs.enqueue(kind, missing, at)
+        after = missing[-1]
+
+
+def patiently(ask: Callable[[], T], until: float | None = None) -> T:
+    """What `ask` returns, again after what an overloaded embedder says it wants, if that is not beyond `until`."""
+    for _ in range(RETRIES):
+        try:
+            return ask()
+        except EmbedderUnavailable as error:
+            wait = error.retry_seconds
+            if wait is None or wait > LONGEST_WAIT_SECONDS or (until is not None and time.monotonic() + wait >= until):
+                raise
+        time.sleep(wait)
+    return ask()
 
 
 class WrongShape(ValueError):
@@ -130,7 +158,7 @@ def run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clo
     """
     try:
         return _embed(store, embedder, row, jobs, clock)
-    except (StoreError, EmbedderUnavailable):
+    except (StoreError, EmbedderUnavailable, KeyboardInterrupt, SystemExit):
         several = [job.subject for job in jobs]
         store.jobs.fail(jobs[0].kind, several, error=INTERRUPTED, not_before=clock.now(), dead=False)
         raise
@@ -151,7 +179,8 @@ def run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clo
 def _embed(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
     import numpy as np
 
-    texts = store.search.texts([job.subject for job in jobs])
+    have = {num for num, _ in store.vectors.exact(row.num, [job.subject for job in jobs])}
+    texts = [text for text in store.search.texts([job.subject for job in jobs]) if text[0] not in have]
     if texts:
         vectors = np.asarray(embedder.embed_passages([searchable(text, key) for _, text, key in texts]), np.float32)
         if vectors.shape != (len(texts), row.dimensions):

@@ -143,7 +143,7 @@ class Asker:
 
     def _post(self, model: Model, path: str, headers: dict[str, str], body: dict[str, Any]) -> Any:
         try:
-            status, text = http_answer(
+            status, text, _ = http_answer(
                 self._client, "POST", model.url + path, most=MAX_ANSWER_BYTES, headers=headers, json=body
             )
         except TooLong:

@@ -42,7 +42,7 @@ def catch_up(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, w
     Returns the plan with what still waits. Other processes may do the same at once: each leases what it works on. A
     store that is open read-only is left as it is.
     """
-    first = SECONDS_PER_TEXT if semantic.is_loaded() and semantic.can_answer() else LOAD_SECONDS
+    first = SECONDS_PER_TEXT if semantic.can_answer() else LOAD_SECONDS
     if store.read_only or _until(plan, waiting) - time.monotonic() < first + semantic.to_measure() * SECONDS_PER_TEXT:
         return replace(plan, unembedded=waiting)
     why = ""
@@ -71,6 +71,8 @@ def _embed(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, wai
 
     mentions.drain(store, limit=MENTIONS)
     embedder, row = semantic.for_writing(min(_until(plan, waiting), time.monotonic() + SECONDS))
+    if not semantic.answers(row):
+        return  # it would find nothing sooner
     # Loaded and measured before the time is looked at again, and before any job is leased.
     load = getattr(embedder, "load", None)
     if load is not None:

@@ -84,8 +84,11 @@ def _load(reranker: str | Reranker) -> Reranker:
 
 def _checked(scores: Sequence[float], count: int) -> list[float]:
     plain = [float(score) for score in scores]
-    if len(plain) != count or not all(map(math.isfinite, plain)):
-        raise ValueError(f"{count} finite scores were asked for, {len(plain)} came")
+    if len(plain) != count:
+        raise ValueError(f"{count} scores were asked for, {len(plain)} came")
+    finite = sum(map(math.isfinite, plain))
+    if finite < count:
+        raise ValueError(f"{count} scores were asked for, {count - finite} of them are missing or no finite number")
     return plain
 
 

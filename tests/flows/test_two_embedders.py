@@ -1,0 +1,178 @@
+"""A store and a setting that names another embedder than the one whose vectors it has: nothing is hidden from meaning."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import limpet
+from limpet.jobs import embed
+from limpet.settings import DEFAULT_EMBEDDER
+from limpet.vectors.embedder import load_embedder
+from tests.flows.test_work import WordEmbedder
+
+LEDGER = [f"Ledger entry {n} books {n * 13 % 97} euros on account {n * 7 % 91}" for n in range(12)]
+ZEBRA = "The zebra enclosure opens at nine"
+
+
+@pytest.fixture
+def opened(path, clock):
+    """open(embedder) on one file; all are closed at the end."""
+    handles = []
+
+    def one(embedder=None):
+        handles.append(limpet.open(path, scope="project:api", clock=clock, embedder=embedder))
+        return handles[-1]
+
+    yield one
+    for handle in handles:
+        handle.close()
+
+
+@pytest.fixture
+def filled(opened):
+    """A store with vectors of the default embedder."""
+    memory = opened()
+    memory.remember_batch({"content": text} for text in LEDGER)
+    memory.work()
+    return memory
+
+
+def best(memory):
+    return memory.recall("zoo visiting hours", k=1, without=["lexical"]).items[0].content
+
+
+def check(memory, name="vectors"):
+    return next((one for one in memory.doctor() if one.name == name), None)
+
+
+def test_what_is_stored_under_another_setting_is_found_at_once_and_later(filled, opened):
+    other = opened("minilm")
+    other.remember(ZEBRA)
+    assert best(other) == best(filled) == ZEBRA
+    found = check(other)
+    assert (found.status, found.hint) == ("warn", "limpet reembed")
+    assert "are of limpet, the setting says minilm; 0 of 13 texts have new ones" in found.message
+    assert check(filled) is None
+
+
+def test_texts_that_have_vectors_of_another_embedder_alone_get_those_that_answer(filled, opened, clock):
+    """As versions before this one left them."""
+    store = filled._context.store
+    filled.remember(ZEBRA)
+    (zebra,) = store.vectors.missing(1, limit=5)
+    embedder = load_embedder("minilm")
+    row = store.vectors.register(embedder.fingerprint, embedder.name, embedder.dimensions)
+    jobs = store.jobs.lease("embed", limit=5, at=clock.now(), until=clock.now() + 1, worker="before")
+    embed.run(store, embedder, row, jobs, clock)
+    assert [job.subject for job in jobs] == [zebra]
+    assert (filled.stats().waiting_jobs, best(filled) == ZEBRA) == (0, False)
+    assert (check(filled).status, check(filled).hint) == ("warn", "limpet work")
+    assert "1 memories have no vector of limpet" in check(filled).message
+
+    assert opened("minilm").work().done == 1
+
+    assert best(filled) == ZEBRA
+    assert check(filled) is None
+
+
+def test_where_the_answering_embedder_is_missing_its_own_process_makes_its_vectors_later(opened):
+    words = opened(WordEmbedder())  # no package knows it: the other process cannot load it
+    words.remember("lantern in the harbour")
+    words.work()
+    other = opened()
+    other.remember("lantern on the bridge")
+    other.work()
+    assert other.recall("lantern").missing == ["vector"]
+    assert words.recall("lantern bridge", k=1, without=["lexical"]).items[0].content == "lantern in the harbour"
+
+    assert words.work().done == 1
+
+    assert words.recall("lantern bridge", k=1, without=["lexical"]).items[0].content == "lantern on the bridge"
+
+
+def test_an_embedder_that_never_made_a_vector_gives_way(opened):
+    class Away(WordEmbedder):
+        def embed_passages(self, texts):
+            raise limpet.EmbedderUnavailable("it does not answer")
+
+    away = opened(Away())
+    away.remember(ZEBRA)
+    with pytest.raises(limpet.EmbedderUnavailable):
+        away.work()
+    memory = opened()
+    memory.remember(LEDGER[0])
+    memory.work()
+    assert best(memory) == ZEBRA
+    assert {one.name: one.state for one in memory.models()}[DEFAULT_EMBEDDER] == "active"
+
+
+def test_a_part_of_new_vectors_hides_no_others(opened):
+    """A model that changed under the same name: what is new must not be all that meaning finds."""
+    old = opened(WordEmbedder(version="1"))
+    old.remember_batch({"content": text} for text in ("physicians approve laboratory papers", "bread rests"))
+    old.work()
+    new = opened(WordEmbedder(version="2"))
+    new.remember(ZEBRA)
+
+    found = new.recall("which physician approves laboratory documents?")
+    assert found.missing == ["vector"]
+    new.work()
+    found = new.recall("which physician approves laboratory documents?")
+    assert (found.missing, "limpet reembed" in found.notes["vector"]) == (["vector"], True)
+    told = check(new)
+    assert (told.status, told.hint) == ("warn", "limpet reembed")
+    assert "another version of words" in told.message and "1 of 3 texts have new ones" in told.message
+
+    new.reembed()
+    assert new.recall("which physician approves laboratory documents?").missing == []
+    assert check(new) is None
+
+
+class Interrupted(WordEmbedder):
+    """Ctrl-C comes with the second batch."""
+
+    def embed_passages(self, texts):
+        if self.texts:
+            raise KeyboardInterrupt
+        return super().embed_passages(texts)
+
+
+@pytest.mark.parametrize("again", ["work", "reembed"])
+def test_an_interrupted_reembed_holds_nothing_back_and_goes_on_at_once(filled, opened, again):
+    filled.remember_batch({"content": f"{text} again"} for text in LEDGER * 6)
+    filled.remember_batch({"content": f"{text} {n}"} for n in range(6) for text in LEDGER)
+    filled.work()
+    memory = opened(Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        memory.reembed()
+    filled.remember(ZEBRA)
+
+    found = filled.recall("zoo visiting hours", k=1, deadline_ms=5_000)
+    assert (found.items[0].content, found.missing) == (ZEBRA, [])
+    assert check(filled, "queue").message == "empty", "all have vectors that answer"
+
+    left = opened(WordEmbedder())
+    report = getattr(left, again)()
+
+    assert (report.done, report.remaining) == (filled.stats().memories - embed.BATCH, 0)
+    assert {one.name: one.state for one in left.models()}["words"] == "active"
+    assert left.verify() == []
+
+
+def test_reembed_says_that_another_process_holds_the_rest(filled):
+    """Killed, it could give nothing back."""
+    store = filled._context.store
+    embedder = load_embedder("minilm")
+    row = store.vectors.register(embedder.fingerprint, embedder.name, embedder.dimensions)
+    embed.queue_missing(store, row, embed.AGAIN, 0)
+    store.jobs.lease(embed.AGAIN, limit=64, at=0, until=2**62, worker="killed")
+    done = subprocess.run(
+        [sys.executable, "-m", "limpet", "--store", filled.path, "reembed"],
+        env=os.environ | {"LIMPET_EMBEDDER": "minilm"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout.strip()) == (3, "done 0, failed 0, remaining 12, dead 0")
+    assert "12 texts still wait: another process works on them" in done.stderr
