@@ -66,6 +66,32 @@ def test_a_result_that_has_the_whole_query_is_not_called_irrelevant(memory):
     assert not memory.recall("zqxvw").relevant
 
 
+@pytest.mark.parametrize(
+    "part, whole",
+    [
+        ("ialisati", "The initialisation of the cluster takes ten minutes"),
+        ("of the clus", "The initialisation of the cluster takes ten minutes"),
+        ("e clus", "The initialisation of the cluster takes ten minutes"),
+        ("29vb77", "the key is sk_xk29vb77qzl in the vault for tests"),
+        ("frame 308", "The mainframe 3081 was sold in May"),
+    ],
+)
+def test_a_part_of_a_word_is_found_among_many_that_lie_nearer_by_meaning(codes, part, whole):
+    codes.remember(whole)
+    codes.work()
+    for lexical_only in (False, True):
+        found = codes.recall(part, lexical_only=lexical_only)
+        assert found.items[0].content == whole and found.relevant
+
+
+def test_what_is_a_part_of_many_words_hides_nothing_that_is_meant(memory):
+    memory.remember_batch({"content": f"During the engineering week {i} we restored string {i}"} for i in range(40))
+    meant = "Her wedding band was made by a goldsmith in Trier"
+    memory.remember(meant)
+    memory.work()
+    assert memory.recall("ring").items[0].content == meant
+
+
 def test_what_is_related_is_found_before_anybody_made_vectors(memory):
     memory.remember("Deploys hang when the VPN is down")
     release = memory.remember("The release pipeline needs the company VPN").id
