@@ -46,6 +46,44 @@ def test_the_only_code_there_is_answers_for_no_other(memory, known, unknown):
     assert not memory.recall(unknown).relevant
 
 
+@pytest.mark.parametrize(
+    "others", [(), ("Bread rests overnight", "Ana owns the billing service", "It rains in Hamburg")]
+)
+@pytest.mark.parametrize(
+    "known, near, right",
+    [
+        ("2.15 was shipped on March 4", "when was 2.13 shipped?", "when was 2.15 shipped?"),
+        ("We shipped 2.15 on March 4", "when did we ship 2.13?", "when did we ship 2.15?"),
+        ("Invoice 4471 was paid on Friday", "was invoice 4417 paid?", "was invoice 4471 paid?"),
+        ("The invoice #4471 was paid on Friday", "was invoice 4417 paid?", "was invoice 4471 paid?"),
+        ("Sprint 12 ends on Friday", "when does sprint 13 end?", "when does sprint 12 end?"),
+    ],
+)
+def test_what_is_about_another_number_is_no_answer(memory, others, known, near, right):
+    memory.remember_batch({"content": text} for text in (known, *others))
+    memory.work()
+    for lexical_only in (False, True):
+        assert not memory.recall(near, lexical_only=lexical_only).relevant
+        assert memory.recall(right, lexical_only=lexical_only).relevant
+
+
+@pytest.mark.parametrize(
+    "known, question",
+    [
+        ("Python 3.11 is required for the build", "can we use Python 3.12?"),  # what is general answers of others too
+        ("Deploys to node 12 need a new image first", "how do deploys to node 14 work, do they need a new image?"),
+        ("The retro of May 12 was moved to Friday", "what about the retro of May 14?"),
+        ("Sprint 12 follows on sprint 13 of the other team", "when is sprint 13?"),
+    ],
+)
+def test_a_number_in_a_question_hides_no_answer(memory, known, question):
+    memory.remember_batch(
+        {"content": text} for text in (known, "Bread rests overnight", "Ana owns the billing service")
+    )
+    memory.work()
+    assert memory.recall(question).relevant
+
+
 def test_a_new_ticket_file_or_version_beside_a_question_hides_no_answer(codes):
     for question in (
         "Fix JIRA-4711: which error format do we use?",

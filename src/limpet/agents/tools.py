@@ -41,6 +41,7 @@ _NAME = re.compile(r"(?=\S*[\d._/])\S+\w")
 # How long a brief may take; the first one of a process may have to load the embedding model.
 PREPARE_DEADLINE_MS = 2_000.0
 ANSWERED = "The first of these probably answers it."
+MAY_ANSWER, LIKELY = "The first of these may answer it.", 0.5  # what is said below that probability
 NOTHING_FITS = "Nothing that is remembered fits this message and its budget; recall asks for more."
 CUT = " The first is an excerpt, as all of it takes more than the budget: memory://{id} has it."
 IRRELEVANT = "Nothing here answers this well; the nearest are shown."
@@ -331,7 +332,8 @@ def _item(item: Item) -> dict[str, Any]:
 
 def _relevance(found: Recall | SessionRecall, shown: bool, left_out: int) -> dict[str, Any]:
     """Whether anything answers the question; in a sentence too, for what is only nearest looks like an answer."""
-    note = ANSWERED if found.relevant else IRRELEVANT if shown else "Nothing was found."
+    answered = ANSWERED if found.relevance >= LIKELY else MAY_ANSWER
+    note = answered if found.relevant else IRRELEVANT if shown else "Nothing was found."
     return {"relevant": found.relevant, "note": note + (NOT_SHOWN.format(count=left_out) if left_out else "")}
 
 
