@@ -216,9 +216,9 @@ def recall(
         order, read = _reranked(store, found, order, plan, reranker)
         order = trusted_first(found, order, scores, plan)
         if plan.budget_tokens is None:
-            chosen = best(store, found, order, plan.k)
+            chosen = best(store, found, order, plan)
         else:
-            chosen = best_within(store, found, order, plan.k, plan.budget_tokens)
+            chosen = best_within(store, found, order, plan, plan.budget_tokens)
         disputed = disputes(store, plan, chosen.memories, found.warnings(store, chosen.places))
         explained = None
         if explain:
@@ -226,7 +226,7 @@ def recall(
 
             explained = explanation(
                 store, vectors, plan, [(found.table.rows[i], why) for i, why in chosen.dropped], event,
-                lower=len(order) - len(chosen.places) - len(chosen.dropped),
+                lower=len(order) - len(chosen.places) - len(chosen.dropped), miss=found.miss,
             )  # fmt: skip
     by_models, by_place = {"judge": said, "rerank": read}, {"alike": alike, "newer": moved, "seated": seated}
     traces = _explain(found, chosen.places, plan, by_models, by_place) if trace or explain else {}
