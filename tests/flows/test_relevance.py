@@ -140,3 +140,17 @@ def test_what_is_related_is_found_before_anybody_made_vectors(memory):
     assert found.missing == [] and len(found.items) == 2
     assert found.items[0].content == "Deploys hang when the VPN is down"
     assert memory.stats().waiting_jobs == 0
+
+
+def test_an_answer_says_in_a_sentence_what_it_is_worth(memory):
+    asked = "who painted the ceiling of the chapel?"
+    assert memory.recall(asked).note == "Nothing was found."
+    alone = memory.remember("Tests need Redis on port 6380", session="s1").id
+    memory.work()
+    for answer in (memory.recall(asked), memory.recall_sessions(asked)):
+        assert not answer.relevant and answer.note == "Nothing here answers this well; the nearest are shown."
+        assert answer.as_dict()["note"] == answer.note == type(answer).from_dict(answer.as_dict()).note
+    assert memory.recall("redis port").note == "The first of these probably answers it."
+    assert memory.related(alone).note == "No other memory here is near it."
+    memory.remember("Redis is restarted by the tests")
+    assert memory.related(alone).note == ""

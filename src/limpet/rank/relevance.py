@@ -30,6 +30,10 @@ FEW_WORDS = 2 / 8
 # What is about E4211 answers no question about E4299, which no memory names: at most this share of the threshold.
 OF_A_SIBLING = 0.5
 
+# What a caller is told in a sentence, for what is only nearest looks like an answer; from LIKELY on it probably is one.
+ANSWERED, MAY_ANSWER, LIKELY = "The first of these probably answers it.", "The first of these may answer it.", 0.5
+IRRELEVANT, NOTHING = "Nothing here answers this well; the nearest are shown.", "Nothing was found."
+
 
 def probability(features: Features) -> float:
     """That something found answers the question, 0 to 1. A feature without a weight counts nothing.
@@ -69,3 +73,10 @@ def _stands_out(features: Features) -> bool:
 def is_relevant(value: float, features: Features) -> bool:
     """Whether it is worth showing to someone who did not ask to see it anyway."""
     return value >= _constants(features)[1]
+
+
+def told(value: float, relevant: bool, *, shown: object) -> str:
+    """The sentence about what was found. `shown`: that there is anything."""
+    if not relevant:
+        return IRRELEVANT if shown else NOTHING
+    return ANSWERED if value >= LIKELY else MAY_ANSWER

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..recall.sessions import SessionRecall
 
 T = TypeVar("T")
+NOTHING_NEAR = "No other memory here is near it."
 
 
 def recall(
@@ -113,7 +114,7 @@ def related(context: Context, id: str, *, k: int) -> Recall:
     )
     found = _answered(context, plan, ask)
     # What is near answers no question: there is nothing to withhold.
-    return replace(found, relevance=1.0, relevant=True)
+    return replace(found, relevance=1.0, relevant=True, note="" if found.items else NOTHING_NEAR)
 
 
 def prepare(
