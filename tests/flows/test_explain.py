@@ -170,3 +170,11 @@ def test_a_turn_of_a_conversation_is_no_event(memory, clock):
     found = memory.recall("where did Ana live before she moved, that is before we moved to Lisbon?", lexical_only=True)
     assert "time" not in found.notes
     assert old in [one.id for one in found.items]
+
+
+def test_past_the_deadline_what_the_filter_leaves_out_is_not_looked_for_and_that_is_said(memory):
+    memory.remember("Deploys run on Friday", kind="fact")
+    asked = {"kind": "note", "explain": True, "lexical_only": True}
+    assert memory.recall("deploys", **asked).explained.counts == {"another kind": 1}
+    late = memory.recall("deploys", deadline_ms=0.001, **asked)
+    assert late.explained.counts == {} and "deadline" in late.notes["explain"] and "explain" in late.missing

@@ -76,6 +76,14 @@ def test_what_words_alone_found_is_not_said_to_answer_probably(path, clock):
     assert asked["note"] == "Found by words, vectors being missing: see whether one of these answers it."
 
 
+def test_an_agent_is_not_told_that_an_unlikely_answer_is_a_probable_one(memory):
+    memory.remember("The initialisation of the cluster takes ten minutes", session="s1")
+    memory.work()
+    assert memory.recall("ialisati").relevance < 0.5
+    (asked,) = talk(memory, "auto", ("recall", {"query": "ialisati"}))
+    assert asked["relevant"] is True and asked["note"] == "The first of these may answer it."
+
+
 def test_an_agent_corrects_and_judges(memory):
     old = memory.remember("Tests need Redis on port 6379").id
     other = memory.remember("Nobody uses the old runner").id

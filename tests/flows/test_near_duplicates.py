@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.recall.answer import Recall
+from limpet.model.dataclass import replace
+from limpet.recall.answer import Recall, find_and_rank
+from limpet.recall.near_duplicates import best, best_within
+from limpet.recall.plan import make_plan
 
 SAME = [
     "The orders of the shop are stored in Postgres 16 on the second machine in the cellar",
@@ -146,3 +149,19 @@ def test_what_is_trusted_less_is_not_shown_instead(memory):
     memory.remember(SAME[1], origin="web")
     memory.work(only_vectors=True)
     assert memory.recall(SAME[0]).items[0].id == old
+
+
+def test_after_the_deadline_all_stand_for_themselves_and_the_answer_says_so(crowded):
+    memory, stored, _ = crowded
+    context = memory._context
+    plan = make_plan(
+        QUESTION, replace(context.filter(), as_of=context.now()), k=3, now=context.now(), deadline_ms=None,
+        budget_tokens=None, lexical_only=True, fusion="linear", without=frozenset(),
+    )  # fmt: skip
+    with context.store.snapshot():
+        plan, _, found, order, _ = find_and_rank(context.store, None, plan)
+        assert best(context.store, found, order, plan).also and found.missing == []
+        late = replace(plan, deadline=0.0)
+        assert {one.id for one in best(context.store, found, order, late).memories} == set(stored)
+        assert best_within(context.store, found, order, late, 1_000).also == {}
+    assert found.missing == ["folding"] and "deadline" in found.notes["folding"]

@@ -64,6 +64,44 @@ def test_what_two_of_three_memories_name_is_a_word_in_common(memory):
     assert memory.recall("when is the deploy?", lexical_only=True).relevant
 
 
+@pytest.mark.parametrize(
+    "others", [(), ("Bread rests overnight", "Ana owns the billing service", "It rains in Hamburg")]
+)
+@pytest.mark.parametrize(
+    "known, near, right",
+    [
+        ("2.15 was shipped on March 4", "when was 2.13 shipped?", "when was 2.15 shipped?"),
+        ("We shipped 2.15 on March 4", "when did we ship 2.13?", "when did we ship 2.15?"),
+        ("Invoice 4471 was paid on Friday", "was invoice 4417 paid?", "was invoice 4471 paid?"),
+        ("The invoice #4471 was paid on Friday", "was invoice 4417 paid?", "was invoice 4471 paid?"),
+        ("Sprint 12 ends on Friday", "when does sprint 13 end?", "when does sprint 12 end?"),
+    ],
+)
+def test_what_is_about_another_number_is_no_answer(memory, others, known, near, right):
+    memory.remember_batch({"content": text} for text in (known, *others))
+    memory.work()
+    for lexical_only in (False, True):
+        assert not memory.recall(near, lexical_only=lexical_only).relevant
+        assert memory.recall(right, lexical_only=lexical_only).relevant
+
+
+@pytest.mark.parametrize(
+    "known, question",
+    [
+        ("Python 3.11 is required for the build", "can we use Python 3.12?"),  # what is general answers of others too
+        ("Deploys to node 12 need a new image first", "how do deploys to node 14 work, do they need a new image?"),
+        ("The retro of May 12 was moved to Friday", "what about the retro of May 14?"),
+        ("Sprint 12 follows on sprint 13 of the other team", "when is sprint 13?"),
+    ],
+)
+def test_a_number_in_a_question_hides_no_answer(memory, known, question):
+    memory.remember_batch(
+        {"content": text} for text in (known, "Bread rests overnight", "Ana owns the billing service")
+    )
+    memory.work()
+    assert memory.recall(question).relevant
+
+
 def test_a_new_ticket_file_or_version_beside_a_question_hides_no_answer(codes):
     for question in (
         "Fix JIRA-4711: which error format do we use?",
@@ -84,6 +122,32 @@ def test_a_result_that_has_the_whole_query_is_not_called_irrelevant(memory):
     assert not memory.recall("zqxvw").relevant
 
 
+@pytest.mark.parametrize(
+    "part, whole",
+    [
+        ("ialisati", "The initialisation of the cluster takes ten minutes"),
+        ("of the clus", "The initialisation of the cluster takes ten minutes"),
+        ("e clus", "The initialisation of the cluster takes ten minutes"),
+        ("29vb77", "the key is sk_xk29vb77qzl in the vault for tests"),
+        ("frame 308", "The mainframe 3081 was sold in May"),
+    ],
+)
+def test_a_part_of_a_word_is_found_among_many_that_lie_nearer_by_meaning(codes, part, whole):
+    codes.remember(whole)
+    codes.work()
+    for lexical_only in (False, True):
+        found = codes.recall(part, lexical_only=lexical_only)
+        assert found.items[0].content == whole and found.relevant
+
+
+def test_what_is_a_part_of_many_words_hides_nothing_that_is_meant(memory):
+    memory.remember_batch({"content": f"During the engineering week {i} we restored string {i}"} for i in range(40))
+    meant = "Her wedding band was made by a goldsmith in Trier"
+    memory.remember(meant)
+    memory.work()
+    assert memory.recall("ring").items[0].content == meant
+
+
 def test_what_is_related_is_found_before_anybody_made_vectors(memory):
     memory.remember("Deploys hang when the VPN is down")
     release = memory.remember("The release pipeline needs the company VPN").id
@@ -94,3 +158,17 @@ def test_what_is_related_is_found_before_anybody_made_vectors(memory):
     assert found.missing == [] and len(found.items) == 2
     assert found.items[0].content == "Deploys hang when the VPN is down"
     assert memory.stats().waiting_jobs == 0
+
+
+def test_an_answer_says_in_a_sentence_what_it_is_worth(memory):
+    asked = "who painted the ceiling of the chapel?"
+    assert memory.recall(asked).note == "Nothing was found."
+    alone = memory.remember("Tests need Redis on port 6380", session="s1").id
+    memory.work()
+    for answer in (memory.recall(asked), memory.recall_sessions(asked)):
+        assert not answer.relevant and answer.note == "Nothing here answers this well; the nearest are shown."
+        assert answer.as_dict()["note"] == answer.note == type(answer).from_dict(answer.as_dict()).note
+    assert memory.recall("redis port").note == "The first of these probably answers it."
+    assert memory.related(alone).note == "No other memory here is near it."
+    memory.remember("Redis is restarted by the tests")
+    assert memory.related(alone).note == ""

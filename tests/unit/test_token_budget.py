@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.recall.token_budget import distinct, fit, repeats, tokens_of, wording
+from limpet.recall.token_budget import distinct, fit, folded, repeats, tokens_of, wording
 from limpet.settings import DEFAULT_EMBEDDER
 from limpet.text.excerpt import excerpt, one_line, words_of
 from limpet.vectors.embedder import load_embedder
@@ -125,3 +125,10 @@ def test_an_excerpt_of_a_long_text_is_where_the_message_is_spoken_of():
 def test_tokens_are_counted_on_the_safe_side():
     assert tokens_of("") == 0 and tokens_of("seven c") == 2
     assert tokens_of("記憶") == 2
+
+
+def test_what_there_is_no_time_to_compare_stands_for_itself():
+    several = [wording("the release pipeline needs the company VPN" + end) for end in ("", ".", "!", " .")]
+    assert folded(several) == {1: 0, 2: 0, 3: 0}
+    looks = iter((False, False, True))
+    assert folded(several, late=lambda: next(looks)) == {1: 0}

@@ -43,11 +43,8 @@ T = TypeVar("T")
 _NAME = re.compile(r"(?=\S*[\d._/])\S+\w")
 # How long a brief may take; the first one of a process may have to load the embedding model.
 PREPARE_DEADLINE_MS = 2_000.0
-ANSWERED = "The first of these probably answers it."
-MAY_ANSWER = "Found by words, vectors being missing: see whether one of these answers it."
 NOTHING_FITS = "Nothing that is remembered fits this message and its budget; recall asks for more."
 CUT = " The first is an excerpt, as all of it takes more than the budget: memory://{id} has it."
-IRRELEVANT = "Nothing here answers this well; the nearest are shown."
 # So many are shown where nothing answers the question, unless it was narrowed: then what there is was asked for.
 NEAREST = 3
 # What narrows a question; a k that the agent named, too.
@@ -117,7 +114,7 @@ class Tools:
             "asked_as_of": found.notes.get("time"),
             "explained": None if found.explained is None else found.explained.as_dict(),
         }
-        said = _relevance(found, bool(items), len(found.items) - len(several))
+        said = _relevance(found, len(found.items) - len(several))
         answer = {**said, "items": [_full(one) for one in items], **_full(shown)}
         if cut is not None:
             answer["note"] += CUT.format(id=items[0]["id"])
@@ -147,7 +144,7 @@ class Tools:
             "asked_as_of": found.notes.get("time"),
         }
         answer = {
-            **_relevance(found, bool(items), len(found.sessions) - len(sessions)),
+            **_relevance(found, len(found.sessions) - len(sessions)),
             "sessions": [
                 _full({"name": one.name, "title": one.title, "score": round(one.score, 3)})
                 | {"items": [_full(item) for item in several]}
@@ -346,11 +343,9 @@ def _item(item: Item) -> dict[str, Any]:
     }
 
 
-def _relevance(found: Recall | SessionRecall, shown: bool, left_out: int) -> dict[str, Any]:
+def _relevance(found: Recall | SessionRecall, left_out: int) -> dict[str, Any]:
     """Whether anything answers the question; in a sentence too, for what is only nearest looks like an answer."""
-    answered = MAY_ANSWER if "vector" in found.missing else ANSWERED
-    note = answered if found.relevant else IRRELEVANT if shown else "Nothing was found."
-    return {"relevant": found.relevant, "note": note + (NOT_SHOWN.format(count=left_out) if left_out else "")}
+    return {"relevant": found.relevant, "note": found.note + (NOT_SHOWN.format(count=left_out) if left_out else "")}
 
 
 def _worth_tokens(found: Recall | SessionRecall, several: Sequence[T], narrowed: bool) -> Sequence[T]:

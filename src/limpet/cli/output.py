@@ -154,12 +154,15 @@ def counted(count: int, what: str) -> str:
 
 
 def recalled(
-    found: Recall, short: Sequence[str], *, as_json: bool, budget_tokens: int | None = None, scopes: bool = False
-) -> None:
-    """The answer of `recall` and `related`. `short`: the items' ids as they are shown. `scopes`: show these too."""
+    found: Recall, short: Sequence[str], *, as_json: bool, budget_tokens: int | None = None, scopes: bool = False,
+    left_out: int = 0,
+) -> None:  # fmt: skip
+    """The answer of `recall` and `related`. `short`: the items' ids as they are shown. `scopes`: show these too.
+    `left_out`: more that are as little an answer."""
     if as_json:
         object_line(found.as_dict())
         return
+    _nearest(found, left_out)
     for rank, (item, name) in enumerate(zip(found.items, short, strict=True), 1):
         if rank > 1:
             line("")
@@ -180,6 +183,7 @@ def recalled_sessions(
     if as_json:
         object_line(found.as_dict())
         return
+    _nearest(found)
     names = iter(short)
     for rank, one in enumerate(found.sessions, 1):
         if rank > 1:
@@ -209,8 +213,12 @@ def _caveats(found: Recall | SessionRecall, shown: int, budget_tokens: int | Non
     if found.truncated:
         told = "more was found than fits" if shown else "what was found does not fit"
         words(f"{told} into {budget_tokens} tokens")
-    if shown and not found.relevant:
-        words("nothing relevant found: these are only the nearest")
+
+
+def _nearest(found: Recall | SessionRecall, left_out: int = 0) -> None:
+    """Before results that are no answer, that they are none."""
+    if found.items and not found.relevant:
+        words("nothing relevant found: these are only the nearest" + (f"; -k shows {left_out} more" * bool(left_out)))
 
 
 def imported(memory: Limpet, args: Namespace, report: JsonForm, show: Callable[[], object], *, bad: bool) -> int:

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
+from ..model.dataclass import replace
 from ..model.errors import BadInput
 from ..model.memory import GLOBAL_SCOPE
 from ..store.records import StoreStats
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 # How long a recall at the command line may take; its cold embedder needs most of it.
 DEADLINE_MS = 5_000.0
+NEAREST = 3  # results that a person is shown where none answers
 # What a search or a list without a result ends with; and a search that the deadline ended before it had looked.
 NOTHING, UNSEEN = 1, 3  # as of a StoreError: docs/reference/settings.md promises both
 
@@ -81,10 +83,21 @@ def _recall(args: Namespace) -> int:
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
             if not found.items and not found.truncated:
                 _nothing(memory, args, found)
-    output.recalled(found, short, as_json=args.json, budget_tokens=args.budget, scopes=args.all_scopes)
+    found, short, left_out = _for_people(args, found, short)
+    output.recalled(
+        found, short, as_json=args.json, budget_tokens=args.budget, scopes=args.all_scopes, left_out=left_out
+    )
     _of_another_scope(args, found.items)
     _number(args, "recall", found.items)
     return 0 if found.items else _code(found)
+
+
+def _for_people(args: Namespace, found: Recall, short: list[str]) -> tuple[Recall, list[str], int]:
+    """What a person is shown, and how much more there is: of what is no answer the nearest, unless it was narrowed."""
+    wanted = args.json or args.k is not None or args.budget or args.explain or any(filters(args).values())
+    if found.relevant or wanted or not sys.stdout.isatty():
+        return found, short, 0
+    return replace(found, items=found.items[:NEAREST]), short[:NEAREST], len(found.items[NEAREST:])
 
 
 def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
@@ -231,6 +244,8 @@ def _related(args: Namespace) -> int:
         found = memory.related(args.id, k=args.k)
         short = memory.abbreviate([item.id for item in found.items])
     output.recalled(found, short, as_json=args.json)
+    if not found.items and not args.json:
+        output.words("no other memory here is near it")
     _number(args, "related", found.items)
     return 0
 

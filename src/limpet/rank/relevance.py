@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from . import relevance_weights as W
 
@@ -31,6 +31,11 @@ FEW_WORDS = 2 / 8
 OF_A_SIBLING = 0.5
 # "The logs are in Loki" answers no "who won the match?": of what shares common words alone, found by words alone.
 OF_COMMON_WORDS = 0.5
+
+# What a caller is told in a sentence, for what is only nearest looks like an answer; from LIKELY on it probably is one.
+ANSWERED, MAY_ANSWER, LIKELY = "The first of these probably answers it.", "The first of these may answer it.", 0.5
+BY_WORDS = "Found by words, vectors being missing: see whether one of these answers it."
+IRRELEVANT, NOTHING = "Nothing here answers this well; the nearest are shown.", "Nothing was found."
 
 
 def probability(features: Features) -> float:
@@ -73,3 +78,12 @@ def _stands_out(features: Features) -> bool:
 def is_relevant(value: float, features: Features) -> bool:
     """Whether it is worth showing to someone who did not ask to see it anyway."""
     return value >= _constants(features)[1]
+
+
+def told(value: float, relevant: bool, *, shown: object, missing: Container[str]) -> str:
+    """The sentence about what was found. `shown`: that there is anything."""
+    if not relevant:
+        return IRRELEVANT if shown else NOTHING
+    if "vector" in missing:
+        return BY_WORDS
+    return ANSWERED if value >= LIKELY else MAY_ANSWER

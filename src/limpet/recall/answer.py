@@ -138,6 +138,7 @@ class Recall(Holds[Item]):
     truncated: bool = False  # the token budget left something out
     relevance: float = 0.0  # probability that something among the items answers the query
     relevant: bool = True  # False: nothing relevant was found; the items are only the nearest there are
+    note: str = ""  # the same in a sentence
     explained: Explanation | None = None  # how it was read and what was left out, if that was asked for
     # Ids of near-duplicates that an item stands for, which took no place, by its id.
     also: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -154,11 +155,12 @@ class Recall(Holds[Item]):
             truncated=shown.get("truncated", False),
             relevance=shown["relevance"],
             relevant=shown["relevant"],
+            note=shown.get("note", ""),
             also={one["id"]: tuple(one["also"]) for one in shown["items"] if "also" in one},
         )
 
     def as_dict(self) -> dict[str, object]:
-        """{"query", "items", "relevance", "relevant", "missing", "elapsed_ms"}; where there are, more."""
+        """{"query", "items", "relevance", "relevant", "note", "missing", "elapsed_ms"}; where there are, more."""
         shown: dict[str, object] = {
             "query": self.query,
             "items": [
@@ -176,6 +178,7 @@ def how_it_went(answer: Recall | SessionRecall) -> dict[str, object]:
     shown: dict[str, object] = {
         "relevance": round(answer.relevance, 4),
         "relevant": answer.relevant,
+        "note": answer.note,
         "missing": answer.missing,
         "elapsed_ms": round(answer.elapsed_ms, 3),
     }
@@ -216,18 +219,17 @@ def recall(
         order, read = _reranked(store, found, order, plan, reranker)
         order = trusted_first(found, order, scores, plan)
         if plan.budget_tokens is None:
-            chosen = best(store, found, order, plan.k)
+            chosen = best(store, found, order, plan)
         else:
-            chosen = best_within(store, found, order, plan.k, plan.budget_tokens)
+            chosen = best_within(store, found, order, plan, plan.budget_tokens)
         disputed = disputes(store, plan, chosen.memories, found.warnings(store, chosen.places))
         explained = None
         if explain:
             from .explain import explanation
 
-            explained = explanation(
-                store, vectors, plan, [(found.table.rows[i], why) for i, why in chosen.dropped], event,
-                lower=len(order) - len(chosen.places) - len(chosen.dropped),
-            )  # fmt: skip
+            dropped = [(found.table.rows[i], why) for i, why in chosen.dropped]
+            lower = len(order) - len(chosen.places) - len(dropped)
+            explained = explanation(store, vectors, plan, dropped, event, lower=lower, miss=found.miss)
     by_models, by_place = {"judge": said, "rerank": read}, {"alike": alike, "newer": moved, "seated": seated}
     traces = _explain(found, chosen.places, plan, by_models, by_place) if trace or explain else {}
     return Recall(
@@ -239,6 +241,7 @@ def recall(
         truncated=chosen.truncated,
         relevance=likely,
         relevant=relevant,
+        note=relevance.told(likely, relevant, shown=chosen.places, missing=found.missing),
         explained=explained,
         also={
             memory.id: tuple(format_id(found.table.ids[one]) for one in chosen.also[i])

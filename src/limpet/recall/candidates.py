@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 WALKED = 2_000
 # What a walk over names and links takes at most on a slow machine, in seconds.
 GRAPH_SECONDS = 0.02
+# Characters of a query that may be a part of a word or of a line: beside other candidates it is looked for as it is.
+FRAGMENT = range(4, 41)
 # Characters of a candidate that vectors of words compare.
 COMPARED = 300
 OUT_OF_TIME = "the deadline came before all words were scored"
@@ -96,10 +98,11 @@ def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> C
         orders.append(passed)
         pool |= seen
     walked: dict[int, float] = {}
-    literal = not pool
-    if literal:
-        pool = set(index.passing(_by_substring(store, plan), plan.where))
+    literal = set(index.passing(_by_substring(store, plan, text, alone=not pool), plan.where))
+    if not pool:
+        pool = literal
     else:
+        pool |= literal
         if "neighbours" not in plan.without:
             best = best_of(orders, C.NEIGHBOURHOODS)
             pool |= set(index.neighbours(best, plan.where, reach=C.NEIGHBOUR_REACH))
@@ -110,9 +113,9 @@ def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> C
     found.table = index.table(text_ids)
     fields, words = index.words(text_ids, text.stems)
     unit, whole = 1.0 / (text.weight or 1.0), sum(text.stems.values()) + text.absent
-    share = arithmetic.zeros(len(text_ids)) + float(literal)  # what has the query as it is matches wholly
-    if text.scores is not None and not literal:
-        share = text.scores(text_ids) * unit
+    share = arithmetic.each(lambda one: float(one in literal), text_ids)  # what has the query as it is matches wholly
+    if text.scores is not None:
+        share = arithmetic.maximum(text.scores(text_ids) * unit, share)
     match = QueryMatch(
         text=share,
         fields=fields * unit,
@@ -223,11 +226,17 @@ def _nearest(walked: Mapping[int, float]) -> list[int]:
     return sorted(walked, key=lambda one: (-walked[one], one))[: C.GRAPH_CANDIDATES]
 
 
-def _by_substring(store: Store, plan: Plan) -> list[int]:
-    """Texts that hold the query as it is, when nothing else was found."""
+def _by_substring(store: Store, plan: Plan, text: TextHits, *, alone: bool) -> list[int]:
+    """Texts that hold the query as it is, where nothing else was found, or where a short one has a word that no text
+    has: a part of a word, which meaning does not find. What is a part of many says nothing."""
     if "lexical" in plan.without:
         return []
-    return store.search.substring(plan.query, plan.where, limit=plan.k * 3, deadline=plan.deadline)
+    rare = text.absent or not text.text_ids
+    if not alone and not (rare and len(plan.query.strip()) in FRAGMENT):
+        return []
+    limit = plan.k * 3
+    found = store.search.substring(plan.query, plan.where, limit=limit, deadline=plan.deadline)
+    return found if alone or len(found) < limit else []
 
 
 def _near_words(store: Store, found: Candidates, plan: Plan) -> Column | None:

@@ -33,9 +33,9 @@ from .brief import (
 from .candidates import Candidates
 from .disputes import Warned, warnings
 from .entries import Entries, Entry
-from .near_duplicates import folded, newest_of, once
+from .near_duplicates import newest_of, once
 from .plan import Plan
-from .token_budget import fit, tokens_of, wording
+from .token_budget import fit, folded, tokens_of, wording
 
 if TYPE_CHECKING:
     from ..store.contract import Store

@@ -6,7 +6,7 @@ Nothing of other scopes is looked at for it, not even counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -72,7 +72,7 @@ def filtered(store: Store, vectors: VectorSignal | None, plan: Plan) -> list[Lef
     )  # fmt: skip
     orders = []
     if "lexical" not in plan.without:
-        hits = store.search.lexical(with_grams(plan.query), wide, limit=LOOKED_AT * 3).hits
+        hits = store.search.lexical(with_grams(plan.query), wide, limit=LOOKED_AT * 3, deadline=plan.deadline).hits
         orders.append([hit.text_id for hit in hits])
     if vectors is not None and not plan.lexical_only and "vector" not in plan.without and plan.query.strip():
         with suppress(EmbedderUnavailable):  # the recall's notes say so
@@ -127,12 +127,17 @@ def explanation(
     event: TemporalAnchor | None,
     *,
     lower: int,
+    miss: Callable[[str, str], None],
 ) -> Explanation:
     """How a plan's question was read, and what was left out. `dropped`: (row, why) of what was ranked and not given;
-    `lower`: how many more were ranked lower than was asked for."""
+    `lower`: how many more were ranked lower than was asked for. `miss` is told if the deadline left no time for what
+    does not pass the filter."""
     rows = store.memories.by_rows([num for num, _ in dropped])
     several = [LeftOut(one.id, why, one.content) for one, (_, why) in zip(rows, dropped, strict=True)]
-    several += filtered(store, vectors, plan)
+    if plan.remaining() > 0:
+        several += filtered(store, vectors, plan)
+    else:
+        miss("explain", "the deadline came before what the filter leaves out was looked for")
     counts = dict(sorted(Counter(one.why for one in several).items(), key=lambda pair: (-pair[1], pair[0])))
     if lower > 0:
         counts["ranked lower"] = lower

@@ -9,6 +9,7 @@ differ in a name, a number, a date, a negation or one word in the place of anoth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
@@ -16,17 +17,20 @@ from ..model.dataclass import dataclass
 from ..model.memory import is_below
 from ..rank import constants as C
 from ..text.excerpt import one_line
-from .token_budget import Wording, distinct, fit, repeats, tokens_of, wording
+from .token_budget import fit, folded, tokens_of, wording
 
 if TYPE_CHECKING:
     from ..model.memory import Memory
     from ..store.contract import Store
     from .candidates import Candidates
+    from .plan import Plan
 
 # How far below the best `k` it is looked for what takes the places that became free: as far again.
 REACH = 2
 # The same for a token budget, which may pass over the long ones among them.
 REACH_WITHIN = 3
+# Its name in `missing`.
+FOLDING = "folding"
 REPEATS = "near-duplicate of a better one"
 # Where all have vectors and none are nearer than this, no two are taken for the same: the same words with and without
 # backticks, a full stop and capitals had 0.88 by MiniLM in the pair of test_near_duplicates.py, 0.97 with one more full
@@ -45,18 +49,19 @@ class Chosen:
     truncated: bool = False  # a token budget left something out
 
 
-def best(store: Store, found: Candidates, order: Sequence[int], k: int) -> Chosen:
-    """The best `k` of `order` that say different things.
+def best(store: Store, found: Candidates, order: Sequence[int], plan: Plan) -> Chosen:
+    """The best `plan.k` of `order` that say different things, as far as the deadline lets them be compared.
 
     Only where something among the best `k` says the same is anything below them read.
     """
+    k = plan.k
     first = list(order[:k])
     several = found.memories(store, first)
-    same = _same(found, first, several)
+    same = _same(found, first, several, plan)
     if same:
         first = list(order[: k * REACH])
         several = found.memories(store, first)
-        same = _same(found, first, several)
+        same = _same(found, first, several, plan)
         _newest_shown(first, several, same)
     kept = [place for place in range(len(first)) if place not in same][:k]
     also = _also(first, same, kept)
@@ -64,11 +69,12 @@ def best(store: Store, found: Candidates, order: Sequence[int], k: int) -> Chose
     return Chosen([first[place] for place in kept], [several[place] for place in kept], also, dropped)
 
 
-def best_within(store: Store, found: Candidates, order: Sequence[int], k: int, budget_tokens: int) -> Chosen:
-    """Of the best distinct ones, at most `k`, those that are worth most together within a token budget."""
+def best_within(store: Store, found: Candidates, order: Sequence[int], plan: Plan, budget_tokens: int) -> Chosen:
+    """Of the best distinct ones, at most `plan.k`, those that are worth most together within a token budget."""
+    k = plan.k
     first = list(order[: k * REACH_WITHIN])
     several = found.memories(store, first)
-    same = _same(found, first, several)
+    same = _same(found, first, several, plan)
     _newest_shown(first, several, same)
     places = [place for place in range(len(first)) if place not in same]
     # What a result is worth falls with its rank about as its chance to be the answer does.
@@ -91,15 +97,24 @@ def best_within(store: Store, found: Candidates, order: Sequence[int], k: int, b
     )
 
 
-def _same(found: Candidates, first: Sequence[int], several: Sequence[Memory]) -> dict[int, int]:
+def _same(found: Candidates, first: Sequence[int], several: Sequence[Memory], plan: Plan) -> dict[int, int]:
     """Place in `first` of what is folded -> place of what stands for it. `several`: their memories."""
-    if len(first) < 2:
+    if len(first) < 2 or FOLDING in found.missing:
         return {}
     cosines = found.hits.among([found.table.text_ids[i] for i in first]) if found.hits is not None else {}
     known = {place for pair in cosines for place in pair}
     if len(known) == len(first) and max(cosines.values()) < SAME_WORDS_COSINE:
         return {}
-    return folded([wording(one.content, about(one)) for one in several], cosines)
+
+    def late() -> bool:
+        if plan.remaining() > 0:
+            return False
+        if FOLDING not in found.missing:
+            found.miss(FOLDING, "the deadline came before all results were compared: some may say the same")
+        return True
+
+    in_time = takewhile(lambda _: not late(), several)
+    return folded([wording(one.content, about(one)) for one in in_time], cosines, late)
 
 
 def _newest_shown(first: list[int], several: list[Memory], same: Mapping[int, int]) -> None:
@@ -125,20 +140,6 @@ def _also(first: Sequence[int], same: Mapping[int, int], kept: Sequence[int]) ->
         if earlier in kept:
             also.setdefault(first[earlier], []).append(first[later])
     return also
-
-
-def folded(several: Sequence[Wording], cosines: Mapping[tuple[int, int], float] | None) -> dict[int, int]:
-    """Place of each wording that repeats an earlier one -> place of the first that it repeats."""
-    kept = distinct(several, cosines)
-    if len(kept) == len(several):
-        return {}
-    known = cosines or {}
-    there = set(kept)
-    return {
-        i: next(j for j in kept if j < i and repeats(several[j], one, known.get((j, i))))
-        for i, one in enumerate(several)
-        if i not in there
-    }
 
 
 def about(one: Memory) -> str:

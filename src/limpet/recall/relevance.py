@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..store.lexical import COMMON_WORDS
 from ..store.records import Candidate
+from ..text.dates import MONTHS
 from ..text.grams import with_grams
 from ..text.scripts import latin_share
 from .candidates import Candidates
@@ -31,6 +32,15 @@ _DIGITS, _WORD = re.compile(r"\d+"), re.compile(r"\w+")
 # What begins another clause: what is named before "which format do we use?" is not what that asks about.
 _CLAUSE = re.compile(r"[:;,.!?\n]\s*\w")
 _ARTICLES = frozenset(["the", "a", "an", "der", "die", "das", "ein", "eine"])
+_UNSAID = _ARTICLES | frozenset(COMMON_WORDS.split())
+_MONTHS = frozenset(name[:size].casefold() for name in MONTHS for size in (3, len(name)))
+# Numbers that name: a version (2.13), and what stands behind a noun (invoice 4417, sprint 13).
+_VERSION = re.compile(r"(?<![\w.,])\d{1,6}(?:\.\d{1,6}){1,4}(?!\.?\w)")
+_NUMBERED = re.compile(r"\b([^\W\d_]{2,40}) (\d{1,12})(?![.,:]?\w)")
+# What is general is asked with a number of today and answered with another: "can we use Python 3.12?"
+_GENERAL = re.compile(
+    r"\W*(?:can|could|do|does|is|are|should|will|may|must|ist|sind|kann|können|soll|muss|darf)\b", re.I
+)
 # A question with more words of its own than these is about more than what it names.
 OWN_WORDS = 3
 # Characters of a part of a word that is no chance.
@@ -147,36 +157,56 @@ def _shares_common_words_alone(store: Store, found: Candidates, best: Sequence[i
 
 def _is_of_a_sibling(store: Store, found: Candidates, first: int, names: Sequence[str], plan: Plan) -> bool:
     """Whether the question is about an identifier that no memory has, and the first result about one of its kind."""
-    question = plan.query[:READ].casefold()
+    question = plan.query[:READ].casefold().replace(" #", " ")
     codes = [name for name in names if name[0].isalpha() and _DIGITS.search(name)]
+    numbers = {} if codes or _GENERAL.match(question) else _numbers(question)
+    codes = codes or list(numbers)
     if not codes or "lexical" in found.missing or "lexical" in plan.without:
         return False
     for code in codes:
         question = question.replace(code, " ")
-    own = frozenset(_WORD.findall(question)) - _ARTICLES - frozenset(COMMON_WORDS.split())
+    own = frozenset(_WORD.findall(question)) - _UNSAID
     if len(own) > OWN_WORDS or _CLAUSE.search(question):
         return False
     one = store.search.candidates([found.table.text_ids[first]], plan.where)[0]
     there = " ".join(part for part in beside(one) if part).casefold()
-    if any(code in there for code in codes) or not any(_speaks_of_another(code, one.content, own) for code in codes):
+    text = one.content[:READ].casefold().replace(" #", " ")
+    if any(code in there for code in codes) or frozenset(_VERSION.findall(text) + _DIGITS.findall(text)) & {
+        *numbers.values()
+    }:
+        return False
+    if not any(_speaks_of_another(store, code, text, own) for code in codes):
         return False
     # A word of it with a digit that nothing else has: or else a look at all texts tells.
     stems = store.search.stems(codes)
     return all(
-        any(not stem.isalpha() and stem not in found.stems for stem in stems[code])
+        (code not in numbers and any(not stem.isalpha() and stem not in found.stems for stem in stems[code]))
         or not store.search.substring(code, plan.where, limit=1, deadline=plan.deadline)
         for code in codes
     )
 
 
-def _speaks_of_another(code: str, text: str, asked: frozenset[str]) -> bool:
-    """Whether a text begins with an identifier that differs in its numbers alone, before it no more than what it is."""
-    text = text[:READ].casefold()
+def _numbers(text: str) -> dict[str, str]:
+    """Numbers that name something, with the noun before it, and the number alone. `text` is case folded."""
+    numbered = {match[0]: match[2] for match in _NUMBERED.finditer(text) if len(match[2]) > 1 and _is_noun(match[1])}
+    return {one: one for one in _VERSION.findall(text)} | numbered
+
+
+def _is_noun(word: str) -> bool:
+    return word not in _UNSAID and word not in _MONTHS
+
+
+def _speaks_of_another(store: Store, code: str, text: str, asked: frozenset[str]) -> bool:
+    """Whether a text begins with an identifier that differs in its numbers alone, before it no more than what it is or
+    the question says."""
     shape = _DIGITS.sub("0", code)
-    for match in _IDENTIFIER.finditer(text):
-        if _DIGITS.sub("0", match[0].rstrip(".:/-")) == shape:
-            before = frozenset(_WORD.findall(text[: match.start()])) - _ARTICLES
-            return len(before) <= 1 or before <= asked
+    for pattern in (_IDENTIFIER, _VERSION, _NUMBERED):
+        for match in pattern.finditer(text):
+            if _DIGITS.sub("0", match[0].rstrip(".:/-")) == shape:
+                before = frozenset(_WORD.findall(text[: match.start()])) - _ARTICLES
+                stems = store.search.stems([*before, *asked])
+                said = frozenset[str]().union(*(stems[word] for word in asked))
+                return len(before) <= 1 or all(stems[word] <= said for word in before - _UNSAID)
     return False
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # What is near a memory is looked for no longer than this, in milliseconds: an embedder of others may be slow.
 RELATED_MS = 5_000
+NOTHING_NEAR = "No other memory here is near it."
 
 
 def recall(
@@ -115,7 +116,7 @@ def related(context: Context, id: str, *, k: int) -> Recall:
     )
     found = _answered(context, plan, ask)
     # What is near answers no question: there is nothing to withhold.
-    return replace(found, relevance=1.0, relevant=True)
+    return replace(found, relevance=1.0, relevant=True, note="" if found.items else NOTHING_NEAR)
 
 
 def prepare(

@@ -11,6 +11,7 @@ from ..model.dataclass import NamedTuple, dataclass, field
 from ..model.memory import Memory
 from ..model.sequence import Holds
 from ..rank import constants as C
+from ..rank.relevance import told
 from ..rank.sessions import parts, together
 from ..text.grams import grams
 from .answer import Item, find_and_rank, how_it_went, how_relevant, shown_items
@@ -93,6 +94,7 @@ class SessionRecall(Holds[RecalledSession]):
     truncated: bool = False  # the token budget left something out
     relevance: float = 0.0  # probability that something that was found answers the query
     relevant: bool = True  # False: nothing relevant was found; the sessions are only the nearest there are
+    note: str = ""  # the same in a sentence
 
     @property
     def items(self) -> list[Item]:
@@ -108,11 +110,12 @@ class SessionRecall(Holds[RecalledSession]):
             sessions=[RecalledSession.from_dict(one) for one in shown["sessions"]],
             notes=shown.get("notes", {}),
             truncated=shown.get("truncated", False),
+            note=shown.get("note", ""),
         )
 
     def as_dict(self) -> dict[str, object]:
-        """{"query", "sessions", "without_session", "relevance", "relevant", "missing", "elapsed_ms"}; where there are,
-        more."""
+        """{"query", "sessions", "without_session", "relevance", "relevant", "note", "missing", "elapsed_ms"}; where
+        there are, more."""
         return {
             "query": self.query,
             "sessions": [one.as_dict() for one in self.sessions],
@@ -179,6 +182,7 @@ def recall_sessions(
         truncated=truncated,
         relevance=likely,
         relevant=relevant,
+        note=told(likely, relevant, shown=shown, missing=found.missing),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from ..model.dataclass import dataclass
@@ -143,10 +143,15 @@ def repeats(one: Wording, other: Wording, cosine: float | None) -> bool:
     return not found.found or clash(one.text, other.text) is None
 
 
-def distinct(several: Sequence[Wording], cosines: Mapping[tuple[int, int], float] | None = None) -> list[int]:
-    """Places of the first wording of each statement. `cosines` of pairs (earlier, later) that have vectors.
+def folded(
+    several: Sequence[Wording],
+    cosines: Mapping[tuple[int, int], float] | None = None,
+    late: Callable[[], bool] = lambda: False,
+) -> dict[int, int]:
+    """Place of each wording that repeats an earlier one -> place of the first that it repeats.
 
-    Only pairs that can be near are compared: those of near vectors, and those that share one of their first words.
+    `cosines` of pairs (earlier, later) that have vectors. Only pairs that can be near are compared: those of near
+    vectors, and those that share one of their first words. Once `late` says so, the rest stand for themselves.
     """
     known = cosines or {}
     near: dict[int, set[int]] = {}
@@ -159,15 +164,24 @@ def distinct(several: Sequence[Wording], cosines: Mapping[tuple[int, int], float
         shared |= seen & one.first
         seen |= one.first
     holders: dict[str, list[int]] = {}
-    kept: list[int] = []
+    same: dict[int, int] = {}
     for i, one in enumerate(several):
-        found = near[i].intersection(kept) if i in near else set()
+        if late():
+            break
+        found = near[i].difference(same) if i in near else set()
         common = one.first & shared
         for word in common:
             found.update(holders.get(word, ()))
-        if any(repeats(several[j], one, known.get((j, i))) for j in sorted(found)):
+        first = next((j for j in sorted(found) if repeats(several[j], one, known.get((j, i)))), None)
+        if first is not None:
+            same[i] = first
             continue
-        kept.append(i)
         for word in common:
             holders.setdefault(word, []).append(i)
-    return kept
+    return same
+
+
+def distinct(several: Sequence[Wording], cosines: Mapping[tuple[int, int], float] | None = None) -> list[int]:
+    """Places of the first wording of each statement. `cosines` as of `folded`."""
+    same = folded(several, cosines)
+    return [i for i in range(len(several)) if i not in same]

@@ -147,7 +147,11 @@ def _languages(store: Store, embedder: Embedder) -> list[Check]:
     texts = [
         one.content for one in store.listings.page(Filter(scopes=None), sort="created", limit=LOOKED_AT, cursor=None)
     ]
-    others = sum(is_english(text) is False for text in texts)
+    told = [(text, is_english(text)) for text in texts]
+    # A short note says too little by itself: together they tell.
+    unsure = [text for text, english in told if english is None]
+    others = sum(english is False for _, english in told)
+    others += len(unsure) * (is_english(" ".join(unsure)) is False)
     if others < max(WORTH_A_WORD, SHARE * len(texts)):
         return []
     message = f"{others} of the newest {len(texts):,} texts are not in English, which {embedder.name} is made for"

@@ -353,7 +353,7 @@ SELECT m.body FROM memory m JOIN scope s ON s.num = m.scope
  WHERE m.body IS NOT NULL AND {visible} ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
 
 -- name: substring
--- Bodies that contain a text, case-folded for ASCII by LIKE. A scan: only when every other layer found nothing.
+-- Bodies that contain a text, case-folded for ASCII by LIKE. A scan: only where words find nothing, or not all of a short query.
 SELECT m.body FROM memory m JOIN scope s ON s.num = m.scope JOIN body b ON b.num = m.body
  WHERE (b.content LIKE :pattern ESCAPE '\' OR b.labels LIKE :pattern ESCAPE '\' OR b.topics LIKE :pattern ESCAPE '\')
    AND {visible}
