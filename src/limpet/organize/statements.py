@@ -29,14 +29,15 @@ _TOKEN = re.compile(r"[\w']+|[?!.:;,()`\"„“=/]")
 _DIGIT = re.compile(r"\d")
 # A standing rule said as an order and an order of the moment share all other words: "never push", "don't push yet".
 _LASTS = re.compile(
-    r"\b(?:always|n?ever|whenever|wherever|every|each|all|any(?! ?more)\w*|everywhere|nobody|unless|without (?:asking|me|my)|from (?:now|here|today) on|"
-    r"by default|generally|in general|going forward|in (?:the )?future|as a rule|immer|nie|niemals|nirgends|jede[mnrs]?|alle[mnrs]?|überall|"
-    r"grundsätzlich|generell|ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|künftig|in zukunft|stets|ausnahmslos|egal|bei uns)\b"
+    r"\b(?:always|n?ever|whenever|wherever|every|each|all|any(?! ?more)\w*|everywhere|nobody|unless|"
+    r"without (?:asking|me|my)|from (?:now|here|today) on|by default|generally|in general|going forward|"
+    r"in (?:the )?future|as a rule|immer|nie|niemals|nirgends|jede[mnrs]?|alle[mnrs]?|überall|grundsätzlich|"
+    r"generell|ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|künftig|in zukunft|stets|ausnahmslos|egal|bei uns)\b"
 )
 _PASSES = re.compile(
-    r"\b(?:(?<!from )now|yet|today|tonight|tomorrow|once(?! a)|again|first|then|until|till|it|that|these|this|those|there|still|later|next|"
-    r"for the moment|(?<!ab )(?:jetzt|heute)|morgen|gerade|grad|noch(?:mal)?|diesmal|erst ?mal|vorerst|fürs erste|mal|bis|kurz|gleich|"
-    r"ausnahmsweise|diese[mnrs]?|da|hier)\b"
+    r"\b(?:(?<!from )now|yet|today|tonight|tomorrow|once(?! a)|again|first|then|until|till|it|that|these|this|"
+    r"those|there|still|later|next|for the moment|(?<!ab )(?:jetzt|heute)|morgen|gerade|grad|noch(?:mal)?|diesmal|"
+    r"erst ?mal|vorerst|fürs erste|mal|bis|kurz|gleich|ausnahmsweise|diese[mnrs]?|da|hier)\b"
 )
 
 
