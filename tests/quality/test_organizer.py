@@ -118,3 +118,27 @@ def test_messages_by_others_yield_what_they_hold(half, source, language, precisi
     assert measured >= precision, wrong
     assert found >= recall, missed
     assert measure_lines(rows)[1] >= of_kind * found
+
+
+@pytest.mark.parametrize(
+    "rule", ["use pnpm here, not npm", "don't mock the database in tests", "Bitte niemals Commits squashen."]
+)
+def test_a_standing_rule_said_as_an_order_is_kept(rule):
+    (taken,) = of_line({"role": "user", "text": rule})
+    assert taken["kind"] in ("preference", "correction")
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "don't touch that file yet",
+        "write the tests for the parser first",
+        "please never mind",
+        "rename it to foo",
+        "use port 8081 for this run",
+        "stop the server",
+        "why do you always do that",
+    ],
+)
+def test_an_order_of_the_moment_is_not(order):
+    assert not of_line({"role": "user", "text": order})

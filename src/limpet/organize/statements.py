@@ -27,6 +27,18 @@ KINDS = ("fact", "preference", "decision", "correction", "lesson", "goal")
 BEFORE = 120  # characters of the sentence before that the judge reads
 _TOKEN = re.compile(r"[\w']+|[?!.:;,()`\"„“=/]")
 _DIGIT = re.compile(r"\d")
+# A standing rule said as an order and an order of the moment share all other words: "never push", "don't push yet".
+_LASTS = re.compile(
+    r"\b(?:always|n?ever|whenever|wherever|every|each|all|any(?! ?more)\w*|everywhere|nobody|unless|"
+    r"without (?:asking|me|my)|from (?:now|here|today) on|by default|generally|in general|going forward|"
+    r"in (?:the )?future|as a rule|immer|nie|niemals|nirgends|jede[mnrs]?|alle[mnrs]?|überall|grundsätzlich|"
+    r"generell|ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|künftig|in zukunft|stets|ausnahmslos|egal|bei uns)\b"
+)
+_PASSES = re.compile(
+    r"\b(?:(?<!from )now|yet|today|tonight|tomorrow|once(?! a)|again|first|then|until|till|it|that|these|this|"
+    r"those|there|still|later|next|for the moment|(?<!ab )(?:jetzt|heute)|morgen|gerade|grad|noch(?:mal)?|diesmal|"
+    r"erst ?mal|vorerst|fürs erste|mal|bis|kurz|gleich|ausnahmsweise|diese[mnrs]?|da|hier)\b"
+)
 
 
 class Sentence(NamedTuple):
@@ -71,6 +83,9 @@ def _shown(one: Sentence) -> Iterator[str]:
         for long in (2, 3, 4, 5):
             for i in range(len(spaced) - long + 1):
                 yield "c" + spaced[i : i + long]
+    lasts = _LASTS.search(text) is not None
+    yield f"lasts {lasts} passes {_PASSES.search(text) is not None} {one.role}"
+    yield f"lasts {lasts} asks {text.endswith('?')}"
     yield f"role {one.role}"
     yield f"long {min(len(words) // 4, 9)}"
     yield f"first {one.place == 0} {one.role}"
