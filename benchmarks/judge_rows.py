@@ -120,8 +120,8 @@ def note_stores(path: Path, alone: int = 1) -> list[Haystack]:
 
 
 def elsewhere(path: Path | None) -> list[str]:
-    """What people say that has nothing to do with a store: half of LongMemEval's turns of users, by a hash, and turns of
-    the long conversations."""
+    """What people say that has nothing to do with a store: half of LongMemEval's turns of users, by a hash, and some of
+    the long conversations'."""
     said = [
         one["text"] for store in read(written.FOLDER.parent / "long_chats.jsonl") for one in store["memories"][::5]
     ]  # fmt: skip
@@ -133,7 +133,7 @@ def elsewhere(path: Path | None) -> list[str]:
 
 
 def lengthy(store: dict[str, Any], others: Sequence[str], draw: random.Random) -> dict[str, Any] | None:
-    """A store whose messages are long: `LENGTHY` of each kind. `asks` of each that a memory helps with: what does so."""
+    """A store whose messages are long: `LENGTHY` of each kind. `asks`, of each that a memory helps with: which part."""
     plain, wanted = store["unanswerable"], store["questions"]
     if len(plain) < 3 or not wanted:
         return None
