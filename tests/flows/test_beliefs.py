@@ -375,7 +375,7 @@ def test_ending_a_session_can_be_undone_and_rebuilt(memory):
     memory.session_start("s")
     memory.session_end("s")
     assert memory.session("s").ended_at_us is not None
-    memory.undo()
+    memory.undo(memory.log(sessions=True)[0].id)
     assert memory.session("s").ended_at_us is None
     before = memory.sessions()
     memory.rebuild()

@@ -346,13 +346,14 @@ def test_numbers_of_all_scopes_name_memories_of_other_scopes(memory, plain):
     assert plain("move", f"@{number}", "--scope", "project:api")[0] == 0 and memory.get(slip).scope == "project:api"
 
 
-def test_an_id_of_another_scope_is_told_where_it_is(memory, plain):
+def test_of_an_id_of_another_scope_it_is_said_how_to_look_elsewhere(memory, plain):
+    """No more: what another scope is called is not told to who asks in this one."""
     slip = memory.in_scope("projct:api").remember("The wrong scope has this").id
     [short] = memory.in_all_scopes().abbreviate([slip])
 
     for words in (("show", short), ("forget", slip), ("remember", "A reason", "--because", short)):
         code, _, err = plain(*words)
-        assert code == 1 and "it is in projct:api: --scope projct:api" in err, words
+        assert code == 1 and "--scope NAME looks elsewhere" in err and "projct" not in err, words
     assert "projct" not in plain("show", "zzzzzz")[2]
 
 

@@ -42,7 +42,7 @@ LEFT_OUT = {
     "maintenance.stats", "maintenance.encryption", "maintenance.compact", "maintenance.backup", "maintenance.backup_plan", "maintenance.plan_backups",
     "maintenance.rebuild", "erasure.found", "erasure.own_files", "erasure.replaced_stores", "erasure.scour", "erasure.note_copy",
     "erasure.flush", "erasure.flush_waits", "devices.seal", "devices.merge", "devices.written", "ledger.append", "ledger.commit",
-    "mentions.note", "usage.restore", "reviews.propose", "journal.note", "sources.keep", "exposures.note", "checkouts.claim",
+    "mentions.note", "usage.restore", "reviews.propose", "reviews.replace", "journal.note", "sources.keep", "exposures.note", "checkouts.claim",
     "checkouts.scope_of", "vectors.add", "vectors.calibrate", "vectors.register",
 }  # fmt: skip
 

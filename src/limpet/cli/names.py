@@ -119,20 +119,12 @@ def as_typed(text: str) -> str:
 
 
 def say_where(error: LimpetError, args: Namespace) -> None:
-    """A memory that was not found by its id may be in another scope: then the hint names it. Or its words were given
-    for its id."""
-    import limpet
-
+    """Words may have been given for an id: then the hint says how they are."""
     given = [value for name, value in vars(args).items() if name in _IDS]
     texts = [str(text) for value in given for text in (value if isinstance(value, list) else [value])]
     words = " ".join(texts)
     if "match" in args and words and (error.message.startswith("not an id") or words.replace(" ", "").isalpha()):
         error.hint = f'words are found by --match "{words}"'
-    named = [text for text in texts if f"the id {text} in " in error.message]
-    if named:
-        with contextlib.suppress(LimpetError), limpet.open(args.store, scope=args.scope, read_only=True) as memory:
-            scope = memory.in_all_scopes().get(named[0]).scope
-            error.hint = f"it is in {scope}: --scope {scope}"
 
 
 def is_reference(text: str) -> bool:
