@@ -306,7 +306,11 @@ def knock(path):
 def asked(path):
     settings = read_settings(path, "project:api", None)
     # A listener whose queue is full for a moment answers a little later.
-    return any(ask(settings, "recall", {"query": "deploys"}, seconds=30.0) for _ in range(20))
+    for _ in range(20):
+        if ask(settings, "recall", {"query": "deploys"}, seconds=30.0):
+            return True
+        time.sleep(0.1)
+    return False
 
 
 @pytest.mark.parametrize("asked_for", [{"version": 4, "verb": ["recall"]}, {"version": [], "verb": {}}])
