@@ -55,6 +55,20 @@ def path(tmp_path):
 
 
 @pytest.fixture
+def opened(path, clock):
+    """open(embedder) on one file; all are closed at the end."""
+    handles = []
+
+    def one(embedder=None):
+        handles.append(limpet.open(path, scope="project:api", clock=clock, embedder=embedder))
+        return handles[-1]
+
+    yield one
+    for handle in handles:
+        handle.close()
+
+
+@pytest.fixture
 def memory(path, clock):
     """An open store in scope project:api."""
     with limpet.open(path, scope="project:api", clock=clock) as opened:

@@ -100,4 +100,4 @@ def test_where_nothing_answers_a_person_is_told_first_and_shown_the_nearest_thre
 
 @pytest.mark.usefixtures("kept")
 def test_of_a_lone_memory_it_is_said_that_nothing_is_near(terminal):
-    assert lines(terminal.run("limpet related --last")[1])[-1:] == ["no other memory here is near it"]
+    assert lines(terminal.run("limpet related --last")[1])[-1:] == ["No other memory here is near it."]

@@ -19,20 +19,6 @@ ZEBRA = "The zebra enclosure opens at nine"
 
 
 @pytest.fixture
-def opened(path, clock):
-    """open(embedder) on one file; all are closed at the end."""
-    handles = []
-
-    def one(embedder=None):
-        handles.append(limpet.open(path, scope="project:api", clock=clock, embedder=embedder))
-        return handles[-1]
-
-    yield one
-    for handle in handles:
-        handle.close()
-
-
-@pytest.fixture
 def filled(opened):
     """A store with vectors of the default embedder."""
     memory = opened()

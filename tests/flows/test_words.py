@@ -319,7 +319,7 @@ def test_without_numpy_recall_goes_by_words_and_work_names_what_is_missing(memor
     found = command("recall", "vpn")
     assert found.returncode == 0 and "Deploys need the VPN" in found.stdout and "numpy" in found.stderr
     failed = command("work")
-    assert failed.returncode == 3 and "numpy" in failed.stderr and "not installed" in failed.stderr
+    assert failed.returncode == 3 and "the package numpy is not installed" in failed.stderr
 
 
 def test_an_interrupted_mcp_server_ends_and_leaves_no_socket(path):

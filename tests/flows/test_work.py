@@ -68,20 +68,6 @@ class Slow(WordEmbedder):
         return super().embed_passages(texts)
 
 
-@pytest.fixture
-def opened(path, clock):
-    """open(embedder) on one file; all are closed at the end."""
-    handles = []
-
-    def one(embedder=None):
-        handles.append(limpet.open(path, scope="project:api", clock=clock, embedder=embedder))
-        return handles[-1]
-
-    yield one
-    for handle in handles:
-        handle.close()
-
-
 def queue(memory):
     return next(one for one in memory.doctor() if one.name == "queue")
 

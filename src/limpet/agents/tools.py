@@ -18,6 +18,7 @@ from ..model.clock import format_time
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.ids import names_id
 from ..rank.constants import CHARACTERS_PER_TOKEN, TOKENS_PER_ITEM
+from ..rank.relevance import NEAREST
 from ..recall.token_budget import tokens_of
 from ..text.excerpt import excerpt, words_of
 from ..text.turns import cut
@@ -45,8 +46,6 @@ _NAME = re.compile(r"(?=\S*[\d._/])\S+\w")
 PREPARE_DEADLINE_MS = 2_000.0
 NOTHING_FITS = "Nothing that is remembered fits this message and its budget; recall asks for more."
 CUT = " The first is an excerpt, as all of it takes more than the budget: memory://{id} has it."
-# So many are shown where nothing answers the question, unless it was narrowed: then what there is was asked for.
-NEAREST = 3
 # What narrows a question; a k that the agent named, too.
 NARROWS = ("k", "kinds", "kind", "topics", "since", "until", "known_at", "explain")
 NOT_SHOWN = " {count} more with a `k`."

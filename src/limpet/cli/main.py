@@ -244,7 +244,7 @@ def _dispatch(argv: list[str]) -> int:
     try:
         return command.run(given)
     except (NotFound, BadInput) as error:
-        names.say_where(error, given)
+        names.say_how_words_are_given(error, given)
         raise
 
 

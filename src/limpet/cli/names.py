@@ -118,7 +118,7 @@ def as_typed(text: str) -> str:
     return "--last" if text == LAST else f'--match "{text.removeprefix(MATCH)}"' if text.startswith(MATCH) else text
 
 
-def say_where(error: LimpetError, args: Namespace) -> None:
+def say_how_words_are_given(error: LimpetError, args: Namespace) -> None:
     """Words may have been given for an id: then the hint says how they are."""
     given = [value for name, value in vars(args).items() if name in _IDS]
     texts = [str(text) for value in given for text in (value if isinstance(value, list) else [value])]

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 # How long a recall at the command line may take; its cold embedder needs most of it.
 DEADLINE_MS = 5_000.0
-NEAREST = 3  # results that a person is shown where none answers
 # What a search or a list without a result ends with; and a search that the deadline ended before it had looked.
 NOTHING, UNSEEN = 1, 3  # as of a StoreError: docs/reference/settings.md promises both
 
@@ -97,6 +96,8 @@ def _for_people(args: Namespace, found: Recall, short: list[str]) -> tuple[Recal
     wanted = args.json or args.k is not None or args.budget or args.explain or any(filters(args).values())
     if found.relevant or wanted or not sys.stdout.isatty():
         return found, short, 0
+    from ..rank.relevance import NEAREST
+
     return replace(found, items=found.items[:NEAREST]), short[:NEAREST], len(found.items[NEAREST:])
 
 
@@ -245,7 +246,7 @@ def _related(args: Namespace) -> int:
         short = memory.abbreviate([item.id for item in found.items])
     output.recalled(found, short, as_json=args.json)
     if not found.items and not args.json:
-        output.words("no other memory here is near it")
+        output.words(found.note)
     _number(args, "related", found.items)
     return 0
 

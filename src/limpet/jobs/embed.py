@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.dataclass import dataclass, replace
 from ..model.errors import EmbedderUnavailable, StoreError
-from ..store.records import INTERRUPTED, EmbedderRow, Job
+from ..store.records import ALL, INTERRUPTED, EmbedderRow, Job
 from ..text.describe import searchable
 from ..vectors.codes import encode_for_store, to_unit
 from ..vectors.embedder import Embedder
@@ -36,7 +36,6 @@ RETRIES, LONGEST_WAIT_SECONDS = 2, 20.0
 # Waits after a failure: 10 s, 20 s, 40 s ... and after this many attempts the job lies dead until someone looks.
 FIRST_WAIT_SECONDS = 10
 MAX_ATTEMPTS = 5
-EVER = 2**63 - 1  # later than any job waits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +91,7 @@ def drain(
     return WorkReport(
         done=done,
         failed=failed,
-        remaining=store.jobs.backlog(kind, EVER),
+        remaining=store.jobs.backlog(kind, ALL),
         dead=len(store.jobs.dead()),
         error=store.jobs.last_error(kind),
     )

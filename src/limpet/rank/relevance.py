@@ -36,6 +36,8 @@ OF_COMMON_WORDS = 0.5
 ANSWERED, MAY_ANSWER, LIKELY = "The first of these probably answers it.", "The first of these may answer it.", 0.5
 BY_WORDS = "Found by words, vectors being missing: see whether one of these answers it."
 IRRELEVANT, NOTHING = "Nothing here answers this well; the nearest are shown.", "Nothing was found."
+# So many are shown where nothing answers the question, unless it was narrowed: then what there is was asked for.
+NEAREST = 3
 
 
 def probability(features: Features) -> float:

@@ -49,9 +49,9 @@ JUDGE_SECONDS, JUDGE_LOAD_SECONDS, LATIN = 0.06, 0.5, 0.5
 def cannot_load(error: ImportError) -> EmbedderUnavailable:
     """What vectors need is not installed, or is not of this platform."""
     absent = isinstance(error, ModuleNotFoundError)
-    why = "which is not installed" if absent else f"which does not load: {' '.join(str(error).split())[:200]}"
+    why = "is not installed" if absent else f"does not load: {' '.join(str(error).split())[:200]}"
     return EmbedderUnavailable(
-        f"it needs the package {(absent and error.name) or 'numpy'}, {why}", hint="pip install --force-reinstall limpet"
+        f"the package {(absent and error.name) or 'numpy'} {why}", hint="pip install --force-reinstall limpet"
     )
 
 

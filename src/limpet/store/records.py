@@ -13,6 +13,9 @@ from ..model.sequence import Holds
 if TYPE_CHECKING:
     from ..model.memory import Memory
 
+# As many as there are, where a number of them is asked for; later than every time.
+ALL = 2**63 - 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:

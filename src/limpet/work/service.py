@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..model.dataclass import NamedTuple, replace
 from ..model.errors import BadInput, EmbedderUnavailable, StoreDamaged
+from ..store.records import ALL
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -46,7 +47,7 @@ def _drain(context: Context, *, limit: int | None, only_vectors: bool, progress:
     from ..jobs import mentions
 
     try:
-        from ..jobs.embed import AGAIN, EVER, KIND, drain, drain_missing, patiently
+        from ..jobs.embed import AGAIN, KIND, drain, drain_missing, patiently
         from . import duplicates
     except ImportError as error:
         from ..recall.semantic import cannot_load
@@ -61,7 +62,7 @@ def _drain(context: Context, *, limit: int | None, only_vectors: bool, progress:
         report = drain_missing(store, embedder, row, context.clock, kind=KIND, limit=limit, progress=progress)
     else:
         report = drain(store, embedder, row, context.clock, limit=limit, progress=progress)
-    begun = store.jobs.backlog(AGAIN, EVER, most=1) > 0
+    begun = store.jobs.backlog(AGAIN, ALL, most=1) > 0
     successor = None if only_vectors else semantic.successor(begun=begun)
     if successor is not None:
         rest = None if limit is None else limit - report.done - report.failed

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from ..arrays.following import FollowingArrays
-from ..records import Candidate, Filter, LexicalResult, Mention
+from ..records import ALL, Candidate, Filter, LexicalResult, Mention
 
 
 class Search(Protocol):
@@ -25,8 +25,11 @@ class Search(Protocol):
         """The index terms of some short texts, as they stand in `LexicalResult.stems`."""
         ...
 
-    def substring(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> list[int]:
-        """Texts that hold a text as it is; none when the deadline comes first."""
+    def substring(
+        self, text: str, where: Filter, *, limit: int, deadline: float | None = None, newest: int = ALL
+    ) -> list[int]:
+        """Texts that hold a text as it is; none when the deadline comes first. `newest`: only so many memories are
+        looked at, those that came last into the store."""
         ...
 
     def candidates(self, text_ids: Iterable[int], where: Filter) -> list[Candidate]:

@@ -17,7 +17,7 @@ from ...model.forks import renew_in_child
 from .. import lexical
 from ..arrays.feed_records import IndexedText, WordLists
 from ..arrays.postings import Postings
-from ..records import Filter, LexicalHit, LexicalResult
+from ..records import ALL, Filter, LexicalHit, LexicalResult
 from ..sql.feed import SqlFeed
 from ..sql.filters import filtered, scope_token, visible, was_left
 from ..sql.search import SqlSearch, like_pattern
@@ -39,7 +39,6 @@ _LISTS = f"""WITH part AS (SELECT word, body, counts FROM posting WHERE word > ?
 SELECT array_agg(word ORDER BY word), string_agg(rows, ''::bytea ORDER BY word),
  string_agg(bodies, ''::bytea ORDER BY word), string_agg(sizes, ''::bytea ORDER BY word),
  string_agg(packed, ''::bytea ORDER BY word) FROM list"""
-_MOST = 2**63 - 1
 
 
 class PostgresWordFeed:
@@ -58,7 +57,7 @@ class PostgresWordFeed:
         return int(count)
 
     def occurrences(self, word: str, *, most: int | None = None) -> np.ndarray:
-        (packed,) = self._database.rows(_LIST, (word, _MOST if most is None else most))
+        (packed,) = self._database.rows(_LIST, (word, ALL if most is None else most))
         return _places(*packed)[0][:most]
 
     def lists_after(self, word: str, *, most: int) -> WordLists:
@@ -175,12 +174,14 @@ class PostgresSearch(SqlSearch):
         found = "SELECT value AS body FROM carray(:those)"
         return [row[0] for row in self._database.rows(statement.replace("{found}", found), bound)]
 
-    def substring(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> list[int]:
+    def substring(
+        self, text: str, where: Filter, *, limit: int, deadline: float | None = None, newest: int = ALL
+    ) -> list[int]:
         pattern = like_pattern(text)
         if pattern is None:
             return []
         statement, bound = filtered("substring", where)
-        bound |= {"pattern": pattern, "limit": limit}
+        bound |= {"pattern": pattern, "limit": limit, "newest": newest}
         with self._database.snapshot(deadline), interrupted(self._database, deadline):
             return [row[0] for row in self._database.rows(statement, bound)]
         return []

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..records import INTERRUPTED, Job
+from ..records import ALL, INTERRUPTED, Job
 from .database import Connection, Database, Repository
 from .statements import statements
 
 EMBED = "embed"
 FLUSH = "flush"  # empty the log of what was purged: a reader kept it
-_MOST = 2**63 - 1  # no row has a greater number
 # Texts that wait without a row of their own; those that were put in by hand as well have one.
 _UNTAKEN = (
     "SELECT 1 FROM body b WHERE b.num > (SELECT through FROM taken)"
@@ -97,7 +96,7 @@ class SqlJobs(Repository):
                 con.execute(
                     "SELECT count(*) FROM (SELECT 1 FROM job WHERE kind = ?1 AND state = 'waiting' AND not_before <= ?2"
                     f" AND leased_until <= ?2{untaken} LIMIT ?3) AS due",
-                    (kind, at, _MOST if most is None else most),
+                    (kind, at, ALL if most is None else most),
                 ).get
             )
 
@@ -124,12 +123,12 @@ class SqlJobs(Repository):
             return con.total_changes() - before
 
 
-def _take(con: Connection, *, limit: int = _MOST, through: int | None = None) -> None:
+def _take(con: Connection, *, limit: int = ALL, through: int | None = None) -> None:
     """Give rows to texts that wait without one: to the next `limit`, or to all up to `through`."""
     last = con.execute(
         "SELECT max(num) FROM (SELECT num FROM body WHERE num > (SELECT through FROM taken)"
         " AND num <= ? ORDER BY num LIMIT ?) AS next",
-        (_MOST if through is None else through, limit),
+        (ALL if through is None else through, limit),
     ).get
     if last is None:
         return

@@ -353,10 +353,10 @@ SELECT m.body FROM memory m JOIN scope s ON s.num = m.scope
  WHERE m.body IS NOT NULL AND {visible} ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
 
 -- name: substring
--- Bodies that contain a text, case-folded for ASCII by LIKE. A scan: only where words find nothing, or not all of a short query.
+-- Bodies that contain a text, case-folded for ASCII by LIKE. A scan: of all only where every other layer found nothing.
 SELECT m.body FROM memory m JOIN scope s ON s.num = m.scope JOIN body b ON b.num = m.body
  WHERE (b.content LIKE :pattern ESCAPE '\' OR b.labels LIKE :pattern ESCAPE '\' OR b.topics LIKE :pattern ESCAPE '\')
-   AND {visible}
+   AND m.num > (SELECT ifnull(max(num), 0) FROM memory) - :newest AND {visible}
  ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
 
 -- name: count

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..arrays.following import FollowingArrays
-from ..records import Candidate, Filter, LexicalResult
+from ..records import ALL, Candidate, Filter, LexicalResult
 from .database import Repository
 from .filters import filtered, was_left
 from .statements import statements
@@ -41,7 +41,9 @@ class SqlSearch(Repository, ABC):
     def allowed(self, where: Filter) -> list[int]: ...
 
     @abstractmethod
-    def substring(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> list[int]: ...
+    def substring(
+        self, text: str, where: Filter, *, limit: int, deadline: float | None = None, newest: int = ALL
+    ) -> list[int]: ...
 
     def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
         wanted = list(bodies)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from ..records import Filter, LexicalResult
+from ..records import ALL, Filter, LexicalResult
 from ..sql.filters import filtered
 from ..sql.search import SqlSearch, like_pattern
 from .database import Database
@@ -50,12 +50,14 @@ class SqliteSearch(SqlSearch):
             lexical = self._lexical(con)
             return {text: lexical.stems(text) for text in texts}
 
-    def substring(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> list[int]:
+    def substring(
+        self, text: str, where: Filter, *, limit: int, deadline: float | None = None, newest: int = ALL
+    ) -> list[int]:
         pattern = like_pattern(text)
         if pattern is None:
             return []
         statement, bound = filtered("substring", where)
-        bound |= {"pattern": pattern, "limit": limit}
+        bound |= {"pattern": pattern, "limit": limit, "newest": newest}
         with (
             self._database.reading() as con,
             interrupted(con, deadline),
