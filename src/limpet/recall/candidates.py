@@ -30,7 +30,7 @@ WALKED = 2_000
 # What a walk over names and links takes at most on a slow machine, in seconds.
 GRAPH_SECONDS = 0.02
 # Characters and words of a query that may be a part of a word or of a line: beside other candidates it is looked for
-# as it is, in so many of the newest memories (8 ms, where all of 100,000 take 40).
+# as it is, in so many of the newest memories (12 ms, where all of 100,000 take 40).
 FRAGMENT, FRAGMENT_WORDS, FRAGMENT_AMONG = range(4, 41), 3, 20_000
 # Characters of a candidate that vectors of words compare.
 COMPARED = 300

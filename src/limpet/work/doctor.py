@@ -73,9 +73,9 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
         found.append(Check(name="queue", status="ok", message="empty"))
     try:
         embedder = semantic.answering()
-        found.append(
-            Check(name="embedder", status="ok", message=f"{embedder.name}, {embedder.dimensions} dimensions, local")
-        )
+        where = "" if embedder.name.startswith("openai:") else ", local"
+        message = f"{embedder.name}, {embedder.dimensions} dimensions{where}"
+        found.append(Check(name="embedder", status="ok", message=message))
         found += _vectors(store, embedder)
         found.append(_rules(embedder))
         found += _languages(store, embedder)
