@@ -87,6 +87,7 @@ class ReferenceStore:
         self.reviews = SimpleNamespace(
             named=self._proposals_named,
             propose=self._propose,
+            replace=lambda one: self._propose([one]),
         )
         self.sessions = SimpleNamespace(
             next_position=self._next_position,
