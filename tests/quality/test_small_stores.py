@@ -19,7 +19,7 @@ SIZES = (1, 3, 5, 10)
 # answer that "nothing relevant" is said of at most, of those without one at least.
 # With the relevance judge, as agents and the command line meet it. Whoever has few memories must not be told that what
 # was found is nothing: the constants give up some of the questions without an answer for that.
-DENIED = {1: 0.05, 3: 0.05, 5: 0.05, 10: 0.08}
+DENIED = {1: 0.03, 3: 0.03, 5: 0.03, 10: 0.03}
 FLAGGED = {1: 0.73, 3: 0.53, 5: 0.44, 10: 0.46}
 
 

@@ -23,6 +23,9 @@ NEAR, SHARE_OF_NEXT = 0.15, 0.7
 # know stores of many, where an answer leads. Chosen likewise.
 JUDGED = "judge"
 ONLY_ONE = 0.6
+# Of two to so many memories this share of the threshold: what is few is seldom alike, and whoever has just begun must
+# not hear that a right first result is nothing. Chosen likewise, for 3 % of those at most.
+FEW_MEMORIES, OF_FEW = 1 / 5, 0.7
 # Of a question of so few words that the store has, in eighths ("why did it hang?"), the judge understands little: what
 # has most of them stands out there too. So do 67 right and 11 wrong first results of the own set and written stores.
 FEW_WORDS = 2 / 8
@@ -59,7 +62,8 @@ def probability(features: Features) -> float:
 def _constants(features: Features) -> tuple[Mapping[str, float], float]:
     """Weights and threshold of what could be asked: the judge, vectors, or words alone."""
     if JUDGED in features:
-        return W.RELEVANCE_JUDGED, W.RELEVANT_JUDGED
+        of_few = OF_FEW if FEW_MEMORIES <= features.get("few", 0.0) < 1.0 else 1.0
+        return W.RELEVANCE_JUDGED, W.RELEVANT_JUDGED * of_few
     if "cosine" in features:
         return W.RELEVANCE, W.RELEVANT
     return W.RELEVANCE_BY_WORDS, W.RELEVANT_BY_WORDS
