@@ -44,9 +44,9 @@ def fill(memory: limpet.Limpet, clock: limpet.FixedClock, memories: list[dict[st
     return {one["id"]: one["text"] for one in memories}
 
 
-def measured(embedder: Any, *, cold: bool = False) -> list[dict[str, Any]]:
-    """Each message with what was added: `right` (one that it wants was), `added` (anything was), `tokens`; and in a
-    session of TURNS `turn_tokens` and `repeats`, memories that were shown in it before.
+def measured(embedder: Any, *, cold: bool = False, half: str | None = None) -> list[dict[str, Any]]:
+    """Each message (of `half` alone, if one is named) with what was added: `right` (one that it wants was), `added`
+    (anything was), `tokens`; and in a session of TURNS `turn_tokens` and `repeats`, memories shown in it before.
     """
     prompts = [json.loads(line) for line in (SET / "prompts.jsonl").read_text("utf-8").splitlines()]
     found = []
@@ -61,7 +61,7 @@ def measured(embedder: Any, *, cold: bool = False) -> list[dict[str, Any]]:
                     server.start()
                     if not _is_up(path):
                         raise SystemExit("the recall server did not start")
-                here = [one for one in prompts if one["store"] == store["name"]]
+                here = [one for one in prompts if one["store"] == store["name"] and half in (None, one["half"])]
                 alone = [one | _judged(_said(path, one["id"], one["prompt"], clock), one, texts) for one in here]
                 shown: dict[str, set[str]] = defaultdict(set)
                 for number, one in enumerate(alone):
