@@ -1,6 +1,7 @@
 """What a hook adds to a message: the memory that helps, or nothing. Over tests/quality/injection.
 
     python -m benchmarks.injection [--half tuning|held_back] [--cold] [--embedder NAME] [--misses] [--json OUT]
+                                   [--record]
 
 Through the hook itself, as Claude Code calls it at every message: with a running limpet process (by meaning), or
 `--cold` without one (by words alone). Each message is in a session of its own; and once more in sessions of 20, as
@@ -23,7 +24,7 @@ from limpet.agents.hooks.entry import handle
 from limpet.recall_server import RecallServer, place
 from limpet.settings import DEFAULT_EMBEDDER
 
-from .harness import ROOT, save
+from .harness import ROOT, provenance, save
 
 SET = ROOT / "tests" / "quality" / "injection"
 # Turns of a session, and the bars of what is measured over them.
@@ -43,9 +44,9 @@ def fill(memory: limpet.Limpet, clock: limpet.FixedClock, memories: list[dict[st
     return {one["id"]: one["text"] for one in memories}
 
 
-def measured(embedder: Any, *, cold: bool = False) -> list[dict[str, Any]]:
-    """Each message with what was added: `right` (one that it wants was), `added` (anything was), `tokens`; and in a
-    session of TURNS `turn_tokens` and `repeats`, memories that were shown in it before.
+def measured(embedder: Any, *, cold: bool = False, half: str | None = None) -> list[dict[str, Any]]:
+    """Each message (of `half` alone, if one is named) with what was added: `right` (one that it wants was), `added`
+    (anything was), `tokens`; and in a session of TURNS `turn_tokens` and `repeats`, memories shown in it before.
     """
     prompts = [json.loads(line) for line in (SET / "prompts.jsonl").read_text("utf-8").splitlines()]
     found = []
@@ -60,7 +61,7 @@ def measured(embedder: Any, *, cold: bool = False) -> list[dict[str, Any]]:
                     server.start()
                     if not _is_up(path):
                         raise SystemExit("the recall server did not start")
-                here = [one for one in prompts if one["store"] == store["name"]]
+                here = [one for one in prompts if one["store"] == store["name"] and half in (None, one["half"])]
                 alone = [one | _judged(_said(path, one["id"], one["prompt"], clock), one, texts) for one in here]
                 shown: dict[str, set[str]] = defaultdict(set)
                 for number, one in enumerate(alone):
@@ -122,6 +123,7 @@ def main() -> int:
     parser.add_argument("--embedder", default=DEFAULT_EMBEDDER)
     parser.add_argument("--misses", action="store_true", help="print what went wrong in the tuning half")
     parser.add_argument("--json", metavar="OUT")
+    parser.add_argument("--record", action="store_true", help="keep the result in benchmarks/results/")
     options = parser.parse_args()
     rows = measured(options.embedder, cold=options.cold)
     figures: dict[str, Any] = {}
@@ -145,8 +147,13 @@ def main() -> int:
         for one in rows:
             if one["half"] == "tuning" and (not one["right"] if one["wants"] else one["added"]):
                 print(one["store"], one["sort"], repr(one["prompt"]), "wants", one["wants"], "got", one["shown"])
-    if options.json:
-        save("injection", figures, out=options.json, keep=False)
+    content = {
+        "benchmark": "injection",
+        "settings": {"embedder": options.embedder, "cold": options.cold},
+        "figures": figures,
+        "provenance": provenance(),
+    }
+    save("injection-cold" if options.cold else "injection", content, out=options.json, keep=options.record)
     return int(tokens > MOST_TOKENS_A_TURN or repeats > MOST_REPEATS)
 
 

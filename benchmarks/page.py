@@ -1,6 +1,7 @@
 """Write `docs/benchmarks.md` and its plots from what the benchmarks recorded: `python -m benchmarks.page`.
 
-Nothing is measured here. The newest folder of `results/` is read, or the one that is named.
+Nothing is measured here, and nothing on the page is written by hand. Of each benchmark the newest record in `results/`
+is shown; of those that ask what comes back, the newest of each embedder.
 """
 
 from __future__ import annotations
@@ -31,15 +32,29 @@ GROWTH = {
 }
 
 
-def read(folder: Path) -> dict[str, Any]:
-    """Every result of a folder by its name."""
-    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
+# Benchmarks of which every embedder's record is shown.
+BY_EMBEDDER = ("locomo", "longmemeval", "own")
+
+
+def read(folders: Iterable[Path]) -> dict[str, Any]:
+    """Every result by its name, those of BY_EMBEDDER as lists, an embedder each; the newest of each, newest first."""
+    results: dict[str, Any] = {}
+    for folder in sorted(folders, reverse=True):
+        for path in sorted(folder.glob("*.json")):
+            record = json.loads(path.read_text(encoding="utf-8"))
+            if path.stem not in BY_EMBEDDER:
+                results.setdefault(path.stem, record)
+                continue
+            several = results.setdefault(path.stem, [])
+            if all(one["settings"]["embedder"] != record["settings"]["embedder"] for one in several):
+                several.append(record)
+    return results
 
 
 def sizes(results: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
     """The figures of every speed run by size; a later run of the same size counts."""
     runs = sorted(
-        (one for one in results.values() if one.get("benchmark") == "speed"),
+        (one for one in results.values() if isinstance(one, dict) and one.get("benchmark") == "speed"),
         key=lambda one: str(one["provenance"]["at"]),
     )
     found = {int(size): figures for run in runs for size, figures in run["figures"].items()}
@@ -79,19 +94,20 @@ def found(results: Mapping[str, Any]) -> str:
         ("locomo", "LoCoMo, development half, turns, categories 1-4", "1-4"),
         ("longmemeval", "LongMemEval, development half, turns", "all"),
     ):
-        if name in results:
-            rates = next(iter(results[name]["figures"].values()))["turn"][line]
-            embedder = results[name]["settings"]["embedder"]
+        for record in results.get(name, ()):
+            rates = next(iter(record["figures"].values()))["turn"][line]
+            embedder = record["settings"]["embedder"]
             figures = (percent(rates[k]) for k in ("any@5", "any@10", "all@10"))
-            rows.append((what, embedder, rates["questions"], *figures))
-    if "own" in results:
+            fitted = " (ranking fitted on it too)" if (name, embedder) == ("longmemeval", "limpet") else ""
+            rows.append((what + fitted, embedder, rates["questions"], *figures))
+    for record in results.get("own", ()):
         for part, words in (("tuning", "weights fitted on it"), ("held-back", "held back")):
-            rates = results["own"]["figures"].get(part, {}).get("all")
+            rates = record["figures"].get(part, {}).get("all")
             if rates:
                 rows.append(
                     (
                         f"own set: notes of coding agents ({words})",
-                        results["own"]["settings"]["embedder"],
+                        record["settings"]["embedder"],
                         rates["questions"],
                         *(percent(rates[k]) for k in ("any@5", "any@10", "all@10")),
                     )
@@ -104,19 +120,49 @@ def sessions(results: Mapping[str, Any]) -> str:
     """Sessions as `recall --sessions` ranks them, and by their best turn alone; LoCoMo's as the mean of its stores."""
     rows = []
     for name, what, over in (("locomo", "LoCoMo", "macro"), ("longmemeval", "LongMemEval", "micro")):
-        figures = results[name]["figures"] if name in results else {}
-        for way, summary in figures.items():
-            for line in SESSION_LINES:
-                if (line == "session" and BY_BEST_TURN not in summary) or line not in summary:
-                    continue  # an older record has the figure by the best turn under another name
-                how = "`recall --sessions`" if line == "session" else "by its best turn"
-                shown = how if way == next(iter(figures)) else f"{way}, {how}"
-                rates = summary[line][over]
-                rows.append((f"{what}: {shown}", *(percent(rates[k]) for k in ("any@1", "any@10", "all@5", "all@10"))))
+        for record, way, line in _session_lines(results.get(name, ())):
+            figures, embedder = record["figures"], record["settings"]["embedder"]
+            how = "`recall --sessions`" if line == "session" else "by its best turn"
+            shown = f"{embedder}, {how}" if way == next(iter(figures)) else f"{way}, {how}"
+            rates = figures[way][line][over]
+            rows.append((f"{what}: {shown}", *(percent(rates[k]) for k in ("any@1", "any@10", "all@5", "all@10"))))
     if not rows:
         return ""
     return "Whole sessions, the same questions (LoCoMo: the mean of its stores):\n\n" + table(
         ("sessions, %", "any@1", "any@10", "all@5", "all@10"), rows
+    )
+
+
+def _session_lines(records: Iterable[dict[str, Any]]) -> Iterable[tuple[dict[str, Any], str, str]]:
+    """Each record with its ways and their lines, but an older one's: it has the figure by the best turn under another
+    name."""
+    for record in records:
+        for way, summary in record["figures"].items():
+            for line in SESSION_LINES:
+                if line in summary and (line != "session" or BY_BEST_TURN in summary):
+                    yield record, way, line
+
+
+def hooks(results: Mapping[str, Any]) -> str:
+    """What a hook brings to a message, with a running process and without one."""
+    rows = []
+    for name, how in (("injection", "with a running process"), ("injection-cold", "by words alone")):
+        for half, words in (("tuning", "tuning half"), ("held_back", "held back")):
+            shares = results.get(name, {}).get("figures", {}).get(half, {}).get("all")
+            if shares:
+                rows.append((f"{how}, {words}", *(percent(shares[k]) for k in ("right", "nothing", "precision"))))
+    return (
+        table(
+            (
+                "of 180 messages, %",
+                "right memory where one helps",
+                "nothing where none does",
+                "of the memories shown, right",
+            ),
+            rows,
+        )
+        if rows
+        else ""
     )
 
 
@@ -229,15 +275,53 @@ def graph(results: Mapping[str, Any]) -> str:
     )
 
 
+def web(results: Mapping[str, Any]) -> str:
+    """Server time of `limpet ui` over its largest store, and what a browser took."""
+    if "pages-100k" not in results:
+        return ""
+    from .pages import HELD, LIMITS, PAIRS, ROUNDS
+
+    run = results["pages-100k"]
+    shown = (*LIMITS, "graph of 2,000")
+    rows = [
+        (name, *(f"{one[k]:.0f} ms" for k in ("median_ms", "p95_ms")),
+         f"{LIMITS[name]} ms" if name in LIMITS else "none", f"{one['bytes'] / 1_000:.0f}")
+        for name, one in ((name, run["server"][name]) for name in shown)
+    ]  # fmt: skip
+    first = [one["cold_ms"] / 1_000 for one in run["server"].values()]
+    parts = [
+        "Server time of `limpet ui`, from a request to the last byte, over "
+        f"{run['memories']:,} memories with vectors, {PAIRS + HELD} items waiting for review; median and p95 of "
+        f"{ROUNDS - 1}, after the first, which takes {min(first):.2g} to {max(first):.2g} s: what is slow to count is "
+        "shown as it was, marked so, while it is counted anew. The store is made by the benchmark: words of these "
+        "pages in the order of Zipf, 8 to 60 a memory.",
+        table(("page", "median", "p95", "limit of p95", "kB"), rows),
+    ]
+    if "first_paint_ms" in run:
+        paints, moved = run["first_paint_ms"].values(), run["graph_moved"]
+        parts.append(
+            f"In Chromium pages first paint after {min(paints) / 1_000:.2f} to {max(paints) / 1_000:.2f} s (median of "
+            f"five each); a drawing of {moved['nodes']:,} memories, moved for 120 frames, took "
+            f"{moved['frames_ms']['median']:.1f} ms a frame (p95 {moved['frames_ms']['p95']:.1f})."
+        )
+    return "\n\n".join(parts)
+
+
 # Plots
 
 
 def plot(results: Mapping[str, Any], by_size: Mapping[int, dict[str, Any]]) -> list[tuple[str, str]]:
-    """Draws what there is; file names and what they show."""
+    """Draws what there is; file names and what they show. Without matplotlib the pictures stay as they are."""
+    drawn = []
+    if len(by_size) > 1:
+        drawn.append(("growth.svg", "milliseconds by memories in the store, both logarithmic"))
+    if results.get("peers", {}).get("speed"):
+        drawn.append(("peers.svg", "hybrid recall beside other stores, logarithmic"))
     try:
         import matplotlib
     except ImportError:
-        raise SystemExit("plots need matplotlib: pip install matplotlib") from None
+        print("the pictures stay as they are: pip install matplotlib draws them anew", file=sys.stderr)
+        return [one for one in drawn if (PLOTS / one[0]).exists()]
     matplotlib.use("svg")
     matplotlib.rcParams |= {
         "svg.hashsalt": "limpet",
@@ -246,13 +330,11 @@ def plot(results: Mapping[str, Any], by_size: Mapping[int, dict[str, Any]]) -> l
         "axes.spines.right": False,
     }
     PLOTS.mkdir(exist_ok=True)
-    drawn = []
-    if len(by_size) > 1:
+    names = [name for name, _ in drawn]
+    if "growth.svg" in names:
         _lines(by_size)
-        drawn.append(("growth.svg", "milliseconds by memories in the store, both logarithmic"))
-    if results.get("peers", {}).get("speed"):
+    if "peers.svg" in names:
         _bars(results["peers"]["speed"])
-        drawn.append(("peers.svg", "hybrid recall beside other stores, logarithmic"))
     return drawn
 
 
@@ -294,7 +376,8 @@ def _write(figure: Any, name: str) -> None:
 
 def compose(results: Mapping[str, Any], drawn: Sequence[tuple[str, str]]) -> str:
     pictures = {name: f"![{words}](benchmarks/{name})" for name, words in drawn}
-    newest = max((one["provenance"] for one in results.values() if "provenance" in one), key=lambda one: str(one["at"]))
+    records = [one for several in results.values() for one in (several if isinstance(several, list) else [several])]
+    newest = max((one["provenance"] for one in records if "provenance" in one), key=lambda one: str(one["at"]))
     versions = ", ".join(f"{name} {version}" for name, version in newest["versions"].items())
     parts = [
         "# Benchmarks",
@@ -308,6 +391,10 @@ def compose(results: Mapping[str, Any], drawn: Sequence[tuple[str, str]]) -> str
         "those of the model in the package beside MiniLM's.",
         found(results),
         sessions(results),
+        "## What hooks bring",
+        "To 90 messages of each half that one of three stores has a memory for, and 90 that want none: "
+        "tests/quality/injection, written by hand. Thresholds were chosen on the tuning half.",
+        hooks(results),
         "## Beside other local stores",
         peers(results),
         pictures.get("peers.svg", ""),
@@ -319,6 +406,8 @@ def compose(results: Mapping[str, Any], drawn: Sequence[tuple[str, str]]) -> str
         pictures.get("growth.svg", ""),
         "## Queries over the graph",
         graph(results),
+        "## The web page",
+        web(results),
         "## Repeat it",
         "```\n"
         "python -m benchmarks.speed --sizes 1000,10000,100000,1000000 --peer memori --record\n"
@@ -326,10 +415,13 @@ def compose(results: Mapping[str, Any], drawn: Sequence[tuple[str, str]]) -> str
         "python -m benchmarks.locomo --data locomo.json --record\n"
         "python -m benchmarks.longmemeval --data longmemeval.json --record\n"
         "python -m benchmarks.own --record\n"
+        "python -m benchmarks.injection --record\n"
+        "python -m benchmarks.injection --cold --record\n"
         "python -m benchmarks.graph --record\n"
         "python -m benchmarks.peers --sizes 10000 --data locomo.json --record\n"
         "python -m benchmarks.peers --sizes 2000 --only 'pmb-ai,limpet with its model' --pmb PYTHON"
         " --name peers-own-models --record\n"
+        "python -m benchmarks.pages 100000 --browser --out pages-100k.json\n"
         "python -m benchmarks.page\n"
         "```",
     ]
@@ -338,12 +430,12 @@ def compose(results: Mapping[str, Any], drawn: Sequence[tuple[str, str]]) -> str
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", nargs="?", type=Path, help="of results (the newest)")
+    parser.add_argument("folders", nargs="*", type=Path, help="of results (all)")
     options = parser.parse_args()
-    folder = options.folder or max(path for path in RESULTS.iterdir() if path.is_dir())
-    results = read(folder)
+    folders = options.folders or [path for path in RESULTS.iterdir() if path.is_dir()]
+    results = read(folders)
     if not results:
-        raise SystemExit(f"no results in {folder}")
+        raise SystemExit("no results there")
     PAGE.write_text(compose(results, plot(results, sizes(results))), encoding="utf-8")
     print(f"written: {PAGE}", file=sys.stderr)
 

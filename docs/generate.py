@@ -45,7 +45,7 @@ STUB = DOCS.parent / "src" / "limpet" / "asynchronous.pyi"
 COLUMNS = 100
 # Shares and thresholds that stand beside what uses them: the first name of each line of the module.
 ELSEWHERE = (
-    (lexical, "ROW_BUDGET LARGE_STORE MAX_TERMS_SEARCHED SMALL_STORE BACKGROUND_TEXTS BM25_K1"),
+    (lexical, "ROW_BUDGET LARGE_STORE MAX_TERMS_SEARCHED SMALL_STORE BACKGROUND_TEXTS BM25_K1 MOST_MEDIANS"),
     (tokenizer, "MAX_TERMS_LOOKED_UP"),
     (relevance_weights, "RELEVANT"),
     (relevance, "MOST_WORDS NEAR"),

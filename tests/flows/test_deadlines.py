@@ -11,6 +11,9 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
+from limpet.model.dataclass import replace
+from limpet.recall.answer import recall
+from limpet.recall.plan import make_plan
 from tests.flows.test_work import WordEmbedder
 
 COLD = """
@@ -50,6 +53,39 @@ def test_a_deadline_that_came_before_words_were_looked_at_is_not_called_nothing(
         assert code == 3
         assert "nothing" not in said and "deadline came" in said
     assert main(["recall", "zebra", "--lexical", "--store", str(path), "--scope", "global"]) == 1
+
+
+def test_what_came_before_the_words_takes_none_of_their_time(path):
+    """As opening a store on a cold disk does, or counting what waits for vectors in a large one."""
+    with limpet.open(path, scope="global") as memory:
+        stored = memory.remember("The customer counts each pallet").id
+        context = memory._context
+        plan = make_plan(
+            "pallet customer", replace(context.filter(), as_of=context.now()), k=3, now=context.now(), deadline_ms=500,
+            budget_tokens=None, lexical_only=True, fusion="linear", without=frozenset(),
+        )  # fmt: skip
+        time.sleep(0.6)
+        found = recall(context.store, None, plan)
+    assert [one.id for one in found.items] == [stored] and "lexical" not in found.missing
+
+
+def test_a_recall_without_time_for_vectors_does_not_count_those_that_are_missing(path, clock):
+    """Counting the texts that wait took longer than a search by words."""
+    with limpet.open(path, scope="global", clock=clock, embedder=WordEmbedder()) as memory:
+        memory.remember("Deploys run on Friday")
+        memory.work()
+        stored = memory.remember("Backups run on Monday").id
+        found = memory.recall("backups", deadline_ms=20)
+        assert [one.id for one in found.items][:1] == [stored] and "vector" in found.missing
+        assert found.notes["vector"] in ("texts wait for their vectors: `limpet work` makes them", *OUT_OF_TIME)
+        assert memory.recall("backups", deadline_ms=60_000).missing == []
+
+
+# What a busy machine may say in its place.
+OUT_OF_TIME = (
+    "the deadline leaves no time to embed the query",
+    "the deadline leaves no time to load the embedding model",
+)
 
 
 class Timed(WordEmbedder):

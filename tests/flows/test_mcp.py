@@ -481,6 +481,26 @@ def test_what_tools_answer_with_leaves_receipts(memory):
     assert recalled.tokens > 5 and prepared.tokens > 5 and recalled.used is None
 
 
+def test_what_stands_is_said_once_in_a_session(memory):
+    """And again to who asks without a message, as after its context was compacted."""
+    memory.remember("Never deploy on Fridays", kind="preference", origin="user")
+    memory.remember("Tests need Redis on port 6380")
+    drain = Drain(memory)
+    service = Service(memory, drain.wake, drain)
+
+    def prepare(message, session="s1"):
+        arguments = {"name": "prepare", "arguments": {"message": message}}
+        return service.answer("tools/call", arguments, Call(session=session))["content"][0]["text"]
+
+    first, second, other, again = (
+        prepare("Which port has Redis?"), prepare("Which port has Redis in the tests?"),
+        prepare("Which port has Redis?", "s2"), prepare(""),
+    )  # fmt: skip
+    assert all("port 6380" in one for one in (first, second, other))
+    assert ["Fridays" in one for one in (first, second, other, again)] == [True, False, True, True]
+    assert "- 1 more that stand: `prepare` without a message shows them" in second
+
+
 def test_vectors_are_made_when_no_call_comes_and_a_recall_makes_those_that_it_lacks(memory, monkeypatch):
     monkeypatch.setattr(mcp, "QUIET_SECONDS", 3_600.0)
     monkeypatch.setattr(mcp, "LONGEST_SECONDS", 3_600.0)
@@ -567,8 +587,33 @@ def test_the_text_of_an_answer_is_as_short_as_json_can_be(memory):
 
     answer = asyncio.run(run())
     text = answer.content[0].text
-    assert json.loads(text) == answer.structured_content
+    whole = answer.structured_content
+    for item in whole["items"]:
+        assert item.pop("confidence") == 0.1 and item["confidence_word"] == "stated"
+    assert json.loads(text) == whole
     assert "\n" not in text and '": ' not in text and "Zürich" in text
+
+
+def test_a_confidence_is_a_word_to_who_reads_the_text(memory):
+    """What was stated once is 0.1 to programs, which a model reads as "10 % sure"."""
+    port = memory.remember("Tests need Redis on port 6380").id
+    rests = memory.remember("CI starts Redis first", kind="decision", because=[port]).id
+    memory.set_fact("user.city", "Tampa")
+    service = Service(memory)
+    for name, arguments in (
+        ("recall", {"query": "redis port"}),
+        ("recall", {"query": "redis port", "sessions": True}),
+        ("fact", {"key": "user.city"}),
+        *(("explain", {"what": what, "about": rests}) for what in ("why", "timeline", "audit")),
+        ("explain", {"what": "impact", "about": port}),
+    ):
+        answer = service.answer("tools/call", {"name": name, "arguments": arguments}, Call())
+        text, programs = answer["content"][0]["text"], json.dumps(answer["structuredContent"])
+        assert '"confidence":' not in text, name
+        assert (
+            text.count('"confidence_word":"stated"') == programs.count('"confidence": 0.1') > 0
+            or "sessions" in arguments
+        )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and sockets")

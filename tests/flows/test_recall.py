@@ -437,3 +437,23 @@ def test_the_first_results_are_read_in_one_statement(path, clock):
     finally:
         apsw.connection_hooks.remove(watch)
     assert sum("m.metadata" in statement for statement in read) == 1
+
+
+ANSWERS = {
+    "When does the backup start?": "The nightly backup starts at 02:30 and takes forty minutes",
+    "Who owns billing?": "Ana owns the billing service and its on-call rota",
+    "What do the tests need before they start?": "Tests need Redis on port 6380",
+    "Which error is shown when the bank declines a card?": "The error E4021 means that the card was declined by the bank",
+    "Where do I look when the deploy is stuck?": "The VPN has to be up before a deploy, else it hangs",
+    "How is a payment retried after a failure?": "The payment retries wait 30 seconds and give up after five attempts",
+}
+
+
+def test_a_pasted_log_that_has_every_word_is_before_no_note_that_answers(memory):
+    """Its length made all notes as good as of no length, and itself no longer than the mean."""
+    words = [word for question in ANSWERS for word in question.lower().strip("?").split()]
+    lines = [" ".join(words[n * by % len(words)] for by in (1, 7, 11, 13)) for n in range(4_000)]
+    for text in (*ANSWERS.values(), "\n".join(f"{n:05d} INFO {line}" for n, line in enumerate(lines))):
+        memory.remember(text)
+    for question, answer in ANSWERS.items():
+        assert memory.recall(question, lexical_only=True).items[0].content == answer

@@ -77,30 +77,42 @@ def test_where_rules_do_not_fit_a_line_says_how_many_and_how_to_get_them(shop, c
 # -- briefs
 
 VPN, NOBODY_KNOWS = "Deploys hang when the VPN is down", "Which wine goes with the risotto tonight?"
-ANSWERED = "my deploy hangs when the VPN is down"
+ANSWERED, HANGS = "my deploy hangs when the VPN is down", "what hangs when the VPN is down?"
 
 
-def test_rules_are_in_the_brief_whether_anything_answers_or_not(shop, clock):
-    """What is merely near takes no more than the 100 tokens with them."""
+def test_where_nothing_answers_a_brief_has_the_rules_that_fit_into_100_tokens(shop, clock):
+    """And says how many more there are; nothing that is merely near takes their place."""
     lay_down(shop, clock, 12)
-    shop.pin(shop.remember("Never push to main without a green pipeline", kind="decision").id)
+    pinned = shop.remember("Never push to main without a green pipeline", kind="decision", pin=True).id
     shop.remember(VPN, kind="lesson")
-    for message in (NOBODY_KNOWS, ANSWERED, ""):
+    for message in (ANSWERED, ""):
         brief = shop.prepare(message)
         assert len(brief.section("context")) == 13 and brief.more_rules == 0, message
-    assert shop.prepare(NOBODY_KNOWS).items == shop.prepare(NOBODY_KNOWS).section("context")
+    brief = shop.prepare(NOBODY_KNOWS)
+    shown = brief.section("context")
+    assert brief.items == shown and len(shown) >= 2 and shown[0].id == pinned
+    assert 0 < tokens_of(brief.text()) <= brief.tokens <= 100
+    assert brief.more_rules == 13 - len(shown)
+    assert f"\n- {13 - len(shown)} more that stand: `prepare` without a message shows them\n" in brief.text()
 
 
-@pytest.mark.parametrize("message", [NOBODY_KNOWS, ANSWERED])
-def test_a_brief_says_how_many_rules_did_not_fit(shop, clock, message):
+def test_a_long_rule_is_quoted_in_part_where_nothing_answers(shop):
+    shop.remember(
+        "Never deploy on Fridays, " + "nor on the day before a holiday, " * 30, kind="preference", origin="user"
+    )
+    brief = shop.prepare(NOBODY_KNOWS)
+    assert [one.cut for one in brief.section("context")] == [True] and brief.tokens <= 100
+
+
+def test_a_brief_says_how_many_rules_did_not_fit(shop, clock):
     lay_down(shop, clock, 60)
     shop.remember(VPN, kind="lesson")
-    brief = shop.prepare(message, budget=400)
+    brief = shop.prepare(ANSWERED, budget=400)
     missing = 60 - len(brief.section("context"))
     assert brief.more_rules == missing == brief.as_dict()["more_rules"] > 40 and brief.truncated
     assert f"\n- {missing} more rules than fit here: ask for a larger budget" in brief.text()
     assert 0 < tokens_of(brief.text()) <= brief.tokens <= 400
-    assert "more rules" not in shop.prepare(message, budget=10_000).text()
+    assert "more rules" not in shop.prepare(ANSWERED, budget=10_000).text()
 
 
 def test_where_more_rules_are_than_are_listed_a_plus_says_so(shop):
@@ -108,26 +120,62 @@ def test_where_more_rules_are_than_are_listed_a_plus_says_so(shop):
         {"content": f"Rule number {n}: the {n}th gateway is never touched by hand", "kind": "preference", "origin": "user"}
         for n in range(230)
     ])  # fmt: skip
-    brief = shop.prepare(NOBODY_KNOWS, budget=400)
-    shown = len(brief.section("context"))
-    assert shown and brief.more_rules == 200 - shown and brief.truncated
-    assert f"\n- {200 - shown}+ more rules than fit here" in brief.text() and brief.tokens <= 400
+    for message, said in (("", "more rules than fit here"), (NOBODY_KNOWS, "more that stand")):
+        brief = shop.prepare(message, budget=400)
+        shown = len(brief.section("context"))
+        assert shown and brief.more_rules == 200 - shown and brief.truncated
+        assert f"\n- {200 - shown}+ {said}" in brief.text() and brief.tokens <= 400
 
 
 def test_rules_that_cannot_fit_are_counted_and_not_compared(shop, clock):
     """Of the best ones those that say the same again take no second place."""
     lay_down(shop, clock, 150)
     shop.remember("Rule number 149: The 149th gateway is never touched by hand.", kind="preference", origin="user")
-    brief = shop.prepare(NOBODY_KNOWS, budget=600)
-    shown = [one.content for one in brief.section("context")]
-    assert sum("149th" in one for one in shown) == 1
-    assert 150 <= brief.more_rules + len(shown) <= 151 and "+ more" not in brief.text()
+    for message in ("", NOBODY_KNOWS):
+        brief = shop.prepare(message, budget=600)
+        shown = [one.content for one in brief.section("context")]
+        assert sum("149th" in one for one in shown) == 1
+        assert 150 <= brief.more_rules + len(shown) <= 151 and "+ more" not in brief.text()
 
 
 def test_once_its_rules_were_seen_a_session_gets_no_line_that_only_counts_the_others(shop, clock, begin):
     lay_down(shop, clock, 130)
     assert "more rules than fit here" in begin()
     assert "more rules" not in begin()
+
+
+def tell(shop, session, brief):
+    """As the tool that answers with a brief notes it."""
+    shop.note_exposures([(one.id, 9) for one in brief.items], session=session, client="mcp", via="prepare")
+
+
+def test_what_stands_is_told_a_session_once_and_again_without_a_message(shop, clock):
+    ids = lay_down(shop, clock, 5)
+    shop.remember(VPN, kind="lesson")
+    tell(shop, "s1", shop.prepare(HANGS, session="s1"))
+    brief = shop.prepare(HANGS, session="s1")
+    assert VPN in brief.text() and not brief.section("context") and not brief.truncated
+    assert "\n- 5 more that stand: `prepare` without a message shows them\n" in brief.text() and brief.more_rules == 5
+    assert tokens_of(brief.text()) <= brief.tokens
+    assert len(shop.prepare(HANGS, session="s2").section("context")) == 5, "another session was told nothing"
+    assert len(shop.prepare("", session="s1").section("context")) == 5, "who asks without a message asks again"
+    assert len(shop.prepare(HANGS, session="s1", full=True).section("context")) == 5
+    clock.advance(seconds=60)
+    shop.edit(ids[0], "Never deploy on Fridays or Mondays")
+    (changed,) = shop.prepare(HANGS, session="s1").section("context")
+    assert changed.content == "Never deploy on Fridays or Mondays"
+
+
+def test_where_nothing_else_is_left_the_rest_of_the_rules_is_told(shop, clock):
+    """Message after message that nothing answers, until all were told."""
+    lay_down(shop, clock, 9)
+    told = set()
+    for _ in range(9):
+        brief = shop.prepare(NOBODY_KNOWS, session="s1")
+        assert brief.tokens <= 100 and not told & {one.id for one in brief.items}
+        told |= {one.id for one in brief.items}
+        tell(shop, "s1", brief)
+    assert len(told) == 9 and brief.more_rules == 9
 
 
 # -- what an agent says against a rule

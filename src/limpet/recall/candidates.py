@@ -160,7 +160,7 @@ def _text_hits(index: SearchIndex, plan: Plan, found: Candidates) -> TextHits:
     """The best by words."""
     if "lexical" in plan.without:
         return TextHits()
-    hits = index.text_hits(with_grams(plan.query), plan.where, deadline=plan.deadline)
+    hits = index.text_hits(with_grams(plan.query), plan.where, deadline=plan.words_until)
     found.stems, found.absent = hits.stems, hits.absent
     if not hits.complete:
         found.miss("lexical", OUT_OF_TIME)
@@ -175,9 +175,10 @@ def _vector_hits(vectors: VectorSignal | None, plan: Plan, found: Candidates) ->
         return None
     try:
         hits = vectors.search(plan)
-        if plan.unembedded:
+        if plan.unembedded != 0:
             why = plan.unembedded_why or "`limpet work` makes them"
-            found.miss("vector", f"{plan.unembedded:,} texts wait for their vectors: {why}")
+            several = "texts" if plan.unembedded is None else f"{plan.unembedded:,} texts"
+            found.miss("vector", f"{several} wait for their vectors: {why}")
         elif not hits.complete:
             found.miss("vector", "the deadline came before all vectors were compared: the oldest are left out")
         return hits

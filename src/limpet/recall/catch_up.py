@@ -10,7 +10,7 @@ from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.dataclass import replace
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..rank import constants as C
-from ..recall.plan import Plan
+from ..recall.plan import SECONDS_FOR_WORDS, Plan
 from ..recall.semantic import LOAD_SECONDS, QUERY_SECONDS, SemanticSearch, cannot_load
 from ..text.grams import with_grams
 from .within import InTime
@@ -29,20 +29,21 @@ SHARE, GROWTH = 0.5, 4
 SEARCH_SHARE, SEARCH_SECONDS = 0.25, 0.25
 # What noting a waiting text in the queue takes at most.
 SECONDS_PER_JOB = 5e-6
-# What a recall has left for words when all that took longer than it should (a model that loads on a busy machine).
-SECONDS_FOR_WORDS = 0.1
 # Texts that are looked at for what they name, in jobs; what names them is followed by some questions only.
 MENTIONS = 16
 MOST = 5_000
 
 
-def catch_up(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, waiting: int) -> Plan:
-    """Embed of the `waiting` texts what there is time for: the best by words of this query first, then the newest.
+def catch_up(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock) -> Plan:
+    """Embed of the texts that wait what there is time for: the best by words of this query first, then the newest.
 
     Returns the plan with what still waits. Other processes may do the same at once: each leases what it works on. A
     store that is open read-only is left as it is.
     """
     first = SECONDS_PER_TEXT if semantic.can_answer() else LOAD_SECONDS
+    if _until(plan, 1) - time.monotonic() < first:
+        return replace(plan, unembedded=None)
+    waiting = semantic.waiting()
     if store.read_only or _until(plan, waiting) - time.monotonic() < first + semantic.to_measure() * SECONDS_PER_TEXT:
         return replace(plan, unembedded=waiting)
     why = ""

@@ -22,11 +22,13 @@ from .brief import (
     BEWARE,
     INTRO,
     SECTIONS,
+    SHORT_INTRO,
     STALE_LINE,
     Brief,
     BriefItem,
     Caution,
     Section,
+    mark,
     more_rules,
     stats_line,
 )
@@ -49,8 +51,7 @@ MOST = {
 CORRECTED_DAYS = 30
 # How many of the statements that one replaced are named.
 REPLACED_SHOWN = 3
-# A brief for a message that nothing answers has so many tokens, unless the rules alone take more. So short a one warns
-# of contradictions alone.
+# A brief for a message that nothing answers has so many tokens. So short a one warns of contradictions alone.
 TERSE_TOKENS = 100
 # Rules are compared until they would take so many budgets: what is worth less does not fit.
 RULES_COMPARED = 1.5
@@ -73,43 +74,46 @@ def choose(
 ) -> Brief:  # fmt: skip
     """The entries worth most within the budget, as sections in the order of the page.
 
-    `answers`: whether anything answers the message. Else what is no rule gets what the rules leave of TERSE_TOKENS.
+    `answers`: whether anything answers the message. Else there are TERSE_TOKENS, for the rules first.
     """
     budget = plan.budget_tokens or C.BRIEF_TOKENS
     nums = sorted(entries.by_num, key=lambda num: (-entries.by_num[num].value, num))
     memories = dict(zip(nums, store.memories.by_rows(nums), strict=True))
     least = budget if answers else min(budget, TERSE_TOKENS)
-    wide, narrow = (_Quotes(words_of(plan.query), one) for one in (budget, least))
-    nums, beyond = _standing_apart(store, plan, nums, entries, memories, found, wide)
+    quotes = _Quotes(words_of(plan.query), least)
+    nums, beyond = _standing_apart(store, plan, nums, entries, memories, found, quotes)
 
     warned, others = warnings(store, plan, [memories[num] for num in nums])
     rules = {num for num in nums if entries.by_num[num].section == "context"}
-    quotes = {num: wide if num in rules else narrow for num in nums}
     caveats = {num: _caveats(memories[num], warned, plan.now, terse=least <= TERSE_TOKENS) for num in nums}
+    if not answers:
+        quotes.measure(store, [memories[num] for num in nums])
     costs = {
-        num: quotes[num].cost(memories[num], entries.by_num[num].label)
-        + sum(_caveat_cost(one, others, narrow) for one in caveats[num])
+        num: quotes.cost(memories[num], entries.by_num[num].label)
+        + sum(_caveat_cost(one, others, quotes) for one in caveats[num])
         for num in nums
     }
-    frame = tokens_of(INTRO) + 1 + (_heading("In this store") + tokens_of(stats_line(stats)) if stats else 0)
+    frame = _frame(answers, stats)
+    apart = entries.told > 0 or (not answers and least < budget)
     chosen, unsaid = _chosen(
         [Choice(num, (entry := entries.by_num[num]).value, costs[num], _groups(entry, caveats[num])) for num in nums],
-        rules, budget - frame, None if answers else least - frame, beyond=beyond, many=entries.many_rules,
+        rules, least - frame, answers=answers, beyond=beyond + entries.told,
+        line=tokens_of(f"- {more_rules(len(rules) + beyond + entries.told, entries.many_rules, apart=apart)}\n"),
     )  # fmt: skip
     named = [id for num in chosen for one in caveats[num] for id in one.others]
-    ids = dict.fromkeys([*(memories[num].id for num in chosen), *named])
-    short = dict(zip(ids, store.memories.abbreviate([parse_id(id) for id in ids]), strict=True))
-    items = {num: _item(memories[num], entries.by_num[num], short, quotes[num], plan.now) for num in chosen}
+    short = _short_ids(store, [*(memories[num].id for num in chosen), *named])
+    items = {num: _item(memories[num], entries.by_num[num], short, quotes, plan.now) for num in chosen}
     aside = {
-        id: _item(others[id], Entry("", 0.0), short, narrow, plan.now) for id in dict.fromkeys(named) if id in others
+        id: _item(others[id], Entry("", 0.0), short, quotes, plan.now) for id in dict.fromkeys(named) if id in others
     }
     # What is left out on purpose is not what the caller's budget cut off.
-    wanted = set(nums) if answers or budget <= TERSE_TOKENS else rules
+    wanted = set(nums) if answers or least == budget else rules
     brief = Brief(
         message=plan.query, budget_tokens=budget, tokens=0, sections=_sections(chosen, entries, items),
         warnings=_said([(items[num], caveats[num]) for num in chosen], aside, short),
         stats=stats if budget >= frame else {}, truncated=beyond > 0 or not wanted <= set(chosen), relevant=answers,
         missing=found.missing, notes=found.notes, more_rules=unsaid, many_rules=unsaid > 0 and entries.many_rules,
+        rules_apart=apart,
     )  # fmt: skip
     return replace(brief, tokens=_tokens(brief), elapsed_ms=(time.perf_counter() - started) * 1000)
 
@@ -125,7 +129,7 @@ def _standing_apart(
     hidden |= {one.id for num, one in memories.items()
                if entries.by_num[num].section != "matches" and is_unconfirmed(one.origin, one.trust)}  # fmt: skip
     nums = [num for num in nums if memories[num].id not in hidden]
-    nums, beyond = _compared(nums, entries, memories, quotes, plan.budget_tokens or C.BRIEF_TOKENS)
+    nums, beyond = _compared(nums, entries, memories, quotes)
     nums = once(_distinct(nums, memories, found, entries), memories)
     for num in nums:
         _place(entries.by_num[num], memories[num])
@@ -136,10 +140,10 @@ def _standing_apart(
 
 
 def _compared(
-    nums: Sequence[int], entries: Entries, memories: dict[int, Memory], quotes: _Quotes, budget: int
+    nums: Sequence[int], entries: Entries, memories: dict[int, Memory], quotes: _Quotes
 ) -> tuple[list[int], int]:
     """Without the rules that are worth least, where those before them take RULES_COMPARED budgets; and their number."""
-    kept, left = [], budget * RULES_COMPARED
+    kept, left = [], quotes.budget * RULES_COMPARED
     for num in nums:
         one = memories[num]
         if entries.by_num[num].section == "context" and one.key is None and one.kind != "goal":
@@ -160,17 +164,10 @@ class Choice(NamedTuple):
 
 
 def _chosen(
-    several: Sequence[Choice],
-    rules: Collection[int],
-    space: float,
-    near: float | None,
-    *,
-    beyond: int,
-    many: bool,
+    several: Sequence[Choice], rules: Collection[int], space: float, *, answers: bool, beyond: int, line: float
 ) -> tuple[list[int], int]:
-    """Rows of what is worth most within `space`; and how many rules are left out, as far as there is room to say so.
-
-    `near`: tokens of what is no rule, where nothing answers the message; None where something does.
+    """Rows of what is worth most within `space`, rules first where nothing answers; and how many rules are left out, as
+    far as there is room to say so. `beyond`: rules that are no choice; `line`: tokens of saying it.
     """
 
     def fitted(some: Sequence[Choice], space: float) -> list[Choice]:
@@ -179,10 +176,10 @@ def _chosen(
         return [some[i] for i in kept]
 
     def within(space: float) -> list[Choice]:
-        if near is None:
+        if answers:
             return fitted(several, space)
         kept = fitted([one for one in several if one.num in rules], space)
-        return kept + fitted([one for one in several if one.num not in rules], near - _taken(kept))
+        return kept + fitted([one for one in several if one.num not in rules], space - _taken(kept))
 
     def missing(kept: Sequence[Choice]) -> int:
         return len(rules) + beyond - sum(one.num in rules for one in kept)
@@ -190,7 +187,6 @@ def _chosen(
     kept = within(space)
     if not missing(kept):
         return [one.num for one in kept], 0
-    line = tokens_of(f"- {more_rules(len(rules) + beyond, many)}\n")
     kept = within(space - line)
     heading = 0 if any(one.num in rules for one in kept) else _HEADINGS["context"]
     said = _taken(kept) + line + heading <= space
@@ -362,8 +358,16 @@ class _Quotes:
     """How memories are quoted: on one line, of long ones the part that speaks of the message."""
 
     def __init__(self, words: frozenset[str], budget: int) -> None:
+        self.budget = budget
         self._words = words
+        self._marks: dict[str, int] = {}
         self._limit = max(60, min(C.BRIEF_EXCERPT, int(budget * C.CHARACTERS_PER_TOKEN / 3)))
+
+    def measure(self, store: Store, several: Sequence[Memory]) -> None:
+        """From now on the marks of these are priced as a brief writes them where nothing answers."""
+        short = _short_ids(store, [one.id for one in several])
+        for one in several:
+            self._marks[one.id] = tokens_of(f"- {mark(short[one.id], one.trust)} \n")
 
     def quote(self, memory: Memory) -> tuple[str, bool]:
         return excerpt(essential(memory.content, memory.topics), self._words, self._limit)
@@ -375,7 +379,13 @@ class _Quotes:
             text, _ = self.quote(memory)
         # A label, key and speaker stand before the text, each with up to three characters of its own.
         named = f"{label}{memory.key or ''}{memory.speaker or ''}"
-        return MARK_TOKENS + tokens_of(text) + (tokens_of(named) + 2 if named else 0)
+        marked = self._marks.get(memory.id, MARK_TOKENS)
+        return marked + tokens_of(text) + (tokens_of(named) + 2 if named else 0)
+
+
+def _short_ids(store: Store, ids: Sequence[str]) -> dict[str, str]:
+    several = list(dict.fromkeys(ids))
+    return dict(zip(several, store.memories.abbreviate([parse_id(id) for id in several]), strict=True))
 
 
 def _item(memory: Memory, entry: Entry, short: dict[str, str], quotes: _Quotes, now: int) -> BriefItem:
@@ -416,15 +426,19 @@ _HEADINGS = {name: _heading(title) for name, title in SECTIONS.items()} | {
 
 
 def _tokens(brief: Brief) -> int:
-    """Tokens of the whole text, marks counted as long as they can be; 0 for an empty one."""
+    """Tokens of the whole text, piece by piece; 0 for an empty one."""
     if not brief.sections and not brief.stats and not brief.more_rules:
         return 0
-    total = tokens_of(INTRO) + 1 + sum(map(_heading, (one.title for one in brief.sections)))
-    total += sum(MARK_TOKENS + tokens_of(item.text) for item in brief.items)
+    total = _frame(brief.relevant, brief.stats) + sum(map(_heading, (one.title for one in brief.sections)))
+    total += sum(tokens_of(f"- {brief.mark_of(item)} \n") + tokens_of(item.text) for item in brief.items)
     if brief.more_rules:
-        total += tokens_of(f"- {more_rules(brief.more_rules, brief.many_rules)}\n") + (
-            0 if brief.section("context") else _HEADINGS["context"]
-        )
+        total += tokens_of(f"- {brief.of_more_rules}\n") + (0 if brief.section("context") else _HEADINGS["context"])
     if brief.warnings:
         total += _heading(BEWARE) + sum(tokens_of(f"- {line}\n") for line in brief.beware())
-    return total + (_heading("In this store") + tokens_of(stats_line(brief.stats)) if brief.stats else 0)
+    return total
+
+
+def _frame(answers: bool, stats: dict[str, int]) -> int:
+    """Tokens of the first line and the counts."""
+    first = tokens_of(INTRO if answers else SHORT_INTRO) + 1
+    return first + (_heading("In this store") + tokens_of(stats_line(stats)) if stats else 0)

@@ -20,6 +20,8 @@ MAX_RESULTS = 1_000
 MOST = 10**9
 # Characters of a query that are read; the rest of a very long one adds noise, not meaning.
 MAX_QUERY_CHARACTERS = 100_000
+# What words have left when what comes before them took longer than it should (a model that loads on a busy machine).
+SECONDS_FOR_WORDS = 0.1
 FUSIONS = ("linear", "rrf")
 SIGNALS = (
     "lexical", "fields", "vector", "word_vectors", "neighbours", "session", "date", "recency", "speaker", "shape",
@@ -51,7 +53,7 @@ class Plan:
     without: frozenset[str]
     began: float  # when it was asked, as `time.perf_counter` has it
     timeless: bool = False  # nobody said of which time: the question's own words may
-    unembedded: int = 0  # texts without a vector for which there was no time
+    unembedded: int | None = 0  # texts without a vector for which there was no time; None: nor to count them
     unembedded_why: str = ""  # if it was not the time
     after: int | None = None  # what began then or later is of the time that is asked for
     ahead: Ahead | None = None  # the query's vector, where it was made before the store was read
@@ -73,6 +75,14 @@ class Plan:
     def elapsed_ms(self) -> float:
         """Since it was asked: with what was done before the store was searched."""
         return (time.perf_counter() - self.began) * 1000
+
+    @property
+    def words_until(self) -> float | None:
+        """When the search by words ends. What came before it, as on a cold disk, takes none of its time: it has as
+        long as there was in all, up to SECONDS_FOR_WORDS."""
+        if self.deadline is None or self.deadline_ms is None:
+            return self.deadline
+        return max(self.deadline, time.monotonic() + min(self.deadline_ms / 1000, SECONDS_FOR_WORDS))
 
     def with_at_least(self, seconds: float) -> Plan:
         """This plan, its deadline not before `seconds` from now."""

@@ -299,12 +299,12 @@ class SemanticSearch:
         judge = shared()
         return judge if plan.remaining() >= (JUDGE_SECONDS if judge.is_loaded() else JUDGE_LOAD_SECONDS) else None
 
-    def waiting(self) -> int:
-        """Texts whose vectors could be made now."""
+    def waiting(self, *, most: int | None = None) -> int:
+        """Texts whose vectors could be made now, counted up to `most`; all take as long as a search by words."""
         version = self._store.data_version()
         if version == self._idle_at:
             return 0
-        found = self._store.jobs.backlog("embed", self._clock.now())
+        found = self._store.jobs.backlog("embed", self._clock.now(), most=most)
         if not found:
             self._idle_at = version
         return found

@@ -86,12 +86,11 @@ def _answered(context: Context, plan: Plan, ask: Callable[[Plan, SemanticSearch 
     semantic = context.semantic()
     with context.store.snapshot(plan.deadline):  # that of the answer: a server is asked once for the store's version
         plan = semantic.ahead(plan)
-        waiting = semantic.waiting()
-        if not waiting:
+        if not semantic.waiting(most=1):
             return ask(plan, semantic)
     from .catch_up import catch_up
 
-    return ask(catch_up(context.store, semantic, plan, context.clock, waiting), semantic)
+    return ask(catch_up(context.store, semantic, plan, context.clock), semantic)
 
 
 def related(context: Context, id: str, *, k: int) -> Recall:

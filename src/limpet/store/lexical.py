@@ -24,6 +24,8 @@ MAX_TERMS_SEARCHED = 48
 SMALL_STORE = 300
 BACKGROUND_TEXTS = 500
 BM25_K1, BM25_B = 1.2, 0.75
+# In the mean length a text is at most so many times as long as the median one.
+MOST_MEDIANS = 10
 COMMON_WORDS = (
     "a about all also an and any are as at be been but by can could did do does for from get had has have he her him"
     " his how i if in into is it its just like me my no of on one or our out she should so some than that the their"
@@ -91,7 +93,7 @@ def small_result(
         (text_id, *_count(tokenizer, text, weights), _count(tokenizer, named, weights)[0])
         for text_id, text, named in matching
     ]
-    mean = sum(size for _, _, size, _ in counts) / max(1, len(counts)) or 1.0
+    mean = _mean_size([size for _, _, size, _ in counts])
     hits = []
     for text_id, found, size, named in counts:
         norm = BM25_K1 * (1 - BM25_B + BM25_B * size / mean)
@@ -106,6 +108,13 @@ def small_result(
         absent=missing,
         more=limit is not None and len(hits) > limit,
     )
+
+
+def _mean_size(sizes: Sequence[int]) -> float:
+    """Words of a text, of which the longest count as MOST_MEDIANS times the median: beside one pasted log all others
+    would be as good as of no length, and the log no longer than it may be."""
+    most = MOST_MEDIANS * sorted(sizes)[(len(sizes) - 1) // 2] if sizes else 0
+    return sum(min(size, most) for size in sizes) / max(1, len(sizes)) or 1.0
 
 
 def _count(tokenizer: Tokenizer, text: str, stems: Mapping[str, float]) -> tuple[dict[str, int], int]:
