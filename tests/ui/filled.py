@@ -123,7 +123,7 @@ def _used(memory, clock, said):
         ("asked", "why do scans from Porto arrive late?"),
         ("did", "read scanner/sync.py"),
         ("did", "ran pytest scanner: 3 failed"),
-        ("answered", "the sync interval was read in seconds"),
+        ("said", "the sync interval was read in seconds"),
     ):
         clock.advance(seconds=120)
         memory.note_action(session, kind, what)

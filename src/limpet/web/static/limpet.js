@@ -159,7 +159,9 @@ if (news) {
 }
 
 // -- where the places to go are a row, the one that is shown
-one("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+// Not by scrollIntoView: the tabulator would go on from there, past the link to the content.
+const here = one("nav [aria-current]"), row = here?.closest("nav");
+if (row) row.scrollLeft += here.getBoundingClientRect().left - row.getBoundingClientRect().left - (row.clientWidth - here.offsetWidth) / 2;
 
 // -- drawings that are wider than the window: their newest end, or their middle
 for (const there of all(".scroll:has(> svg), .graph")) there.scrollLeft = (there.scrollWidth - there.clientWidth) / ("end" in there.dataset ? 1 : 2);
