@@ -8,6 +8,7 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
+from tests import transcripts
 
 
 @pytest.fixture
@@ -204,3 +205,37 @@ def test_receipts_say_what_was_done_what_else_changed_and_how_to_take_it_back(pa
     lines = run("log").out.splitlines()
     assert [line.split()[3] for line in lines] == ["redo", "undo", "redo", "undo", "tag", "correct", "remember"]
     assert len({line.index("agent") for line in lines}) == 1
+
+
+def test_one_undo_takes_back_what_one_run_of_organize_did(path, memory, held, tmp_path, capsys):
+    """Each conversation is a transaction, their summaries too: a person ran one command."""
+    memory.remember("Deploys need the VPN")
+    steps = {"one": [("user", "Always use uv for installs.")], "two": [("user", "We decided to use pnpm instead of npm.")]}
+    for name, said in steps.items():
+        (tmp_path / f"{name}.jsonl").write_text(transcripts.claude(said, session=name))
+    words = ["organize", *(str(tmp_path / f"{name}.jsonl") for name in steps)]
+    assert main(["--store", str(path), "--scope", "project:api", *words]) == 0
+
+    [organized, _] = memory.log()
+    assert f"`limpet undo` takes it all back; later, `limpet undo {organized.short}`" in capsys.readouterr().err
+    assert len(held()) > 2
+    memory.undo()
+    assert held() == ["Deploys need the VPN"]
+
+
+def test_organize_says_in_which_scopes_its_undo_is(path, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("shop", "api"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        said = transcripts.claude([("user", f"Our {name} runs on port 80.")], session=name, cwd=str(tmp_path / name))
+        (tmp_path / f"{name}.jsonl").write_text(said)
+    store = ["--store", str(path)]
+    assert main([*store, "organize", "shop.jsonl", "api.jsonl"]) == 0
+    told = [line.split("`")[1].split()[1:] for line in capsys.readouterr().err.splitlines() if "limpet undo" in line]
+
+    assert [words[-1] for words in told] == ["project:api", "project:shop"]
+    for words in told:
+        assert main([*store, *words]) == 0
+        assert capsys.readouterr().out.count("Our ") == 2  # the operation, and the one memory
+    with limpet.open(path) as memory:
+        assert memory.in_all_scopes().count() == 0

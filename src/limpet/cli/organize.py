@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..folders import absolute
 from ..model.errors import BadInput
+from ..model.memory import GLOBAL_SCOPE
 from ..organize.service import BUDGET_TOKENS
 from . import output
 from .options import Command, open_store, vectors_option
+from .receipt import undone_by
 
 if TYPE_CHECKING:
     from ..agents.install.schedule import Timer
@@ -161,7 +163,7 @@ def organize(args: Namespace) -> int:
         with output.progress("organizing") as progress:
             report = _pass(memory, args, models, by_folder, dry_run=args.dry_run, progress=progress)
         return output.imported(
-            memory, args, report, partial(_show, report, dry_run=args.dry_run), bad=bool(report.rejected)
+            memory, args, report, partial(_show, report, memory.scope, dry_run=args.dry_run), bad=bool(report.rejected)
         )
 
 
@@ -180,7 +182,7 @@ def _pass(memory: Any, args: Namespace, models: list[str], by_folder: bool, **mo
     return report
 
 
-def _show(report: OrganizeReport, *, dry_run: bool) -> None:
+def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
     for one in report.taken:
         output.line(output.printable(f"{one['kind']}: {' '.join(str(one['content']).split())}  [{one['source']}]"))
     would = "would be " if dry_run else ""
@@ -201,6 +203,7 @@ def _show(report: OrganizeReport, *, dry_run: bool) -> None:
             output.words(f"{count:,} {what}")
     _cost(report, before=dry_run)
     output.notes(report)
+    undone_by(report.operation, report.scopes if report.scopes - {scope, GLOBAL_SCOPE} else ())
 
 
 def _cost(report: OrganizeReport, *, before: bool) -> None:

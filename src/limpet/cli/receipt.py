@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..folders import beside
@@ -125,6 +125,17 @@ def quoted(text: str, taken: int) -> str:
     return cut(flat, max(20, (terminal_width() or QUOTED + taken) - taken))
 
 
+def undone_by(operation: str | None, scopes: Collection[str] = ()) -> None:
+    """How to take back what one run stored. `scopes`: those that only an undo in them reaches."""
+    if operation is None:
+        return
+    event = short_id(parse_id(operation), ())
+    for one in sorted(scopes):
+        words(f"`limpet undo {event} --scope {one}` takes back what went there")
+    if not scopes:
+        words(f"`limpet undo` takes it all back; later, `limpet undo {event}`")
+
+
 def undo_of(event: str, memory: Limpet) -> str:
     """The undo that a redo of this operation takes back. Raises NotFound, BadInput."""
     (meant,) = memory.log(event=event)
@@ -139,9 +150,9 @@ def undo_of(event: str, memory: Limpet) -> str:
 
 def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     """What an undo or a redo did: to which operation, and how each memory stands now."""
-    memory = memory.in_all_scopes()  # of a move, what was moved is in another scope now
     operation = memory.log(event=receipts[0].event)[0]
     before = memory.log(event=operation.of)[0] if operation.of else operation
+    memory = memory.in_all_scopes()  # of a move, what was moved is in another scope now
     head = f"{verb} {before.short}  {before.verb}  "
     which, did = paint(before.short, YELLOW), paint(before.verb, CYAN)
     line(f"{paint(verb, GREEN)} {which}  {did}  {quoted(_valued(before), len(head))}")

@@ -13,6 +13,7 @@ from ..transfer import formats
 from ..transfer.project import PROJECTS
 from . import output
 from .options import Command, open_store, vectors_option
+from .receipt import undone_by
 
 if TYPE_CHECKING:
     from ..transfer.records import TransferReport
@@ -79,7 +80,7 @@ def _import(args: Namespace) -> int:
             would = "would be " if args.dry_run else ""
             output.line(f"{would}new {report.new:,}, known already {report.known:,}, rejected {len(report.rejected):,}")
             output.rejected([(f"line {number}", reason) for number, reason in report.rejected], 0)
-            _undone_by(report.operation)
+            undone_by(report.operation)
         more = output.embedded(memory, args)
     if args.json:
         rejected = [{"line": number, "reason": reason} for number, reason in report.rejected]
@@ -111,12 +112,7 @@ def _show(report: TransferReport, *, dry_run: bool) -> None:
     if report.redacted:
         output.words(f"{report.redacted:,} held secrets, which were left out")
     output.notes(report)
-    _undone_by(report.operation)
-
-
-def _undone_by(operation: str | None) -> None:
-    if operation:
-        output.words(output.short_ids(f"`limpet undo` takes it all back; later, `limpet undo {operation}`"))
+    undone_by(report.operation)
 
 
 def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
