@@ -207,10 +207,50 @@ def test_receipts_say_what_was_done_what_else_changed_and_how_to_take_it_back(pa
     assert len({line.index("agent") for line in lines}) == 1
 
 
+def test_receipts_say_what_ended_what_is_gone_and_what_was_there_before(path, capsys):
+    def run(*words):
+        assert main(["--store", str(path), "--scope", "project:api", *words]) == 0
+        return capsys.readouterr().out.splitlines()[1:]
+
+    run("remember", "Deploys need the VPN", "--topic", "ops", "--topic", "net", "--meta", "seen=2")
+    assert run("tag", "--last", "-ops", "+vpn", "seen=") == ["   removed: #ops seen=2", "   tagged (#net #vpn)"]
+    assert run("tag", "--last", "+ops") == ["   tagged (#net #vpn #ops)"]
+    assert run("edit", "--last", "Deploys need the VPN Otter") == ["   before: Deploys need the VPN"]
+    assert run("edit", "--last", "Deploys need the VPN Otter") == []
+
+    run("fact", "user.city", "Tampa", "--valid-from", "2020-01-01")
+    assert (
+        main(["--store", str(path), "--scope", "project:api", "fact", "user.city", "--end", "--at", "2024-03-01"]) == 0
+    )
+    out, err = capsys.readouterr()
+    head, ended = out.splitlines()
+    assert head.endswith("user.city = Tampa") and ended == "   holds until 2024-03-01T00:00:00Z"
+    assert "`limpet undo` takes it back" in err
+
+
+def test_the_first_memory_of_a_scope_says_so(path, capsys):
+    """A mistyped --scope makes a scope; nothing else would say it."""
+
+    def told(text, scope):
+        assert main(["--store", str(path), "--scope", scope, "remember", text]) == 0
+        return [line for line in capsys.readouterr().err.splitlines() if line.startswith("the first")]
+
+    assert told("Deploys need the VPN", "project:api") == []  # of the store
+    assert told("Deploys go out on Tuesdays", "global") == []  # nobody names it by mistake
+    assert told("The VPN is called Otter", "project:api") == []
+    assert told("The staging limit is 100", "project:apl") == [
+        "the first memory of project:apl; there is project:api too"
+    ]
+    assert told("Nothing goes out on Fridays", "global") == []
+
+
 def test_one_undo_takes_back_what_one_run_of_organize_did(path, memory, held, tmp_path, capsys):
     """Each conversation is a transaction, their summaries too: a person ran one command."""
     memory.remember("Deploys need the VPN")
-    steps = {"one": [("user", "Always use uv for installs.")], "two": [("user", "We decided to use pnpm instead of npm.")]}
+    steps = {
+        "one": [("user", "Always use uv for installs.")],
+        "two": [("user", "We decided to use pnpm instead of npm.")],
+    }
     for name, said in steps.items():
         (tmp_path / f"{name}.jsonl").write_text(transcripts.claude(said, session=name))
     words = ["organize", *(str(tmp_path / f"{name}.jsonl") for name in steps)]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..folders import beside
 from ..model.dataclass import replace
 from ..model.errors import BadInput, NotFound
 from ..model.ids import parse_id, short_id
+from ..model.memory import GLOBAL_SCOPE
 from . import names
 from .options import terminal_width
 from .output import CYAN, DIM, GREEN, MARGIN, YELLOW, cut, line, moment, object_line, paint, printable, short_ids, words
@@ -30,17 +32,19 @@ FOR_ENGLISH, BEFORE = ("limpet", "minilm"), 20
 _CALLED = {"remembered": "stored", "bounded": "its time was set", "keyed": "its key was set"}
 
 
-def receipt(done: Receipt, memory: Limpet, *, as_json: bool) -> int:
-    """What a write did. Returns the exit code: 2 when it was rejected."""
+def receipt(done: Receipt, memory: Limpet, *, as_json: bool, gone: str = "") -> int:
+    """What a write did; `gone`: what is no more, where the event has only what is there now. Returns the exit code: 2
+    when it was rejected."""
     if as_json:
         object_line(done.as_dict())
     elif done.status == "rejected":
         words(f"limpet: rejected: {short_ids(done.reason or '')}")
     else:
         new = memory.get(done.id) if done.status == "created" and done.id else None
-        _done(done, memory, new)
+        _done(done, memory, new, gone)
         if new is not None:
             names.note_stored(memory.path, new.id, memory.scope)
+            _first(new, memory)
             _language(new, memory)
     if done.redacted and not as_json:
         words(f"redacted before storing: {', '.join(done.redacted)}")
@@ -60,6 +64,31 @@ def _language(new: Memory, memory: Limpet) -> None:
         words(f"  {MULTILINGUAL}")
 
 
+def untagged(before: Memory, memory: Limpet) -> str:
+    """The topics and names in its metadata that a memory has no more."""
+    now = memory.get(before.id)
+    topics = ("#" + one for one in before.topics if one not in now.topics)
+    values = (f"{name}={value}" for name, value in before.metadata.items() if name not in now.metadata)
+    return " ".join(gone) if (gone := ["removed:", *topics, *values])[1:] else ""
+
+
+def _first(new: Memory, memory: Limpet) -> None:
+    """A word on the first memory of a scope, beside others: its name may be mistyped."""
+    if new.scope == GLOBAL_SCOPE:
+        return
+    # Most often what was done before says that it is not: counting takes longer.
+    for before in (change for one in memory.log(limit=2)[1:] for change in one.changes[:1]):
+        with suppress(NotFound):
+            if memory.get(before.id).scope == new.scope:
+                return
+    counts = memory.in_all_scopes().count_by("scope", all_states=True)
+    if len(counts) > 1 and counts.get((new.scope,)) == 1:
+        import difflib
+
+        near = difflib.get_close_matches(new.scope, [name for (name,) in counts if name != new.scope], 1)
+        words(f"the first memory of {new.scope}" + (f"; there is {near[0]} too" if near else ""))
+
+
 def just_read(memory: Limpet, given: dict[str, Any], text: Any) -> str:
     """Give a statement that an agent has just read from outside that origin, unless the user states it. Returns why."""
     if given.get("origin") == "user" or not isinstance(text, str):
@@ -76,15 +105,17 @@ def with_reason(done: Receipt, why: str) -> Receipt:
     return replace(done, reason="; ".join(filter(None, (why, done.reason)))) if why else done
 
 
-def _done(done: Receipt, memory: Limpet, new: Memory | None) -> None:
+def _done(done: Receipt, memory: Limpet, new: Memory | None, gone: str) -> None:
     operation = memory.log(event=done.event)[0] if done.event else None
     changes = operation.changes if operation else ()
     # The id of an item of the review list is no memory's: it is about that of the first change.
     id = done.id if not changes or any(one.id == done.id for one in changes) else changes[0].id
-    text = operation.text if operation else _standing(memory, id)[1] if id else ""
+    text = _valued(operation) if operation else _standing(memory, id)[1] if id else ""
     called = short([*([id] if id else []), *(one.id for one in changes)], memory)
     name = called[id] if id else ""
     line(f"{paint(done.status, GREEN)} {paint(name, YELLOW)}  {quoted(text, len(done.status) + len(name) + 3)}")
+    if gone and done.status == "changed":
+        line(MARGIN + quoted(gone, len(MARGIN)))
     if done.added:
         line(f"{MARGIN}added: {', '.join(done.added)}")
     if done.reason:
@@ -115,7 +146,10 @@ def effects(several: Sequence[Effect], called: dict[str, str]) -> None:
 
 
 def _what(one: Effect) -> str:
-    detail = f" ({short_ids(printable(' '.join(one.detail.split())))})" if one.detail else ""
+    told = short_ids(printable(" ".join(one.detail.split())))
+    if one.what == "bounded" and told:
+        return told
+    detail = f" ({told})" if told else ""
     return _CALLED.get(one.what, one.what) + detail
 
 

@@ -188,7 +188,8 @@ def _edit_options(parser: ArgumentParser) -> None:
 def _edit(args: Namespace) -> int:
     text = given_text(args.text)
     with open_store(args) as memory:
-        return receipt(memory.edit(args.id, text), memory, as_json=args.json)
+        before = memory.get(args.id).content
+        return receipt(memory.edit(args.id, text), memory, as_json=args.json, gone=f"before: {before}")
 
 
 def _tag_options(parser: ArgumentParser) -> None:
@@ -212,7 +213,9 @@ def _tag(args: Namespace) -> int:
         else:
             raise BadInput(f"not a change: {word[:60]!r}", hint="+topic, -topic or k=v")
     with open_store(args) as memory:
-        return receipt(memory.tag(args.id, add, remove, values), memory, as_json=args.json)
+        before = memory.get(args.id)
+        done = memory.tag(args.id, add, remove, values)
+        return receipt(done, memory, as_json=args.json, gone=each_receipt.untagged(before, memory))
 
 
 def _tag_order(words: list[str]) -> list[str]:

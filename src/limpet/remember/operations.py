@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..model.clock import Instant
+from ..model.clock import Instant, format_time
 from ..model.dataclass import NamedTuple, dataclass, field
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
@@ -298,6 +298,10 @@ def _detail(event: Event) -> str:
     if event.type == "tagged":
         values = (f"{name}={value}" for name, value in data.get("metadata", {}).items())
         return " ".join((*("#" + topic for topic in data.get("topics", ())), *values))
+    if event.type == "bounded":
+        words = (("valid_from", "from"), ("valid_to", "until"))
+        told = [f"{word} {(format_time(at) or '')[:19]}Z" for name, word in words if (at := data.get(name)) is not None]
+        return " ".join(["holds", *told, *([f"({data['why']})"] if data.get("why") else [])])
     return str(data.get("why") or data.get("quarantine") or data.get("verdict") or data.get("key") or "")
 
 
