@@ -110,7 +110,7 @@ def _done(done: Receipt, memory: Limpet, new: Memory | None, gone: str) -> None:
     changes = operation.changes if operation else ()
     # The id of an item of the review list is no memory's: it is about that of the first change.
     id = done.id if not changes or any(one.id == done.id for one in changes) else changes[0].id
-    text = _valued(operation) if operation else _standing(memory, id)[1] if id else ""
+    text = _valued(operation) if operation else _content(memory, id) if id else ""
     called = short([*([id] if id else []), *(one.id for one in changes)], memory)
     name = called[id] if id else ""
     line(f"{paint(done.status, GREEN)} {paint(name, YELLOW)}  {quoted(text, len(done.status) + len(name) + 3)}")
@@ -191,8 +191,8 @@ def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     which, did = paint(before.short, YELLOW), paint(before.verb, CYAN)
     line(f"{paint(verb, GREEN)} {which}  {did}  {quoted(_valued(before), len(head))}")
     shown = [one for one in receipts if one.id][:CHANGES]
-    called = short([one.id or "" for one in shown], memory)
-    rows = [(called[one.id or ""], *_standing(memory, one.id or "")) for one in shown]
+    called = short([one.id for one in shown], memory)
+    rows = [(called[one.id], one.reason or "", _content(memory, one.id)) for one in shown]
     width = max((len(how) for _, how, _ in rows), default=0)
     for name, how, text in (row for row in rows if row[1]):
         line(f"{MARGIN}{paint(name, YELLOW)}  {how:<{width}}  {quoted(text, len(name) + width + 7)}")
@@ -201,14 +201,11 @@ def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     words("`limpet redo` does it again" if verb == "undone" else "`limpet undo` takes it back")
 
 
-def _standing(memory: Limpet, id: str) -> tuple[str, str]:
+def _content(memory: Limpet, id: str) -> str:
     try:
-        one = memory.get(id)
+        return memory.get(id).content
     except NotFound:  # a session's mark, an item of the review list
-        return "", ""
-    if one.state in ("active", "superseded"):
-        return ("held" if one.state == "active" else "no longer held"), one.content
-    return ("no longer held" if one.reason == "undone" else one.state), one.content
+        return ""
 
 
 def _valued(one: Operation) -> str:

@@ -28,7 +28,9 @@ _HINT = (
     'or "3 days ago"'
 )
 # A number and a unit, of which the first letter says enough.
-_LENGTH = r"([0-9]{1,6}(?:\.[0-9]{1,6})?|\ban?(?=\s))\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)"
+_LENGTH = (
+    r"([0-9]{1,6}(?:\.[0-9]{1,6})?|\ban?(?=\s))\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)"
+)
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 MOST_DAYS = 73_000
 _QUARTER = r"(?i)\bq[1-4]\b"

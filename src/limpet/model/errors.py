@@ -33,8 +33,10 @@ class LimpetError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
-        if hint:
-            self.add_note(f"hint: {hint}")  # under the traceback of a program that catches nothing
+
+    def __str__(self) -> str:
+        """With the hint: the last line of a traceback, in a notebook too."""
+        return f"{self.message} (hint: {self.hint})" if self.hint else self.message
 
     def as_dict(self) -> dict[str, object]:
         """The `--json` form: {"error", "message", "hint"?}."""
@@ -42,6 +44,11 @@ class LimpetError(Exception):
         if self.hint:
             shown["hint"] = self.hint
         return shown
+
+
+def message_of(error: Exception) -> str:
+    """What went wrong, without what to do."""
+    return error.message if isinstance(error, LimpetError) else str(error)
 
 
 class NotFound(LimpetError):

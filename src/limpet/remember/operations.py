@@ -10,14 +10,16 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.clock import Instant, format_time
-from ..model.dataclass import NamedTuple, dataclass, field
+from ..model.dataclass import NamedTuple, dataclass, field, replace
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
 from ..model.events import Event
-from ..model.ids import format_id
+from ..model.ids import format_id, parse_id
 from ..model.state import SESSION_EVENTS, cancelled_by
 
 if TYPE_CHECKING:
+    from ..context import Context
+    from ..model.memory import Memory
     from ..store.contract import Store
     from .write import Receipt, Writer
 
@@ -224,6 +226,21 @@ def undo(writer: Writer, done: Done, origin: str = "agent") -> list[Receipt]:
             made = writer.event("undone", one.memory, origin=origin, undoes=one.id.hex())
             receipts[one.memory] = Receipt(id=format_id(one.memory), status="changed", event=format_id(made.id))
     return list(receipts.values())
+
+
+def standing(context: Context, receipts: Sequence[Receipt]) -> list[Receipt]:
+    """The receipts of an undo, with how each memory stands after it as the reason."""
+    found = []
+    for one in receipts:
+        memory = context.store.memories.get(parse_id(one.id))
+        found.append(one if memory is None else replace(one, reason=how_it_stands(context.as_read(memory))))
+    return found
+
+
+def how_it_stands(memory: Memory) -> str:
+    if memory.state in ("active", "superseded"):
+        return "held" if memory.state == "active" else "no longer held"
+    return "no longer held" if memory.reason == "undone" else memory.state
 
 
 def told(store: Store, several: Sequence[Done]) -> list[Operation]:
