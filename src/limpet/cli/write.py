@@ -297,17 +297,21 @@ def _forget(args: Namespace) -> int:
     }  # fmt: skip
     if args.last:
         args.ids = [*args.ids, names.LAST]
-    only_shown = args.dry_run or (any(given.values()) and not args.confirm)
+    chosen = any(given.values())
+    only_shown = args.dry_run or (chosen and not args.confirm)
     with open_store(args) as memory:
         found = memory.forget(args.ids or None, **given, why=args.why, dry_run=only_shown)
         if args.json:
             output.object_line(found.as_dict())
-            return 0
+            return 1 if chosen and not found.memories else 0
+        if not found.memories and chosen:
+            which = "none of these" if args.ids else f"no memory of {memory.scope}"
+            output.words(f"nothing to forget: {which} has all that is asked for")
+            return 1
         if not found.memories:
-            known = [memory.get(one) for one in args.ids if not any(given.values())]
-            told = ", ".join(f"{name} is {one.state} already" for name, one in zip(args.ids, known, strict=False))
-            output.words("nothing to forget" + (f": {told}" if told else ""))
-            return 0 if args.ids else 1
+            known = zip(args.ids, map(memory.get, args.ids), strict=True)
+            output.words("nothing to forget: " + ", ".join(f"{name} is {one.state} already" for name, one in known))
+            return 0
         output.listed(found.memories, memory)
     count = output.counted(len(found.memories) - len(found.waiting), "memory")
     if only_shown:
