@@ -244,7 +244,6 @@ def test_a_disk_that_is_mounted_read_only_is_said_and_what_to_do(disk, tmp_path)
 
 def test_a_write_on_a_store_that_was_opened_to_be_read_says_so(path):
     limpet.open(path, scope="global").close()
-    with limpet.open(path, scope="global", read_only=True) as memory:
-        with pytest.raises(limpet.StoreReadOnly) as refused:
-            memory.remember("Deploys need the VPN")
+    with limpet.open(path, scope="global", read_only=True) as memory, pytest.raises(limpet.StoreReadOnly) as refused:
+        memory.remember("Deploys need the VPN")
     assert refused.value.hint == "it was opened to be read: open it without read_only"

@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, counted
 from ..model.memory import ORIGINS
 from . import output
 from .options import Command, open_store
@@ -110,7 +110,7 @@ def _report(done: MirrorReport, *, would: bool) -> None:
     if not done.changed:
         output.line(head + "nothing to do")
     else:
-        output.line(head + f"{'would write' if would else 'wrote'} {len(done.files):,} files")
+        output.line(head + f"{'would write' if would else 'wrote'} {counted(len(done.files), 'file')}")
         for what, counts in (("  to the store: ", inward), ("  to the folder:", outward)):
             if any(count for _, count in counts):
                 output.line(f"{what} " + ", ".join(f"{name} {count:,}" for name, count in counts if count))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
 from ..model.dataclass import replace
-from ..model.errors import BadInput
+from ..model.errors import BadInput, counted
 from ..model.memory import GLOBAL_SCOPE
 from ..store.records import StoreStats
 from . import names, output
@@ -291,7 +291,7 @@ def _quality(args: Namespace) -> int:
     if args.json:
         output.object_line(found.as_dict())
         return 0
-    output.line(f"{output.counted(found.held, 'memory')} held to be true")
+    output.line(f"{counted(found.held, 'memory')} held to be true")
     for name, count in found.counts.items():
         output.line("")
         output.line(f"{output.paint(f'{name} {count:,}', output.BOLD)}  {MEANS[name]}")
@@ -324,9 +324,10 @@ def _threads(args: Namespace) -> int:
         output.object_line({"threads": [one.as_dict() for one in found]})
         return 0
     for one in found:
-        goals = f", {len(one.goals)} open goal{'s' * (len(one.goals) != 1)}" if one.goals else ""
+        goals = f", {counted(len(one.goals), 'open goal')}" if one.goals else ""
         output.line(
-            f"#{output.printable(one.topic)}  {len(one.sessions)} sessions, {one.memories} memories, "
+            f"#{output.printable(one.topic)}  {counted(len(one.sessions), 'session')}, "
+            f"{counted(one.memories, 'memory')}, "
             f"{output.day(one.began_at)} to {output.day(one.last_at)}{goals}"
         )
         for text in output.wrapped(" ".join(one.content.split())):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..folders import beside
 from ..model.dataclass import replace
-from ..model.errors import BadInput, NotFound
+from ..model.errors import BadInput, NotFound, counted
 from ..model.ids import parse_id, short_id
 from ..model.memory import GLOBAL_SCOPE
 from . import names
@@ -142,7 +142,7 @@ def effects(several: Sequence[Effect], called: dict[str, str]) -> None:
             + quoted(one.text, len(head))
         )
     if len(several) > CHANGES:
-        line(f"{MARGIN}and {len(several) - CHANGES} more changes")
+        line(f"{MARGIN}and {counted(len(several) - CHANGES, 'more change')}")
 
 
 def _what(one: Effect) -> str:
@@ -197,7 +197,7 @@ def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     for name, how, text in (row for row in rows if row[1]):
         line(f"{MARGIN}{paint(name, YELLOW)}  {how:<{width}}  {quoted(text, len(name) + width + 7)}")
     if len(receipts) > len(shown):
-        line(f"{MARGIN}and {len(receipts) - len(shown)} more memories")
+        line(f"{MARGIN}and {counted(len(receipts) - len(shown), 'more memory')}")
     words("`limpet redo` does it again" if verb == "undone" else "`limpet undo` takes it back")
 
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_SECOND, format_time, parse_duration
-from ..model.errors import BadInput
+from ..model.errors import BadInput, counted
 from . import output
 from .options import Command
 
@@ -80,7 +80,7 @@ def _token(args: Namespace) -> int:
     if args.json:
         output.object_line({"tokens": [one.as_dict() for one in found]})
     elif args.action == "revoke":
-        output.line(f"revoked: {output.counted(len(found), 'token')}")
+        output.line(f"revoked: {counted(len(found), 'token')}")
     else:
         rows = [
             [one.id, one.name, one.role, " ".join(one.scopes), _until(one.expires_at, one.revoked_at)] for one in found

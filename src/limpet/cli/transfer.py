@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import IO, TYPE_CHECKING
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, counted
 from ..transfer import formats
 from ..transfer.project import PROJECTS
 from . import output
@@ -108,9 +108,11 @@ def _show(report: TransferReport, *, dry_run: bool) -> None:
         f"not understood {len(report.rejected) + report.more_rejected:,}"
     )
     if report.quarantined:
-        output.words(f"{report.quarantined:,} read like instructions and wait for a person: `limpet review`")
+        output.words(
+            f"{report.quarantined:,} x quarantined, as it reads like an instruction, until a person looks: `limpet review`"
+        )
     if report.redacted:
-        output.words(f"{report.redacted:,} held secrets, which were left out")
+        output.words(f"{report.redacted:,} x without the secrets that were in it")
     output.notes(report)
     undone_by(report.operation)
 
@@ -127,9 +129,9 @@ def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
         counts = f"new events {report.new:,}, known already {report.known:,}"
         output.line(f"segments {would}taken in {report.segments:,}, {counts}")
     if report.conflicts:
-        output.words(f"{report.conflicts:,} keys were set on two devices at once: `limpet review`")
+        output.words(f"set on two devices at once: {counted(report.conflicts, 'key')}: `limpet review`")
     if report.purged:
-        output.words(f"{report.purged:,} memories were purged on another device, and are erased here now")
+        output.words(f"purged on another device, and erased here now: {counted(report.purged, 'memory')}")
     for note in report.notes:
         output.words(note)
     output.rejected(report.problems, 0)
@@ -189,7 +191,7 @@ def _export(args: Namespace) -> int:
     if args.json:
         output.object_line({"lines": lines, "path": args.path})
     else:
-        output.words(f"exported {lines:,} lines to {args.path}")
+        output.words(f"exported {counted(lines, 'line')} to {args.path}")
     return 0
 
 
@@ -211,7 +213,7 @@ def _export_to(args: Namespace) -> int:
             | {name: shown[name] for name in ("rejected", "more_rejected", "notes")}
         )
     else:
-        output.words(f"exported {output.counted(report.new, 'memory')} to {args.path}")
+        output.words(f"exported {counted(report.new, 'memory')} to {args.path}")
         output.notes(report)
     return 2 if report.rejected else 0
 
@@ -230,7 +232,8 @@ def _copy(args: Namespace) -> int:
     if args.json:
         output.object_line(report._asdict())
     else:
-        output.words(f"copied {report.events:,} events and {report.vectors:,} vectors to {shown(args.target)}"
+        output.words(f"copied {counted(report.events, 'event')} and {counted(report.vectors, 'vector')} to "
+                     + shown(args.target)
                      + (f"; {report.there:,} were there" if report.there else ""))  # fmt: skip
         output.words("not copied: the journal, what was shown, which transcripts were read, claims of checkouts")
     return 0

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, counted
 from ..model.memory import KINDS
 from . import names, output
 from . import receipt as each_receipt
@@ -313,7 +313,7 @@ def _forget(args: Namespace) -> int:
             output.words("nothing to forget: " + ", ".join(f"{name} is {one.state} already" for name, one in known))
             return 0
         output.listed(found.memories, memory)
-    count = output.counted(len(found.memories) - len(found.waiting), "memory")
+    count = counted(len(found.memories) - len(found.waiting), "memory")
     if only_shown:
         output.words(f"would forget {count}; --confirm does it")
         return 0

@@ -46,6 +46,12 @@ class LimpetError(Exception):
         return shown
 
 
+def counted(count: int, what: str, mark: str = "") -> str:
+    """`1 memory`, `2 memories`: how messages say how many. `mark`: behind the number, "+" for at least so many."""
+    several = f"{what[:-1]}ies" if what[-1] == "y" and what[-2] not in "aeiou" else f"{what}s"
+    return f"{count:,}{mark} {what if count == 1 and not mark else several}"
+
+
 def message_of(error: Exception) -> str:
     """What went wrong, without what to do."""
     return error.message if isinstance(error, LimpetError) else str(error)

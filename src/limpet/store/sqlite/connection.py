@@ -231,7 +231,7 @@ def translation(error: apsw.Error, path: str) -> LimpetError:
 def how_to_write(path: str) -> str:
     """What to do where a store, or a new one, takes no write."""
     there = os.path.exists(path)  # noqa: PTH110
-    place = next(one for one in (path, *Path(path).absolute().parents) if os.path.exists(one))  # noqa: PTH110
+    place = next(one for one in (Path(path), *Path(path).absolute().parents) if os.path.exists(one))  # noqa: PTH110
     if hasattr(os, "statvfs") and os.statvfs(place).f_flag & os.ST_RDONLY:
         why = "its disk is mounted read-only"
     elif there and not _is_unwritable(path):
