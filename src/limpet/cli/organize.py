@@ -194,7 +194,7 @@ def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
     for count, what in (
         (report.echoes, "left out, as it repeats what limpet had recalled"),
         (len(report.demoted), "kept as an episode, by the rules of `limpet sweep`"),
-        (report.quarantined, "quarantined, as it reads like an instruction, until a person looks: `limpet review`"),
+        (report.quarantined, "like an instruction, and kept out until a person looks: `limpet review`"),
         (report.redacted, "without the secrets that were in it"),
         (report.proposals, "against what is believed, for a person to decide: `limpet review`"),
         (report.summaries, "summed up: a day or a month"),

@@ -10,7 +10,7 @@ from ..model.clock import format_time
 from ..model.dataclass import replace
 from ..model.errors import BadInput, counted
 from ..model.memory import GLOBAL_SCOPE
-from ..store.records import StoreStats
+from ..store.records import MOST_LISTED, StoreStats
 from . import names, output
 from .options import TIME_FORMS, Command, filter_options, filters, given_text, id_argument, open_store
 
@@ -214,9 +214,9 @@ def _list_options(parser: ArgumentParser) -> None:
 def _list(args: Namespace) -> int:
     with open_store(args) as memory:
         seen = memory.in_all_scopes() if args.all_scopes else memory
-        page = seen.list(
-            **filters(args), sort=args.sort, limit=args.limit, cursor=args.cursor, ascending=args.ascending
-        )
+        chosen = filters(args)
+        page = seen.list(**chosen, sort=args.sort, limit=args.limit, cursor=args.cursor, ascending=args.ascending)
+        count = seen.count(**chosen) if page.cursor and not args.json else 0
         if args.json:
             for one in page.memories:
                 output.object_line(one.as_dict())
@@ -231,6 +231,10 @@ def _list(args: Namespace) -> int:
         sys.stdout.flush()
         print(output.encode({"cursor": page.cursor}), file=sys.stderr)
     elif page.cursor:
+        whole = f"-n {count} shows all, " if count <= MOST_LISTED else ""
+        output.words(
+            f"{len(page.memories):,} of {counted(count, 'memory')}; {whole}the same command with this the next:"
+        )
         output.words(f"more: --cursor {page.cursor}")
     return 0 if page.memories else NOTHING
 

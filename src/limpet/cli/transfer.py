@@ -109,7 +109,7 @@ def _show(report: TransferReport, *, dry_run: bool) -> None:
     )
     if report.quarantined:
         output.words(
-            f"{report.quarantined:,} x quarantined, as it reads like an instruction, until a person looks: `limpet review`"
+            f"{report.quarantined:,} x like an instruction, and kept out until a person looks: `limpet review`"
         )
     if report.redacted:
         output.words(f"{report.redacted:,} x without the secrets that were in it")

@@ -125,9 +125,8 @@ def _reembed(args: Namespace) -> int:
     code = _worked(report, as_json=args.json)
     if report.remaining and not report.failed:
         why = f"another process works on them, or was killed less than {LEASE_SECONDS} seconds ago"
-        output.words(
-            f"{counted(report.remaining, 'text')} still wait{'s' * (report.remaining == 1)}: {why}; then run `limpet reembed` again"
-        )
+        waiting = f"{counted(report.remaining, 'text')} still wait{'s' * (report.remaining == 1)}"
+        output.words(f"{waiting}: {why}; then run `limpet reembed` again")
         return UNSOUND
     return code
 
