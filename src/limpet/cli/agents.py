@@ -75,9 +75,9 @@ def _install(args: Namespace) -> int:
     scope = os.environ.get("LIMPET_SCOPE", "")
     if scope and not (args.json or args.show) and not all("--scope" in _written(one) for one in places.values()):
         output.words(
-            f"LIMPET_SCOPE ({scope}) is not written, since one scope would hold for all projects: a client that is"
+            f"LIMPET_SCOPE ({scope}) is not written: one scope would hold for all projects; a client without it"
         )
-        output.words(f"started without it uses the scope of its folder; --scope {scope} writes it")
+        output.words(f"  takes the scope of its folder, --scope {scope} writes it")
     return code
 
 

@@ -87,6 +87,11 @@ def _recall(args: Namespace) -> int:
         found, short, as_json=args.json, budget_tokens=args.budget, scopes=args.all_scopes, left_out=left_out
     )
     _of_another_scope(args, found.items)
+    if not found.relevant and not args.json:
+        from ..settings import read_settings
+        from .receipt import asked_language
+
+        asked_language(given["query"], read_settings(args.store, args.scope, None).embedder)
     _number(args, "recall", found.items)
     return 0 if found.items else _code(found)
 

@@ -58,10 +58,32 @@ def _language(new: Memory, memory: Limpet) -> None:
     if memory.embedder not in FOR_ENGLISH or is_english(new.content) is not False:
         return
     if not any(is_english(one.content) is False for one in memory.list(limit=BEFORE) if one.id != new.id):
-        from ..work.doctor import MULTILINGUAL
+        other_language("this is", memory.embedder)
 
-        words(f"this is not English, which the embedder {memory.embedder} is made for: words find it; by meaning:")
-        words(f"  {MULTILINGUAL}")
+
+def imported_language(memory: Limpet) -> None:
+    """The same of what an import brought, where most of the newest is in another language."""
+    from ..text.language import is_english
+
+    if memory.embedder in FOR_ENGLISH:
+        told = [is_english(one.content) for one in memory.list(limit=BEFORE)]
+        if 2 * told.count(False) > len(told):
+            other_language("most of what came is", memory.embedder)
+
+
+def asked_language(query: str, embedder: str) -> None:
+    """The same of a question that nothing answers."""
+    from ..text.language import is_english
+
+    if embedder in FOR_ENGLISH and is_english(query) is False:
+        other_language("the question is", embedder)
+
+
+def other_language(what: str, embedder: str) -> None:
+    from ..work.doctor import MULTILINGUAL
+
+    words(f"{what} not English, which the embedder {embedder} is made for: words find it; by meaning:")
+    words(f"  {MULTILINGUAL}")
 
 
 def untagged(before: Memory, memory: Limpet) -> str:

@@ -13,9 +13,10 @@ from ..transfer import formats
 from ..transfer.project import PROJECTS
 from . import output
 from .options import Command, open_store, vectors_option
-from .receipt import undone_by
+from .receipt import imported_language, undone_by
 
 if TYPE_CHECKING:
+    from ..api import Limpet
     from ..transfer.records import TransferReport
     from ..transfer.segments import SegmentReport
 
@@ -80,7 +81,7 @@ def _import(args: Namespace) -> int:
             would = "would be " if args.dry_run else ""
             output.line(f"{would}new {report.new:,}, known already {report.known:,}, rejected {len(report.rejected):,}")
             output.rejected([(f"line {number}", reason) for number, reason in report.rejected], 0)
-            undone_by(report.operation)
+            _ended(memory, report.operation)
         more = output.embedded(memory, args)
     if args.json:
         rejected = [{"line": number, "reason": reason} for number, reason in report.rejected]
@@ -96,11 +97,11 @@ def _import_from(args: Namespace) -> int:
                 args.format, args.path, trust=args.trust, dry_run=args.dry_run, progress=progress
             )
         return output.imported(
-            memory, args, report, partial(_show, report, dry_run=args.dry_run), bad=bool(report.rejected)
+            memory, args, report, partial(_show, report, memory, dry_run=args.dry_run), bad=bool(report.rejected)
         )
 
 
-def _show(report: TransferReport, *, dry_run: bool) -> None:
+def _show(report: TransferReport, memory: Limpet, *, dry_run: bool) -> None:
     would = "would be " if dry_run else ""
     output.line(
         f"{would}new {report.new:,}, changed {report.changed:,}, known already {report.known:,}, "
@@ -114,7 +115,14 @@ def _show(report: TransferReport, *, dry_run: bool) -> None:
     if report.redacted:
         output.words(f"{report.redacted:,} x without the secrets that were in it")
     output.notes(report)
-    undone_by(report.operation)
+    _ended(memory, report.operation)
+
+
+def _ended(memory: Limpet, operation: str | None) -> None:
+    """How an import that wrote is taken back, and whether its language is read."""
+    undone_by(operation)
+    if operation:
+        imported_language(memory)
 
 
 def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
