@@ -78,10 +78,10 @@ def read_pauses(store: str) -> Pauses:
             begin, _, end = rest.partition(" ")
             if not begin.isdecimal():
                 continue
+            # Both end what runs then: of two pauses the later says until when.
+            spans = [(a, int(begin)) if b is None or b > int(begin) > a else (a, b) for a, b in spans]
             if what == "pause":
                 spans.append((int(begin), int(end) if end.isdecimal() else None))
-            else:  # ends what runs then
-                spans = [(a, int(begin)) if b is None or b > int(begin) > a else (a, b) for a, b in spans]
         elif what == "incognito":
             sessions.add(rest)
         elif what == "ignore":

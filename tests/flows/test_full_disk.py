@@ -224,3 +224,26 @@ def test_a_small_disk_that_fills_up_loses_nothing(disk, tmp_path):
     assert "StoreError 3 the disk that holds memory.db is full; nothing was stored" in done.stderr
     assert "Traceback" not in done.stderr
     assert not {"whole.jsonl", "copy.db", "copy.db.partial"} & set(out), "half a copy is none"
+
+
+def test_a_disk_that_is_mounted_read_only_is_said_and_what_to_do(disk, tmp_path):
+    script = """
+        py=$1
+        store() { "$py" -m limpet --scope global --store "$@"; }
+        store memory.db remember "Deploys need the VPN" 2>&1 && mount -o remount,ro . || exit 77
+        cd /
+        for words in "memory.db" "new.db" "folder/new.db"; do store "$2/$words" remember "One more" 2>&1; echo "code $?"; done
+        store "$2/memory.db" backup "$3" && store "$3" remember "One more" && store "$3" count
+    """
+    told = disk(script, tmp_path / "disk", tmp_path / "copy.db").stdout
+
+    assert told.count("hint: its disk is mounted read-only; or ") == told.count("code 3") == 3
+    assert "`limpet backup NEW` copies it to where you may write, and --store NEW writes there" in told
+    assert told.endswith("2\n")
+
+
+def test_a_write_on_a_store_that_was_opened_to_be_read_says_so(path):
+    limpet.open(path, scope="global").close()
+    with limpet.open(path, scope="global", read_only=True) as memory, pytest.raises(limpet.StoreReadOnly) as refused:
+        memory.remember("Deploys need the VPN")
+    assert refused.value.hint == "it was opened to be read: open it without read_only"

@@ -91,7 +91,9 @@ def test_the_store_in_use_is_named_in_the_entries(home, run, tmp_path, monkeypat
     other = str(tmp_path / "other.db")
     monkeypatch.setenv("LIMPET_STORE", other)
     monkeypatch.setenv("LIMPET_SCOPE", "project:api")
-    assert run("install", "claude")[0] == 0
+    code, _, err = run("install", "claude")
+    assert code == 0 and "LIMPET_SCOPE (project:api) is not written" in err and "--scope project:api writes it" in err
+    assert "LIMPET_SCOPE" not in "".join(run("install", "gemini", "--scope", "project:api")[1:])
     entry = json.loads((home / ".claude.json").read_text())["mcpServers"]["limpet"]
     assert entry["args"][-3:] == ["mcp", "--store", other]
     assert f"--store {other}" in (home / ".claude" / "settings.json").read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import limpet
+from limpet.cli.main import main
 
 
 @pytest.fixture
@@ -165,3 +166,16 @@ def test_what_is_no_prefix_is_refused(memory, prefix):
 def test_an_unknown_prefix_is_not_found(memory):
     with pytest.raises(limpet.NotFound):
         memory.get("ffffffff")
+
+
+def test_a_page_says_of_how_many_it_is_and_how_the_rest_is_seen(memory, many, path, capsys):
+    def run(*words):
+        assert main(["--store", str(path), "--scope", memory.scope, "list", *words]) == 0
+        return capsys.readouterr()
+
+    total = memory.count()
+    out, err = run("-n", "2")
+    count, more = err.splitlines()
+    assert count.startswith(f"2 of {total} memories; -n {total} shows all")
+    rest = run(*more.removeprefix("more: ").split(), "-n", str(total))
+    assert len(out.splitlines()) + len(rest.out.splitlines()) == total and rest.err == ""

@@ -312,7 +312,7 @@ def test_memories_and_the_index_are_read_by_address(memory, clock):
     assert shown["content"] == "The tests need Redis on port 6379"
     assert [one["content"] for one in shown["history"]] == ["Tests need Redis on port 6379", shown["content"]]
     text = index.contents[0].text
-    assert "1 memories" in text and "## Pinned" in text and f"memory://{id}" in text and "tests 1" in text
+    assert "1 memory." in text and "## Pinned" in text and f"memory://{id}" in text and "tests 1" in text
     assert "0123456789" in unknown and "Traceback" not in unknown
     assert memory.get(id).uses == 0  # reading is no use
 

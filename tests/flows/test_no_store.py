@@ -18,12 +18,13 @@ READS = [
     ("fact", "user.city"), ("fact", "user.city", "--history"), ("audit", "x"), ("review",), ("session", "list"),
     ("session", "show", "s1"), ("why", ID), ("impact", ID), ("path", ID, ID), ("timeline",), ("contradictions",), ("gaps",),
     ("diff", "3 days ago"), ("verify",), ("exposures",), ("mirror", "status"),
-    ("mirror", "read", "topic"), ("export", "jsonl", "-"), ("sweep",), ("scan",), ("work",), ("tag", ID, "+x"), ("undo",),
+    ("mirror", "read", "topic"), ("mirror", "init", "."), ("ui", "--no-browser"), ("export", "jsonl", "-"), ("sweep",), ("scan",), ("work",), ("tag", ID, "+x"), ("undo",),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("argv", READS, ids=" ".join)
-def test_a_reading_command_says_that_there_is_no_store_and_makes_none(tmp_path, capsys, argv):
+def test_a_reading_command_says_that_there_is_no_store_and_makes_none(tmp_path, capsys, monkeypatch, argv):
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "mistyped" / "memory.db"
 
     code = main(["--store", str(path), "--scope", "global", *argv])
@@ -64,6 +65,15 @@ def test_the_installed_models_are_listed_without_a_store(tmp_path, capsys):
 def test_programs_are_told_by_the_name_of_the_error(tmp_path, capsys):
     main(["--store", str(tmp_path / "memory.db"), "recall", "anything", "--json"])
     assert json.loads(capsys.readouterr().err)["error"] == "store_missing"
+
+
+def test_a_folder_of_notes_that_becomes_a_mirror_begins_a_store(tmp_path, capsys):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "vpn.md").write_text("Deploys need the VPN\n")
+    store = ["--store", str(tmp_path / "new.db"), "--scope", "global"]
+
+    assert main([*store, "mirror", "init", str(tmp_path / "notes")]) == 0
+    assert main([*store, "count"]) == 0 and capsys.readouterr().out.endswith("1\n")
 
 
 @pytest.mark.parametrize(

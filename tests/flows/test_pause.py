@@ -102,7 +102,30 @@ def test_a_pause_ends_by_itself(path, memory, run):
     assert pause.look(str(path), "/", "", now + 7_300_000_000).why == ""
 
 
-@pytest.mark.parametrize("wrong", ["", "2 moons", "0h", "-1h", "h"])
+def test_the_last_pause_says_until_when(path, run):
+    """A person who says `pause` after `pause --for 10m` does not expect it to end in ten minutes."""
+    run("pause", "--for", "10m")
+    assert run("pause")["why"] == "limpet is paused"
+    assert run("pause", "--for", "1d")["why"].startswith("limpet is paused until 20")
+    run("pause", "--for", "2h")
+    now = time.time_ns() // 1_000
+    assert pause.look(str(path), "/", "", now + 7_100_000_000).why
+    assert pause.look(str(path), "/", "", now + 7_300_000_000).why == ""
+    assert run("resume")["on"] is True
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [("90", 90), ("90 min", 90), ("1h30m", 90), ("1h 30m", 90), ("1.5h", 90), ("1 hour and 30 minutes", 90), ("2 hours", 120),
+     ("an hour", 60), ("1 day, 2 hrs", 1_560), ("1 Week", 10_080), ("30s", 0.5)],
+)  # fmt: skip
+def test_a_length_of_time_is_read_as_people_write_it(path, run, text, minutes):
+    run("pause", "--for", text)
+    ((begin, end),) = pause.read_pauses(str(path)).spans
+    assert end - begin == minutes * 60_000_000
+
+
+@pytest.mark.parametrize("wrong", ["", "2 moons", "0h", "-1h", "h", "1 month", "2h ago", "1h30", "999999w"])
 def test_a_length_of_time_that_is_none_is_refused(path, wrong, capsys):
     assert main(["--store", str(path), "pause", f"--for={wrong}"]) == 2
     assert "2h" in capsys.readouterr().err and not Path(f"{path}.pause").exists()

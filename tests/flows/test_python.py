@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import pickle
+import traceback
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
 import limpet
+from limpet.cli.main import main
 from limpet.history.queries import History
 
 
@@ -272,7 +275,7 @@ def test_a_text_where_a_list_is_meant_is_refused_and_told_what_to_write(memory, 
 
     with pytest.raises(limpet.BadInput) as refused:
         call(memory, id)
-    assert fix in refused.value.hint and refused.value.__notes__ == [f"hint: {refused.value.hint}"]
+    assert fix in refused.value.hint and str(refused.value).endswith(f" (hint: {refused.value.hint})")
     assert memory.count() == 1
 
 
@@ -308,7 +311,7 @@ def test_an_unknown_keyword_is_an_error(memory):
         for kind in (TypeError, limpet.BadInput):
             with pytest.raises(kind, match="unexpected keyword argument") as raised:
                 call()
-            assert hint in raised.value.hint and hint in raised.value.__notes__[0]
+            assert hint in raised.value.hint and hint in str(raised.value)
     assert memory.count() == 1
 
 
@@ -317,6 +320,39 @@ def test_an_unknown_keyword_is_an_error(memory):
 
 def test_the_module_shows_what_is_public_and_nothing_else():
     assert dir(limpet) == sorted(limpet.__all__)
+
+
+def test_an_error_says_its_hint_and_its_fields_are_as_they_were(memory):
+    """A notebook shows the last line of a traceback alone."""
+    with pytest.raises(limpet.NotFound) as missing:
+        memory.get("zzzzzz")
+    error = pickle.loads(pickle.dumps(missing.value))
+    last = traceback.format_exception(error)[-1].rstrip()
+    assert last.startswith("limpet.model.errors.NotFound: no memory with the id zzzzzz")
+    assert last.endswith(" (hint: `limpet list` shows ids, scope=NAME looks elsewhere)")
+    assert "hint" not in error.message and error.as_dict().keys() == {"error", "message", "hint"}
+
+
+def test_what_is_shown_of_an_answer_is_short(memory):
+    for number in range(8):
+        memory.remember(f"The limit of stage {number} is 100, " + "and so on " * 200, topics=["limits"])
+    found = memory.recall("limit of stage 3", explain=True, lexical_only=True)
+
+    for answer in (found, found.items[0], memory.list(), memory.list().memories[0], memory.log()[0], memory.timeline(),
+                   memory.prepare("limit of stage 3"), memory.audit("limit"), memory.forget(topics=["limits"], dry_run=True)):  # fmt: skip
+        assert len(repr(answer)) < 800 and repr(answer).startswith(f"{type(answer).__name__}(")
+    assert repr(memory.list()).endswith("... 5 more])") and "The limit of stage 7" in repr(memory.list())
+    assert "valid_from=20" in repr(found.items[0]) and "=None" not in repr(memory.remember("Short"))
+
+
+def test_the_receipts_of_an_undo_say_how_each_memory_stands(memory, path, capsys):
+    old = memory.remember("The limit is 100")
+    new = memory.correct(old.id, "The limit is 1000")
+
+    assert {one.id: one.reason for one in memory.undo()} == {old.id: "held", new.id: "no longer held"}
+    assert main(["--store", str(path), "--scope", "project:api", "redo"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    assert sorted(line[1] for line in lines) == ["held", "no"]
 
 
 def test_every_public_verb_has_a_docstring_and_a_whole_signature():

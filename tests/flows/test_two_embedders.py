@@ -57,7 +57,7 @@ def test_texts_that_have_vectors_of_another_embedder_alone_get_those_that_answer
     assert [job.subject for job in jobs] == [zebra]
     assert (filled.stats().waiting_jobs, best(filled) == ZEBRA) == (0, False)
     assert (check(filled).status, check(filled).hint) == ("warn", "limpet work")
-    assert "1 memories have no vector of limpet" in check(filled).message
+    assert "without a vector of limpet, which answers: 1 memory;" in check(filled).message
 
     assert opened("minilm").work().done == 1
 

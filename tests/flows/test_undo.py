@@ -8,6 +8,7 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
+from tests import transcripts
 
 
 @pytest.fixture
@@ -204,3 +205,77 @@ def test_receipts_say_what_was_done_what_else_changed_and_how_to_take_it_back(pa
     lines = run("log").out.splitlines()
     assert [line.split()[3] for line in lines] == ["redo", "undo", "redo", "undo", "tag", "correct", "remember"]
     assert len({line.index("agent") for line in lines}) == 1
+
+
+def test_receipts_say_what_ended_what_is_gone_and_what_was_there_before(path, capsys):
+    def run(*words):
+        assert main(["--store", str(path), "--scope", "project:api", *words]) == 0
+        return capsys.readouterr().out.splitlines()[1:]
+
+    run("remember", "Deploys need the VPN", "--topic", "ops", "--topic", "net", "--meta", "seen=2")
+    assert run("tag", "--last", "-ops", "+vpn", "seen=") == ["   removed: #ops seen=2", "   tagged (#net #vpn)"]
+    assert run("tag", "--last", "+ops") == ["   tagged (#net #vpn #ops)"]
+    assert run("edit", "--last", "Deploys need the VPN Otter") == ["   before: Deploys need the VPN"]
+    assert run("edit", "--last", "Deploys need the VPN Otter") == []
+
+    run("fact", "user.city", "Tampa", "--valid-from", "2020-01-01")
+    assert (
+        main(["--store", str(path), "--scope", "project:api", "fact", "user.city", "--end", "--at", "2024-03-01"]) == 0
+    )
+    out, err = capsys.readouterr()
+    head, ended = out.splitlines()
+    assert head.endswith("user.city = Tampa") and ended == "   holds until 2024-03-01T00:00:00Z"
+    assert "`limpet undo` takes it back" in err
+
+
+def test_the_first_memory_of_a_scope_says_so(path, capsys):
+    """A mistyped --scope makes a scope; nothing else would say it."""
+
+    def told(text, scope):
+        assert main(["--store", str(path), "--scope", scope, "remember", text]) == 0
+        return [line for line in capsys.readouterr().err.splitlines() if line.startswith("the first")]
+
+    assert told("Deploys need the VPN", "project:api") == []  # of the store
+    assert told("Deploys go out on Tuesdays", "global") == []  # nobody names it by mistake
+    assert told("The VPN is called Otter", "project:api") == []
+    assert told("The staging limit is 100", "project:apl") == [
+        "the first memory of project:apl; there is project:api too"
+    ]
+    assert told("Nothing goes out on Fridays", "global") == []
+
+
+def test_one_undo_takes_back_what_one_run_of_organize_did(path, memory, held, tmp_path, capsys):
+    """Each conversation is a transaction, their summaries too: a person ran one command."""
+    memory.remember("Deploys need the VPN")
+    steps = {
+        "one": [("user", "Always use uv for installs.")],
+        "two": [("user", "We decided to use pnpm instead of npm.")],
+    }
+    for name, said in steps.items():
+        (tmp_path / f"{name}.jsonl").write_text(transcripts.claude(said, session=name))
+    words = ["organize", *(str(tmp_path / f"{name}.jsonl") for name in steps)]
+    assert main(["--store", str(path), "--scope", "project:api", *words]) == 0
+
+    [organized, _] = memory.log()
+    assert f"`limpet undo` takes it all back; later, `limpet undo {organized.short}`" in capsys.readouterr().err
+    assert len(held()) > 2
+    memory.undo()
+    assert held() == ["Deploys need the VPN"]
+
+
+def test_organize_says_in_which_scopes_its_undo_is(path, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("shop", "api"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        said = transcripts.claude([("user", f"Our {name} runs on port 80.")], session=name, cwd=str(tmp_path / name))
+        (tmp_path / f"{name}.jsonl").write_text(said)
+    store = ["--store", str(path)]
+    assert main([*store, "organize", "shop.jsonl", "api.jsonl"]) == 0
+    told = [line.split("`")[1].split()[1:] for line in capsys.readouterr().err.splitlines() if "limpet undo" in line]
+
+    assert [words[-1] for words in told] == ["project:api", "project:shop"]
+    for words in told:
+        assert main([*store, *words]) == 0
+        assert capsys.readouterr().out.count("Our ") == 2  # the operation, and the one memory
+    with limpet.open(path) as memory:
+        assert memory.in_all_scopes().count() == 0

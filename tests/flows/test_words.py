@@ -216,6 +216,16 @@ def test_forgetting_without_saying_what_is_refused(run, memory, several):
     assert run("forget", "--match", "no such words", "--confirm")[0] == 1
 
 
+@pytest.mark.parametrize("more", [(), ("--confirm",), ("--json",)], ids=" ".join)
+def test_where_options_choose_nothing_it_is_said_and_the_exit_code_is_1(run, memory, several, more):
+    """As with `list`, and as with an id that is not there."""
+    code, _, said = run("forget", "--topic", "never used", *more)
+    assert code == 1 and ("--json" in more or "no memory of project:api has all that is asked for" in said)
+    code, _, said = run("forget", several[2], "--topic", "draft", *more)
+    assert code == 1 and ("--json" in more or "none of these has all" in said)
+    assert memory.count() == 3 and run("forget", "zzzzzz")[0] == 1
+
+
 def test_what_a_user_said_waits_for_a_person_when_an_agent_forgets_it(memory):
     memory.remember("The gateway is ours", origin="user")
     done = memory.forget(match="gateway", origin="agent")

@@ -6,6 +6,7 @@ import pytest
 
 import limpet
 from limpet.model.clock import format_time
+from limpet.model.errors import counted
 from limpet.text.dates import (
     NOTHING,
     Mentioned,
@@ -425,3 +426,16 @@ def test_questions_about_something_else(question):
                                              ("we march on", False), ("you may go", False), ("", False)])  # fmt: skip
 def test_texts_that_tell_a_time(text, tells):
     assert tells_when(text) == tells
+
+
+def test_messages_say_how_many_of_what():
+    assert [counted(n, "memory") for n in (0, 1, 2, 1_200)] == [
+        "0 memories",
+        "1 memory",
+        "2 memories",
+        "1,200 memories",
+    ]
+    assert [counted(n, what) for n, what in ((1, "known device"), (2, "known device"), (2, "day"), (1, "token"))] == [
+        "1 known device", "2 known devices", "2 days", "1 token",
+    ]  # fmt: skip
+    assert counted(1, "memory", "+") == "1+ memories"

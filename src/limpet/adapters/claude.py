@@ -46,7 +46,7 @@ class _Files:
         try:
             done: str = getattr(self, name)(command)
         except BadInput as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(error.message) from error
         return done
 
     def view(self, command: Any) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..folders import beside
-from ..model.errors import BadInput, StoreError
+from ..model.errors import BadInput, StoreError, message_of
 from ..store.files import write_own
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ def token_for(store: str) -> tuple[str, str]:
         made = secrets.token_urlsafe(32)
         write_own(path, f"{made}\n".encode("ascii"), force=False)
     except (OSError, UnicodeDecodeError, BadInput) as error:
-        raise StoreError(f"the token file {path} cannot be used: {error}", hint=f"set {TOKEN_VARIABLE}") from error
+        raise StoreError(
+            f"the token file {path} cannot be used: {message_of(error)}", hint=f"set {TOKEN_VARIABLE}"
+        ) from error
     return made, str(path)
 
 

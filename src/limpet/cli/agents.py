@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from collections.abc import Callable, Mapping, Sequence
@@ -69,7 +70,19 @@ def _install(args: Namespace) -> int:
     from ..agents.install.existing import completed
 
     place = place._replace(allow_tools=_allowed(args, clients, place))
-    return _each(args, plan_install, {client: completed(client, place) for client in clients})
+    places = {client: completed(client, place) for client in clients}
+    code = _each(args, plan_install, places)
+    scope = os.environ.get("LIMPET_SCOPE", "")
+    if scope and not (args.json or args.show) and not all("--scope" in _written(one) for one in places.values()):
+        output.words(
+            f"LIMPET_SCOPE ({scope}) is not written: one scope would hold for all projects; a client without it"
+        )
+        output.words(f"  takes the scope of its folder, --scope {scope} writes it")
+    return code
+
+
+def _written(place: Place) -> tuple[str, ...]:
+    return (*place.options, *place.server_options, *place.hook_options)
 
 
 def _uninstall(args: Namespace) -> int:

@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from functools import partial
 
-from ..model.errors import BadInput, NotFound
+from ..model.errors import BadInput, NotFound, counted
 from ..model.memory import KINDS, ORIGINS
 from ..store.records import MOST_WAITING
 from . import beliefs_output as shown
@@ -205,7 +205,7 @@ def _session(args: Namespace) -> int:
             output.object_line(shown.session_dict(row) | {"items": [one.as_dict() for one in found]})
         else:
             ended = f", ended {output.moment(row.ended_at)}" if row.ended_at else ""
-            count = output.counted(row.memories, "memory")
+            count = counted(row.memories, "memory")
             output.line(
                 f"{output.printable(row.name)}  {output.printable(row.title or '')}\n"
                 f"{output.MARGIN}started {output.moment(row.started_at)}{ended}, {count}"

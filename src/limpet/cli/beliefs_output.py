@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
+from ..model.errors import counted
 from .output import (
     BOLD,
     CYAN,
@@ -55,7 +56,7 @@ def audit(found: Audit, memory: Limpet) -> None:
         return
     short = _shortened(found.beliefs, memory)
     then = f" as known {moment(found.known_at)}" if found.known_at is not None else ""
-    line(f"{paint(f'{len(found.beliefs)} belief' + 's' * (len(found.beliefs) != 1), BOLD)} about "
+    line(f"{paint(counted(len(found.beliefs), 'belief'), BOLD)} about "
          f"{printable(found.about)}{then}")  # fmt: skip
     for one in found.beliefs:
         line("")
@@ -68,7 +69,7 @@ def _belief(one: Belief, short: dict[str, str]) -> None:
     line(f"{paint(short[node.id], YELLOW)}  {paint(node.kind, CYAN)}{state}")
     for text in wrapped(node.content):
         line(text)
-    days = f"on {one.observations} day{'s' * (one.observations != 1)}"
+    days = f"on {counted(one.observations, 'day')}"
     _named("confidence", f"{node.confidence_word}, {days}")
     until = f" to {moment(node.valid_to)}" if node.valid_to is not None else ""
     _named("holds", f"from {moment(node.valid_from)}{until}")
@@ -101,7 +102,7 @@ def rules(judged: Sequence[Adherence]) -> None:
             line(MARGIN + paint(printable(said), DIM))
     unknown = sum(one.verdict == "unknown" for one in judged)
     if unknown:
-        words(f"{unknown:,} rule{'s' * (unknown != 1)} of which the session's commands and edits say nothing")
+        words(f"{counted(unknown, 'rule')} of which the session's commands and edits say nothing")
     elif not judged:
         words("there are no rules")
 
@@ -141,7 +142,7 @@ def retention(found: Retention, short: Sequence[str]) -> None:
     if not count:
         words("nothing is that old and unused")
         return
-    sessions = f"{len(found.fold)} session{'s' * (len(found.fold) != 1)}"
+    sessions = counted(len(found.fold), "session")
     folded = f", {sessions} summed up before" if found.fold else ""
     more = f" ({count - len(short)} more than shown)" if count > len(short) else ""
     if found.applied:

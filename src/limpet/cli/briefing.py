@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from ..model.errors import counted
 from . import output
 from .options import Command, given_text, open_store
 
@@ -83,7 +84,7 @@ def _shown(brief: Brief) -> None:
             output.line(line)
     if brief.items:
         output.line("")
-        output.line(output.paint(f"{len(brief.items)} memories, about {brief.tokens} tokens", output.DIM))
+        output.line(output.paint(f"{counted(len(brief.items), 'memory')}, about {brief.tokens} tokens", output.DIM))
 
 
 def _title(text: str, *, first: bool) -> None:

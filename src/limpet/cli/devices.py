@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, counted
 from . import output
 from .options import Command, open_store
 
@@ -36,7 +36,7 @@ def _devices(args: Namespace) -> int:
     if args.json:
         output.object_line({"trusted": args.action == "trust", "devices": count})
     else:
-        output.line(f"{args.action}ed: {output.counted(count, 'known device')}")
+        output.line(f"{args.action}ed: {counted(count, 'known device')}")
         if args.action == "trust":
             output.words("what it said of what others said comes with the next `limpet import segments`")
     return 0

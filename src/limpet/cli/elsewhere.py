@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from ..model.errors import counted
 from ..model.memory import GLOBAL_SCOPE
-from .output import counted, words
+from .output import words
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -49,7 +50,7 @@ def elsewhere(memory: Limpet, args: Namespace) -> bool:
     near = difflib.get_close_matches(memory.scope, scopes, 1)
     names = list(dict.fromkeys((*near, *scopes)))
     told = ", ".join(f"{scopes[one]:,} in {one}" for one in names[:MOST_SCOPES])
-    more = f" and {len(names) - MOST_SCOPES:,} more scopes" if len(names) > MOST_SCOPES else ""
+    more = f" and {counted(len(names) - MOST_SCOPES, 'more scope')}" if len(names) > MOST_SCOPES else ""
     words(f"nothing in {memory.scope}; {told}{more}")
     words("  hint: --scope NAME looks there, --all-scopes everywhere")
     return True

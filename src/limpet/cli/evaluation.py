@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, counted
 from . import output
 from .options import TIME_FORMS, Command, open_store
 
@@ -61,14 +61,16 @@ def _run(args: Namespace) -> int:
     else:
         _show(found, short)
     if args.export:
-        output.words(f"{_several(found.moments, 'moment')} without text in {args.export}")
+        output.words(f"{counted(found.moments, 'moment')} without text in {args.export}")
     return 0 if found.moments else 1
 
 
 def _show(found: Evaluation, short: list[str]) -> None:
-    sessions, moments = _several(found.sessions, "session"), _several(found.moments, "message")
+    sessions, moments = counted(found.sessions, "session"), counted(found.moments, "message")
     whole = "" if found.whole == found.moments else "; the journal keeps only the beginning of messages and answers"
-    output.line(f"{sessions}, {moments}, {found.looked_up:,} looked up; up to {found.memories:,} memories known{whole}")
+    output.line(
+        f"{sessions}, {moments}, {found.looked_up:,} looked up; up to {counted(found.memories, 'memory')} known{whole}"
+    )
     first = found.ways[0].figures
     output.line("")
     if first.hit_rate is None:
@@ -176,10 +178,6 @@ def _count(used: int, judged: int) -> str:
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times" if count else "never"
-
-
-def _several(count: int, what: str) -> str:
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
 
 
 def _round(count: int) -> int:

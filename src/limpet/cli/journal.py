@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, counted
 from . import output
 from .options import TIME_FORMS, Command, open_store
 
@@ -43,7 +43,7 @@ def _run(args: Namespace) -> int:
         dropped = memory.drop_from_journal(args.numbers, **given, dry_run=args.dry_run or asked)
         if asked and dropped.lines:
             _show(dropped.lines)
-            if not _confirmed(f"Erase {_counted(len(dropped.lines))} for good?"):
+            if not _confirmed(f"Erase {counted(len(dropped.lines), 'line')} for good?"):
                 output.words("nothing was erased")
                 return 1
             # What was shown: not what was written meanwhile.
@@ -54,16 +54,14 @@ def _run(args: Namespace) -> int:
     if not asked:
         _show(dropped.lines)
     told = "would be dropped, for good" if args.dry_run else "erased for good: `limpet undo` does not bring them back"
-    output.words(f"{_counted(len(dropped.lines))} {told}" if dropped.lines else "no such line: nothing was dropped")
+    output.words(
+        f"{counted(len(dropped.lines), 'line')} {told}" if dropped.lines else "no such line: nothing was dropped"
+    )
     if dropped.lines and not dropped.erased and not args.dry_run:
         from .purge import STILL_READ
 
         output.words(STILL_READ)
     return 0 if dropped.lines else 1
-
-
-def _counted(count: int) -> str:
-    return f"{count:,} line{'s' * (count != 1)}"
 
 
 def _may_ask(args: Namespace) -> bool:
@@ -87,7 +85,7 @@ def _list(args: Namespace, found: Sequence[JournalLine], chosen: bool) -> int:
     elif lines:
         _show(lines)
         if len(found) > len(lines):
-            output.words(f"the last {len(lines):,} of {_counted(len(found))}: --limit {len(found)} shows all")
+            output.words(f"the last {len(lines):,} of {counted(len(found), 'line')}: --limit {len(found)} shows all")
     else:
         none = "no such line in the journal of this scope" if chosen else "the journal of this scope is empty"
         output.words(f"{none}; `limpet scopes` lists scopes")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, counted
 from ..model.memory import ORIGINS
 from . import output
 from .options import Command, open_store
@@ -44,7 +45,7 @@ def _run(args: Namespace) -> int:
         raise BadInput("--full belongs to sync and status")
     if args.where is None and args.action in ("init", "read"):
         raise BadInput(f"{args.action} needs a {'folder' if args.action == 'init' else 'topic'}")
-    with open_store(args, create=args.action == "init") as memory:
+    with open_store(args, create=args.action == "init" and _holds_notes(args.where)) as memory:
         if args.action == "read":
             return _read(memory, args)
         if args.action == "init":
@@ -62,6 +63,14 @@ def _run(args: Namespace) -> int:
         dry = args.action == "status"
         reports = [memory.mirror_sync(one, dry_run=dry, forget=args.forget, full=args.full) for one in folders]
         return _shown(reports, args)
+
+
+def _holds_notes(folder: str) -> bool:
+    """Whether a folder becomes memories, which begin a store: an empty one would mirror a mistyped path."""
+    try:
+        return any(name.endswith(".md") for name in os.listdir(folder))  # noqa: PTH208
+    except (OSError, ValueError):
+        return False
 
 
 def _read(memory: Limpet, args: Namespace) -> int:
@@ -101,7 +110,7 @@ def _report(done: MirrorReport, *, would: bool) -> None:
     if not done.changed:
         output.line(head + "nothing to do")
     else:
-        output.line(head + f"{'would write' if would else 'wrote'} {len(done.files):,} files")
+        output.line(head + f"{'would write' if would else 'wrote'} {counted(len(done.files), 'file')}")
         for what, counts in (("  to the store: ", inward), ("  to the folder:", outward)):
             if any(count for _, count in counts):
                 output.line(f"{what} " + ", ".join(f"{name} {count:,}" for name, count in counts if count))

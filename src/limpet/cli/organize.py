@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..folders import absolute
-from ..model.errors import BadInput
+from ..model.errors import BadInput, counted
+from ..model.memory import GLOBAL_SCOPE
 from ..organize.service import BUDGET_TOKENS
 from . import output
 from .options import Command, open_store, vectors_option
+from .receipt import undone_by
 
 if TYPE_CHECKING:
     from ..agents.install.schedule import Timer
@@ -161,7 +163,7 @@ def organize(args: Namespace) -> int:
         with output.progress("organizing") as progress:
             report = _pass(memory, args, models, by_folder, dry_run=args.dry_run, progress=progress)
         return output.imported(
-            memory, args, report, partial(_show, report, dry_run=args.dry_run), bad=bool(report.rejected)
+            memory, args, report, partial(_show, report, memory.scope, dry_run=args.dry_run), bad=bool(report.rejected)
         )
 
 
@@ -180,27 +182,29 @@ def _pass(memory: Any, args: Namespace, models: list[str], by_folder: bool, **mo
     return report
 
 
-def _show(report: OrganizeReport, *, dry_run: bool) -> None:
+def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
     for one in report.taken:
         output.line(output.printable(f"{one['kind']}: {' '.join(str(one['content']).split())}  [{one['source']}]"))
     would = "would be " if dry_run else ""
     output.words(
-        f"{report.files:,} files ({report.unchanged:,} unchanged), {report.conversations:,} conversations: "
+        f"{counted(report.files, 'file')} ({report.unchanged:,} unchanged), "
+        f"{counted(report.conversations, 'conversation')}: "
         f"{would}new {report.new:,}, said again {report.observed:,}, known already {report.known:,}"
     )
     for count, what in (
-        (report.echoes, "repeated what limpet had recalled, and were left out"),
-        (len(report.demoted), "are kept as episodes, by the rules of `limpet sweep`"),
-        (report.quarantined, "read like instructions and wait for a person: `limpet review`"),
-        (report.redacted, "held secrets, which were left out"),
-        (report.proposals, "speak against what is believed and wait for a person: `limpet review`"),
-        (report.summaries, "days and months were summed up"),
-        (len(report.mirrors), "mirrors were synced"),
+        (report.echoes, "left out, as it repeats what limpet had recalled"),
+        (len(report.demoted), "kept as an episode, by the rules of `limpet sweep`"),
+        (report.quarantined, "like an instruction, and kept out until a person looks: `limpet review`"),
+        (report.redacted, "without the secrets that were in it"),
+        (report.proposals, "against what is believed, for a person to decide: `limpet review`"),
+        (report.summaries, "summed up: a day or a month"),
+        (len(report.mirrors), "synced: a mirror"),
     ):
         if count:
-            output.words(f"{count:,} {what}")
+            output.words(f"{count:,} x {what}")
     _cost(report, before=dry_run)
     output.notes(report)
+    undone_by(report.operation, report.scopes if report.scopes - {scope, GLOBAL_SCOPE} else ())
 
 
 def _cost(report: OrganizeReport, *, before: bool) -> None:
@@ -213,8 +217,8 @@ def _cost(report: OrganizeReport, *, before: bool) -> None:
     most = f"{budget['tokens']:,} tokens" + ("" if budget["usd"] is None else f", ${budget['usd']:g}")
     what = "would take at most" if before else "took"
     output.words(
-        f"models {what} {spent['calls']:,} calls, {spent['tokens_in']:,} tokens in, {spent['tokens_out']:,} out, "
-        f"{usd} (budget: {most})"
+        f"models {what} {counted(spent['calls'], 'call')}, {spent['tokens_in']:,} tokens in, "
+        f"{spent['tokens_out']:,} out, {usd} (budget: {most})"
     )
     if report.model["stopped"]:
         output.words(f"the models read no further: {report.model['stopped']}; the next run goes on there")

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..model.clock import format_time
-from ..model.errors import AmbiguousId, LimpetError
+from ..model.errors import AmbiguousId, LimpetError, counted
 from ..model.memory import REACHED
 from ..rank.adjust import DOUBTFUL
 from .options import terminal_width
@@ -148,11 +148,6 @@ def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> 
 # -- memories
 
 
-def counted(count: int, what: str) -> str:
-    """`1 memory`, `2 memories`."""
-    return f"{count:,} {what if count == 1 else what.removesuffix('y') + 'ies'}"
-
-
 def recalled(
     found: Recall, short: Sequence[str], *, as_json: bool, budget_tokens: int | None = None, scopes: bool = False,
     left_out: int = 0,
@@ -202,7 +197,7 @@ def recalled_sessions(
         words(f"as asked: {found.notes['time']}")
     if found.without_session:
         alone = found.without_session
-        words(f"{alone:,} memor{'y' if alone == 1 else 'ies'} found that belong{'s' * (alone == 1)} to no session")
+        words(f"{counted(alone, 'memory')} found that belong{'s' * (alone == 1)} to no session")
     _caveats(found, len(found.sessions), budget_tokens)
 
 
@@ -249,7 +244,8 @@ def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
             why = f" ({problem.message})"
     waiting = memory.stats().waiting_jobs if before else 0
     if waiting:
-        words(f"{waiting:,} texts wait for their vectors{why}: `limpet work` makes them; words find them already")
+        told = "1 text waits for its vector" if waiting == 1 else f"{waiting:,} texts wait for their vectors"
+        words(f"{told}{why}: `limpet work` makes them; words find them already")
     return {"embedded": max(0, before - waiting), "waiting": waiting}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
@@ -11,18 +10,16 @@ from pathlib import Path
 
 from .. import pause
 from ..folders import beside, is_there, shown
-from ..model.clock import MICROSECONDS_PER_SECOND
+from ..model.clock import parse_duration
 from ..model.errors import BadInput, LimpetError
 from . import output
 from .options import Command
 
-_DURATION = re.compile(r"(\d{1,6}(?:\.\d+)?)\s*(m|min|h|d|w)?")
-_SECONDS = {"m": 60, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 HERE = "only in this folder and below, by a file .limpet that says so"
 
 
 def _pause_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--for", dest="span", metavar="TIME", help="end it by itself after 30m, 2h or 1d")
+    parser.add_argument("--for", dest="span", metavar="TIME", help="end it by itself after 30m, 2h, 1h30m or 1d")
     parser.add_argument("--here", action="store_true", help=HERE)
 
 
@@ -179,10 +176,9 @@ def _text_of(file: Path) -> str:
 
 
 def _microseconds(text: str) -> int:
-    found = _DURATION.fullmatch(text.strip().lower())
-    if not found or not float(found[1]):
-        raise BadInput(f"not a length of time: {text[:40]!r}", hint="such as 30m, 2h or 1d")
-    return int(float(found[1]) * _SECONDS[found[2] or "m"] * MICROSECONDS_PER_SECOND)
+    """A number alone is minutes."""
+    text = text.strip()
+    return parse_duration(f"{text}m" if text.replace(".", "", 1).isdecimal() else text)
 
 
 def _now() -> int:

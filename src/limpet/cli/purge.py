@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from ..model.errors import counted
 from . import output
 from .options import Command, id_argument, open_store
 from .receipt import quoted
@@ -73,8 +74,8 @@ def _proof(scan: Scan) -> None:
     if not scan.pieces:
         output.words("its text is too short, or gone: there is nothing to search the files for")
         return
-    output.line(f"searched {scan.files} files, {scan.bytes:,} bytes, for {scan.pieces} pieces of it: "
-                f"{sum(scan.found.values())} found")  # fmt: skip
+    output.line(f"searched {counted(scan.files, 'file')}, {scan.bytes:,} bytes, "
+                f"for {counted(scan.pieces, 'piece')} of it: {sum(scan.found.values())} found")  # fmt: skip
     for path, count in scan.found.items():
         output.line(f"  {path}: {count}")
     for path in scan.unread:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
 from ..model.dataclass import replace
-from ..model.errors import BadInput
+from ..model.errors import BadInput, counted
 from ..model.memory import GLOBAL_SCOPE
-from ..store.records import StoreStats
+from ..store.records import MOST_LISTED, StoreStats
 from . import names, output
 from .options import TIME_FORMS, Command, filter_options, filters, given_text, id_argument, open_store
 
@@ -87,6 +87,11 @@ def _recall(args: Namespace) -> int:
         found, short, as_json=args.json, budget_tokens=args.budget, scopes=args.all_scopes, left_out=left_out
     )
     _of_another_scope(args, found.items)
+    if not found.relevant and not args.json:
+        from ..settings import read_settings
+        from .receipt import asked_language
+
+        asked_language(given["query"], read_settings(args.store, args.scope, None).embedder)
     _number(args, "recall", found.items)
     return 0 if found.items else _code(found)
 
@@ -214,9 +219,9 @@ def _list_options(parser: ArgumentParser) -> None:
 def _list(args: Namespace) -> int:
     with open_store(args) as memory:
         seen = memory.in_all_scopes() if args.all_scopes else memory
-        page = seen.list(
-            **filters(args), sort=args.sort, limit=args.limit, cursor=args.cursor, ascending=args.ascending
-        )
+        chosen = filters(args)
+        page = seen.list(**chosen, sort=args.sort, limit=args.limit, cursor=args.cursor, ascending=args.ascending)
+        count = seen.count(**chosen) if page.cursor and not args.json else 0
         if args.json:
             for one in page.memories:
                 output.object_line(one.as_dict())
@@ -231,6 +236,10 @@ def _list(args: Namespace) -> int:
         sys.stdout.flush()
         print(output.encode({"cursor": page.cursor}), file=sys.stderr)
     elif page.cursor:
+        whole = f"-n {count} shows all, " if count <= MOST_LISTED else ""
+        output.words(
+            f"{len(page.memories):,} of {counted(count, 'memory')}; {whole}the same command with this the next:"
+        )
         output.words(f"more: --cursor {page.cursor}")
     return 0 if page.memories else NOTHING
 
@@ -291,7 +300,7 @@ def _quality(args: Namespace) -> int:
     if args.json:
         output.object_line(found.as_dict())
         return 0
-    output.line(f"{output.counted(found.held, 'memory')} held to be true")
+    output.line(f"{counted(found.held, 'memory')} held to be true")
     for name, count in found.counts.items():
         output.line("")
         output.line(f"{output.paint(f'{name} {count:,}', output.BOLD)}  {MEANS[name]}")
@@ -324,9 +333,10 @@ def _threads(args: Namespace) -> int:
         output.object_line({"threads": [one.as_dict() for one in found]})
         return 0
     for one in found:
-        goals = f", {len(one.goals)} open goal{'s' * (len(one.goals) != 1)}" if one.goals else ""
+        goals = f", {counted(len(one.goals), 'open goal')}" if one.goals else ""
         output.line(
-            f"#{output.printable(one.topic)}  {len(one.sessions)} sessions, {one.memories} memories, "
+            f"#{output.printable(one.topic)}  {counted(len(one.sessions), 'session')}, "
+            f"{counted(one.memories, 'memory')}, "
             f"{output.day(one.began_at)} to {output.day(one.last_at)}{goals}"
         )
         for text in output.wrapped(" ".join(one.content.split())):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..folders import beside
 from ..model.dataclass import replace
-from ..model.errors import BadInput, NotFound
+from ..model.errors import BadInput, NotFound, counted
 from ..model.ids import parse_id, short_id
+from ..model.memory import GLOBAL_SCOPE
 from . import names
 from .options import terminal_width
 from .output import CYAN, DIM, GREEN, MARGIN, YELLOW, cut, line, moment, object_line, paint, printable, short_ids, words
@@ -30,17 +32,19 @@ FOR_ENGLISH, BEFORE = ("limpet", "minilm"), 20
 _CALLED = {"remembered": "stored", "bounded": "its time was set", "keyed": "its key was set"}
 
 
-def receipt(done: Receipt, memory: Limpet, *, as_json: bool) -> int:
-    """What a write did. Returns the exit code: 2 when it was rejected."""
+def receipt(done: Receipt, memory: Limpet, *, as_json: bool, gone: str = "") -> int:
+    """What a write did; `gone`: what is no more, where the event has only what is there now. Returns the exit code: 2
+    when it was rejected."""
     if as_json:
         object_line(done.as_dict())
     elif done.status == "rejected":
         words(f"limpet: rejected: {short_ids(done.reason or '')}")
     else:
         new = memory.get(done.id) if done.status == "created" and done.id else None
-        _done(done, memory, new)
+        _done(done, memory, new, gone)
         if new is not None:
             names.note_stored(memory.path, new.id, memory.scope)
+            _first(new, memory)
             _language(new, memory)
     if done.redacted and not as_json:
         words(f"redacted before storing: {', '.join(done.redacted)}")
@@ -54,10 +58,57 @@ def _language(new: Memory, memory: Limpet) -> None:
     if memory.embedder not in FOR_ENGLISH or is_english(new.content) is not False:
         return
     if not any(is_english(one.content) is False for one in memory.list(limit=BEFORE) if one.id != new.id):
-        from ..work.doctor import MULTILINGUAL
+        other_language("this is", memory.embedder)
 
-        words(f"this is not English, which the embedder {memory.embedder} is made for: words find it; by meaning:")
-        words(f"  {MULTILINGUAL}")
+
+def imported_language(memory: Limpet) -> None:
+    """The same of what an import brought, where most of the newest is in another language."""
+    from ..text.language import is_english
+
+    if memory.embedder in FOR_ENGLISH:
+        told = [is_english(one.content) for one in memory.list(limit=BEFORE)]
+        if 2 * told.count(False) > len(told):
+            other_language("most of what came is", memory.embedder)
+
+
+def asked_language(query: str, embedder: str) -> None:
+    """The same of a question that nothing answers."""
+    from ..text.language import is_english
+
+    if embedder in FOR_ENGLISH and is_english(query) is False:
+        other_language("the question is", embedder)
+
+
+def other_language(what: str, embedder: str) -> None:
+    from ..work.doctor import MULTILINGUAL
+
+    words(f"{what} not English, which the embedder {embedder} is made for: words find it; by meaning:")
+    words(f"  {MULTILINGUAL}")
+
+
+def untagged(before: Memory, memory: Limpet) -> str:
+    """The topics and names in its metadata that a memory has no more."""
+    now = memory.get(before.id)
+    topics = ("#" + one for one in before.topics if one not in now.topics)
+    values = (f"{name}={value}" for name, value in before.metadata.items() if name not in now.metadata)
+    return " ".join(gone) if (gone := ["removed:", *topics, *values])[1:] else ""
+
+
+def _first(new: Memory, memory: Limpet) -> None:
+    """A word on the first memory of a scope, beside others: its name may be mistyped."""
+    if new.scope == GLOBAL_SCOPE:
+        return
+    # Most often what was done before says that it is not: counting takes longer.
+    for before in (change for one in memory.log(limit=2)[1:] for change in one.changes[:1]):
+        with suppress(NotFound):
+            if memory.get(before.id).scope == new.scope:
+                return
+    counts = memory.in_all_scopes().count_by("scope", all_states=True)
+    if len(counts) > 1 and counts.get((new.scope,)) == 1:
+        import difflib
+
+        near = difflib.get_close_matches(new.scope, [name for (name,) in counts if name != new.scope], 1)
+        words(f"the first memory of {new.scope}" + (f"; there is {near[0]} too" if near else ""))
 
 
 def just_read(memory: Limpet, given: dict[str, Any], text: Any) -> str:
@@ -76,15 +127,17 @@ def with_reason(done: Receipt, why: str) -> Receipt:
     return replace(done, reason="; ".join(filter(None, (why, done.reason)))) if why else done
 
 
-def _done(done: Receipt, memory: Limpet, new: Memory | None) -> None:
+def _done(done: Receipt, memory: Limpet, new: Memory | None, gone: str) -> None:
     operation = memory.log(event=done.event)[0] if done.event else None
     changes = operation.changes if operation else ()
     # The id of an item of the review list is no memory's: it is about that of the first change.
     id = done.id if not changes or any(one.id == done.id for one in changes) else changes[0].id
-    text = operation.text if operation else _standing(memory, id)[1] if id else ""
+    text = _valued(operation) if operation else _content(memory, id) if id else ""
     called = short([*([id] if id else []), *(one.id for one in changes)], memory)
     name = called[id] if id else ""
     line(f"{paint(done.status, GREEN)} {paint(name, YELLOW)}  {quoted(text, len(done.status) + len(name) + 3)}")
+    if gone and done.status == "changed":
+        line(MARGIN + quoted(gone, len(MARGIN)))
     if done.added:
         line(f"{MARGIN}added: {', '.join(done.added)}")
     if done.reason:
@@ -111,11 +164,14 @@ def effects(several: Sequence[Effect], called: dict[str, str]) -> None:
             + quoted(one.text, len(head))
         )
     if len(several) > CHANGES:
-        line(f"{MARGIN}and {len(several) - CHANGES} more changes")
+        line(f"{MARGIN}and {counted(len(several) - CHANGES, 'more change')}")
 
 
 def _what(one: Effect) -> str:
-    detail = f" ({short_ids(printable(' '.join(one.detail.split())))})" if one.detail else ""
+    told = short_ids(printable(" ".join(one.detail.split())))
+    if one.what == "bounded" and told:
+        return told
+    detail = f" ({told})" if told else ""
     return _CALLED.get(one.what, one.what) + detail
 
 
@@ -123,6 +179,17 @@ def quoted(text: str, taken: int) -> str:
     """The first words of a text, as much as fits beside `taken` characters."""
     flat = " ".join(printable(text).split())
     return cut(flat, max(20, (terminal_width() or QUOTED + taken) - taken))
+
+
+def undone_by(operation: str | None, scopes: Collection[str] = ()) -> None:
+    """How to take back what one run stored. `scopes`: those that only an undo in them reaches."""
+    if operation is None:
+        return
+    event = short_id(parse_id(operation), ())
+    for one in sorted(scopes):
+        words(f"`limpet undo {event} --scope {one}` takes back what went there")
+    if not scopes:
+        words(f"`limpet undo` takes it all back; later, `limpet undo {event}`")
 
 
 def undo_of(event: str, memory: Limpet) -> str:
@@ -139,31 +206,28 @@ def undo_of(event: str, memory: Limpet) -> str:
 
 def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     """What an undo or a redo did: to which operation, and how each memory stands now."""
-    memory = memory.in_all_scopes()  # of a move, what was moved is in another scope now
     operation = memory.log(event=receipts[0].event)[0]
     before = memory.log(event=operation.of)[0] if operation.of else operation
+    memory = memory.in_all_scopes()  # of a move, what was moved is in another scope now
     head = f"{verb} {before.short}  {before.verb}  "
     which, did = paint(before.short, YELLOW), paint(before.verb, CYAN)
     line(f"{paint(verb, GREEN)} {which}  {did}  {quoted(_valued(before), len(head))}")
     shown = [one for one in receipts if one.id][:CHANGES]
-    called = short([one.id or "" for one in shown], memory)
-    rows = [(called[one.id or ""], *_standing(memory, one.id or "")) for one in shown]
+    called = short([one.id for one in shown], memory)
+    rows = [(called[one.id], one.reason or "", _content(memory, one.id)) for one in shown]
     width = max((len(how) for _, how, _ in rows), default=0)
     for name, how, text in (row for row in rows if row[1]):
         line(f"{MARGIN}{paint(name, YELLOW)}  {how:<{width}}  {quoted(text, len(name) + width + 7)}")
     if len(receipts) > len(shown):
-        line(f"{MARGIN}and {len(receipts) - len(shown)} more memories")
+        line(f"{MARGIN}and {counted(len(receipts) - len(shown), 'more memory')}")
     words("`limpet redo` does it again" if verb == "undone" else "`limpet undo` takes it back")
 
 
-def _standing(memory: Limpet, id: str) -> tuple[str, str]:
+def _content(memory: Limpet, id: str) -> str:
     try:
-        one = memory.get(id)
+        return memory.get(id).content
     except NotFound:  # a session's mark, an item of the review list
-        return "", ""
-    if one.state in ("active", "superseded"):
-        return ("held" if one.state == "active" else "no longer held"), one.content
-    return ("no longer held" if one.reason == "undone" else one.state), one.content
+        return ""
 
 
 def _valued(one: Operation) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, counted
 from . import names, output
 from .options import Command, open_store
 from .receipt import receipt
@@ -45,7 +45,7 @@ def _scopes(args: Namespace) -> int:
         output.object_line(change.as_dict())
         return 0
     same = f", {len(change.merged):,} of which said what was there already" if change.merged else ""
-    output.line(f"moved {output.counted(change.memories, 'memory')} from {change.was} to {change.scope}{same}")
+    output.line(f"moved {counted(change.memories, 'memory')} from {change.was} to {change.scope}{same}")
     output.words(f"`limpet undo{takes_back}` takes it back")
     return 0
 

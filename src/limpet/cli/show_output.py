@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
+from ..model.errors import counted
 from .output import (
     BOLD,
     CYAN,
@@ -89,7 +90,7 @@ def _facts(one: Memory) -> dict[str, str]:
         "source": (one.source or "") + (f" ({one.source_state})" if one.source_state else ""),
         "session": one.session or "",
         "speaker": one.speaker or "",
-        "confidence": f"{one.confidence_word}, on {one.observations} day{'s' * (one.observations != 1)}",
+        "confidence": f"{one.confidence_word}, on {counted(one.observations, 'day')}",
         "importance": f"{one.importance:g}" + (", pinned" if one.pinned else ""),
         "used": f"{one.uses} x, last {moment(one.used_at)}" if one.uses else "",
         "metadata": encode(one.metadata) if one.metadata else "",

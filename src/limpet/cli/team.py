@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from ..model.clock import format_time
-from ..model.errors import BadInput
+from ..model.clock import MICROSECONDS_PER_SECOND, format_time, parse_duration
+from ..model.errors import BadInput, counted
 from . import output
 from .options import Command
 
@@ -80,7 +80,7 @@ def _token(args: Namespace) -> int:
     if args.json:
         output.object_line({"tokens": [one.as_dict() for one in found]})
     elif args.action == "revoke":
-        output.line(f"revoked: {output.counted(len(found), 'token')}")
+        output.line(f"revoked: {counted(len(found), 'token')}")
     else:
         rows = [
             [one.id, one.name, one.role, " ".join(one.scopes), _until(one.expires_at, one.revoked_at)] for one in found
@@ -96,11 +96,9 @@ def _until(expires_at: int | None, revoked_at: int | None) -> str:
 
 
 def _create(args: Namespace, tokens: Tokens) -> int:
-    from ..work.backups import interval
-
     if args.role is None:
         raise BadInput("say what the token may do", hint=f"--role {'|'.join(ROLES)}")
-    seconds = None if args.expires == "never" else interval(args.expires) // 1_000_000
+    seconds = None if args.expires == "never" else parse_duration(args.expires) // MICROSECONDS_PER_SECOND
     scopes = args.scopes or ([args.scope] if args.scope else [])
     grant, token = tokens.create(args.name, role=args.role, scopes=scopes, seconds=seconds, subject=args.subject)
     if args.json:

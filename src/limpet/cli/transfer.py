@@ -8,13 +8,15 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import IO, TYPE_CHECKING
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, counted
 from ..transfer import formats
 from ..transfer.project import PROJECTS
 from . import output
 from .options import Command, open_store, vectors_option
+from .receipt import imported_language, undone_by
 
 if TYPE_CHECKING:
+    from ..api import Limpet
     from ..transfer.records import TransferReport
     from ..transfer.segments import SegmentReport
 
@@ -79,7 +81,7 @@ def _import(args: Namespace) -> int:
             would = "would be " if args.dry_run else ""
             output.line(f"{would}new {report.new:,}, known already {report.known:,}, rejected {len(report.rejected):,}")
             output.rejected([(f"line {number}", reason) for number, reason in report.rejected], 0)
-            _undone_by(report.operation)
+            _ended(memory, report.operation)
         more = output.embedded(memory, args)
     if args.json:
         rejected = [{"line": number, "reason": reason} for number, reason in report.rejected]
@@ -95,11 +97,11 @@ def _import_from(args: Namespace) -> int:
                 args.format, args.path, trust=args.trust, dry_run=args.dry_run, progress=progress
             )
         return output.imported(
-            memory, args, report, partial(_show, report, dry_run=args.dry_run), bad=bool(report.rejected)
+            memory, args, report, partial(_show, report, memory, dry_run=args.dry_run), bad=bool(report.rejected)
         )
 
 
-def _show(report: TransferReport, *, dry_run: bool) -> None:
+def _show(report: TransferReport, memory: Limpet, *, dry_run: bool) -> None:
     would = "would be " if dry_run else ""
     output.line(
         f"{would}new {report.new:,}, changed {report.changed:,}, known already {report.known:,}, "
@@ -107,16 +109,20 @@ def _show(report: TransferReport, *, dry_run: bool) -> None:
         f"not understood {len(report.rejected) + report.more_rejected:,}"
     )
     if report.quarantined:
-        output.words(f"{report.quarantined:,} read like instructions and wait for a person: `limpet review`")
+        output.words(
+            f"{report.quarantined:,} x like an instruction, and kept out until a person looks: `limpet review`"
+        )
     if report.redacted:
-        output.words(f"{report.redacted:,} held secrets, which were left out")
+        output.words(f"{report.redacted:,} x without the secrets that were in it")
     output.notes(report)
-    _undone_by(report.operation)
+    _ended(memory, report.operation)
 
 
-def _undone_by(operation: str | None) -> None:
+def _ended(memory: Limpet, operation: str | None) -> None:
+    """How an import that wrote is taken back, and whether its language is read."""
+    undone_by(operation)
     if operation:
-        output.words(output.short_ids(f"`limpet undo` takes it all back; later, `limpet undo {operation}`"))
+        imported_language(memory)
 
 
 def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
@@ -131,9 +137,9 @@ def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
         counts = f"new events {report.new:,}, known already {report.known:,}"
         output.line(f"segments {would}taken in {report.segments:,}, {counts}")
     if report.conflicts:
-        output.words(f"{report.conflicts:,} keys were set on two devices at once: `limpet review`")
+        output.words(f"set on two devices at once: {counted(report.conflicts, 'key')}: `limpet review`")
     if report.purged:
-        output.words(f"{report.purged:,} memories were purged on another device, and are erased here now")
+        output.words(f"purged on another device, and erased here now: {counted(report.purged, 'memory')}")
     for note in report.notes:
         output.words(note)
     output.rejected(report.problems, 0)
@@ -193,7 +199,7 @@ def _export(args: Namespace) -> int:
     if args.json:
         output.object_line({"lines": lines, "path": args.path})
     else:
-        output.words(f"exported {lines:,} lines to {args.path}")
+        output.words(f"exported {counted(lines, 'line')} to {args.path}")
     return 0
 
 
@@ -215,7 +221,7 @@ def _export_to(args: Namespace) -> int:
             | {name: shown[name] for name in ("rejected", "more_rejected", "notes")}
         )
     else:
-        output.words(f"exported {output.counted(report.new, 'memory')} to {args.path}")
+        output.words(f"exported {counted(report.new, 'memory')} to {args.path}")
         output.notes(report)
     return 2 if report.rejected else 0
 
@@ -234,7 +240,8 @@ def _copy(args: Namespace) -> int:
     if args.json:
         output.object_line(report._asdict())
     else:
-        output.words(f"copied {report.events:,} events and {report.vectors:,} vectors to {shown(args.target)}"
+        output.words(f"copied {counted(report.events, 'event')} and {counted(report.vectors, 'vector')} to "
+                     + shown(args.target)
                      + (f"; {report.there:,} were there" if report.there else ""))  # fmt: skip
         output.words("not copied: the journal, what was shown, which transcripts were read, claims of checkouts")
     return 0

@@ -25,7 +25,7 @@ def _ui(args: Namespace) -> int:
     from ..web.server import serve_ui
 
     words = ("--store", args.store) if args.store else ()
-    with limpet.open(args.store, scope=args.scope, read_only=args.read_only) as memory:
+    with limpet.open(args.store, scope=args.scope, read_only=args.read_only, create=False) as memory:
         serve_ui(memory, port=args.port, read_only=args.read_only, words=words, ready=lambda link: _ready(args, link))
     return 0
 

@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from ..model.errors import StoreError, StoreMissing
+from ..model.errors import StoreError, StoreMissing, counted
 from ..work.doctor import Check, advice
 from . import output
 from .options import Command, open_store
@@ -125,7 +125,8 @@ def _reembed(args: Namespace) -> int:
     code = _worked(report, as_json=args.json)
     if report.remaining and not report.failed:
         why = f"another process works on them, or was killed less than {LEASE_SECONDS} seconds ago"
-        output.words(f"{report.remaining:,} texts still wait: {why}; then run `limpet reembed` again")
+        waiting = f"{counted(report.remaining, 'text')} still wait{'s' * (report.remaining == 1)}"
+        output.words(f"{waiting}: {why}; then run `limpet reembed` again")
         return UNSOUND
     return code
 
@@ -147,7 +148,7 @@ def _rebuild(args: Namespace) -> int:
     if args.json:
         output.object_line({"events": events})
     else:
-        output.line(f"replayed {events:,} events")
+        output.line(f"replayed {counted(events, 'event')}")
     return 0
 
 

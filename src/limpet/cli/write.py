@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, counted
 from ..model.memory import KINDS
 from . import names, output
 from . import receipt as each_receipt
@@ -188,7 +188,8 @@ def _edit_options(parser: ArgumentParser) -> None:
 def _edit(args: Namespace) -> int:
     text = given_text(args.text)
     with open_store(args) as memory:
-        return receipt(memory.edit(args.id, text), memory, as_json=args.json)
+        before = memory.get(args.id).content
+        return receipt(memory.edit(args.id, text), memory, as_json=args.json, gone=f"before: {before}")
 
 
 def _tag_options(parser: ArgumentParser) -> None:
@@ -212,7 +213,9 @@ def _tag(args: Namespace) -> int:
         else:
             raise BadInput(f"not a change: {word[:60]!r}", hint="+topic, -topic or k=v")
     with open_store(args) as memory:
-        return receipt(memory.tag(args.id, add, remove, values), memory, as_json=args.json)
+        before = memory.get(args.id)
+        done = memory.tag(args.id, add, remove, values)
+        return receipt(done, memory, as_json=args.json, gone=each_receipt.untagged(before, memory))
 
 
 def _tag_order(words: list[str]) -> list[str]:
@@ -294,19 +297,23 @@ def _forget(args: Namespace) -> int:
     }  # fmt: skip
     if args.last:
         args.ids = [*args.ids, names.LAST]
-    only_shown = args.dry_run or (any(given.values()) and not args.confirm)
+    chosen = any(given.values())
+    only_shown = args.dry_run or (chosen and not args.confirm)
     with open_store(args) as memory:
         found = memory.forget(args.ids or None, **given, why=args.why, dry_run=only_shown)
         if args.json:
             output.object_line(found.as_dict())
-            return 0
+            return 1 if chosen and not found.memories else 0
+        if not found.memories and chosen:
+            which = "none of these" if args.ids else f"no memory of {memory.scope}"
+            output.words(f"nothing to forget: {which} has all that is asked for")
+            return 1
         if not found.memories:
-            known = [memory.get(one) for one in args.ids if not any(given.values())]
-            told = ", ".join(f"{name} is {one.state} already" for name, one in zip(args.ids, known, strict=False))
-            output.words("nothing to forget" + (f": {told}" if told else ""))
-            return 0 if args.ids else 1
+            known = zip(args.ids, map(memory.get, args.ids), strict=True)
+            output.words("nothing to forget: " + ", ".join(f"{name} is {one.state} already" for name, one in known))
+            return 0
         output.listed(found.memories, memory)
-    count = output.counted(len(found.memories) - len(found.waiting), "memory")
+    count = counted(len(found.memories) - len(found.waiting), "memory")
     if only_shown:
         output.words(f"would forget {count}; --confirm does it")
         return 0

@@ -59,7 +59,7 @@ def from_transcripts(memory: Limpet, paths: Iterable[Path], report: TransferRepo
 
     Raises BadInput for a path that is not there; what cannot be read is in `report`.
     """
-    from ..model.errors import BadInput
+    from ..model.errors import BadInput, message_of
 
     pauses = read_pauses(memory.path)
     for path in find(list(paths), report):
@@ -70,7 +70,7 @@ def from_transcripts(memory: Limpet, paths: Iterable[Path], report: TransferRepo
                 if one.client != "notes" and limited(one, pauses):
                     yield from _moments(one.id, one.client, list(_steps(one)), whole=True)
         except (BadInput, OSError) as error:
-            report.bad(str(path), str(error))
+            report.bad(str(path), message_of(error))
 
 
 def _steps(one: Conversation) -> Iterator[Step]:

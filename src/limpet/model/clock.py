@@ -1,6 +1,7 @@
 """Time: int64 microseconds since 1970 in UTC everywhere inside; ISO 8601 at the edges.
 
-Nothing here sleeps. `parse_time` is the one reader of times that people and programs type.
+Nothing here sleeps. `parse_time` and `parse_duration` are the readers of times, and of lengths of time, that people
+and programs type.
 """
 
 from __future__ import annotations
@@ -26,6 +27,12 @@ _HINT = (
     'use ISO 8601 ("2026-01-31T09:30", in another time zone "2026-01-31T09:30+01:00"), a date of the years 1 to 9999, '
     'or "3 days ago"'
 )
+# A number and a unit, of which the first letter says enough.
+_LENGTH = (
+    r"([0-9]{1,6}(?:\.[0-9]{1,6})?|\ban?(?=\s))\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)"
+)
+_UNIT_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+MOST_DAYS = 73_000
 _QUARTER = r"(?i)\bq[1-4]\b"
 
 
@@ -156,6 +163,20 @@ def parse_time(text: str | int | date, *, now: int) -> int:
     if not 0 < len(words) <= 100 or words.isdigit() or "\0" in words:
         raise _not_a_time(text)
     return _parse_words(words, now)
+
+
+def parse_duration(text: str) -> int:
+    """Read a length of time: "90m", "1h30m", "2 hours", "1 day and 12 hours". Returns microseconds, above 0.
+
+    Raises BadInput, also above MOST_DAYS.
+    """
+    low = text.lower()
+    parts = re.findall(_LENGTH, low) if re.fullmatch(rf"{_LENGTH}(?:\s*(?:,|and\b)?\s*{_LENGTH})*", low) else []
+    seconds = sum((1.0 if number in ("a", "an") else float(number)) * _UNIT_SECONDS[unit[0]] for number, unit in parts)
+    found = round(seconds * MICROSECONDS_PER_SECOND)
+    if not 0 < found <= MOST_DAYS * MICROSECONDS_PER_DAY:
+        raise BadInput(f"not a length of time: {text[:40]!r}", hint="such as 30m, 2h, 1h30m or 1d")
+    return found
 
 
 def _parse_words(words: str, now: int) -> int:

@@ -17,6 +17,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 _MISSING: Any = object()  # no default
+# Characters of values that a repr shows whole; of more it shows so many characters of a text, so many of a list.
+SHOWN_WHOLE, SHOWN_OF_A_TEXT, SHOWN_OF_A_LIST = 120, 60, 3
+# What says most of a value inside another, the first that it has.
+_SAYING = ("content", "text", "value", "node", "message", "name", "id")
 
 
 class _Field:
@@ -135,8 +139,38 @@ def _hash(self: Any) -> int:
 
 
 def _shown(self: Any) -> str:
-    values = [f"{name}={getattr(self, name)!r}" for name, field in self.__fields__.items() if field.repr]
-    return f"{type(self).__qualname__}({', '.join(values)})"
+    """As the standard library's where that is short; else cut, for a person, and without what is nothing."""
+    given = [(name, getattr(self, name)) for name, field in self.__fields__.items() if field.repr]
+    values = ", ".join(f"{name}={value!r}" for name, value in given)
+    if len(values) > SHOWN_WHOLE:
+        values = ", ".join(_in_brief(name, value) for name, value in given if not _is_nothing(value))
+    return f"{type(self).__qualname__}({values})"
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or (isinstance(value, str | list | tuple | dict) and not value)
+
+
+def _in_brief(name: str, value: Any) -> str:
+    if name.endswith("_us") and type(value) is int:
+        from .clock import format_time
+
+        return f"{name.removesuffix('_us')}={format_time(value)}"
+    return f"{name}={_brief(value)}"
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        more = [f"... {len(value) - SHOWN_OF_A_LIST} more"] if len(value) > SHOWN_OF_A_LIST else []
+        parts = ", ".join([*map(_brief, value[:SHOWN_OF_A_LIST]), *more])
+        return f"[{parts}]" if isinstance(value, list) else f"({parts}{',' * (len(value) == 1)})"
+    said = next((getattr(value, name) for name in _SAYING if hasattr(value, name)), None)
+    if said is not None:
+        return f"{type(value).__name__}({_brief(said)})"
+    if isinstance(value, str):
+        return repr(value if len(value) <= SHOWN_OF_A_TEXT else value[: SHOWN_OF_A_TEXT - 1] + "…")
+    text = repr(value)
+    return text if len(text) <= SHOWN_OF_A_TEXT else text[: SHOWN_OF_A_TEXT - 1] + "…"
 
 
 def _refuse(_self: Any, name: str, *value: object) -> None:

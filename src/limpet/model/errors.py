@@ -33,8 +33,10 @@ class LimpetError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
-        if hint:
-            self.add_note(f"hint: {hint}")  # under the traceback of a program that catches nothing
+
+    def __str__(self) -> str:
+        """With the hint: the last line of a traceback, in a notebook too."""
+        return f"{self.message} (hint: {self.hint})" if self.hint else self.message
 
     def as_dict(self) -> dict[str, object]:
         """The `--json` form: {"error", "message", "hint"?}."""
@@ -42,6 +44,17 @@ class LimpetError(Exception):
         if self.hint:
             shown["hint"] = self.hint
         return shown
+
+
+def counted(count: int, what: str, mark: str = "") -> str:
+    """`1 memory`, `2 memories`: how messages say how many. `mark`: behind the number, "+" for at least so many."""
+    several = f"{what[:-1]}ies" if what[-1] == "y" and what[-2] not in "aeiou" else f"{what}s"
+    return f"{count:,}{mark} {what if count == 1 and not mark else several}"
+
+
+def message_of(error: Exception) -> str:
+    """What went wrong, without what to do."""
+    return error.message if isinstance(error, LimpetError) else str(error)
 
 
 class NotFound(LimpetError):

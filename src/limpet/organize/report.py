@@ -33,4 +33,5 @@ class OrganizeReport(TransferReport):
     demoted: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)
     rules: Counter[str] = field(default_factory=Counter)  # which rule took how many of the new ones
     taken: list[dict[str, Any]] = field(default_factory=list, metadata=named("memories"))  # the new ones
+    scopes: set[str] = field(default_factory=set)  # where something was stored or observed: an undo is of one of them
     model: dict[str, Any] | None = field(default=None, metadata=OPTIONAL)  # what a language model did, and what it cost

@@ -275,6 +275,8 @@ class Organizer:
         report = self._report
         for one in allowed:
             status, id = outcomes[one.id]
+            if status != "known":
+                report.scopes.add(one.valid.scope)
             if status in ("created", "quarantined"):
                 report.new += 1
                 report.rules[one.found.rule] += 1

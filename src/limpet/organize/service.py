@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..mirror.service import mirror_sync, mirrors
 from ..model.errors import BadInput, LimpetError
+from ..model.ids import format_id
 from ..pause import look
 
 if TYPE_CHECKING:
@@ -50,15 +51,17 @@ def organize(
     named = [Path(os.fspath(one)) for one in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     reading = _reading(models, budget_tokens, budget_usd, dry_run)
     try:
-        if named or clients:
-            strict = [one for one in named if one.is_file()]
-            loose = [one for one in scan.find(named, report) if one not in strict]
-            _run(context, report, strict, reading, by_folder, dry_run, summaries, strict=True)
-            _run(context, report, loose, reading, by_folder, dry_run, summaries, strict=False)
-            theirs = scan.places(scan.PLACES if "all" in clients else clients, Path.home())  # type: ignore[arg-type]
-            _run(context, report, theirs, reading, by_folder, dry_run, summaries, strict=False, others=True)
-        else:
-            _run_named(context, report, reading, by_folder, dry_run, summaries)
+        with context.one_operation() as operation:
+            if named or clients:
+                strict = [one for one in named if one.is_file()]
+                loose = [one for one in scan.find(named, report) if one not in strict]
+                _run(context, report, strict, reading, by_folder, dry_run, summaries, strict=True)
+                _run(context, report, loose, reading, by_folder, dry_run, summaries, strict=False)
+                theirs = scan.places(scan.PLACES if "all" in clients else clients, Path.home())  # type: ignore[arg-type]
+                _run(context, report, theirs, reading, by_folder, dry_run, summaries, strict=False, others=True)
+            else:
+                _run_named(context, report, reading, by_folder, dry_run, summaries)
+        report.operation = format_id(operation[0]) if operation else None
     finally:
         if reading is not None:
             report.model = reading.as_dict()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..model.clock import Instant, MaybeInstant, format_time
 from ..model.dataclass import dataclass, field
+from ..model.errors import counted
 from ..model.memory import KINDS
 from ..model.sequence import Holds
 from ..text.blocks import neutral, word
@@ -258,4 +259,4 @@ def more_rules(count: int, many: bool, *, apart: bool) -> str:
 def stats_line(stats: dict[str, int]) -> str:
     """How many memories there are, by kind."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in stats.items())
-    return f"{sum(stats.values())} memories: {kinds}"
+    return f"{counted(sum(stats.values()), 'memory')}: {kinds}"

@@ -47,7 +47,7 @@ def judged(
         if not asked_for and max(said.values()) < C.JUDGE_DOUBTS and vectors.judge(plan) is not None:  # in time
             said |= _read(judge, store, found, plan, order[C.JUDGED : C.JUDGED_IN_DOUBT])
     except EmbedderUnavailable as error:
-        found.miss("rerank" if asked_for else "judge", str(error))
+        found.miss("rerank" if asked_for else "judge", error.message)
         return {}
     return said
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import replace
+from ..model.errors import counted
 from ..model.ids import parse_id
 from ..model.memory import FOREIGN
 from ..rank import constants as C
@@ -201,7 +202,7 @@ def _activity(rows: Sequence[Lately], entries: Entries, capped: str) -> None:
             continue
         label = ""
         if best.session is not None:
-            label = f"session {one_line(best.title or best.session)}, {len(group)}{capped} memories"
+            label = f"session {one_line(best.title or best.session)}, {counted(len(group), 'memory', capped)}"
         entries.claim(best.num, "activity", worth("activity", place), label)
         place += 1
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..model.clock import Instant
-from ..model.dataclass import NamedTuple, dataclass, field
+from ..model.clock import Instant, format_time
+from ..model.dataclass import NamedTuple, dataclass, field, replace
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
 from ..model.events import Event
-from ..model.ids import format_id
+from ..model.ids import format_id, parse_id
 from ..model.state import SESSION_EVENTS, cancelled_by
 
 if TYPE_CHECKING:
+    from ..context import Context
+    from ..model.memory import Memory
     from ..store.contract import Store
     from .write import Receipt, Writer
 
@@ -226,6 +228,21 @@ def undo(writer: Writer, done: Done, origin: str = "agent") -> list[Receipt]:
     return list(receipts.values())
 
 
+def standing(context: Context, receipts: Sequence[Receipt]) -> list[Receipt]:
+    """The receipts of an undo, with how each memory stands after it as the reason."""
+    found = []
+    for one in receipts:
+        memory = context.store.memories.get(parse_id(one.id))
+        found.append(one if memory is None else replace(one, reason=how_it_stands(context.as_read(memory))))
+    return found
+
+
+def how_it_stands(memory: Memory) -> str:
+    if memory.state in ("active", "superseded"):
+        return "held" if memory.state == "active" else "no longer held"
+    return "no longer held" if memory.reason == "undone" else memory.state
+
+
 def told(store: Store, several: Sequence[Done]) -> list[Operation]:
     """Operations in words."""
     names = store.ledger.abbreviate([one.id for one in several])
@@ -298,6 +315,10 @@ def _detail(event: Event) -> str:
     if event.type == "tagged":
         values = (f"{name}={value}" for name, value in data.get("metadata", {}).items())
         return " ".join((*("#" + topic for topic in data.get("topics", ())), *values))
+    if event.type == "bounded":
+        words = (("valid_from", "from"), ("valid_to", "until"))
+        told = [f"{word} {(format_time(at) or '')[:19]}Z" for name, word in words if (at := data.get(name)) is not None]
+        return " ".join(["holds", *told, *([f"({data['why']})"] if data.get("why") else [])])
     return str(data.get("why") or data.get("quarantine") or data.get("verdict") or data.get("key") or "")
 
 

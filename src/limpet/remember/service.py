@@ -338,13 +338,15 @@ def undo(context: Context, event: str | None, *, origin: str) -> list[Receipt]:
         one = done.last_done(store, scopes) if event is None else done.named(store, event, scopes)
         return done.undo(writer, one, origin)
 
-    return context.write(decide)
+    return done.standing(context, context.write(decide))
 
 
 def redo(context: Context) -> list[Receipt]:
     from ..remember import operations as done
 
-    return context.write(lambda writer: done.undo(writer, done.last_undone(writer.reads, context.scopes)))
+    return done.standing(
+        context, context.write(lambda writer: done.undo(writer, done.last_undone(writer.reads, context.scopes)))
+    )
 
 
 def log(context: Context, *, limit: int, event: str | None, sessions: bool) -> list[Operation]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..model.clock import format_time
 from ..model.dataclass import replace
-from ..model.errors import BadInput, NotFound
+from ..model.errors import BadInput, NotFound, counted
 from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import Memory, least_trusted
 from ..text.quoted import OF_SESSION, QUOTED_CHARACTERS
@@ -82,7 +82,7 @@ def compress(
 def quoted(name: str, members: Sequence[Memory]) -> str:
     """The weightiest statements of a session, a line each, in the words in which they were made."""
     days = [(format_time(at) or "")[:10] for at in (members[0].created_at, members[-1].created_at)]
-    lines = [f"Session {name}, {' to '.join(dict.fromkeys(days))}, {len(members)} memories."]
+    lines = [f"Session {name}, {' to '.join(dict.fromkeys(days))}, {counted(len(members), 'memory')}."]
     place = {kind: number for number, kind in enumerate(WEIGHT)}
     weighed = sorted(members, key=lambda one: (not one.pinned, place.get(one.kind, len(WEIGHT)), -one.importance))
     length, left = len(lines[0]), len(members)

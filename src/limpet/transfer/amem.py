@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, message_of
 from .records import Link, Record, TransferReport, in_range, time_or_note, unit
 
 HEADER = struct.Struct("<4sIIIQQQQQQ")
@@ -57,7 +57,7 @@ def read(path: Path, report: TransferReport) -> Iterator[Record]:
             try:
                 yield _record(data, head, i, links, report)
             except (BadInput, ValueError) as error:
-                report.bad(f"node {i}", str(error))
+                report.bad(f"node {i}", message_of(error))
 
 
 def read_head(data: mmap.mmap, size: int) -> Head:

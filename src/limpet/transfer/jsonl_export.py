@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..model.errors import BadInput, StoreDamaged
+from ..model.errors import BadInput, StoreDamaged, counted
 from ..model.ids import format_id
 from ..model.memory import STATES
 from ..store.files import new_file
@@ -117,7 +117,7 @@ class _Lines:
         from ..store.engines import salvage
 
         found = salvage(self._store.path)
-        self.lost.append(f"{found.lost:,} events or more")
+        self.lost.append(f"{counted(found.lost, 'event')} or more")
         if found.statements:
             self.lost.append(f"the history of {len(found.statements):,} memories, which are there as they are now")
         for event in found.events:

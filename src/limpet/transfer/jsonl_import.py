@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..model.clock import parse_time
-from ..model.errors import BadInput, LimpetError
+from ..model.errors import BadInput, LimpetError, message_of
 from ..model.events import Event
 from ..model.ids import parse_id
 from ..model.memory import STATES, caseless
@@ -235,7 +235,7 @@ class _Import:
                     raise ValueError("a count must be a whole number, not below 0")
                 good.append(counts | {"used_at": parse_time(row["used_at"], now=0), "id": parse_id(row["id"])})
             except (KeyError, TypeError, ValueError, AttributeError, LimpetError) as error:
-                self._reject(number, f"not a usage line: {error}")
+                self._reject(number, f"not a usage line: {message_of(error)}")
         usage.clear()
         if good and not self._dry_run:
             self._context.store.usage.restore(good)
@@ -268,7 +268,7 @@ class _Import:
                     rows[facts] = self._context.store.vectors.register(*facts).num
                 wanted.setdefault(rows[facts], {})[id] = unit
             except (KeyError, TypeError, ValueError, AttributeError, LimpetError) as error:
-                self._reject(number, f"not a vector line: {error}")
+                self._reject(number, f"not a vector line: {message_of(error)}")
         vectors.clear()
         for num, units in wanted.items():
             text_ids = self._context.store.search.texts_of(list(units))

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from ..model.clock import parse_time
 from ..model.dataclass import dataclass, field
 from ..model.encode import PLACES, JsonForm
-from ..model.errors import BadInput
+from ..model.errors import BadInput, message_of
 from ..model.memory import KINDS
 
 Progress = Callable[[int, int], None]
@@ -191,7 +191,7 @@ def time_or_note(
     try:
         return read(value)
     except (BadInput, OverflowError) as error:
-        report.bad(place, f"{what}: {error}; taken without it")
+        report.bad(place, f"{what}: {message_of(error)}; taken without it")
         return None
 
 

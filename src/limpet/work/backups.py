@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..model.clock import MICROSECONDS_PER_SECOND, to_datetime
+from ..model.clock import MICROSECONDS_PER_SECOND, parse_duration, to_datetime
 from ..model.errors import BadInput, LimpetError, StoreError
 from ..store.records import BackupPlan
 
@@ -27,16 +27,7 @@ class BackupState(NamedTuple):
     newest_at_us: int | None = None
 
 
-_UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
 MOST_KEPT = 10_000
-
-
-def interval(text: str) -> int:
-    """`12h`, `1d`, `2w` in microseconds. Raises BadInput."""
-    found = re.fullmatch(r"([1-9]\d{0,3})([mhdw])", text)
-    if found is None:
-        raise BadInput(f"not an interval: {text!r:.60}", hint="such as 30m, 12h, 1d, 2w; off ends them")
-    return int(found[1]) * _UNITS[found[2]] * MICROSECONDS_PER_SECOND
 
 
 def backup_state(context: Context) -> BackupState:
@@ -67,7 +58,7 @@ def plan_backups(context: Context, folder: str | os.PathLike[str] | None, *, eve
         place.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot make the folder {place}: {error.strerror}") from None
-    plan = BackupPlan(str(place), interval(every), keep, 0)
+    plan = BackupPlan(str(place), parse_duration(every), keep, 0)
     maintenance.plan_backups(plan, was=maintenance.backup_plan())
     return make_due(context)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..model.dataclass import dataclass
-from ..model.errors import EmbedderUnavailable
+from ..model.errors import EmbedderUnavailable, counted
 from ..recall.semantic import SemanticSearch
 from ..store.records import ALL, Filter, Problem, is_beyond_rebuild
 from ..text.language import is_english
@@ -36,7 +36,7 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
         Check(
             name="store",
             status="ok",
-            message=f"{store.path}: {stats.memories:,} memories, {stats.file_bytes / 1e6:,.1f} MB"
+            message=f"{store.path}: {counted(stats.memories, 'memory')}, {stats.file_bytes / 1e6:,.1f} MB"
             + (", read-only" if store.read_only else ""),
         )
     ]
@@ -54,7 +54,7 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
             Check(
                 name="queue",
                 status="fail",
-                message=f"{stats.dead_jobs} jobs failed for good; the last error: {dead[-1].error}",
+                message=f"{counted(stats.dead_jobs, 'job')} failed for good; the last error: {dead[-1].error}",
                 hint="mend the cause, then `limpet reembed`",
             )
         )
@@ -64,7 +64,7 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
             Check(
                 name="queue",
                 status="warn",
-                message=f"{stats.waiting_jobs:,} memories wait for their vectors; words find them already"
+                message=f"{counted(stats.waiting_jobs, 'memory')} without a vector yet: words find them already"
                 + (f"; the last error: {error}" if error else ""),
                 hint="limpet work",
             )
@@ -108,7 +108,7 @@ def _vectors(store: Store, embedder: Embedder) -> list[Check]:
         lack = set(store.vectors.missing(active.num, limit=ALL)) - set(store.jobs.due(ALL, first=(), most=ALL))
         if not lack:
             return []
-        message = f"{len(lack):,} memories have no vector of {active.name}, which answers; words find them"
+        message = f"without a vector of {active.name}, which answers: {counted(len(lack), 'memory')}; words find them"
         return [Check(name="vectors", status="warn", message=message, hint="limpet work")]
     row = next((one for one in rows if one.fingerprint == embedder.fingerprint), None)
     texts = store.vectors.missing(0, limit=ALL)  # every one: no embedder has this number

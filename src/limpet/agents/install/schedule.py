@@ -16,14 +16,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ...model.clock import MICROSECONDS_PER_SECOND, parse_duration
 from ...model.errors import BadInput
 from .files import delete, write
 
 NAME = "limpet-organize"
 LABEL = "dev.limpet.organize"
 MARK = f"# {NAME}"
-_EVERY = re.compile(r"(\d{1,4})\s*(m|min|h|d)")
-_SECONDS = {"m": 60, "min": 60, "h": 3_600, "d": 86_400}
 SHORTEST, LONGEST = 600, 7 * 86_400
 KINDS = ("systemd", "launchd", "cron")
 
@@ -40,16 +39,23 @@ class Timer(NamedTuple):
 
 def is_schedule(text: str) -> bool:
     """Whether `--every` names a schedule ("6h", "off") and not the seconds of a run that goes on by itself."""
-    return text == "off" or _EVERY.fullmatch(text) is not None
+    return text == "off" or bool(_seconds(text))
 
 
 def seconds_of(text: str) -> int:
     """Raises BadInput."""
-    found = _EVERY.fullmatch(text)
-    seconds = int(found[1]) * _SECONDS[found[2]] if found else 0
+    seconds = _seconds(text)
     if not SHORTEST <= seconds <= LONGEST:
         raise BadInput(f"--every {text}: from 10m to 7d", hint="such as 30m, 6h or 1d, or off")
     return seconds
+
+
+def _seconds(text: str) -> int:
+    """0: it is no length of time."""
+    try:
+        return parse_duration(text) // MICROSECONDS_PER_SECOND
+    except BadInput:
+        return 0
 
 
 def kind_here(home: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import sys
@@ -96,7 +97,8 @@ def check_place(path: Path, *, read_only: bool) -> None:
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(f"cannot make the folder {path.parent}: {error.strerror}") from None
+            hint = how_to_write(str(path)) if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else None
+            raise StoreError(f"cannot make the folder {path.parent}: {error.strerror}", hint=hint) from None
 
 
 def _stays_empty(path: Path) -> bool:
@@ -214,7 +216,7 @@ def translation(error: apsw.Error, path: str) -> LimpetError:
     if isinstance(error, apsw.FullError):
         return StoreError(f"the disk that holds {path} is full; nothing was stored", hint="free some space, try again")
     if isinstance(error, apsw.ReadOnlyError):
-        return StoreReadOnly(f"{path} cannot be written", hint="check the permissions of the file and its folder")
+        return StoreReadOnly(f"{path} cannot be written", hint=how_to_write(path))
     if isinstance(error, apsw.CantOpenError | apsw.PermissionsError | apsw.AuthError):
         return StoreError(f"cannot open {path}: {error}", hint="check the path and its permissions")
     if isinstance(error, apsw.NotADBError | apsw.CorruptError):
@@ -226,12 +228,29 @@ def translation(error: apsw.Error, path: str) -> LimpetError:
     return StoreError(f"the store failed: {error}")
 
 
+def how_to_write(path: str) -> str:
+    """What to do where a store, or a new one, takes no write."""
+    there = os.path.exists(path)  # noqa: PTH110
+    place = next(one for one in (Path(path), *Path(path).absolute().parents) if os.path.exists(one))  # noqa: PTH110
+    if hasattr(os, "statvfs") and os.statvfs(place).f_flag & os.ST_RDONLY:
+        why = "its disk is mounted read-only"
+    elif there and not _is_unwritable(path):
+        return "it was opened to be read: open it without read_only"
+    else:
+        why = "check the permissions of the file and its folder"
+    return (
+        f"{why}; or "
+        + "`limpet backup NEW` copies it to where you may write, and " * there
+        + "--store NEW writes there"
+    )
+
+
 def _connect(path: str, *, read_only: bool) -> apsw.Connection:
     if not read_only and not _is_unwritable(path):
         with contextlib.suppress(apsw.CantOpenError, apsw.ReadOnlyError):
             return connect(path)
     if not read_only and not os.access(path, os.R_OK):
-        raise StoreError(f"cannot open {path}", hint="check the path and its permissions")
+        raise StoreError(f"cannot open {path}", hint=how_to_write(path))
     # A read-only folder has no room for the shared-memory file of WAL: without a log to replay, the file is enough.
     wal = Path(path + "-wal")
     if not os.access(Path(path).absolute().parent, os.W_OK) and not (wal.exists() and wal.stat().st_size):

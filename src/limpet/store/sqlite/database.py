@@ -21,7 +21,7 @@ from ...keys import signing_key
 from ...model.errors import LimpetError, StoreError, StoreReadOnly
 from ...model.forks import OPENING, abandon, hold_at_fork
 from ..sql.database import Index
-from .connection import busy_handler, connect, open_connection, translated, translation
+from .connection import busy_handler, connect, how_to_write, open_connection, translated, translation
 from .index import SqliteIndex
 
 # After so many pages more a thread folds the write-ahead log into the file: the commit that did so took five times as
@@ -152,7 +152,7 @@ class Database:
     def writing(self) -> Iterator[apsw.Connection]:
         """A write transaction: committed at the end, rolled back when anything is raised; inside one, a part of it."""
         if self.read_only:
-            raise StoreReadOnly(f"{self.path} is open read-only", hint="check the permissions of the file")
+            raise StoreReadOnly(f"{self.path} is open read-only", hint=how_to_write(self.path))
         if self._writes_in == threading.get_ident():
             assert self._writer is not None
             yield self._writer
@@ -178,7 +178,7 @@ class Database:
     def maintaining(self) -> Iterator[apsw.Connection]:
         """The connection that writes, outside any transaction: for statements that cannot be in one."""
         if self.read_only:
-            raise StoreReadOnly(f"{self.path} is open read-only", hint="check the permissions of the file")
+            raise StoreReadOnly(f"{self.path} is open read-only", hint=how_to_write(self.path))
         with self._write_lock, translated(self.path):
             self._check_open()
             self._check_in_place()
