@@ -192,16 +192,17 @@ def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
         f"{would}new {report.new:,}, said again {report.observed:,}, known already {report.known:,}"
     )
     for count, what in (
-        (report.echoes, "left out, as it repeats what limpet had recalled"),
-        (len(report.demoted), "kept as an episode, by the rules of `limpet sweep`"),
-        (report.quarantined, "like an instruction, and kept out until a person looks: `limpet review`"),
-        (report.redacted, "without the secrets that were in it"),
-        (report.proposals, "against what is believed, for a person to decide: `limpet review`"),
-        (report.summaries, "summed up: a day or a month"),
-        (len(report.mirrors), "synced: a mirror"),
+        (report.echoes, "left out: limpet had recalled the same"),
+        (len(report.demoted), "kept as episodes, by the rules of `limpet sweep`"),
+        (report.quarantined, "read like instructions, kept out until a person looks: `limpet review`"),
+        (report.redacted, "held secrets, which were left out"),
+        (report.proposals, "spoke against what is believed, for a person to decide: `limpet review`"),
+        (report.summaries, "written to sum up days and months"),
     ):
         if count:
-            output.words(f"{count:,} x {what}")
+            output.words(f"{count:,} {what}")
+    if report.mirrors:
+        output.words(f"{counted(len(report.mirrors), 'mirror')} synced")
     _cost(report, before=dry_run)
     output.notes(report)
     undone_by(report.operation, report.scopes if report.scopes - {scope, GLOBAL_SCOPE} else ())

@@ -109,11 +109,9 @@ def _show(report: TransferReport, memory: Limpet, *, dry_run: bool) -> None:
         f"not understood {len(report.rejected) + report.more_rejected:,}"
     )
     if report.quarantined:
-        output.words(
-            f"{report.quarantined:,} x like an instruction, and kept out until a person looks: `limpet review`"
-        )
+        output.words(f"{report.quarantined:,} read like instructions, kept out until a person looks: `limpet review`")
     if report.redacted:
-        output.words(f"{report.redacted:,} x without the secrets that were in it")
+        output.words(f"{report.redacted:,} held secrets, which were left out")
     output.notes(report)
     _ended(memory, report.operation)
 
