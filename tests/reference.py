@@ -620,10 +620,9 @@ class ReferenceStore:
         found = found if memory is None else [one for one in self._exposed if one.memory == memory]
         return found[::-1][:limit]
 
-    def _began_with(self, session: str, ids: Iterable[bytes], *, briefed: bool = False) -> set[bytes]:
+    def _began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
         """Of a store in which nothing was compacted."""
-        via = "prepare" if briefed else "start"
-        starts = [one for one in self._exposed if one.session == session and one.via == via and one.shown]
+        starts = [one for one in self._exposed if one.session == session and one.via == "start" and one.shown]
         found = set()
         for one in starts:
             was, now = self._get(one.memory, known_at=one.at), self._get(one.memory)

@@ -95,9 +95,6 @@ def test_what_a_session_began_with_is_known_while_it_says_the_same(store, scribe
     assert store.exposures.began_with("s1", [same, changed]) == {same, changed}
     assert store.exposures.began_with("s1", [same]) == {same}
     assert store.exposures.began_with("s2", [same]) == set()
-    store.exposures.note([ExposureRow("project:api", "s2", "mcp", 10**15 * 3, "prepare", same, 9)])
-    assert store.exposures.began_with("s2", [same, changed], briefed=True) == {same}
-    assert store.exposures.began_with("s2", [same]) == store.exposures.began_with("s1", [same], briefed=True) == set()
 
 
 def test_lines_are_dropped_by_number_in_their_scope(store):

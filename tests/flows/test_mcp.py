@@ -481,26 +481,6 @@ def test_what_tools_answer_with_leaves_receipts(memory):
     assert recalled.tokens > 5 and prepared.tokens > 5 and recalled.used is None
 
 
-def test_what_stands_is_said_once_in_a_session(memory):
-    """And again to who asks without a message, as after its context was compacted."""
-    memory.remember("Never deploy on Fridays", kind="preference", origin="user")
-    memory.remember("Tests need Redis on port 6380")
-    drain = Drain(memory)
-    service = Service(memory, drain.wake, drain)
-
-    def prepare(message, session="s1"):
-        arguments = {"name": "prepare", "arguments": {"message": message}}
-        return service.answer("tools/call", arguments, Call(session=session))["content"][0]["text"]
-
-    first, second, other, again = (
-        prepare("Which port has Redis?"), prepare("Which port has Redis in the tests?"),
-        prepare("Which port has Redis?", "s2"), prepare(""),
-    )  # fmt: skip
-    assert all("port 6380" in one for one in (first, second, other))
-    assert ["Fridays" in one for one in (first, second, other, again)] == [True, False, True, True]
-    assert "- 1 more that stand: `prepare` without a message shows them" in second
-
-
 def test_vectors_are_made_when_no_call_comes_and_a_recall_makes_those_that_it_lacks(memory, monkeypatch):
     monkeypatch.setattr(mcp, "QUIET_SECONDS", 3_600.0)
     monkeypatch.setattr(mcp, "LONGEST_SECONDS", 3_600.0)

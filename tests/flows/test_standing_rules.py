@@ -93,7 +93,7 @@ def test_where_nothing_answers_a_brief_has_the_rules_that_fit_into_100_tokens(sh
     assert brief.items == shown and len(shown) >= 2 and shown[0].id == pinned
     assert 0 < tokens_of(brief.text()) <= brief.tokens <= 100
     assert brief.more_rules == 13 - len(shown)
-    assert f"\n- {13 - len(shown)} more that stand: `prepare` without a message shows them\n" in brief.text()
+    assert f"\n- {13 - len(shown)} more that stand: `prepare` without a message shows more\n" in brief.text()
 
 
 def test_a_long_rule_is_quoted_in_part_where_nothing_answers(shop):
@@ -142,40 +142,6 @@ def test_once_its_rules_were_seen_a_session_gets_no_line_that_only_counts_the_ot
     lay_down(shop, clock, 130)
     assert "more rules than fit here" in begin()
     assert "more rules" not in begin()
-
-
-def tell(shop, session, brief):
-    """As the tool that answers with a brief notes it."""
-    shop.note_exposures([(one.id, 9) for one in brief.items], session=session, client="mcp", via="prepare")
-
-
-def test_what_stands_is_told_a_session_once_and_again_without_a_message(shop, clock):
-    ids = lay_down(shop, clock, 5)
-    shop.remember(VPN, kind="lesson")
-    tell(shop, "s1", shop.prepare(HANGS, session="s1"))
-    brief = shop.prepare(HANGS, session="s1")
-    assert VPN in brief.text() and not brief.section("context") and not brief.truncated
-    assert "\n- 5 more that stand: `prepare` without a message shows them\n" in brief.text() and brief.more_rules == 5
-    assert tokens_of(brief.text()) <= brief.tokens
-    assert len(shop.prepare(HANGS, session="s2").section("context")) == 5, "another session was told nothing"
-    assert len(shop.prepare("", session="s1").section("context")) == 5, "who asks without a message asks again"
-    assert len(shop.prepare(HANGS, session="s1", full=True).section("context")) == 5
-    clock.advance(seconds=60)
-    shop.edit(ids[0], "Never deploy on Fridays or Mondays")
-    (changed,) = shop.prepare(HANGS, session="s1").section("context")
-    assert changed.content == "Never deploy on Fridays or Mondays"
-
-
-def test_where_nothing_else_is_left_the_rest_of_the_rules_is_told(shop, clock):
-    """Message after message that nothing answers, until all were told."""
-    lay_down(shop, clock, 9)
-    told = set()
-    for _ in range(9):
-        brief = shop.prepare(NOBODY_KNOWS, session="s1")
-        assert brief.tokens <= 100 and not told & {one.id for one in brief.items}
-        told |= {one.id for one in brief.items}
-        tell(shop, "s1", brief)
-    assert len(told) == 9 and brief.more_rules == 9
 
 
 # -- what an agent says against a rule

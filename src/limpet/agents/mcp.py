@@ -49,7 +49,6 @@ class Drain:
     def __init__(self, memory: Limpet) -> None:
         self._memory = memory
         self._exposures: deque[tuple[Limpet, str, list[tuple[str, int]], str]] = deque(maxlen=MOST_EXPOSURES)
-        self._keeping = threading.Lock()
         self._told = threading.Event()
         # Since when something waits, in monotonic seconds. What others left is looked for after the first call.
         self._since: float | None = math.inf
@@ -91,7 +90,7 @@ class Drain:
             told = self._told.wait(self._pause())
             self._told.clear()
             # At once: a client that has its answer may end this process without a word.
-            self.keep()
+            self._keep()
             if not told and self._since in (None, math.inf):
                 self._take_in_edits()
                 self._since = 0.0
@@ -99,7 +98,7 @@ class Drain:
                 self._since = None
                 self._drain()
                 self._give_back()
-        self.keep()
+        self._keep()
 
     def _pause(self) -> float:
         """Seconds until it is time for what waits; where nothing does, to look whether others left something."""
@@ -121,16 +120,14 @@ class Drain:
             give_back()
             self._given_back = time.monotonic()
 
-    def keep(self) -> None:
-        """Write down what was surfaced until now. By the thread, and for who asks what a session was told."""
-        with self._keeping:
-            while self._exposures:
-                memory, via, items, session = self._exposures.popleft()
-                try:
-                    memory.note_exposures(items, session=session, client="mcp", via=via)
-                except LimpetError as error:
-                    print(f"limpet: exposures: {error.message}", file=sys.stderr)  # noqa: T201
-                    return
+    def _keep(self) -> None:
+        while self._exposures:
+            memory, via, items, session = self._exposures.popleft()
+            try:
+                memory.note_exposures(items, session=session, client="mcp", via=via)
+            except LimpetError as error:
+                print(f"limpet: exposures: {error.message}", file=sys.stderr)  # noqa: T201
+                return
 
     def _drain(self) -> None:
         while not self._stopping.is_set():

@@ -60,9 +60,6 @@ class Exposures(Protocol):
 
     def add(self, via: str, items: list[tuple[str, int]], session: str) -> None: ...
 
-    def keep(self) -> None:
-        """What was surfaced until now is written down when this returns."""
-
 
 class Tools:
     """The tools over one open store. `wrote` is called after every change."""
@@ -159,8 +156,6 @@ class Tools:
         return answer
 
     def prepare(self, message: str, budget_tokens: int) -> dict[str, Any]:
-        if self._exposures is not None:
-            self._exposures.keep()  # what the call before told this session is not told again
         brief = self._memory.prepare(
             message, budget_tokens=budget_tokens, session=caller.get() or None, lexical_only=False,
             deadline_ms=PREPARE_DEADLINE_MS,

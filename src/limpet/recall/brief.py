@@ -163,9 +163,9 @@ class Brief(Holds[BriefItem]):
     notes: dict[str, str] = field(default_factory=dict)  # why
     truncated: bool = False  # the budget left something out
     relevant: bool = True  # False: nothing answers the message, and the brief is kept short
-    more_rules: int = 0  # pinned memories and preferences that did not fit, and what stands that its session was shown
+    more_rules: int = 0  # pinned memories and preferences that did not fit
     many_rules: bool = False  # there are still more, which were not counted
-    rules_apart: bool = False  # a brief without a message has room for them
+    rules_apart: bool = False  # a brief without a message has room for more
     elapsed_ms: float = 0.0
 
     @property
@@ -247,12 +247,12 @@ def mark(short: str, trust: str, *more: str) -> str:
 
 
 def more_rules(count: int, many: bool, *, apart: bool) -> str:
-    """What is said of what stands and is not in the brief. `apart`: its message or its session keeps that out, and a
-    brief without a message has room for it; else no more fits.
+    """What is said of what stands and is not in the brief. `apart`: nothing answers its message, which keeps it short;
+    else no more fits.
     """
     more = f"{count}{'+' if many else ''} more"
     if apart:
-        return f"{more} that stand: `prepare` without a message shows them"
+        return f"{more} that stand: `prepare` without a message shows more"
     return f"{more} rules than fit here: ask for a larger budget, or `limpet list --kind preference`"
 
 

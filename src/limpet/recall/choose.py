@@ -94,11 +94,11 @@ def choose(
         for num in nums
     }
     frame = _frame(answers, stats)
-    apart = entries.told > 0 or (not answers and least < budget)
+    apart = not answers and least < budget
     chosen, unsaid = _chosen(
         [Choice(num, (entry := entries.by_num[num]).value, costs[num], _groups(entry, caveats[num])) for num in nums],
-        rules, least - frame, answers=answers, beyond=beyond + entries.told,
-        line=tokens_of(f"- {more_rules(len(rules) + beyond + entries.told, entries.many_rules, apart=apart)}\n"),
+        rules, least - frame, answers=answers, beyond=beyond,
+        line=tokens_of(f"- {more_rules(len(rules) + beyond, entries.many_rules, apart=apart)}\n"),
     )  # fmt: skip
     named = [id for num in chosen for one in caveats[num] for id in one.others]
     short = _short_ids(store, [*(memories[num].id for num in chosen), *named])

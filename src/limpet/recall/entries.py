@@ -21,8 +21,6 @@ class Entries:
     def __init__(self) -> None:
         self.by_num: dict[int, Entry] = {}
         self.many_rules = False  # whether there are more rules than were listed
-        self.known: set[int] = set()  # rows of what stands and the session was shown: they match, or are left out
-        self.told = 0  # how many of them by an earlier brief
 
     def claim(self, num: int, section: str, value: float, label: str = "", score: float | None = None) -> None:
         known = self.by_num.get(num)

@@ -69,8 +69,7 @@ def prepare(
     with store.snapshot(plan.deadline):
         entries = Entries()
         found, relevant = _matches(store, vectors, plan, entries)
-        # Who asks without a message asks for what stands, also once more.
-        _standing(store, plan, entries, session if plan.query.strip() and not full else None)
+        _standing(store, plan, entries, session)
         stats: dict[str, int] = {}
         # What was done lately is for who begins, or asks about something that is known.
         if plan.remaining() <= 0:
@@ -149,8 +148,7 @@ def _speaking(found: Candidates, scores: Sequence[float], asked: int) -> list[bo
 
 
 def _standing(store: Store, plan: Plan, entries: Entries, session: str | None) -> None:
-    """What is pinned, keyed, preferred or aimed for, whatever the message; but not what the session began with, or was
-    told by an earlier brief."""
+    """What is pinned, keyed, preferred or aimed for, whatever the message; but not what the session began with."""
     places: dict[str, int] = {}
     found = list(store.listings.standing(plan.where.scopes or (), at=plan.now, limit=MOST["context"]))
     listed = Counter(group for group, _ in found)
@@ -160,11 +158,8 @@ def _standing(store: Store, plan: Plan, entries: Entries, session: str | None) -
             parse_id(one.id): num
             for (_, num), one in zip(found, store.memories.by_rows([n for _, n in found]), strict=True)
         }
-        began = store.exposures.began_with(session, ids)
-        told = store.exposures.began_with(session, ids.keys() - began, briefed=True)
-        entries.known = {ids[id] for id in began | told}
-        found = [one for one in found if one[1] not in entries.known]
-        entries.told = sum(ids[id] not in entries.by_num for id in told)
+        known = {ids[id] for id in store.exposures.began_with(session, ids)}
+        found = [one for one in found if one[1] not in known]
     for group, num in found:
         place = places[group] = places.get(group, -1) + 1
         if group not in RULES and place >= STANDING:
@@ -233,8 +228,8 @@ def _threads(rows: Sequence[Lately], now: int, entries: Entries, capped: str) ->
 
 
 def _speaker(group: Sequence[Lately], entries: Entries) -> Lately | None:
-    """The memory that says most about what it was: of those that no section has yet, and the session has not seen."""
-    free = [one for one in group if one.num not in entries.by_num and one.num not in entries.known]
+    """The memory that says most about what it was: of those that no section has yet."""
+    free = [one for one in group if one.num not in entries.by_num]
 
     def weight(one: Lately) -> tuple[int, float, int, int]:
         place = SPEAKS_FIRST.index(one.kind) if one.kind in SPEAKS_FIRST else len(SPEAKS_FIRST)

@@ -57,9 +57,6 @@ class _Exposures:
     def add(self, via: str, items: list[tuple[str, int]], session: str) -> None:
         self._drain.add(via, items, session, self._seen)
 
-    def keep(self) -> None:
-        self._drain.keep()
-
 
 class GrantedService:
     """`Service`, as far as a grant goes."""

@@ -107,9 +107,9 @@ class Exposures(Protocol):
         """The last ones of a scope, or of one of its sessions, newest first; or of a memory, in whatever scope."""
         ...
 
-    def began_with(self, session: str, ids: Iterable[bytes], *, briefed: bool = False) -> set[bytes]:
-        """Those of some memories that a session was shown at its start, or (`briefed`) in a brief that it asked for,
-        since it was compacted last, if they still say the same."""
+    def began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
+        """Those of some memories that a session was shown at its start, since it was compacted last, if they still
+        say the same."""
         ...
 
     def counts(self, scope: str) -> list[UseCount]:

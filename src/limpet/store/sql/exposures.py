@@ -63,9 +63,9 @@ class SqlExposures(Repository):
         )
         return [ExposureRow._make((*row[:7], bool(row[7]), bool(row[8]), _VERDICTS.get(row[9]))) for row in found]
 
-    def began_with(self, session: str, ids: Iterable[bytes], *, briefed: bool = False) -> set[bytes]:
+    def began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
         with self._database.reading() as con:
-            return in_front(con, session, ids, "prepare" if briefed else "start")
+            return in_front(con, session, ids, "start")
 
     def counts(self, scope: str) -> list[UseCount]:
         from ..records import UseCount
