@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def ledger(store: str) -> tuple[int, str]:
     opened = open_store(store, describe, read_only="://" not in store)
     whole, count = sha256(), 0
     for event in opened.ledger.events():
-        whole.update(repr(replace(event, seq=0)).encode())
+        whole.update(repr(asdict(replace(event, seq=0))).encode())
         count += 1
     opened.close()
     return count, whole.hexdigest()

@@ -47,7 +47,8 @@ def _fact(args: Namespace) -> int:
             given = {name: value for name in ("origin", "source", "valid_from") if (value := getattr(args, name))}
             value = given_text(args.value)
             told = just_read(memory, given, f"{args.key} {value}") or just_read(memory, given, value)
-            return receipt(with_reason(memory.set_fact(args.key, value, **given), told), memory, as_json=args.json)
+            done = with_reason(memory.set_fact(args.key, value, **given), told)
+            return receipt(done, memory, as_json=args.json, named=args.scope is not None)
         if args.end:
             return receipt(
                 memory.end_fact(args.key, at=args.at, why=args.why, origin=args.origin), memory, as_json=args.json

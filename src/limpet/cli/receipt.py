@@ -32,9 +32,9 @@ FOR_ENGLISH, BEFORE = ("limpet", "minilm"), 20
 _CALLED = {"remembered": "stored", "bounded": "its time was set", "keyed": "its key was set"}
 
 
-def receipt(done: Receipt, memory: Limpet, *, as_json: bool, gone: str = "") -> int:
-    """What a write did; `gone`: what is no more, where the event has only what is there now. Returns the exit code: 2
-    when it was rejected."""
+def receipt(done: Receipt, memory: Limpet, *, as_json: bool, gone: str = "", named: bool = False) -> int:
+    """What a write did; `gone`: what is no more, where the event has only what is there now; `named`: the scope was
+    typed. Returns the exit code: 2 when it was rejected."""
     if as_json:
         object_line(done.as_dict())
     elif done.status == "rejected":
@@ -44,7 +44,8 @@ def receipt(done: Receipt, memory: Limpet, *, as_json: bool, gone: str = "") -> 
         _done(done, memory, new, gone)
         if new is not None:
             names.note_stored(memory.path, new.id, memory.scope)
-            _first(new, memory)
+            if named:
+                _first(new, memory)
             _language(new, memory)
     if done.redacted and not as_json:
         words(f"redacted before storing: {', '.join(done.redacted)}")
@@ -61,14 +62,19 @@ def _language(new: Memory, memory: Limpet) -> None:
         other_language("this is", memory.embedder)
 
 
-def imported_language(memory: Limpet) -> None:
-    """The same of what an import brought, where most of the newest is in another language."""
+def imported_language(operation: str, memory: Limpet) -> None:
+    """The same of what an import brought, where most of it is in another language and what was there is not."""
     from ..text.language import is_english
 
-    if memory.embedder in FOR_ENGLISH:
-        told = [is_english(one.content) for one in memory.list(limit=BEFORE)]
-        if 2 * told.count(False) > len(told):
-            other_language("most of what came is", memory.embedder)
+    if memory.embedder not in FOR_ENGLISH:
+        return
+    done = memory.log(event=operation)[0]
+    came = [is_english(_content(memory, one.id)) for one in done.changes[:BEFORE]]
+    if 2 * came.count(False) <= len(came):
+        return
+    before = (one for one in memory.list(limit=BEFORE) if one.recorded_at_us < done.at_us)
+    if not any(is_english(one.content) is False for one in before):
+        other_language("most of what came is", memory.embedder)
 
 
 def asked_language(query: str, embedder: str) -> None:
@@ -98,11 +104,9 @@ def _first(new: Memory, memory: Limpet) -> None:
     """A word on the first memory of a scope, beside others: its name may be mistyped."""
     if new.scope == GLOBAL_SCOPE:
         return
-    # Most often what was done before says that it is not: counting takes longer.
-    for before in (change for one in memory.log(limit=2)[1:] for change in one.changes[:1]):
-        with suppress(NotFound):
-            if memory.get(before.id).scope == new.scope:
-                return
+    # Most often the newest say that it is not: counting takes longer.
+    if any(one.scope == new.scope and one.id != new.id for one in memory.list(limit=BEFORE)):
+        return
     counts = memory.in_all_scopes().count_by("scope", all_states=True)
     if len(counts) > 1 and counts.get((new.scope,)) == 1:
         import difflib
@@ -206,9 +210,13 @@ def undo_of(event: str, memory: Limpet) -> str:
 
 def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     """What an undo or a redo did: to which operation, and how each memory stands now."""
-    operation = memory.log(event=receipts[0].event)[0]
-    before = memory.log(event=operation.of)[0] if operation.of else operation
-    memory = memory.in_all_scopes()  # of a move, what was moved is in another scope now
+    whole = memory.in_all_scopes()  # of a move, what was moved is in another scope now
+    operation = whole.log(event=receipts[0].event)[0]
+    before = whole.log(event=operation.of)[0] if operation.of else operation
+    if operation.of:
+        with suppress(NotFound):
+            before = memory.log(event=operation.of)[0]  # of what reaches other scopes, what it did in this one
+    memory = whole
     head = f"{verb} {before.short}  {before.verb}  "
     which, did = paint(before.short, YELLOW), paint(before.verb, CYAN)
     line(f"{paint(verb, GREEN)} {which}  {did}  {quoted(_valued(before), len(head))}")

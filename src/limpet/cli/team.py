@@ -98,7 +98,8 @@ def _until(expires_at: int | None, revoked_at: int | None) -> str:
 def _create(args: Namespace, tokens: Tokens) -> int:
     if args.role is None:
         raise BadInput("say what the token may do", hint=f"--role {'|'.join(ROLES)}")
-    seconds = None if args.expires == "never" else parse_duration(args.expires) // MICROSECONDS_PER_SECOND
+    # One of less than a second would have ended before it is read.
+    seconds = None if args.expires == "never" else max(1, parse_duration(args.expires) // MICROSECONDS_PER_SECOND)
     scopes = args.scopes or ([args.scope] if args.scope else [])
     grant, token = tokens.create(args.name, role=args.role, scopes=scopes, seconds=seconds, subject=args.subject)
     if args.json:

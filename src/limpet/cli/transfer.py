@@ -120,7 +120,7 @@ def _ended(memory: Limpet, operation: str | None) -> None:
     """How an import that wrote is taken back, and whether its language is read."""
     undone_by(operation)
     if operation:
-        imported_language(memory)
+        imported_language(operation, memory)
 
 
 def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:

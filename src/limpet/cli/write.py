@@ -68,7 +68,8 @@ def _remember(args: Namespace) -> int:
     with open_store(args, create=True) as memory:
         given = statement(args)  # what @1 names is an id from here on
         told = just_read(memory, given, text)
-        return receipt(with_reason(memory.remember(text, id=args.id, **given), told), memory, as_json=args.json)
+        done = with_reason(memory.remember(text, id=args.id, **given), told)
+        return receipt(done, memory, as_json=args.json, named=args.scope is not None)
 
 
 def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
@@ -213,8 +214,7 @@ def _tag(args: Namespace) -> int:
         else:
             raise BadInput(f"not a change: {word[:60]!r}", hint="+topic, -topic or k=v")
     with open_store(args) as memory:
-        before = memory.get(args.id)
-        done = memory.tag(args.id, add, remove, values)
+        before, done = memory.get(args.id), memory.tag(args.id, add, remove, values)
         return receipt(done, memory, as_json=args.json, gone=each_receipt.untagged(before, memory))
 
 

@@ -33,6 +33,8 @@ _LENGTH = (
 )
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 MOST_DAYS = 73_000
+# Characters of a length of time.
+MOST_READ = 100
 _QUARTER = r"(?i)\bq[1-4]\b"
 
 
@@ -170,8 +172,9 @@ def parse_duration(text: str) -> int:
 
     Raises BadInput, also above MOST_DAYS.
     """
-    low = text.lower()
-    parts = re.findall(_LENGTH, low) if re.fullmatch(rf"{_LENGTH}(?:\s*(?:,|and\b)?\s*{_LENGTH})*", low) else []
+    low = " ".join(part for part in text.lower().split(" ") if part)
+    several = len(low) <= MOST_READ and re.fullmatch(rf"{_LENGTH}(?: ?(?:,|and\b)? ?{_LENGTH})*", low)
+    parts = re.findall(_LENGTH, low) if several else []
     seconds = sum((1.0 if number in ("a", "an") else float(number)) * _UNIT_SECONDS[unit[0]] for number, unit in parts)
     found = round(seconds * MICROSECONDS_PER_SECOND)
     if not 0 < found <= MOST_DAYS * MICROSECONDS_PER_DAY:

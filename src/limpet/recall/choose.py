@@ -80,7 +80,8 @@ def choose(
     nums = sorted(entries.by_num, key=lambda num: (-entries.by_num[num].value, num))
     memories = dict(zip(nums, store.memories.by_rows(nums), strict=True))
     least = budget if answers else min(budget, TERSE_TOKENS)
-    quotes = _Quotes(words_of(plan.query), least)
+    # What is no answer is quoted from its beginning: a rule must not be read without it.
+    quotes = _Quotes(words_of(plan.query) if answers else frozenset(), least)
     nums, beyond = _standing_apart(store, plan, nums, entries, memories, found, quotes)
 
     warned, others = warnings(store, plan, [memories[num] for num in nums])

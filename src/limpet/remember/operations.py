@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Events that are read in one go, and changes of one operation that are told.
 PAGE_EVENTS, MOST_CHANGES = 200, 20
+# Receipts of an undo that say how their memory stands: each is read by itself, on a server a round trip.
+MOST_STANDING = 1_000
 # Verbs by the event that tells them best; the first that an operation has.
 _VERBS = {
     "purged": "purge", "merged": "merge", "reviewed": "review", "remembered": "remember", "observed": "remember",
@@ -229,12 +231,12 @@ def undo(writer: Writer, done: Done, origin: str = "agent") -> list[Receipt]:
 
 
 def standing(context: Context, receipts: Sequence[Receipt]) -> list[Receipt]:
-    """The receipts of an undo, with how each memory stands after it as the reason."""
+    """The receipts of an undo, with how each memory stands after it as the reason: of the first MOST_STANDING."""
     found = []
-    for one in receipts:
+    for one in receipts[:MOST_STANDING]:
         memory = context.store.memories.get(parse_id(one.id))
         found.append(one if memory is None else replace(one, reason=how_it_stands(context.as_read(memory))))
-    return found
+    return [*found, *receipts[MOST_STANDING:]]
 
 
 def how_it_stands(memory: Memory) -> str:

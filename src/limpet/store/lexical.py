@@ -112,8 +112,9 @@ def small_result(
 
 def _mean_size(sizes: Sequence[int]) -> float:
     """Words of a text, of which the longest count as MOST_MEDIANS times the median: beside one pasted log all others
-    would be as good as of no length, and the log no longer than it may be."""
-    most = MOST_MEDIANS * sorted(sizes)[(len(sizes) - 1) // 2] if sizes else 0
+    would be as good as of no length, and the log no longer than it may be. In a large store one log is not much."""
+    some = sorted(size for size in sizes if size)
+    most = MOST_MEDIANS * some[(len(some) - 1) // 2] if some else 0
     return sum(min(size, most) for size in sizes) / max(1, len(sizes)) or 1.0
 
 

@@ -28,6 +28,8 @@ class BackupState(NamedTuple):
 
 
 MOST_KEPT = 10_000
+# Between two backups, in microseconds: those kept would soon all be of the last moments.
+SHORTEST = 60 * MICROSECONDS_PER_SECOND
 
 
 def backup_state(context: Context) -> BackupState:
@@ -53,12 +55,15 @@ def plan_backups(context: Context, folder: str | os.PathLike[str] | None, *, eve
         raise BadInput("automatic backups need a folder, and 1 or more to keep", hint='every="1d", keep=7')
     if context.store.path == ":memory:":
         raise BadInput("a store in memory has no file")
+    wait = parse_duration(every)
+    if wait < SHORTEST:
+        raise BadInput(f"backups every {every}: a minute is the least", hint="such as 30m, 12h, 1d; off ends them")
     place = Path(folder).absolute()
     try:
         place.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot make the folder {place}: {error.strerror}") from None
-    plan = BackupPlan(str(place), parse_duration(every), keep, 0)
+    plan = BackupPlan(str(place), wait, keep, 0)
     maintenance.plan_backups(plan, was=maintenance.backup_plan())
     return make_due(context)
 
