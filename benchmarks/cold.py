@@ -1,10 +1,11 @@
 """A first command over thousands of texts: what a cold recall finds while their vectors wait, and after an import.
 
-    python -m benchmarks.cold [--texts 5000] [--record]
+    python -m benchmarks.cold [--texts 5000] [--own] [--record]
 
-Texts and questions are of the stores written for training. The questions are paraphrases, of agents' notes in stores
-that no model was trained on; each is asked by a `limpet recall` of its own. While vectors wait the store is written by
-the library, which embeds nothing by itself; the import is `limpet import`.
+Texts are of the stores written for training, and so are the questions: paraphrases without a word of what answers them,
+of agents' notes in stores that no model was trained on. With `--own` the project's own set is among the texts, and its
+questions by meaning are asked. Each is asked by a `limpet recall` of its own. While vectors wait the store is written
+by the library, which embeds nothing by itself; the import is `limpet import`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 import limpet
 from training.data import held_back
 
-from . import written
+from . import own, written
 from .harness import provenance, save
 from .retrieval import Haystack
 
@@ -51,6 +52,22 @@ def chosen(count: int) -> tuple[list[str], list[tuple[str, set[str]]]]:
         texts |= dict.fromkeys(turn.content for turn in one.turns if len(texts) < count)
     kept = list(texts)[:count]
     asked = [(question, right) for question, right in asked if right <= set(kept)]
+    return draw.sample(kept, len(kept)), draw.sample(asked, min(QUESTIONS, len(asked)))
+
+
+def chosen_of_own(count: int) -> tuple[list[str], list[tuple[str, set[str]]]]:
+    """The same of the own set's texts, and of its questions by meaning."""
+    draw = random.Random(SEED)
+    said = {one["id"]: one["content"] for one in own.read("memories.jsonl") if one["op"] == "remember"}
+    texts = dict.fromkeys(said.values())
+    for one in written.read(together=False):
+        texts |= dict.fromkeys(turn.content for turn in one.turns if len(texts) < count)
+    kept = list(texts)[:count]
+    asked = [
+        (one["question"], {said[id] for id in one["gold"] if id in said})
+        for one in own.read("questions.jsonl") if one["category"] == "meaning"
+    ]  # fmt: skip
+    asked = [(question, right) for question, right in asked if right and right <= set(kept)]
     return draw.sample(kept, len(kept)), draw.sample(asked, min(QUESTIONS, len(asked)))
 
 
@@ -87,9 +104,10 @@ def asked_of(store: str, questions: list[tuple[str, set[str]]], *more: str) -> d
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", type=int, default=5_000)
+    parser.add_argument("--own", action="store_true", help="questions of the project's own set")
     parser.add_argument("--record", action="store_true", help="keep the result in benchmarks/results/")
     options = parser.parse_args()
-    texts, questions = chosen(options.texts)
+    texts, questions = (chosen_of_own if options.own else chosen)(options.texts)
     figures: dict[str, Any] = {"texts": len(texts), "questions": len(questions)}
     with tempfile.TemporaryDirectory(prefix="limpet-cold-") as folder:
         waiting, imported, file = (str(Path(folder) / name) for name in ("a.db", "b.db", "texts.jsonl"))
@@ -104,8 +122,9 @@ def main() -> None:
         figures["imported"] = asked_of(imported, questions)
     for name, value in figures.items():
         print(name, value)
-    content = {"benchmark": "cold", "provenance": provenance(), "figures": figures}
-    for path in save("cold", content, out=None, keep=options.record):
+    name = "cold-own" if options.own else "cold"
+    content = {"benchmark": name, "provenance": provenance(), "figures": figures}
+    for path in save(name, content, out=None, keep=options.record):
         print(f"written: {path}", file=sys.stderr)
 
 
