@@ -22,7 +22,7 @@ from .resources import Pages
 from .schemas import TAKES, TOOLS
 from .subscriptions import Subscriptions
 from .tools import Exposures, Tools
-from .wording import in_words, without_numbers
+from .wording import in_words, confidence_worded
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -158,7 +158,7 @@ class Service:
         except LimpetError as error:
             return {"content": [_text(in_words(error))], "isError": True}
         # A brief is read as it is. Others: without indentation, which agents pay for by the token.
-        text = answer["brief"] if name == "prepare" else json_text(without_numbers(answer), separators=(",", ":"))
+        text = answer["brief"] if name == "prepare" else json_text(confidence_worded(answer), separators=(",", ":"))
         # A batch of which nothing was taken is an error to who asked for it.
         failed = bool(answer.get("rejected")) and answer["rejected"] == len(answer.get("results", ()))
         return {"content": [_text(text)], "structuredContent": answer, "isError": failed}

@@ -29,12 +29,12 @@ def in_words(error: LimpetError) -> str:
     return for_tools(f"{error.message} ({error.hint})" if error.hint else error.message)
 
 
-def without_numbers(shown: Any) -> Any:
+def confidence_worded(shown: Any) -> Any:
     """An answer as a model reads it: a confidence by its word alone. Models took the number of what was stated once,
     0.1, for a chance of one in ten."""
     if isinstance(shown, list):
-        return [without_numbers(one) for one in shown]
+        return [confidence_worded(one) for one in shown]
     if not isinstance(shown, dict):
         return shown
     worded = "confidence_word" in shown
-    return {name: without_numbers(one) for name, one in shown.items() if not (worded and name == "confidence")}
+    return {name: confidence_worded(one) for name, one in shown.items() if not (worded and name == "confidence")}

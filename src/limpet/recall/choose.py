@@ -24,6 +24,7 @@ from .brief import (
     SECTIONS,
     SHORT_INTRO,
     STALE_LINE,
+    TERSE_TOKENS,
     Brief,
     BriefItem,
     Caution,
@@ -51,8 +52,6 @@ MOST = {
 CORRECTED_DAYS = 30
 # How many of the statements that one replaced are named.
 REPLACED_SHOWN = 3
-# A brief for a message that nothing answers has so many tokens. So short a one warns of contradictions alone.
-TERSE_TOKENS = 100
 # Rules are compared until they would take so many budgets: what is worth less does not fit.
 RULES_COMPARED = 1.5
 # Tokens: of an item's mark with the longest short id, kind and origin; of such an id; of the words of a caution.
@@ -95,11 +94,10 @@ def choose(
         for num in nums
     }
     frame = _frame(answers, stats)
-    apart = not answers and least < budget
     chosen, unsaid = _chosen(
         [Choice(num, (entry := entries.by_num[num]).value, costs[num], _groups(entry, caveats[num])) for num in nums],
         rules, least - frame, answers=answers, beyond=beyond,
-        line=tokens_of(f"- {more_rules(len(rules) + beyond, entries.many_rules, apart=apart)}\n"),
+        line=tokens_of(f"- {more_rules(len(rules) + beyond, entries.many_rules, apart=least < budget)}\n"),
     )  # fmt: skip
     named = [id for num in chosen for one in caveats[num] for id in one.others]
     short = _short_ids(store, [*(memories[num].id for num in chosen), *named])
@@ -114,7 +112,6 @@ def choose(
         warnings=_said([(items[num], caveats[num]) for num in chosen], aside, short),
         stats=stats if budget >= frame else {}, truncated=beyond > 0 or not wanted <= set(chosen), relevant=answers,
         missing=found.missing, notes=found.notes, more_rules=unsaid, many_rules=unsaid > 0 and entries.many_rules,
-        rules_apart=apart,
     )  # fmt: skip
     return replace(brief, tokens=_tokens(brief), elapsed_ms=(time.perf_counter() - started) * 1000)
 
