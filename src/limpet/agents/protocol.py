@@ -22,7 +22,7 @@ from .resources import Pages
 from .schemas import TAKES, TOOLS
 from .subscriptions import Subscriptions
 from .tools import Exposures, Tools
-from .wording import in_words, confidence_worded
+from .wording import confidence_worded, in_words
 
 if TYPE_CHECKING:
     from ..api import Limpet

@@ -150,7 +150,7 @@ def _done(done: Receipt, memory: Limpet, new: Memory | None, gone: str) -> None:
         until = f" until {moment(new.valid_to)}" if new.valid_to_us is not None else ""
         line(f"{MARGIN}valid from {moment(new.valid_from)}{until}")
     for one in changes:
-        if one.id == id and one.what not in _IN_THE_HEAD:
+        if one.id == id and one.what not in _IN_THE_HEAD and (one.detail or one.what != "tagged"):
             line(MARGIN + paint(_what(one), CYAN))
     effects([one for one in changes if one.id != id and one.what != "reviewed"], called)
     if operation:
