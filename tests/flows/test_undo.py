@@ -214,8 +214,8 @@ def test_receipts_say_what_ended_what_is_gone_and_what_was_there_before(path, ca
 
     run("remember", "Deploys need the VPN", "--topic", "ops", "--topic", "net", "--meta", "seen=2")
     assert run("tag", "--last", "-ops", "+vpn", "seen=") == ["   removed: #ops seen=2", "   tagged (#net #vpn)"]
-    assert run("tag", "--last", "-net", "-vpn") == ["   removed: #net #vpn"]
     assert run("tag", "--last", "+ops") == ["   tagged (#net #vpn #ops)"]
+    assert run("tag", "--last", "-net", "-vpn", "-ops") == ["   removed: #net #vpn #ops"]
     assert run("edit", "--last", "Deploys need the VPN Otter") == ["   before: Deploys need the VPN"]
     assert run("edit", "--last", "Deploys need the VPN Otter") == []
 
