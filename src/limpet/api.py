@@ -760,8 +760,8 @@ class Limpet:
             },
         )  # fmt: skip
 
-    def remember_batch(self, items: Iterable[Mapping[str, Any]]) -> builtins.list[Receipt]:
-        """Store many statements: dictionaries with the arguments of `remember` and `scope`. One receipt each.
+    def remember_batch(self, items: Iterable[Mapping[str, Any] | str]) -> builtins.list[Receipt]:
+        """Store many statements: texts, or dictionaries with the arguments of `remember` and `scope`. One receipt each.
 
         A bad one is rejected with its reason and stops no other. Each thousand is one transaction.
 

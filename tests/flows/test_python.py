@@ -105,6 +105,13 @@ def test_times_come_out_as_datetimes_in_utc_with_their_microseconds_beside_them(
     assert memory.prepare("deploys", lexical_only=True)[0].recorded_at == now
 
 
+def test_a_batch_takes_plain_texts_among_objects(memory):
+    receipts = memory.remember_batch(["The office is in Tampa", {"content": "Ana owns billing"}, 7])
+
+    assert [one.status for one in receipts] == ["created", "created", "rejected"]
+    assert receipts[2].reason == "an item must be a text or an object, not int"
+
+
 @pytest.mark.parametrize(
     "time",
     [

@@ -53,6 +53,7 @@ def features(arithmetic, *turns, query="", cosines=None, worth=(0.5, 0.25, 0.25)
         fields=arithmetic.zeros(count),
         words=column(whole([one[5] for one in turns])),
         worth=list(worth),
+        known=more.get("known", 1.0),
         tells_when=None,
         after=more.get("after"),
         near=None,
@@ -163,6 +164,12 @@ def test_a_question_about_the_latest_prefers_what_is_not_older_than_the_others()
     times = [AT - 2 * DAY, AT - DAY, AT]
     assert talk(*turns, query="the latest release", valid_from=times)["recent"] == [0.0, 0.5, 1.0]
     assert talk(*turns, query="the release", valid_from=times)["recent"] == [0.0, 0.0, 0.0]
+
+
+def test_length_fades_for_a_question_whose_words_no_text_has():
+    for known, share in ((1.0, 1.0), (0.2, 1.0), (0.1, 0.5), (0.0, 0.0)):
+        found = talk((0, 0, None, 400, 0, 0), known=known)
+        assert found["length"] == pytest.approx([math.log1p(400) * share])
 
 
 def test_length_is_capped_and_long_texts_are_told_apart():

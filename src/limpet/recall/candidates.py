@@ -114,7 +114,8 @@ def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> C
     text_ids = arithmetic.column(sorted(pool))
     found.table = index.table(text_ids)
     fields, words = index.words(text_ids, text.stems)
-    unit, whole = 1.0 / (text.weight or 1.0), sum(text.stems.values()) + text.absent
+    unit, known = 1.0 / (text.weight or 1.0), sum(text.stems.values())
+    whole = known + text.absent
     share = arithmetic.zeros(len(text_ids)) if text.scores is None else text.scores(text_ids) * unit
     if literal:  # what has the query as it is matches wholly
         share = arithmetic.maximum(share, arithmetic.each(lambda one: float(one in literal), text_ids))
@@ -123,6 +124,7 @@ def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> C
         fields=fields * unit,
         words=words,
         worth=[value / whole for value in text.stems.values()],
+        known=known / whole if whole else 0.0,
         tells_when=_tells_when(arithmetic, store, found.table.text_ids, plan.query),
         after=plan.after,
         near=arithmetic.each(lambda one: walked.get(one, 0.0), text_ids) if walked else None,

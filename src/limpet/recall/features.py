@@ -24,6 +24,9 @@ from .intent import asks_of_agent, intent
 BRIEF_CHARACTERS = 200
 # Characters from which on a memory counts as long; beyond the second figure more length says no more.
 LONG_CHARACTERS, LENGTH_CAP_CHARACTERS = 400, 2_000
+# The share of a question's words that some text has from which on length counts wholly: with fewer it is asked in
+# another language than what is stored, where cosines lie nearer to each other than lengths do.
+KNOWN = 0.2
 # Candidates of a session by whose cosines it is judged.
 BEST_OF_SESSION = 3
 # How transcripts name the person that an agent talks to.
@@ -43,6 +46,7 @@ class QueryMatch:
     fields: Column  # the query's words in topics, metadata, speaker and date
     words: Column  # of each candidate which of the query's words it has anywhere: bit j for the j-th of `worth`
     worth: Sequence[float]  # of each of these words, as a share of all that was asked
+    known: float  # what those that any text has are worth, as a share of all that was asked
     tells_when: Column | None  # 1 where a time is told; None: the question is not about one
     after: int | None  # from when on is the time asked for, if an event gave it
     near: Column | None  # by what it names and is linked to; None: there was no walk
@@ -269,8 +273,8 @@ def _asked_of_agent(given: FeatureInput) -> Column:
 
 
 def _length(given: FeatureInput) -> Column:
-    """Log of its length, up to a cap: a turn of one word says little."""
-    return given.arithmetic.each_size(_log_of_length, given.table.sizes)
+    """Log of its length, up to a cap: a turn of one word says little. Fades where words say nothing."""
+    return given.arithmetic.each_size(_log_of_length, given.table.sizes) * min(1.0, given.match.known / KNOWN)
 
 
 def _log_of_length(size: int) -> float:

@@ -24,7 +24,7 @@ BATCH_ITEMS = 1_000
 
 def remember_batch(
     context: Context,
-    items: Iterable[Mapping[str, Any]],
+    items: Iterable[Mapping[str, Any] | str],
     *,
     quiet: bool = False,
     trial: Writer | None = None,
@@ -53,11 +53,12 @@ def remember_batch(
         part.clear()
         keys.clear()
 
-    for item in items:
+    for given in items:
         place = len(receipts)
+        item = {"content": given} if isinstance(given, str) else given
         try:
             if not isinstance(item, Mapping):
-                raise BadInput(f"an item must be an object, not {type(item).__name__}")
+                raise BadInput(f"an item must be a text or an object, not {type(item).__name__}")
             statement = context.validate(item)
         except LimpetError as error:
             receipts.append(rejected(error, item.get("id") if isinstance(item, Mapping) else None))
