@@ -6,7 +6,7 @@ import pytest
 
 import limpet
 from benchmarks import embedding_cache
-from limpet.recall.alike import HALVING, OF_A_SESSION, STAYING, WORTH, nearness, spread, worth
+from limpet.recall.alike import HALVING, OF_A_SESSION, STAYING, WORTH, counted, spread, worth
 
 # Answers to one question, most of them in other words than it has; and talk of other things.
 BOUGHT = [
@@ -68,8 +68,7 @@ def test_among_notes_by_words_and_by_ranks_nothing_moves(filled):
 
 
 def test_what_waits_for_its_vector_is_neither_like_the_best_nor_unlike():
-    near = nearness([9.0, 9.0 - HALVING], {(0, 1): 0.9, (0, 2): 0.6, (1, 2): 0.3, (0, 4): 0.1, (1, 4): 0.1})
-    assert near == {2: pytest.approx(0.5), 4: pytest.approx(0.1)}
+    assert counted([9.0, 9.0 - HALVING]) == pytest.approx([1.0, 0.5])
     assert worth([3.0, 2.0, 1.0], [0.5, None, 0.1]) == pytest.approx(
         [3 + 0.5 * WORTH, 2 + 0.3 * WORTH, 1 + 0.1 * WORTH]
     )

@@ -413,3 +413,20 @@ def test_a_recall_that_embeds_first_and_is_late_for_it_still_searches_by_words(o
 
     assert [item.id for item in found.items] == [stored]
     assert "lexical" not in found.missing
+
+
+def test_beside_a_worker_a_recall_makes_only_the_vectors_that_its_words_ask_for(opened, clock):
+    words = WordEmbedder()
+    memory = opened(words)
+    memory.remember_batch({"content": f"text {i}"} for i in range(10))
+    memory.remember("Deploys hang when the VPN is down")
+    jobs, minute = memory._context.store.jobs, 60_000_000
+    assert jobs.lease("embed", limit=2, at=clock.now(), until=clock.now() + minute, worker="another")
+
+    found = memory.recall("deploys")
+    assert words.texts == ["Deploys hang when the VPN is down"]
+    assert "8 texts wait" in found.notes["vector"]  # and two are leased
+
+    clock.advance(seconds=60)  # nobody is at work any more
+    memory.recall("deploys")
+    assert memory.stats().vectors == 11

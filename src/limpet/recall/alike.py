@@ -36,9 +36,9 @@ def like_the_best(
     best, rest = order[:BEST], order[STAYING : STAYING + OTHERS]
     if not rest or found.hits is None or plan.k <= STAYING or plan.fusion == "rrf" or not all(map(found.spoken, best)):
         return order, []
-    pairs = found.hits.among([found.table.text_ids[i] for i in [*best, *rest]], first=BEST)
-    near = nearness([scores[i] for i in best], pairs)
-    values = worth([scores[i] for i in rest], [near.get(len(best) + place) for place in range(len(rest))])
+    ids = found.table.text_ids
+    near = found.hits.near([ids[i] for i in best], counted([scores[i] for i in best]), [ids[i] for i in rest])
+    values = worth([scores[i] for i in rest], near)
     worths = dict(zip(rest, values, strict=True))
     moved = sorted(rest, key=lambda i: -worths[i])
     if asks_for_several(plan.query):
@@ -48,19 +48,10 @@ def like_the_best(
     return [*order[:STAYING], *moved, *order[STAYING + OTHERS :]], [i for i in moved[:seats] if i not in rest[:seats]]
 
 
-def nearness(best: Sequence[float], cosines: Mapping[tuple[int, int], float]) -> dict[int, float]:
-    """Of each place behind the best, whose scores `best` are, that has a vector: its cosine with them, by score.
-
-    `cosines`: of pairs of places, earlier and later.
-    """
-    count, first = len(best), max(best)
-    weights = [2.0 ** ((score - first) / HALVING) for score in best]
-    total = sum(weights[one] for one in {one for one, _ in cosines if one < count}) or 1.0
-    found: dict[int, float] = {}
-    for (one, other), cosine in cosines.items():
-        if one < count <= other:
-            found[other] = found.get(other, 0.0) + cosine * weights[one] / total
-    return found
+def counted(scores: Sequence[float]) -> list[float]:
+    """How much each of the best counts, by its score."""
+    first = max(scores)
+    return [2.0 ** ((score - first) / HALVING) for score in scores]
 
 
 def worth(scores: Sequence[float], near: Sequence[float | None]) -> list[float]:

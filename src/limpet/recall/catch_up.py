@@ -18,8 +18,9 @@ from .within import InTime
 if TYPE_CHECKING:
     from ..store.contract import Store
 
-# A recall without a deadline gives the texts that wait this long.
-SECONDS = 1.5
+# A recall without a deadline gives the texts that wait this long; beside somebody who gives them their vectors, this
+# long, and to those alone that its words find: both would only make each other wait.
+SECONDS, SECONDS_BESIDE = 1.5, 0.1
 # What embedding a text takes at most before it has been measured, and how many the first batch has.
 SECONDS_PER_TEXT, FIRST_BATCH = 0.03, 8
 # A batch takes this share of the time that is left, by the slowest so far, and is at most so many times as large as the
@@ -70,19 +71,24 @@ def _embed(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, wai
     except ImportError as error:
         raise cannot_load(error) from None
 
+    beside = store.jobs.busy(embed.KIND, clock.now())
+    seconds = SECONDS_BESIDE if beside else SECONDS
     mentions.drain(store, limit=MENTIONS)
-    embedder, row = semantic.for_writing(min(_until(plan, waiting), time.monotonic() + SECONDS))
+    embedder, row = semantic.for_writing(min(_until(plan, waiting), time.monotonic() + seconds))
     if not semantic.answers(row):
         return  # it would find nothing sooner
     # Loaded and measured before the time is looked at again, and before any job is leased.
     load = getattr(embedder, "load", None)
     if load is not None:
         load()
-    until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + SECONDS
+    until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + seconds
     if isinstance(embedder, InTime):
         embedder.until = until
     words = store.search.lexical(with_grams(plan.query), plan.where, limit=C.LEXICAL_CANDIDATES, deadline=until)
-    queue = store.jobs.due(clock.now(), first=[hit.text_id for hit in words.hits], most=MOST)
+    asked = [hit.text_id for hit in words.hits]
+    queue = store.jobs.due(clock.now(), first=asked, most=len(asked) if beside else MOST)
+    if beside:
+        queue = [one for one in queue if one in asked]
     slowest, most = 0.0, FIRST_BATCH  # not measured yet
     while queue:
         started = time.monotonic()

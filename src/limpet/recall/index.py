@@ -137,9 +137,13 @@ class VectorHits(Protocol):
         """Of each text with the query, those of the best `exact` computed exactly; 0 for one without a vector."""
         ...
 
-    def among(self, text_ids: Sequence[int], *, first: int | None = None) -> dict[tuple[int, int], float]:
-        """Cosines of some texts with each other, by pairs of places (earlier, later), where both have vectors. `first`:
-        only those of that many first with what is behind."""
+    def among(self, text_ids: Sequence[int]) -> dict[tuple[int, int], float]:
+        """Cosines of some texts with each other, by pairs of places (earlier, later), where both have vectors."""
+        ...
+
+    def near(self, text_ids: Sequence[int], weights: Sequence[float], others: Sequence[int]) -> list[float | None]:
+        """Of each other its mean cosine with some texts, each counted by its weight; those without a vector are left
+        out. None for one that has none, and where none of the texts has one."""
         ...
 
     def vectors(self, text_ids: Sequence[int]) -> tuple[Any, Any]:

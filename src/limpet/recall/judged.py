@@ -61,6 +61,8 @@ def _read(judge: Judge, store: Store, found: Candidates, plan: Plan, several: Se
 
 def in_order(order: Sequence[int], scores: Sequence[float], judged: Mapping[int, float]) -> list[int]:
     """`order` with its first, those that were judged, by both: the ranking's log-odds and a share of the judge's."""
+    if not judged:
+        return list(order)
     first = sorted(judged, key=lambda i: -(scores[i] + C.JUDGE_WEIGHT * judged[i]))
     return [*first, *(i for i in order if i not in judged)]
 

@@ -359,14 +359,27 @@ class BoundScan:
         found = self._calibration.of_question(found)
         return found if self._known == 1.0 else found * self._known
 
-    def among(self, text_ids: Sequence[int], *, first: int | None = None) -> dict[tuple[int, int], float]:
+    def among(self, text_ids: Sequence[int]) -> dict[tuple[int, int], float]:
         there, matrix = self._index.exact(text_ids, self._read)
-        if len(there) < 2:
-            return {}
-        places = sorted(enumerate(there.tolist()), key=lambda one: one[1])
-        rows = [a for a, i in places if first is None or i < first]
-        cosines = self._calibration.of_texts(matrix[rows] @ matrix.T).tolist()
-        return {(places[n][1], j): cosines[n][b] for at, (b, j) in enumerate(places) for n in range(min(at, len(rows)))}
+        cosines = self._calibration.of_texts(matrix @ matrix.T).tolist()
+        places = sorted(zip(there.tolist(), cosines, range(len(there)), strict=True))
+        return {(a, b): row[n] for at, (b, _, n) in enumerate(places) for a, row, _ in places[:at]}
+
+    def near(self, text_ids: Sequence[int], weights: Sequence[float], others: Sequence[int]) -> list[float | None]:
+        import numpy as np
+
+        count = len(text_ids)
+        there, matrix = self._index.exact([*text_ids, *others], self._read)
+        few = there < count
+        told = np.asarray(weights)[there[few]]
+        found: list[float | None] = [None] * len(others)
+        if len(told):
+            # The mean of cosines is that of their mean vector.
+            mean = (told / told.sum()).astype(np.float32) @ matrix[few]
+            cosines = self._calibration.of_texts(matrix[~few] @ mean).tolist()
+            for place, cosine in zip((there[~few] - count).tolist(), cosines, strict=True):
+                found[place] = cosine
+        return found
 
     def vectors(self, text_ids: Sequence[int]) -> tuple[Any, Any]:
         return self._index.exact(text_ids, self._read)

@@ -13,7 +13,7 @@ import struct
 import time
 import unicodedata
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from math import sqrt
 from operator import mul
@@ -29,7 +29,7 @@ QUESTIONS, MEMORIES = 0, 1  # the tables in the file, one after the other
 ZERO = 128
 # Characters and pieces of a text that are read: sums of so many bytes stay within the two bytes of a lane.
 READ, PIECES, LONGEST_WORD = 2_000, 200, 40
-# Vectors of texts, and pieces of words, that a process keeps.
+# Vectors of texts, and pieces of words and their rows, that a process keeps.
 KEPT, WORDS_KEPT = 2_048, 20_000
 # Texts between two looks at the clock.
 STEP = 16
@@ -56,15 +56,20 @@ class WordVectors:
             self._rows = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._table = len(self._rows) // 2
         self._pieces_of = lru_cache(maxsize=WORDS_KEPT)(self._split)
+        self._row = lru_cache(maxsize=WORDS_KEPT)(self._wide)
         self.memory = lru_cache(maxsize=KEPT)(self._memory)
 
-    def pieces(self, text: str) -> Iterator[int]:
-        """The places of a text's pieces in the vocabulary; what it has no piece for is left out."""
+    def pieces(self, text: str) -> list[int]:
+        """The places of a text's first pieces in the vocabulary; what it has no piece for is left out."""
         text = text[:READ].lower()
         if not text.isascii():
             text = "".join(one for one in unicodedata.normalize("NFD", text) if unicodedata.category(one) != "Mn")
+        found: list[int] = []
         for word in _compiled(_ASCII_WORD if text.isascii() else _WORD).findall(text):
-            yield from self._pieces_of(word)
+            found += self._pieces_of(word)
+            if len(found) >= PIECES:
+                break
+        return found[:PIECES]
 
     def _split(self, word: str) -> tuple[int, ...]:
         """A word as the longest pieces from its left; () when some part is in none."""
@@ -88,16 +93,17 @@ class WordVectors:
 
     def _sum(self, text: str, table: int) -> Sum:
         # Rows are added as whole numbers of two bytes a component: one addition a row.
-        wide, total, count = bytearray(2 * DIMENSIONS), 0, 0
-        for place in self.pieces(text):
-            start = table * self._table + place * DIMENSIONS
-            wide[::2] = self._rows[start : start + DIMENSIONS]
-            total += int.from_bytes(wide, "little")
-            count += 1
-            if count == PIECES:
-                break
-        values = array("i", [lane - ZERO * count for lane in _LANES.unpack(total.to_bytes(2 * DIMENSIONS, "little"))])
+        places = self.pieces(text)
+        first = table * self._table // DIMENSIONS
+        total = sum(map(self._row, [first + place for place in places]))
+        zero = ZERO * len(places)
+        values = array("i", [lane - zero for lane in _LANES.unpack(total.to_bytes(2 * DIMENSIONS, "little"))])
         return Sum(values, sqrt(sum(map(mul, values, values))))
+
+    def _wide(self, place: int) -> int:
+        wide = bytearray(2 * DIMENSIONS)
+        wide[::2] = self._rows[place * DIMENSIONS : (place + 1) * DIMENSIONS]
+        return int.from_bytes(wide, "little")
 
 
 @cache

@@ -77,6 +77,10 @@ class Jobs(Protocol):
         """Jobs that could be taken now, counted up to `most`."""
         ...
 
+    def busy(self, kind: str, at: int) -> bool:
+        """Whether somebody is at work on such jobs."""
+        ...
+
     def dead(self) -> list[Job]: ...
 
     def last_error(self, kind: str) -> str | None:

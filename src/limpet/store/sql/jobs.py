@@ -100,6 +100,10 @@ class SqlJobs(Repository):
                 ).get
             )
 
+    def busy(self, kind: str, at: int) -> bool:
+        leased = "SELECT subject FROM job WHERE kind = ? AND state = 'waiting' AND leased_until > ? LIMIT 1"
+        return bool(self._database.rows(leased, (kind, at)))
+
     def dead(self) -> list[Job]:
         rows = self._database.rows("SELECT kind, subject, attempts, error FROM job WHERE state = 'dead' LIMIT 100")
         return [Job(*row) for row in rows]
