@@ -89,3 +89,40 @@ def test_a_short_memory_is_no_sibling_of_two_that_deny_each_other(memory, said):
     old, new = said(("The relay logs addresses", "2024-03-01"), ("The relay does not log addresses", "2026-02-01"))
     said(("The relay is new", "2023-03-01"), ("Addresses are sorted", "2023-04-01"))
     assert first_two(memory, "Does the relay log addresses?") == [new, old]
+
+
+OWNED, GIVEN = "Ramesh owns the alerting rules", "The alerting rules are Dagny's, Ramesh gave them up"
+
+
+def test_a_correction_comes_before_what_it_is_nearest_to(memory, said):
+    (old,), (other,) = said((OWNED, "2026-01-10")), said(("Ramesh owns a sailing boat", "2026-01-11"))
+    (new,) = said((GIVEN, "2026-02-01"), kind="correction")
+    memory.work(only_vectors=True)
+
+    first, second = places(memory, "Who owns the alerting rules?", (new, old))
+    assert (first, second) == (0, 1)
+    assert first_two(memory, "Who has a sailing boat?")[0] == other
+
+
+def test_a_trace_names_the_newer_memory_that_may_say_what_became_of_a_result(memory, said):
+    old, new = said((OWNED, "2026-01-10"), (GIVEN, "2026-02-01"))
+    said(("The office closes at eight", "2026-02-02"))
+    memory.work(only_vectors=True)
+
+    later = {one.id: one.why.later for one in memory.recall("Who owns the alerting rules?", trace=True)}
+    assert later[old] == new and set(later.values()) == {new, None}
+    shown = memory.recall("Who owns the alerting rules?", trace=True).as_dict()["items"]
+    assert [one["why"]["later"] for one in shown if one["id"] == old] == [new]
+
+
+def test_the_next_turn_of_a_session_and_the_values_of_two_keys_say_nothing_of_what_was_before(memory, said):
+    said((OWNED, "2026-01-10"), (GIVEN, "2026-02-01"), speaker="Ana", session="s1")
+    for key, day in (("alerting.owner", "2026-01-10"), ("alerting.rules.owner", "2026-02-01")):
+        memory.set_fact(key, f"Ramesh owns the alerting rules of {key}", valid_from=day)
+    memory.work(only_vectors=True)
+
+    turns = [one for one in memory.recall("Who owns the alerting rules?", trace=True) if one.session]
+    facts = [one for one in memory.recall("Who owns the alerting rules?", trace=True) if one.key]
+    names = {one.id for one in facts}
+    assert not {one.why.later for one in turns} & {one.id for one in turns}
+    assert not {one.why.later for one in facts} & names

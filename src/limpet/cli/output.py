@@ -330,6 +330,8 @@ def _why(why: Trace) -> None:
         line(f"{MARGIN}it is among the results as it is like the best of them, or of another session")
     if why.newer:
         line(f"{MARGIN}it stands before an older one that it replaces, whatever its score")
+    if why.later:
+        line(f"{MARGIN}{why.later} is newer and may say what became of it")
     line(f"{MARGIN}{paint('score =', BOLD)} sum {total:+.3f}{factors}")
 
 

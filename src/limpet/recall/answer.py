@@ -24,8 +24,8 @@ from .candidates import Candidates, find_candidates
 from .disputes import disputes
 from .index import PriorFactors, VectorSignal
 from .judged import JUDGE, in_order, judged
-from .near_duplicates import best, best_within
-from .newer import newer_first
+from .near_duplicates import Chosen, best, best_within
+from .newer import later, newer_first
 from .plan import Plan
 from .relevance import features
 from .sources import Sources
@@ -231,7 +231,7 @@ def recall(
             lower = len(order) - len(chosen.places) - len(dropped)
             explained = explanation(store, vectors, plan, dropped, event, lower=lower, miss=found.miss)
     by_models, by_place = {"judge": said, "rerank": read}, {"alike": alike, "newer": moved, "seated": seated}
-    traces = _explain(found, chosen.places, plan, by_models, by_place) if trace or explain else {}
+    traces = _explain(found, chosen, plan, by_models, by_place) if trace or explain else {}
     return Recall(
         query=asked,
         items=shown_items(found, chosen.places, chosen.memories, scores, plan, disputed, traces),
@@ -347,7 +347,7 @@ def _importance(one: PriorFactors, now: int) -> float:
 
 
 def _explain(
-    found: Candidates, chosen: list[int], plan: Plan, read: Mapping[str, Mapping[int, float]],
+    found: Candidates, chosen: Chosen, plan: Plan, read: Mapping[str, Mapping[int, float]],
     by_place: Mapping[str, Sequence[int]],
 ) -> dict[int, Trace]:  # fmt: skip
     """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth.
@@ -357,7 +357,7 @@ def _explain(
     """
     table: dict[str, list[float]] = {name: values.tolist() for name, values in found.features.items()}
     ranks = {name: fuse.ranks(values) for name, values in table.items()}
-
+    after = later(found, chosen.places, chosen.memories)
     places = {
         name: {i: place for place, i in enumerate(sorted(said, key=lambda one: -said[one]), 1)}
         for name, said in read.items()
@@ -377,8 +377,9 @@ def _explain(
             | {name: SignalTrace(places[name][i], said[i], 0.0) for name, said in read.items() if i in said},
             adjustments=_factors(found.table.prior(i), found.table.prior(i).evaluated_at(plan.now)),
             **{name: i in several for name, several in by_place.items()},
+            later=after.get(i),
         )
-        for i in chosen
+        for i in chosen.places
     }
 
 

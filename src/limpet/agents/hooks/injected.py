@@ -110,7 +110,8 @@ def brief_from_server(settings: Settings, message: str, budget: int, holdout: Ho
     if "lexical" in found.missing or {"vector", "word_vectors"} <= set(found.missing):
         return None
     short = dict(zip((one.id for one in found.items), answer["short"], strict=True))
-    kept = _kept(found, message, [_sent(shown) for shown in answer["items"]])
+    after = {shown["id"]: shown.get("why", {}).get("later") for shown in answer["items"]}
+    kept = _kept(found, message, [_sent(shown) for shown in answer["items"]], after)
     return _after_holdout(kept, set(answer["pinned"]), lambda ids: [short[id] for id in ids], budget, holdout)
 
 
@@ -123,19 +124,27 @@ def offered(
     found: Recall, message: str, abbreviate: Callable[[list[str]], list[str]], budget: int, holdout: Holdout
 ) -> Offer:
     """What of a recall of ASKED with its traces a message is offered."""
-    kept = _kept(found, message, [signals(one.why) for one in found.items])
+    after = {one.id: one.why.later if one.why else None for one in found.items}
+    kept = _kept(found, message, [signals(one.why) for one in found.items], after)
     return _after_holdout(kept, {one.id for one in kept if one.pinned}, abbreviate, budget, holdout)
 
 
-def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]]) -> list[Item]:
-    """What fits; notes that limpet took by itself last, and not compared with by the others.
+def _kept(
+    found: Recall, message: str, traces: Sequence[Mapping[str, float]], after: Mapping[str, str | None]
+) -> list[Item]:
+    """What fits, each with what may say what became of it; notes that limpet took by itself last, and not compared with
+    by the others.
 
-    `traces`: what each signal said of each item; by meaning where any has a cosine, else by words.
+    `traces`: what each signal said of each item; by meaning where any has a cosine, else by words. `after`: of an item
+    the id of the newer one.
     """
     several = list(zip(found.items, traces, strict=True))
     stated = [one for one in several if AMBIENT not in one[0].topics]
     noted = {one.id for one, _ in several if AMBIENT in one.topics}
     kept = _fitting(stated, message, len(several))
+    # What is outdated is worse alone than nothing.
+    newer = {after.get(one.id) for one in kept} - {one.id for one in kept}
+    kept += [one for one, _ in stated if one.id in newer]
     return kept + ([one for one in _fitting(several, message, len(several)) if one.id in noted] if noted else [])
 
 
