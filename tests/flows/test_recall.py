@@ -457,3 +457,14 @@ def test_a_pasted_log_that_has_every_word_is_before_no_note_that_answers(memory)
         memory.remember(text)
     for question, answer in ANSWERS.items():
         assert memory.recall(question, lexical_only=True).items[0].content == answer
+
+
+def test_of_few_memories_none_is_lost_as_its_words_are_in_half_of_them(memory):
+    memory.remember("Ramesh owns the alerting rules of production")
+    memory.remember("Alerting rules of production are Dagny's, Ramesh gave them up")
+    memory.remember("The alerting budget is 20 EUR")
+
+    found = memory.recall("Who owns the alerting rules of production?", lexical_only=True)
+    assert len(found.items) == 3
+    memory.remember("The office is open")
+    assert len(memory.recall("Is the office of the owner there?", lexical_only=True).items) < 4  # "the" says nothing

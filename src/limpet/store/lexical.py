@@ -17,6 +17,8 @@ ROW_BUDGET = 700
 # A term in half of all texts says nothing (BM25's own rule). In a large store one in every tenth says little and costs
 # most: FTS5 reads a term's whole list to weigh it.
 LARGE_STORE, COMMON_SHARE = 5_000, 10
+# Of so few texts half is chance: there only the words that are common in any English are left out.
+FEW_TEXTS = 50
 # Terms of a query that are searched for, the rarest first.
 MAX_TERMS_SEARCHED = 48
 # A store with so few texts is scored with a background of this many ordinary English ones, in half of which the common
@@ -43,11 +45,16 @@ def common_share(texts: int) -> int:
     return COMMON_SHARE if texts > LARGE_STORE else 2
 
 
-def choose(terms: Iterable[str], frequency: Callable[[str], int], texts: int) -> tuple[list[tuple[int, str]], int]:
+def choose(
+    terms: Iterable[str], frequency: Callable[[str], int], texts: int, tokenizer: Tokenizer
+) -> tuple[list[tuple[int, str]], int]:
     """The terms worth searching for as (document frequency, term), rarest first, and how many of them give rows."""
     found = sorted((df, term) for term in terms if (df := frequency(term)))
     share = common_share(texts)
-    useful = [(df, term) for df, term in found if df * share < texts] or (found[:1] if share > 2 else found)
+    common = None if texts > FEW_TEXTS else tokenizer.stems(COMMON_WORDS)
+    useful = [
+        (df, term) for df, term in found if df * share < texts or (common is not None and term not in common)
+    ] or (found[:1] if share > 2 else found)
     useful = useful[:MAX_TERMS_SEARCHED]
     rare, rows = 0, 0
     while rare < len(useful) and (rare == 0 or rows + useful[rare][0] <= ROW_BUDGET):

@@ -238,7 +238,7 @@ class Postings:
         terms = [stem for stem in asked if not held_only or stem in self._counts or self._covers(stem)]
         complete = len(terms) == len(asked)
         counts = {stem: self.frequency(stem) for stem in terms}
-        useful, rare = lexical.choose(terms, counts.__getitem__, self._texts)
+        useful, rare = lexical.choose(terms, counts.__getitem__, self._texts, self._tokenizer)
         if not useful:
             return ArrayHits.none()._replace(complete=complete)
         if held_only:

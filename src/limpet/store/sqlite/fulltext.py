@@ -53,7 +53,7 @@ class Lexical(Tokenizer):
             # FTS5 looks at no clock while it goes through a common word's list.
             return LexicalResult(hits=[], stems={}, weight=0.0, complete=False)
         terms = self.terms(text)
-        useful, rare = lexical.choose(terms, self._frequency, self._texts)
+        useful, rare = lexical.choose(terms, self._frequency, self._texts, self)
         within = self._within(where)
         if not useful or within is None:
             return LexicalResult(hits=[], stems={}, weight=0.0)
