@@ -53,6 +53,7 @@ class ReferenceStore:
 
     path = ":reference:"
     read_only = False
+    begun = True
 
     def __init__(self) -> None:
         self._ledger: list[Event] = []

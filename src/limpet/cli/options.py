@@ -247,17 +247,21 @@ def vectors_option(parser: argparse.ArgumentParser) -> None:
 def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool = False) -> Limpet:
     """The store that the options name, as a context manager.
 
-    Where none is: `create` begins it, for what writes; a --dry-run of that, and `or_empty`, get an empty one in memory.
+    Where none is: `create` begins it with the first write; a --dry-run of that, and `or_empty`, get an empty one in
+    memory.
     What names memories by @3, --last or --match becomes their ids. Raises StoreMissing, other StoreErrors, NotFound,
     BadInput.
     """
     import limpet
 
+    from ..settings import read_settings
+
     or_empty = or_empty or (create and bool(vars(args).get("dry_run")))
+    create = create and not or_empty
     try:
-        if create and not or_empty:
+        if create:
             say_if_empty(args)
-        memory = limpet.open(args.store, scope=args.scope, create=create and not or_empty)
+        memory = limpet.Limpet(read_settings(args.store, args.scope, None), create=create, late=create)
     except StoreMissing:
         if not or_empty:
             raise
