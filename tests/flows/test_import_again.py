@@ -238,6 +238,34 @@ def test_the_last_value_that_a_file_gives_holds_though_it_was_replaced_before(me
     assert (report.new, report.known, memory.fact("user.city").value) == (1, 1, "Oslo")
 
 
+def test_hundreds_of_values_of_a_key_are_read_once_when_the_file_comes_again(memory, tmp_path, monkeypatch):
+    """Not once for each line. What the file says is known, whatever case its keys are in; what is new in it is not."""
+    lines = [
+        {"content": f"Release {n} is deployed", "key": ("api.release", "api.stage")[n % 3 == 0]} for n in range(450)
+    ]
+    memory.import_jsonl(file_of(tmp_path, lines))
+    before = memory.stats().events
+    memories = type(memory._context.store.memories)
+    read, keyed = [], memories.keyed
+    monkeypatch.setattr(
+        memories, "keyed", lambda self, scope, key, **at: read.append(key) or keyed(self, scope, key, **at)
+    )
+    file = file_of(tmp_path, [line | {"key": line["key"].upper()} if n % 2 else line for n, line in enumerate(lines)])
+    for dry_run in (True, False):
+        again = memory.import_jsonl(file, dry_run=dry_run)
+        assert (again.new, again.known, again.rejected, again.operation) == (0, 450, [], None)
+        assert len(read) < 30
+        read.clear()
+    assert memory.stats().events == before
+
+    # One that was replaced, one that is new, one that was replaced and has the last word.
+    some = [lines[4], {"content": "Release 450 is deployed", "key": "api.release"}, lines[7]]
+    again = memory.import_jsonl(file_of(tmp_path, some))
+    assert (again.new, again.known) == (2, 1)
+    assert memory.fact("api.release").value == lines[7]["content"]
+    assert memory.fact("api.stage").value == lines[447]["content"]
+
+
 class Interrupted(io.BytesIO):
     """A file at a line of which a person presses Ctrl-C."""
 
