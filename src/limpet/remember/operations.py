@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ..store.contract import Store
     from .write import Receipt, Writer
 
+# What to do where no operation is meant.
+LISTED = "`limpet log` lists operations"
 # Events that are read in one go, and changes of one operation that are told.
 PAGE_EVENTS, MOST_CHANGES = 200, 20
 # Receipts of an undo that say how their memory stands: each is read by itself, on a server a round trip.
@@ -129,9 +131,15 @@ def _cancelled(store: Store, events: Sequence[Event]) -> set[bytes]:
 
 def find(store: Store, event: str, scopes: Sequence[str]) -> Done:
     """The operation that an event belongs to. Raises NotFound, AmbiguousId, BadInput."""
-    events = store.ledger.operation(store.ledger.resolve(event), scopes)
+    try:
+        id = store.ledger.resolve(event)
+    except BadInput as error:
+        if error.message.startswith("not an id"):
+            error.hint = LISTED
+        raise
+    events = store.ledger.operation(id, scopes)
     if not events:
-        raise NotFound(f"no operation {event} in {' or '.join(scopes)}", hint="`limpet log` lists operations")
+        raise NotFound(f"no operation {event} in {' or '.join(scopes)}", hint=LISTED)
     return Done(events, _cancelled(store, events))
 
 

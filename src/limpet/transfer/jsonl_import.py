@@ -65,7 +65,7 @@ def _import(
         return _Import(context, dry_run=dry_run, progress=progress).run(source, 0)
     path = Path(source)
     if not path.is_file():
-        raise BadInput(f"no file {path}")
+        raise BadInput(f"{path} is a folder, not a file" if path.is_dir() else f"no file {path}")
     with path.open("rb") as file:
         run = _Import(context, dry_run=dry_run, progress=progress).run
         if age.is_encrypted(file.read(len(age.HEAD))):
