@@ -53,6 +53,7 @@ class ReferenceStore:
 
     path = ":reference:"
     read_only = False
+    begun = True
 
     def __init__(self) -> None:
         self._ledger: list[Event] = []
@@ -67,6 +68,7 @@ class ReferenceStore:
             resolve=self._resolve_event,
             events=self._events,
             operation=self._operation,
+            undone=lambda memories: [one for one in self._ledger if one.type == "undone" and one.memory in memories],
             newest=self._newest,
             abbreviate=lambda ids: [short_id(id, [event.id for event in self._ledger]) for id in ids],
         )

@@ -176,6 +176,7 @@ class Limpet:
     def __init__(
         self, settings: Settings, *, read_only: bool = False, create: bool = True, clock: Clock | None = None,
         embedder: Embedder | str | None = None, judge: bool | None = None, store: Store | None = None,
+        late: bool = False,
     ) -> None:  # fmt: skip
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
@@ -185,7 +186,7 @@ class Limpet:
         if clock is not None and not callable(getattr(clock, "now", None)):
             raise BadInput(f"the clock {clock!r:.60} has no now()", hint="limpet.FixedClock is one")
         store = store or open_store(
-            settings.path, describe, read_only=read_only, durable=settings.durable, create=create
+            settings.path, describe, read_only=read_only, durable=settings.durable, create=create, late=late
         )
         scope, checkout = settings.scope, settings.checkout
         if checkout is not None:

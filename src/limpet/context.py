@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
 from datetime import date
+from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .model.clock import Clock, parse_time
@@ -142,18 +143,21 @@ class Context:
         answer: T
         owner, operation = _operation.get()
         known = operation[0] if owner is self and operation else None
-        if self._unclaimed is not None:
-            self.store.checkouts.claim(self._unclaimed, self.scope, self.now())
-            self._unclaimed = None
 
-        def inside(store: Store) -> Sequence[Event]:
+        def inside(store: Store, make_id: Callable[[int], bytes] = self._ids.make) -> Sequence[Event]:
             nonlocal answer
             now = self.clock.now()
-            writer = Writer(store, lambda: self._ids.make(now), now, self.scopes, operation=known)
+            writer = Writer(store, lambda: make_id(now), now, self.scopes, operation=known)
             answer = decide(writer)
             before_commit.get()()
             return writer.events
 
+        if not self.store.begun:
+            numbers = count(1)
+            inside(self.store, lambda _: next(numbers).to_bytes(16, "big"))  # what is refused begins no store
+        if self._unclaimed is not None:
+            self.store.checkouts.claim(self._unclaimed, self.scope, self.now())
+            self._unclaimed = None
         written = self.store.ledger.commit(inside)
         if owner is self and not operation and written:
             operation.append(written[0].operation)

@@ -136,6 +136,16 @@ def test_an_operation_is_what_was_committed_together(store, scribe):
     assert store.ledger.operation(b"\x09" * 16) == []
 
 
+def test_what_takes_back_events_of_memories_is_found_by_these(store, scribe):
+    one, two, other = scribe.write(*(scribe.event("remembered", None, text) for text in ("one", "two", "three")))
+    undone = scribe.write(*(scribe.event("undone", made.memory, undoes=made.id.hex()) for made in (two, other, one)))
+    redone = scribe.write(scribe.event("undone", two.memory, undoes=undone[0].id.hex()))
+
+    found = store.ledger.undone({one.memory, two.memory})
+    assert [event.id for event in found] == [undone[0].id, undone[2].id, redone[0].id]
+    assert found[2].data == {"undoes": undone[0].id.hex()} and store.ledger.undone([]) == []
+
+
 @pytest.mark.parametrize("store", ["file"], indirect=True)
 def test_an_operation_whose_events_do_not_lie_together_is_still_one(store, scribe):
     """An import that was cut off and run again appends the rest of an operation behind what was said meanwhile."""

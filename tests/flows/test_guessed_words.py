@@ -28,6 +28,36 @@ def test_text_without_quotes_is_told_of_quotes(limpet):  # noqa: F811
     assert said.code == 2 and "text of several words goes in quotes" in said.err
 
 
+WRONG = [
+    (("lst",), 2, "did you mean list?"), (("list", "extra"), 2, "`limpet list` takes options alone"),
+    (("list", "5"), 2, "takes options alone"), (("log", "7rk2qm"), 2, "`limpet log` takes options alone"),
+    (("list", "--confirm"), 2, "hint: see `limpet list --help`\n"), (("log", "--since", "yesterday"), 2, "hint: see `limpet log --help`\n"),
+    (("list", "--kinds", "fact"), 2, "did you mean --kind?"), (("list", "--jsn"), 2, "did you mean --json?"),
+    (("show",), 2, "`limpet show ID`"), (("show", "7rk2qm", "8rk2qm"), 2, "`limpet show ID` is all it takes"),
+    (("show", "--id", "7rk2qm"), 2, "ID is given without --id"), (("show", "7rk2qm"), 1, "`limpet list` shows ids"),
+    (("show", "5"), 2, "at least 6 characters"), (("show", ""), 2, "`limpet list` shows ids"), (("show", "@3"), 1, "number them"),
+    (("show", "x" * 5_000), 2, "`limpet list` shows ids"), (("list", "y" * 5_000), 2, "takes options alone"),
+    (("recall", "--query", "vpn"), 2, "QUERY is given without --query"), (("recall", "-x"), 2, "`limpet recall QUERY`"),
+    (("recall", "vpn", "--foo"), 2, "put `--` before text"), (("recall", ""), 1, "the question is empty"),
+    (("recall", "-"), 1, "the question is empty"), (("recall", "vpn", "-k", "many"), 2, "-k/--limit must be a whole number, not 'many'"),
+    (("recall", "vpn", "--deadline-ms", "soon"), 2, "--deadline-ms must be a number, not 'soon'"),
+    (("list", "--since", "tomorrow-ish"), 2, "3 days ago"), (("list", "--scope", ""), 2, "a scope is a name"),
+    (("list", "--limit", "0"), 2, "limit must be from 1"), (("import", "notes.txt"), 2, "`limpet import FORMAT PATH`"),
+    (("import", "jsonl", "."), 2, ". is a folder"), (("undo", "zz"), 2, "`limpet log` lists operations"),
+    (("redo", "zz"), 2, "`limpet log` lists operations"), (("remember", "x", "--because", "7rk2qm", "--scope", "global"), 1, "in global\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "way_out"), WRONG, ids=lambda one: " ".join(one)[:40] if isinstance(one, tuple) else ""
+)
+def test_wrong_arguments_are_answered_in_a_line_or_two_with_the_way_out(limpet, typed, code, way_out):  # noqa: F811
+    limpet("remember", "Deploys need the VPN")
+    said = limpet(*typed, stdin="")
+    assert (said.code, said.out) == (code, "") and way_out in said.err
+    assert len(said.err.splitlines()) <= 2 and len(said.err) < 500 and "Traceback" not in said.err
+
+
 def test_counts_go_by_either_option(limpet):  # noqa: F811
     for number in range(3):
         limpet("remember", f"Server {number} is in Oslo")

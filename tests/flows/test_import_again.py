@@ -129,6 +129,46 @@ def test_an_import_between_which_others_wrote_is_read_once_for_the_log(path, tmp
         assert len(read) == 1
 
 
+def test_an_import_is_found_and_undone_without_the_history_of_each_memory(memory, tmp_path, monkeypatch):
+    report = memory.import_jsonl(file_of(tmp_path, numbered(300)))
+    later = memory.remember("Shelf 300 is empty")
+    ledger = type(memory._context.store.ledger)
+    read = {"events": 0, "operation_events": 0}
+    events, rows = ledger.events, ledger._events
+    monkeypatch.setattr(
+        ledger, "events", lambda self, **of: read.update(events=read["events"] + 1) or events(self, **of)
+    )
+    monkeypatch.setattr(
+        ledger, "_events",
+        lambda self, name, **of: read.update({name: read.get(name, 0) + 1}) or rows(self, name, **of),
+    )  # fmt: skip
+    (found,) = memory.log(event=report.operation)
+    assert (found.count, found.verb, found.undone, read) == (
+        300,
+        "remember",
+        False,
+        read | {"events": 0, "operation_events": 1},
+    )
+
+    memory.undo(report.operation)
+    (found,) = memory.log(event=report.operation)
+    assert found.undone and [one.id for one in memory.list().memories] == [later.id]
+    memory.redo()
+    assert not memory.log(event=report.operation)[0].undone and memory.count() == 301
+
+
+def test_what_the_command_line_says_of_an_import_is_not_read_from_all_of_it(path, tmp_path, capsys, monkeypatch):
+    """Whether it is in a language that the embedder reads shows in the newest of it."""
+    lines = [{"content": f"Im Regal {n} liegen die Schrauben und nicht mehr die Muttern"} for n in range(30)]
+    file = file_of(tmp_path, lines)
+    with limpet.open(path, scope="global") as memory:
+        memory.remember("The shelf in the hall is empty")
+        ledger = type(memory._context.store.ledger)
+    monkeypatch.setattr(ledger, "operation", lambda self, *of: pytest.fail("the whole import was read"))
+    assert run(path, "import", "jsonl", str(file), "--no-vectors") == 0
+    assert "not English" in capsys.readouterr().err
+
+
 def test_an_import_of_another_format_is_one_operation_too(memory, tmp_path):
     notes = tmp_path / "notes.md"
     notes.write_text("".join(f"# Shelf {i}\n\nIt holds part {i * 7}.\n\n" for i in range(1_200)))
@@ -236,6 +276,34 @@ def test_the_last_value_that_a_file_gives_holds_though_it_was_replaced_before(me
         file_of(tmp_path, [{"content": one, "key": "user.city"} for one in ("Warsaw", "Oslo")])
     )
     assert (report.new, report.known, memory.fact("user.city").value) == (1, 1, "Oslo")
+
+
+def test_hundreds_of_values_of_a_key_are_read_once_when_the_file_comes_again(memory, tmp_path, monkeypatch):
+    """Not once for each line. What the file says is known, whatever case its keys are in; what is new in it is not."""
+    lines = [
+        {"content": f"Release {n} is deployed", "key": ("api.release", "api.stage")[n % 3 == 0]} for n in range(450)
+    ]
+    memory.import_jsonl(file_of(tmp_path, lines))
+    before = memory.stats().events
+    memories = type(memory._context.store.memories)
+    read, keyed = [], memories.keyed
+    monkeypatch.setattr(
+        memories, "keyed", lambda self, scope, key, **at: read.append(key) or keyed(self, scope, key, **at)
+    )
+    file = file_of(tmp_path, [line | {"key": line["key"].upper()} if n % 2 else line for n, line in enumerate(lines)])
+    for dry_run in (True, False):
+        again = memory.import_jsonl(file, dry_run=dry_run)
+        assert (again.new, again.known, again.rejected, again.operation) == (0, 450, [], None)
+        assert len(read) < 30
+        read.clear()
+    assert memory.stats().events == before
+
+    # One that was replaced, one that is new, one that was replaced and has the last word.
+    some = [lines[4], {"content": "Release 450 is deployed", "key": "api.release"}, lines[7]]
+    again = memory.import_jsonl(file_of(tmp_path, some))
+    assert (again.new, again.known) == (2, 1)
+    assert memory.fact("api.release").value == lines[7]["content"]
+    assert memory.fact("api.stage").value == lines[447]["content"]
 
 
 class Interrupted(io.BytesIO):

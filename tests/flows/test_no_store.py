@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -85,6 +87,44 @@ def test_what_writes_begins_a_store_as_before(tmp_path, argv):
     path = tmp_path / "new" / "memory.db"
     assert main(["--store", str(path), "--scope", "global", *argv]) == 0
     assert path.is_file()
+
+
+REFUSED = [
+    ("remember", ""), ("remember", "x", "--kind", "whim"), ("remember", "x", "--valid-from", "whenever"),
+    ("remember", "x", "--because", ID), ("remember", "x", "--id", "me"), ("remember", "password: hunter2hunter2"),
+    ("fact", "city", "Tampa"), ("fact", "user.city", ""), ("import", "jsonl", "none.jsonl"), ("import", "jsonl", "bad.jsonl"),
+    ("import", "segments", "none"), ("import", "memori", "none.db"), ("import", "transcripts", "none"), ("organize", "none"),
+    ("mirror", "init", "notes", "--index-bytes", "3"), ("devices", "trust", "none"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("in_checkout", [False, True])
+@pytest.mark.parametrize("argv", REFUSED, ids=" ".join)
+def test_a_first_write_that_is_refused_begins_no_store(tmp_path, monkeypatch, argv, in_checkout):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.jsonl").write_text('{"content": ""}\n')
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "vpn.md").write_text("Deploys need the VPN\n")
+    if in_checkout:
+        (tmp_path / ".git").mkdir()
+        monkeypatch.delenv("LIMPET_SCOPE", raising=False)
+    path = tmp_path / "new" / "memory.db"
+
+    assert main(["--store", str(path), *(() if in_checkout else ("--scope", "global")), *argv]) in (1, 2)
+
+    assert not path.parent.exists()
+
+
+def test_processes_that_begin_one_store_at_once_all_store(tmp_path):
+    """Each has seen that there is none."""
+    path = tmp_path / "new" / "memory.db"
+    command = [sys.executable, "-m", "limpet", "--store", str(path), "--scope", "global", "remember"]
+    running = [subprocess.Popen([*command, f"the shelf number {number} is full"]) for number in range(4)]
+
+    assert [one.wait() for one in running] == [0] * 4
+
+    with limpet.open(path, scope="global") as memory:
+        assert memory.count() == 4 and memory.verify() == []
 
 
 def test_a_dry_run_where_no_store_is_says_what_would_come_and_begins_none(tmp_path, capsys):

@@ -27,6 +27,9 @@ def nothing(memory: Limpet, args: Namespace) -> None:
         return
     if elsewhere(memory, args):
         return
+    if not getattr(args, "query", "?").strip():
+        words("nothing is asked: the question is empty")
+        return
     places = dict.fromkeys((memory.scope, GLOBAL_SCOPE))
     here = sum(one.memories for one in memory.scopes() if one.scope in places)
     words("nothing found" + (f" among {counted(here, 'memory')} of {' and '.join(places)}" if here else ""))

@@ -123,7 +123,11 @@ def say_how_words_are_given(error: LimpetError, args: Namespace) -> None:
     given = [value for name, value in vars(args).items() if name in _IDS]
     texts = [str(text) for value in given for text in (value if isinstance(value, list) else [value])]
     words = " ".join(texts)
-    if "match" in args and words and (error.message.startswith("not an id") or words.replace(" ", "").isalpha()):
+    if (
+        "match" in args
+        and 0 < len(words) <= 60
+        and (error.message.startswith("not an id") or words.replace(" ", "").isalpha())
+    ):
         error.hint = f'words are found by --match "{words}"'
 
 

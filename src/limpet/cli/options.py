@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 TIME_FORMS = 'ISO 8601, a date, or words like "3 days ago"'
 _INT64 = 1 << 63
+# Characters of a message, which may repeat what was typed; how much like a name one is that is meant by it.
+MOST_SAID, NEAR = 300, 0.7
+# Arguments that may be text of several words.
+TEXTS = frozenset({"TEXT", "QUERY", "MESSAGE", "VALUE", "ABOUT", "WHAT", "CLAIM", "SITUATION", "WORDS"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +51,38 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         hint = f"see `{self.prog} --help`"
+        takes = [str(action.metavar or action.dest) for action in self._actions if not action.option_strings]
+        whole = " ".join((self.prog, *takes))
         if message.startswith("unrecognized arguments"):
-            dashed = any(word.startswith("-") for word in message.split()[2:])
-            text = "put `--` before text that begins with a dash" if dashed else "text of several words goes in quotes"
-            hint = self._similar(message) or f"{hint}; {text}"
-        raise BadInput(message, hint=hint)
+            words = message.split()[2:]
+            all_of_it = f"`{whole}` is all it takes" if takes else f"`{whole}` takes options alone"
+            too_many = "" if any(word.startswith("-") for word in words) else f"{all_of_it}; "
+            hint = self._way_out(words, takes) or too_many + hint
+        elif message.startswith("the following arguments are required") and takes:
+            hint = f"`{whole}`; {hint}"
+        for type, number in (("int", "a whole number"), ("float", "a number")):
+            name, invalid, value = message.partition(f": invalid {type} value: ")
+            if invalid:
+                message = f"{name.removeprefix('argument ')} must be {number}, not {value}"
+        raise BadInput(message if len(message) <= MOST_SAID else f"{message[:MOST_SAID]}…", hint=hint)
 
-    def _similar(self, message: str) -> str | None:
+    def _way_out(self, words: list[str], takes: list[str]) -> str | None:
+        """What to do about words that it does not take. None: it takes no others."""
         import difflib
 
-        known = [name for action in self._actions for name in action.option_strings]
-        for word in message.split():
-            near = difflib.get_close_matches(word.split("=")[0], known, 1) if word.startswith("--") else []
+        known = {name.lstrip("-"): name for action in self._actions for name in action.option_strings}
+        dashed = [word.split("=")[0] for word in words if word.startswith("-")]
+        for word in dashed:
+            name = word.lstrip("-")
+            if name.upper() in takes:
+                return f"{name.upper()} is given without {word}"
+            near = difflib.get_close_matches(name, known, 1, NEAR) if word.startswith("--") else []
             if near:
-                return f"did you mean {near[0]}?"
-        return None
+                return f"did you mean {known[near[0]]}?"
+        if TEXTS.isdisjoint(takes):
+            return None
+        text = "put `--` before text that begins with a dash" if dashed else "text of several words goes in quotes"
+        return f"see `{self.prog} --help`; {text}"
 
 
 def terminal_width() -> int | None:
@@ -247,17 +268,21 @@ def vectors_option(parser: argparse.ArgumentParser) -> None:
 def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool = False) -> Limpet:
     """The store that the options name, as a context manager.
 
-    Where none is: `create` begins it, for what writes; a --dry-run of that, and `or_empty`, get an empty one in memory.
+    Where none is: `create` begins it with the first write; a --dry-run of that, and `or_empty`, get an empty one in
+    memory.
     What names memories by @3, --last or --match becomes their ids. Raises StoreMissing, other StoreErrors, NotFound,
     BadInput.
     """
     import limpet
 
+    from ..settings import read_settings
+
     or_empty = or_empty or (create and bool(vars(args).get("dry_run")))
+    create = create and not or_empty
     try:
-        if create and not or_empty:
+        if create:
             say_if_empty(args)
-        memory = limpet.open(args.store, scope=args.scope, create=create and not or_empty)
+        memory = limpet.Limpet(read_settings(args.store, args.scope, None), create=create, late=create)
     except StoreMissing:
         if not or_empty:
             raise

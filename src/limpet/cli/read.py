@@ -58,8 +58,10 @@ def _recall_options(parser: ArgumentParser) -> None:
 
 
 def _recall(args: Namespace) -> int:
+    if args.query == "-":
+        args.query = given_text(args.query)
     given = {
-        "query": given_text(args.query) if args.query == "-" else args.query,
+        "query": args.query,
         **filters(args),
         "as_of": args.as_of,
         "known_at": args.known_at,

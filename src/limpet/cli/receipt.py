@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..folders import beside
@@ -68,12 +67,13 @@ def imported_language(operation: str, memory: Limpet) -> None:
 
     if memory.embedder not in FOR_ENGLISH:
         return
-    done = memory.log(event=operation)[0]
-    came = [is_english(_content(memory, one.id)) for one in done.changes[:BEFORE]]
+    # An id begins with the milliseconds at which the operation began. To read all of it takes a second for 100,000.
+    began_us = int.from_bytes(parse_id(operation)[:6], "big") * 1000
+    newest = memory.list(limit=BEFORE).memories
+    came = [is_english(one.content) for one in newest if one.created_at_us >= began_us]
     if 2 * came.count(False) <= len(came):
         return
-    before = (one for one in memory.list(limit=BEFORE) if one.recorded_at_us < done.at_us)
-    if not any(is_english(one.content) is False for one in before):
+    if not any(is_english(one.content) is False for one in newest[len(came) :]):
         other_language("most of what came is", memory.embedder)
 
 
@@ -212,10 +212,12 @@ def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     """What an undo or a redo did: to which operation, and how each memory stands now."""
     whole = memory.in_all_scopes()  # of a move, what was moved is in another scope now
     operation = whole.log(event=receipts[0].event)[0]
-    before = whole.log(event=operation.of)[0] if operation.of else operation
+    before = operation
     if operation.of:
-        with suppress(NotFound):
+        try:
             before = memory.log(event=operation.of)[0]  # of what reaches other scopes, what it did in this one
+        except NotFound:
+            before = whole.log(event=operation.of)[0]
     memory = whole
     head = f"{verb} {before.short}  {before.verb}  "
     which, did = paint(before.short, YELLOW), paint(before.verb, CYAN)

@@ -51,6 +51,8 @@ def mirror_init(
         made = state.SyncState(store=store, scopes=scopes, author=author, index_bytes=cap)
         if known is not None:
             made.files, made.lines = known.files, known.lines
+        if not context.store.begun:
+            context.write(lambda _: None)  # what is noted beside a store needs one
         state.save(root, made)
         os.utime(root / folder.OWN / "mirror.json", ns=(0, 0))
         _note_mirror(context, root)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ..store.contract import Store
     from .write import Receipt, Writer
 
+# What to do where no operation is meant.
+LISTED = "`limpet log` lists operations"
 # Events that are read in one go, and changes of one operation that are told.
 PAGE_EVENTS, MOST_CHANGES = 200, 20
 # Receipts of an undo that say how their memory stands: each is read by itself, on a server a round trip.
@@ -124,15 +126,20 @@ def _whole(store: Store, done: Done, scopes: Sequence[str]) -> Done:
 
 
 def _cancelled(store: Store, events: Sequence[Event]) -> set[bytes]:
-    histories = (store.ledger.events(memory=memory) for memory in {one.memory for one in events})
-    return {id for history in histories for id in cancelled_by(history)}
+    return cancelled_by(store.ledger.undone({one.memory for one in events}))
 
 
 def find(store: Store, event: str, scopes: Sequence[str]) -> Done:
     """The operation that an event belongs to. Raises NotFound, AmbiguousId, BadInput."""
-    events = store.ledger.operation(store.ledger.resolve(event), scopes)
+    try:
+        id = store.ledger.resolve(event)
+    except BadInput as error:
+        if error.message.startswith("not an id"):
+            error.hint = LISTED
+        raise
+    events = store.ledger.operation(id, scopes)
     if not events:
-        raise NotFound(f"no operation {event} in {' or '.join(scopes)}", hint="`limpet log` lists operations")
+        raise NotFound(f"no operation {event} in {' or '.join(scopes)}", hint=LISTED)
     return Done(events, _cancelled(store, events))
 
 
@@ -202,10 +209,14 @@ def named(store: Store, event: str, scopes: Sequence[str]) -> Done:
     if one.undone:
         raise BadInput(f"{event} was undone already", hint="`limpet redo` does again what was undone last")
     _, about = depth(store, one.events)
+    first: dict[object, int] = {}  # of each thing that it decides, the place where it does so first
+    for each in about:
+        for thing in _decides(each):
+            first[thing] = min(each.seq, first.get(thing, each.seq))
     building = [
         later
         for later in _since(store, one, scopes)
-        if any(_builds_on(b, a) for b in _held(later) for a in about if a.seq < b.seq)
+        if any(first.get(thing, each.seq) < each.seq for each in _held(later) for thing in _needs(each))
     ]
     if building:
         names = (f"{later.short} ({later.verb}: {_first_words(later.text)})" for later in told(store, building))
@@ -337,17 +348,20 @@ def _held(done: Done) -> list[Event]:
     return [one for one in done.events if one.id not in done.cancelled]
 
 
-def _builds_on(later: Event, earlier: Event) -> bool:
-    """Whether an event means nothing, or another thing, without one before it."""
-    if later.type == "purged":
-        return False  # whatever is taken back, there is no text
-    made = earlier.memory.hex() if earlier.type == "remembered" else None
-    if made is not None and made in (later.memory.hex(), *(later.data.get(name) for name in ("by", "into", "target"))):
-        return True
-    return bool(_sets(later) & _sets(earlier))
+def _decides(event: Event) -> set[object]:
+    """What a later event may need: the memory that it makes, and what it sets."""
+    return _sets(event) | ({event.memory.hex()} if event.type == "remembered" else set())
 
 
-def _sets(event: Event) -> set[tuple[object, ...]]:
+def _needs(event: Event) -> set[object]:
+    """What an event means nothing, or another thing, without."""
+    if event.type == "purged":
+        return set()  # whatever is taken back, there is no text
+    named = (event.data.get(name) for name in ("by", "into", "target"))
+    return _sets(event) | {event.memory.hex(), *(one for one in named if isinstance(one, str))}
+
+
+def _sets(event: Event) -> set[object]:
     """What an event decides: an aspect of a memory, a link, a value of a key, a verdict."""
     data = event.data
     if event.type in ("linked", "unlinked"):

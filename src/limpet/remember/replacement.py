@@ -13,7 +13,7 @@ from ..model.dataclass import replace
 from ..model.errors import BadInput
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, check_origin, is_below
-from ..text.normalise import same_value
+from ..text.normalise import value_form
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -144,15 +144,14 @@ def was_replaced(memory: Memory, at: int) -> bool:
     return memory.superseded_by is not None and memory.valid_to_us is not None and memory.valid_to_us <= at
 
 
-def had_before(writer: Writer, statement: ValidStatement) -> bool:
-    """Whether its key had this value, and another one holds now."""
+def former_values(writer: Writer, statement: ValidStatement) -> frozenset[str]:
+    """The values that its key had and of which another one holds now, as `value_form` writes them."""
     values = writer.values(statement)[0]
     now = held(values, writer.now)
-    return (
-        now is not None
-        and not same_value(now.content, statement.content)
-        and any(was_replaced(one, writer.now) and same_value(one.content, statement.content) for one in values)
-    )
+    if now is None:
+        return frozenset()
+    replaced = frozenset(value_form(one.content) for one in values if was_replaced(one, writer.now))
+    return replaced - {value_form(now.content)}
 
 
 def held(values: Sequence[Memory], at: int) -> Memory | None:

@@ -29,9 +29,10 @@ class Pen(Protocol):
 
 
 def open_store(
-    path: str, describe: Describe, *, read_only: bool = False, durable: bool = True, create: bool = True
-) -> Store:
-    """Raises StoreError and its kind, BadInput."""
+    path: str, describe: Describe, *, read_only: bool = False, durable: bool = True, create: bool = True,
+    late: bool = False,
+) -> Store:  # fmt: skip
+    """`late`: a file that is not there is made by the first write. Raises StoreError and its kind, BadInput."""
     if is_url(path):
         from .postgres import PostgresStore
 
@@ -40,7 +41,7 @@ def open_store(
 
     if path == ":memory:" and read_only:
         raise BadInput("a store in memory cannot be read only: it begins empty")
-    return SqliteStore(path, describe, read_only=read_only, durable=durable, create=create)
+    return SqliteStore(path, describe, read_only=read_only, durable=durable, create=create, late=late)
 
 
 def open_pen(path: str) -> Pen:

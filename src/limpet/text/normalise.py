@@ -16,10 +16,11 @@ def normalise(text: str) -> str:
 def same_value(one: str, other: str) -> bool:
     """Whether two texts of one fingerprint are one value, of a flag, a path or a name too: but for white space in a
     line and after it, a full stop after a word, and the first letter of several words."""
-    return _value(one) == _value(other)
+    return value_form(one) == value_form(other)
 
 
-def _value(text: str) -> str:
+def value_form(text: str) -> str:
+    """What `same_value` compares."""
     text = unicodedata.normalize("NFC", text).strip()
     if "\n" in text:
         return "\n".join(line.rstrip() for line in text.splitlines())

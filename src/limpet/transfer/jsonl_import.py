@@ -15,10 +15,11 @@ from ..model.errors import BadInput, LimpetError, message_of
 from ..model.events import Event
 from ..model.ids import parse_id
 from ..model.memory import STATES, caseless
-from ..remember.replacement import had_before
+from ..remember.replacement import former_values
 from ..remember.validation import check_name
 from ..remember.write import Writer
 from ..store.records import Filter
+from ..text.normalise import value_form
 from . import age, jsonl
 from .lifecycle import Lifecycle
 from .records import interrupted
@@ -27,6 +28,7 @@ from .trial import Trial
 if TYPE_CHECKING:
     from ..context import Context
     from ..remember.turns import Turn
+    from ..remember.validation import ValidStatement
 
 Progress = Callable[[int, int], None]
 Bad = list[tuple[int, str]]
@@ -63,7 +65,7 @@ def _import(
         return _Import(context, dry_run=dry_run, progress=progress).run(source, 0)
     path = Path(source)
     if not path.is_file():
-        raise BadInput(f"no file {path}")
+        raise BadInput(f"{path} is a folder, not a file" if path.is_dir() else f"no file {path}")
     with path.open("rb") as file:
         run = _Import(context, dry_run=dry_run, progress=progress).run
         if age.is_encrypted(file.read(len(age.HEAD))):
@@ -94,6 +96,7 @@ class _Import:
         self._named: set[object] = set()  # ids that lines of a dry run gave
         # Values that a key had before, by scope and key, with their lines: for as long as no later line has another.
         self._aside: dict[tuple[str, str], tuple[int, dict[str, Any]]] = {}
+        self._before: dict[tuple[str, str], frozenset[str]] = {}  # what keys had before, of the lines taken in at once
 
     def run(self, file: IO[Any], size: int) -> tuple[int, int, Bad]:
         try:
@@ -184,6 +187,7 @@ class _Import:
     def _take_statements(self, statements: list[tuple[int, dict[str, Any]]]) -> None:
         self._remember([one for one in statements if not self._put_aside(*one)])
         statements.clear()
+        self._before.clear()
 
     def _put_aside(self, number: int, line: dict[str, Any]) -> bool:
         """Whether a line waits for the file's end, because its key had this value before: of a file that is imported
@@ -196,12 +200,19 @@ class _Import:
             return False  # the receipt will say why
         slot = statement.scope, caseless(statement.key or "")
         self._known += self._aside.pop(slot, None) is not None
-        context = self._context
-        writer = self._trial or Writer(context.store, context.new_id, context.now(), context.scopes)
-        if statement.id is not None or not had_before(writer, statement):
+        if statement.id is not None or value_form(statement.content) not in self._former_values(statement):
             return False
         self._aside[slot] = number, line
         return True
+
+    def _former_values(self, statement: ValidStatement) -> frozenset[str]:
+        """Read once for all lines that are taken in together: those of one key may be thousands."""
+        slot = statement.scope, statement.key or ""
+        if slot not in self._before:
+            context = self._context
+            writer = self._trial or Writer(context.store, context.new_id, context.now(), context.scopes)
+            self._before[slot] = former_values(writer, statement)
+        return self._before[slot]
 
     def _remember(self, statements: list[tuple[int, dict[str, Any]]]) -> None:
         from ..remember.batch import BATCH_ITEMS, remember_batch

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.clock import format_time, to_datetime
+from ..model.errors import counted
 from ..model.ids import shorten_ids
 from ..model.memory import KINDS, ORIGINS
 from ..remember.replacement import SPEAKERS
@@ -97,11 +98,6 @@ def size(count: int) -> str:
     return f"{amount:,.0f} {unit}" if unit == "bytes" else f"{amount:,.1f} {unit}"
 
 
-def many(count: int, one: str, several: str | None = None) -> str:
-    """1 memory, 2,000 memories."""
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
-
-
 def difference(before: str, after: str) -> list[tuple[str, str]]:
     """(same, gone or new; text) word by word; whole where they are long."""
     a, b = _PIECES.findall(text(before)), _PIECES.findall(text(after))
@@ -177,7 +173,7 @@ def growth(counts: Mapping[tuple[str, ...], int]) -> Growth:
             count = columns[name].get(kind, 0)
             height = HIGH * count / most
             if count:
-                said = f"{name}: {many(count, kind)}"
+                said = f"{name}: {counted(count, kind)}"
                 bars.append(Bar(kind, place * step + 1, HIGH - below - height, step - 2, height, count, said))
             below += height
         if place % max(1, len(names) // 6) == 0:
@@ -226,7 +222,7 @@ def signals(found: Mapping[str, float], scale: float, wide: float = 640) -> list
 
 FILTERS = {
     "text": text, "excerpt": excerpt, "day": day, "moment": moment, "iso": iso, "ago": ago, "every": every,
-    "size": size, "sure": sure, "many": many,
+    "size": size, "sure": sure, "counted": counted,
     "family": family_of, "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
 }  # fmt: skip
 # How far a statement has come (rank/adjust.py), for a reader.

@@ -30,6 +30,11 @@ class Store(Protocol):
     def read_only(self) -> bool: ...
 
     @property
+    def begun(self) -> bool:
+        """False: a file that the first write will make. Until then everything answers as in an empty store."""
+        ...
+
+    @property
     def ledger(self) -> Ledger: ...
 
     @property

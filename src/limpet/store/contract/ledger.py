@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ...model.events import Event
@@ -39,6 +39,10 @@ class Ledger(Protocol):
         self, *, memory: bytes | None = None, after: int = 0, ids: Sequence[bytes] | None = None
     ) -> Iterator[Event]:
         """Events in order: of one memory, after a sequence number, or of given ids. Holds no transaction open."""
+        ...
+
+    def undone(self, memories: Collection[bytes]) -> list[Event]:
+        """The `undone` events of some memories, in order."""
         ...
 
     def operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:

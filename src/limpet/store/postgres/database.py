@@ -54,6 +54,7 @@ class Database:
     """The connections of a tenant. Thread-safe. Also what hooks write with (`Pen`)."""
 
     index: Index = PostgresIndex()
+    begun = True
 
     def __init__(self, url: str, *, read_only: bool = False, durable: bool = True, create: bool = True) -> None:
         self.renew()

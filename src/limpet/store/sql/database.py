@@ -72,6 +72,7 @@ class Database(Protocol):
 
     path: str
     read_only: bool
+    begun: bool
     index: Index
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +90,9 @@ class SqlLedger:
                 yield from part
                 after = part[-1].seq
 
+    def undone(self, memories: Collection[bytes]) -> list[Event]:
+        return self._events("undone_events", memories=self._database.ids(memories)) if memories else []
+
     def operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
         with self._database.reading():
             if event is None:
@@ -102,9 +105,11 @@ class SqlLedger:
             seen = self._events("operation_events", **bound, scopes=scope_list(scopes))
             if not seen or scopes is None:
                 return seen
+            if self._rows("operation_size", **bound)[0][0] == len(seen):
+                return seen
             # A move between scopes is one operation of both, and so is its undoing.
             whole = self._events("operation_events", **bound, scopes=None)
-            return whole if len(whole) > len(seen) and self._moves(whole) else seen
+            return whole if self._moves(whole) else seen
 
     def _moves(self, events: Sequence[Event]) -> bool:
         """Whether memories changed their scope by some events, or by what these undo."""

@@ -118,7 +118,7 @@ def scope_list(scopes: Sequence[str] | None) -> str | None:
 def the_only(text: str, found: Sequence[bytes], what: str, scopes: Sequence[str] | None) -> bytes:
     """The one id that a text names. Raises NotFound, AmbiguousId."""
     if not found:
-        place = "" if scopes is None else f" in {' or '.join(scopes)}"
+        place = "" if scopes is None else f" in {' or '.join(dict.fromkeys(scopes))}"
         hint = (
             "`limpet log` lists operations" if scopes is None else "`limpet list` shows ids, scope=NAME looks elsewhere"
         )

@@ -194,6 +194,17 @@ SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.
   FROM carray(:ids) c CROSS JOIN event v ON v.id = c.value LEFT JOIN body b ON b.num = v.body
  WHERE v.seq > :after ORDER BY v.seq
 
+-- name: undone_events
+-- What takes back events of some memories, in order. event_memory.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, NULL, v.data
+  FROM carray(:memories) c CROSS JOIN event v ON v.memory = c.value AND v.memory <> v.id
+ WHERE v.type = 'undone' ORDER BY v.seq
+
+-- name: operation_size
+-- How many events an operation has, in whatever scope. event_id, event_operation.
+SELECT count(*)
+  FROM (SELECT seq FROM event WHERE id = :operation UNION SELECT seq FROM event WHERE operation = :operation) whole
+
 -- name: known_events
 -- Which of some events there are. event_id.
 SELECT v.id, v.type, v.memory FROM carray(:ids) c CROSS JOIN event v ON v.id = c.value

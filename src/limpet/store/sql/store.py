@@ -36,6 +36,10 @@ class SqlStore:
         self.snapshot = database.snapshot
         self.on_change = database.on_change
 
+    @property
+    def begun(self) -> bool:
+        return self._database.begun
+
     def data_version(self) -> int:
         with self._database.reading() as con:
             return self._database.version(con)

@@ -34,8 +34,12 @@ class Database:
 
     index: Index = SqliteIndex()
 
-    def __init__(self, path: str, *, read_only: bool = False, durable: bool = True, create: bool = True) -> None:
+    def __init__(
+        self, path: str, *, read_only: bool = False, durable: bool = True, create: bool = True, late: bool = False
+    ) -> None:
+        """`late`: where no file is, one is made by the first write; until then there is an empty store in memory."""
         self.path = path
+        self.begun = not late or os.path.lexists(path)
         self.read_only = read_only
         self._durable = durable
         self._write_lock = threading.RLock()
@@ -67,7 +71,7 @@ class Database:
             with translated(path):
                 self.read_only = bool(writer.readonly("main"))
             self._file = _file_at(path)
-            if path == ":memory:" or self.read_only:
+            if path == ":memory:" or self.read_only or not self.begun:
                 # One connection for both, so one lock.
                 self._read_lock = self._write_lock
                 writer.set_wal_hook(None)
@@ -159,6 +163,7 @@ class Database:
             return
         with self._write_lock, translated(self.path):
             self._check_open()
+            self._begin()
             self._check_in_place()
             con = self._open_writer()
             con.execute("BEGIN IMMEDIATE")
@@ -181,6 +186,7 @@ class Database:
             raise StoreReadOnly(f"{self.path} is open read-only", hint=how_to_write(self.path))
         with self._write_lock, translated(self.path):
             self._check_open()
+            self._begin()
             self._check_in_place()
             yield self._open_writer()
 
@@ -264,20 +270,29 @@ class Database:
         """None at all become one that no row has: an empty array is not aligned as SQLite wants."""
         return apsw.carray(array("q", numbers) or array("q", [-1]))
 
+    def _begin(self) -> None:
+        """The file of a store that begins late, in place of what was empty."""
+        if not self.begun:
+            empty, self._writer, self.begun = self._writer, None, True
+            try:
+                self._open_writer(create=True)
+            except BaseException:
+                self._writer, self.begun = empty, False
+                raise
+            self._reader, self._cached, self._file = None, (-1, {}), _file_at(self.path)
+
     def _open_writer(self, *, create: bool = False) -> apsw.Connection:
         if self._writer is None:
-            self._writer = open_connection(
-                self.path, read_only=False, durable=self._durable, create=create, mapped=False
-            )
+            path = self.path if self.begun else ":memory:"
+            self._writer = open_connection(path, read_only=False, durable=self._durable, create=create, mapped=False)
             if not self.read_only and self.path != ":memory:":
                 self._writer.set_wal_hook(self._committed)
         return self._writer
 
     def _open_reader(self) -> apsw.Connection:
         if self._reader is None:
-            if self.path == ":memory:" or (self.read_only and self._writer is not None):
-                assert self._writer is not None
-                self._reader = self._writer
+            if self.path == ":memory:" or not self.begun or (self.read_only and self._writer is not None):
+                self._reader = self._open_writer()
             else:
                 self._check_in_place()
                 self._reader = open_connection(self.path, read_only=self.read_only, durable=self._durable)

@@ -22,9 +22,10 @@ class SqliteStore(SqlStore):
     _database: Database
 
     def __init__(
-        self, path: str, describe: Describe, *, read_only: bool = False, durable: bool = True, create: bool = True
-    ) -> None:
-        database = Database(path, read_only=read_only, durable=durable, create=create)
+        self, path: str, describe: Describe, *, read_only: bool = False, durable: bool = True, create: bool = True,
+        late: bool = False,
+    ) -> None:  # fmt: skip
+        database = Database(path, read_only=read_only, durable=durable, create=create, late=late)
         super().__init__(database, describe)
         self.search = SqliteSearch(database)
 
