@@ -236,6 +236,8 @@ def _hide(name: str, found: list[str], match: re.Match[str]) -> str:
         return match[0]
     if "dash" in match.re.groupindex and not KEY_LINE.search(secret, secret.index("KEY")):
         return match[0]  # the marks alone, as code looks for them
+    if "beside" in match.re.groupindex and not forms.beside_key_id(match):
+        return match[0]
     if name not in found:
         found.append(name)
     return match[0].replace(secret, f"[redacted:{name}]")

@@ -1,0 +1,49 @@
+"""Secrets that what stands beside them gives away, and what only looks like one."""
+
+from __future__ import annotations
+
+import pytest
+
+from limpet.text.secrets import redact, suspected
+
+# Put together from parts so that no scanner takes them for real ones.
+KEY_ID = "AKIA" + "IOSFODNN7QWERTYU"
+AWS = ("8hJq2Lx0ZpVt7RkWm4Nc" + "B1YsDf6Gg9TuEi3oAa5X", "/hJq2Lx0ZpVt/RkWm4Nc" + "B1YsDf6Gg9TuEi3oAa5+")
+
+
+@pytest.mark.parametrize("secret", AWS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AWS: {id} / {secret} in eu-west-1",
+        "reports bucket: {id} {secret}",
+        "{id},{secret} are for reports",
+        "{id}:{secret}, as it was",
+        "{id}/{secret}, as it was",
+        "the bucket takes\n{id}\n\n{secret}\nsince May",
+        "`{secret}` goes with `{id}`.",
+        "[redacted:aws-access-key] / {secret}, as an older version kept it",
+        "{id} and ASIA" + "IOSFODNN7QWERTYU: {secret} for both",
+    ],
+)
+def test_forty_characters_beside_the_id_of_an_aws_key_are_its_secret(text, secret):
+    text = text.format(id=KEY_ID, secret=secret)
+    redacted, names = redact(text)
+    assert suspected(text) and secret not in redacted and KEY_ID not in redacted
+    assert "aws-secret-key" in names
+    assert redact(redacted) == (redacted, ())
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "da39a3ee5e6b4b0d3255bfef95601890afd80709",  # a hash
+        "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709",
+        "src/Reports/Archive/Buckets/ReportsWriter.java",
+        "arn:aws:iam::123456789012:user/ReportsWriterForTheArchiveInFrankfurt2",
+        "ReportsWriterForTheArchiveInTheBucketOld",  # forty letters
+        f"\nnothing here\n{AWS[0]}",  # two lines on
+    ],
+)
+def test_what_else_stands_beside_the_id_of_a_key_stays(beside):
+    assert redact(f"{KEY_ID} is for {beside}")[0] == f"[redacted:aws-access-key] is for {beside}"
