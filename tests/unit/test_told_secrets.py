@@ -47,3 +47,27 @@ def test_forty_characters_beside_the_id_of_an_aws_key_are_its_secret(text, secre
 )
 def test_what_else_stands_beside_the_id_of_a_key_stays(beside):
     assert redact(f"{KEY_ID} is for {beside}")[0] == f"[redacted:aws-access-key] is for {beside}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "vault path of the adyen credentials: secret/data/ledgerly/adyen#hmac_key",
+        "(credentials: secret/data/ledgerly/adyen#hmac_key)",
+        "credentials: kv/adyen2#hmac_key, says Noor",
+        "The adyen password is kv2/ledgerly/adyen#hmac_key.",
+        "DB_PASSWORD=vault:secret/data/db2#DB_PASSWORD",
+        "password: op://Prod/db2/password",
+    ],
+)
+def test_where_a_vault_keeps_a_secret_is_none(text):
+    assert redact(text) == (text, ())
+
+
+@pytest.mark.parametrize("secret", ["ab/cd#Ef9", "Kv/adyen#hmac_9key", "ab#cd7"])
+def test_a_password_with_the_signs_of_a_path_is_one(secret):
+    assert secret not in redact(f"My password is {secret}")[0]
+
+
+def test_a_name_and_its_password_are_no_path():
+    assert "Quark7#abc" not in redact("the login is noor/Quark7#abc")[0]
