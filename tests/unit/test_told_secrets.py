@@ -71,3 +71,39 @@ def test_a_password_with_the_signs_of_a_path_is_one(secret):
 
 def test_a_name_and_its_password_are_no_path():
     assert "Quark7#abc" not in redact("the login is noor/Quark7#abc")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("db: user ledger pass Quark!2026 on hbr-01", "Quark!2026"),
+        ("user noor, pass Quark!2026", "Quark!2026"),
+        ("Login noor with pass Quark-2026.", "Quark-2026"),
+        ("root pass Quark!2026 on the old box", "Quark!2026"),
+        ("the vpn psk is Moorhuhn_99", "Moorhuhn_99"),
+        ("pre-shared key for the tunnel: Moorhuhn_99", "Moorhuhn_99"),
+        ("snmp community string on the switch is pr1v4te-Ledger", "pr1v4te-Ledger"),
+        ("SNMPv2c community pr1v4te-Ledger", "pr1v4te-Ledger"),
+    ],
+)
+def test_short_sentences_tell_passwords_too(text, secret):
+    redacted, names = redact(text)
+    assert suspected(text) and names == ("password",)
+    assert redacted == text.replace(secret, "[redacted:password]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The user can pass Foo!1 to it",
+        "users pass --depth=1 to it",
+        "the account test-1 pass phase_2 only",
+        "Pass FcChar8* pointers in",
+        "The community string is public",
+        "the psk is stored in the vault",
+        "TLS1.3 needs a PSK of 32 bytes, rsa-psk has none",
+        "a pre-shared key is SHA256-based",
+    ],
+)
+def test_short_sentences_that_tell_none_stay(text):
+    assert redact(text) == (text, ())

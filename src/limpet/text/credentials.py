@@ -118,7 +118,9 @@ def held(text: str, lower: str) -> list[tuple[int, int]]:
     ):
         found += _coded(text)
     if _any(lower, ("log", "cred", "zugang", "account", "anmeld", "identifiant", "acceso")):
-        found += [one.span("value") for one in _LOGIN.finditer(text) if _is_value(one["value"]) and not _is_entry(one["pair"])]
+        found += [
+            one.span("value") for one in _LOGIN.finditer(text) if _is_value(one["value"]) and not _is_entry(one["pair"])
+        ]
     for marks, pattern in (
         (("with ", "using ", "mit "), _WITH),
         (("fa ", "fa_", "fa-", "otp", "authenticator"), _TOTP),

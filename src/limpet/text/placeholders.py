@@ -29,12 +29,8 @@ CODE = re.compile(
     r"(?-i:[A-Za-z_][\w.:]*[(\[]|(?![a-z_]*\d\w*"
     + _ENDING
     + r")[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)\]}]*$|-{1,2}[a-z]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[,;|\\)\]}]*$"
-    r"|[A-Z]<|/\^|(?:https?|op|vault|bws|ssm|keyring)://|arn:aws|[a-z\d_.-]+(?:/[a-z\d_.-]+){2,}$|"
-    + _ENTRY
-    + "|"
-    r"(?:[\w.~-]*/[\w./~-]+|[a-z._~-]+|[a-z\d]+(?:[_-][a-z\d]+)+)"
-    + _ENDING
-    + ")"
+    r"|[A-Z]<|/\^|(?:https?|op|vault|bws|ssm|keyring)://|arn:aws|[a-z\d_.-]+(?:/[a-z\d_.-]+){2,}$|" + _ENTRY + "|"
+    r"(?:[\w.~-]*/[\w./~-]+|[a-z._~-]+|[a-z\d]+(?:[_-][a-z\d]+)+)" + _ENDING + ")"
 )
 # A vendor's form filled with what no vendor makes: ghp_xxxxxxxx.
 FILLED = re.compile(r"(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})")
