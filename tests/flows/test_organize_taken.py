@@ -213,3 +213,37 @@ def test_sentences_of_one_failure_are_one_lesson(memory, tmp_path):
     assert [(one["kind"], one["content"]) for one in report.taken] == [
         ("lesson", "The nightly import crashed. The root cause was a stale lock file. Deleting it fixed the problem.")
     ]
+
+
+# -- secrets in what was said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We decided to drop support for Python 3.10. My password is Kirschkern_55.",
+        "We decided to drop support for Python 3.10, my password is Kirschkern_55.",
+        "We decided to drop support for Python 3.10 and the password is Kirschkern_55",
+    ],
+)
+def test_what_is_said_beside_a_secret_is_kept(memory, tmp_path, said):
+    report = memory.organize([file_of(tmp_path, [("user", said)])], summaries=False)
+    ((kind, content),) = [(one["kind"], one["content"]) for one in report.taken]
+    assert kind == "decision" and content.startswith("We decided to drop support for Python 3.10")
+    assert "[redacted:password]" in content and "Kirschkern" not in repr(memory.list().memories)
+    assert (report.redacted, report.notes) == (1, {})
+
+
+@pytest.mark.parametrize("before", ["", "For the record, "])
+def test_what_says_a_secret_and_no_more_is_left_out(memory, tmp_path, before):
+    steps = [("user", f"Remember: {before}the staging database password is Kirschkern_55.")]
+    report = memory.organize([file_of(tmp_path, steps)], summaries=False)
+    assert (report.new, report.redacted, sum(report.notes.values())) == (0, 1, 1)
+
+
+def test_the_command_says_how_many_held_a_secret_in_good_english(tmp_path, capsys):
+    from limpet.cli.main import main
+
+    path = file_of(tmp_path, [("user", "We decided to drop Python 3.10, my password is Kirschkern_55.")])
+    assert main(["--store", str(tmp_path / "m.db"), "--scope", "p", "organize", str(path), "--once"]) == 0
+    assert "1 held a secret, which was left out\n" in capsys.readouterr().err

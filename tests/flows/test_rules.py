@@ -212,3 +212,24 @@ def test_the_command_line_says_it_and_sweeps(old, path, capsys):
     code, out, err = run("sweep", "--apply")
     assert code == 0 and "personality label" in out and "are episodes" in err
     assert run("sweep")[2].strip().endswith("nothing found")
+
+
+def test_a_judgement_of_a_person_is_in_no_brief_that_nobody_asked_it_of(memory):
+    memory.remember("The staging database runs on port 5433")
+    said = [memory.remember(text, topics=["people"], session="monday").id for text in (LABEL, "Maria always pouts")]
+    lunch = memory.remember("Lunch with Noor", kind="episode").id
+    asked = [memory.prepare(text, full=full) for text in ("", "which port has staging?") for full in (False, True)]
+    unasked = {one.id for brief in asked for name in ("activity", "threads", "recent") for one in brief.section(name)}
+    assert lunch in unasked and said[0] not in unasked
+    assert LABEL in memory.prepare("Is Maria a difficult person?").text(), "who asks is told what was said"
+
+
+def test_what_a_sweep_or_a_person_decided_of_a_judgement_holds_for_briefs(old, memory):
+    def is_told():
+        return LABEL in memory.prepare("", full=True).text()
+
+    assert is_told()
+    memory.sweep(apply=True)
+    assert not is_told() and "angry" in memory.prepare("").text(), "a mood of today judges nobody"
+    memory.promote(old[0])
+    assert is_told()

@@ -193,9 +193,9 @@ def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
     )
     for count, what in (
         (report.echoes, "left out: limpet had recalled the same"),
-        (len(report.demoted), "kept as episodes, by the rules of `limpet sweep`"),
+        (len(report.demoted), "kept as an episode, by the rules of `limpet sweep`"),
         (report.quarantined, "read like instructions, kept out until a person looks: `limpet review`"),
-        (report.redacted, "held secrets, which were left out"),
+        (report.redacted, "held a secret, which was left out"),
         (report.proposals, "spoke against what is believed, for a person to decide: `limpet review`"),
         (report.summaries, "written to sum up days and months"),
     ):

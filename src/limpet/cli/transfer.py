@@ -111,7 +111,7 @@ def _show(report: TransferReport, memory: Limpet, *, dry_run: bool) -> None:
     if report.quarantined:
         output.words(f"{report.quarantined:,} read like instructions, kept out until a person looks: `limpet review`")
     if report.redacted:
-        output.words(f"{report.redacted:,} held secrets, which were left out")
+        output.words(f"{report.redacted:,} held a secret, which was left out")
     output.notes(report)
     _ended(memory, report.operation)
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from .passwords import CLAUSE_ENDS, LITTLE, mixed
-from .placeholders import CODE, PLACEHOLDER, UUID
+from .placeholders import CODE, ENTRY, PLACEHOLDER, UUID
 from .secrets import HANDLES, names_secret
 
 _NOUN = re.compile(
@@ -79,7 +79,7 @@ _SETTING = re.compile(
 )
 _LOGIN = re.compile(
     r"(?i)\b(?:log ?ins?|credentials?|creds|account|zugangsdaten|zugang|anmeldedaten|identifiants?|credenciales|acceso)\b[^\n]{0,60}?"
-    r"(?:\b(?:is|are|with|ist|sind|lautet|lauten|est|sont|es|son)|[:=]|->)[ \t]+[\w.@+-]{2,40}[ \t]?[/:|][ \t]?(?P<value>(?!//)[^\s,;]{5,60})"
+    r"(?:\b(?:is|are|with|ist|sind|lautet|lauten|est|sont|es|son)|[:=]|->)[ \t]+(?P<pair>[\w.@+-]{2,40}[ \t]?[/:|][ \t]?(?P<value>(?!//)[^\s,;]{5,60}))"
 )
 # "log in as qa with X", "ins WLAN kommt man mit X": what one gets in with, a word with figures and signs at its end.
 _WITH = re.compile(
@@ -118,7 +118,9 @@ def held(text: str, lower: str) -> list[tuple[int, int]]:
     ):
         found += _coded(text)
     if _any(lower, ("log", "cred", "zugang", "account", "anmeld", "identifiant", "acceso")):
-        found += [one.span("value") for one in _LOGIN.finditer(text) if _is_value(one["value"])]
+        found += [
+            one.span("value") for one in _LOGIN.finditer(text) if _is_value(one["value"]) and not _is_entry(one["pair"])
+        ]
     for marks, pattern in (
         (("with ", "using ", "mit "), _WITH),
         (("fa ", "fa_", "fa-", "otp", "authenticator"), _TOTP),
@@ -145,6 +147,11 @@ def _is_seed(words: str) -> bool:
 
 def _is_value(word: str) -> bool:
     return mixed(word) and not PLACEHOLDER.match(word) and not CODE.match(word)
+
+
+def _is_entry(pair: str) -> bool:
+    """Whether what looks like a name and its password is an entry of a vault and its field: kv/shop#api_key."""
+    return ENTRY.match(pair) is not None and names_secret(pair.rpartition("#")[2])
 
 
 def _files(text: str, lower: str) -> Iterator[tuple[int, int]]:

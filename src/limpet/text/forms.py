@@ -13,6 +13,7 @@ FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("private-key", ("private key",), r"(?<!-)(?P<dash>-{4,5}) ?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?(?P=dash)(?!-|(?:\s|\\n)*(?:\.{3}|[<\[]))(?:(?:[A-Za-z0-9+/=\s:,>|*#.\\\"'()_]|-(?!----|---[ ]?END)){0,20000}-{4,5} ?END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?-{4,5}|(?:(?:\s|\\n|[>|*#\"'+])*(?:[A-Za-z][A-Za-z-]{2,20}: [^\n\\]{1,100}|[A-Za-z0-9+/=]{16,}))+)"),
     ("private-key", ("private-lines",), r"(?i)private-lines: ?\d+\s+((?:[A-Za-z0-9+/=]{4,}\s*){1,100})(?=Private-MAC|$|\n)"),
     ("aws-access-key", ("akia", "asia", "abia", "acca"), r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
+    ("aws-secret-key", ("akia", "asia", "abia", "acca", "aws-access-key"), r"(?:(?<![A-Za-z0-9/+.])|(?<=\]/))(?=[a-z0-9/+]{0,39}[A-Z])(?=[A-Z0-9/+]{0,39}[a-z])(?=[A-Za-z/]{0,39}[0-9+])(?P<beside>[A-Za-z0-9/+]{40})(?![A-Za-z0-9+=]|/(?!\[)|\.\w)"),
     ("aws-secret-key", ("aws",), r"(?i)\baws[\w -]{0,20}?(?:secret|key)[\w -]{0,20}[\"']?(?:\s{0,3}[=:]\s{0,3}|\s)[\"']?([A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])"),
     ("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat"), r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})\b"),
     ("gitlab-token", ("gl",), r"\bgl(?:pat|ptt|rt|dt|cbt|ft|soat|agent|imt|oas|feat)-[A-Za-z0-9_-]{20,}"),
@@ -74,6 +75,8 @@ FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("bearer-token", ("bearer",), r"(?i)\bbearer\s{1,3}([A-Za-z0-9._~+/-]{20,}=*)"),
     ("authorization", ("authorization",), r"(?i)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:basic|token|jwt|apikey|api-key|bot|bearer|key|negotiate|ntlm)\s{1,3}((?:(?=[^\s\"']{0,200}(?-i:[\d=+/A-Z]))|(?![a-z]{0,40}(?:auth|cred|token|user|pass|encod|base|string|secret|tion|ments?\b|ing\b))(?=[a-z]{12,2000}(?:[\"'`\\]|[ \t]*(?:\n|$))))[^\s\"',;<$]{8,2000})"),
 )  # fmt: skip
+# What stands where the id of such a key was; its secret is at most so many characters before or after, and a line.
+KEY_ID, NEAR_ID = "[redacted:aws-access-key]", 400
 # Those that a text without a long word cannot hold.
 LONG = 20
 # Discord's alone have no mark but two dots.
@@ -98,3 +101,12 @@ def may_hold(text: str, lower: str, *, digit: bool) -> bool:
 def matches(lower: str) -> list[tuple[str, re.Pattern[str]]]:
     """The names and patterns whose marks the text holds, in order."""
     return [(name, re.compile(form)) for name, marks, form in FORMS if any(mark in lower for mark in marks)]
+
+
+def beside_key_id(match: re.Match[str]) -> bool:
+    """Whether the id of an AWS key stands on the same line, the next or the one before: then this is its secret."""
+    start, end = match.span()
+    before = match.string[max(0, start - NEAR_ID) : start].rpartition(KEY_ID)
+    after = match.string[end : end + NEAR_ID].partition(KEY_ID)
+    between = ([before[2]] if before[1] else []) + ([after[0]] if after[1] else [])
+    return any(len(re.findall(r"\n\s*", one)) <= 1 for one in between)

@@ -25,7 +25,7 @@ _QUOTES = {
 # Patterns are compiled, and kept by re's own cache, when a text first asks for them: a hook may need one of them.
 _NOUN = (
     r"(?<![\w.$@/\\-])(?:[\w-]{1,30}-)?(?P<noun>pass(?:word|wort|phrase|code|wd)?|kennwort|pwd|pw|pin|mot de passe|contraseña|clave"
-    r"|(?:wlan|wifi|wi-fi|netzwerk)-?schlüssel|wi-?fi key)(?:['\u2019]s)?(?![\w(\[./\\-])"
+    r"|(?:wlan|wifi|wi-fi|netzwerk)-?schlüssel|wi-?fi key|psk|pre-?shared[ -]key|community[ -]string|snmp(?:[ -]?v?[123]c?)?[ -]community)(?:['\u2019]s)?(?![\w(\[./\\-])"
 )
 _IN_BRACKETS = r"(?:[ \t]*\([^()\n]{1,60}\))?"
 # "for the router", "of Ana's locker", "we use there", "(billing)": up to the verb of the same clause.
@@ -45,6 +45,14 @@ _SIGN = r"[ \t]*(?:[:=]|->|=>|\u2192)[ \t]*"
 # Right behind the word, without a verb: what is quoted, or holds a digit or a symbol.
 _BARE = r"[ \t]+(?=[\"'`\u201c\u2018\u201e\u00ab\u00bb]|\S{0,40}[\d!@#$%^&*])"
 _TOLD = rf"(?i){_NOUN}(?:{_ABOUT}(?:(?P<verb>{_IS})|{_SIGN})|{_BARE})"
+# Before a bare "pass": "user ledger pass X", "login: noor, pass X", "root pass X"; not "the user can pass X".
+_USER = re.compile(
+    r"(?i)\b(?:(?:root|admin|guest|ftp|smtp|ssh|vpn|wlan|wi-?fi)[ \t]*[:,;/]?[ \t]*$|(?:user(?:name)?|login|account|benutzer(?:name)?)[ \t]*[:=]?[ \t]+"
+    r"(?!(?:can|could|may|might|must|should|shall|will|would|does|did|do|has|have|who|that|to|and|or|of|in|is|not|then|code|agents?)\b)"
+    r"[\w.@+-]{2,40}[ \t]*[,;/|]?[ \t]*(?:(?:and|with|und|mit)[ \t]+)?$)"
+)
+# With a hyphen and no capital it may be a name: phase-2.
+_DIGIT_AND_SIGN = re.compile(r"(?=\S{0,60}\d)(?=\S{0,60}(?:[!@#$%^&*+~?]|[A-Z]\S{0,60}[_-]|[_-]\S{0,60}[A-Z]))")
 # "change the password [of X] to Y": only with the verb before.
 _SET = (
     r"(?i)\b(?:set|changed?|reset|updated?|rotated?|switch|switched)\b[^\n.!?;:=\"]{1,50}?"
@@ -147,7 +155,8 @@ def _after(pattern: str, text: str) -> Iterator[tuple[int, int]]:
             continue
         if noun == "pass" and not match.groupdict().get("verb"):
             between = text[match.end("noun") : match.end()]
-            if match["noun"] == "PASS" or not re.fullmatch(rf"{_IN_BRACKETS}(?! :){_SIGN}", between):
+            signed = re.fullmatch(rf"{_IN_BRACKETS}(?! :){_SIGN}", between)
+            if match["noun"] == "PASS" or not (signed or (between.isspace() and _of_user(match))):
                 continue  # mostly a verb, or the outcome of a test
         old = match.span("old") if "old" in match.re.groupindex else (-1, -1)
         span = _value(text, match.end(), noun, said=match["verb"] is not None)
@@ -155,6 +164,12 @@ def _after(pattern: str, text: str) -> Iterator[tuple[int, int]]:
             if old[0] >= 0:
                 yield old
             yield span
+
+
+def _of_user(match: re.Match[str]) -> bool:
+    """Whether a bare "pass" stands behind the name of a user, and before digits and signs."""
+    text, start = match.string, match.start()
+    return bool(_DIGIT_AND_SIGN.match(text, match.end()) and _USER.search(text, max(0, start - 80), start))
 
 
 def _before(text: str) -> Iterator[tuple[int, int]]:

@@ -20,15 +20,17 @@ PLACEHOLDER = re.compile(
 # A file has a folder, or a name without capitals, and without digits unless of several parts: `S3cret.key` may be a
 # password.
 _ENDING = r"\.(?:pem|key|crt|cer|p12|pfx|jks|asc|gpg|pub|txt|json|ya?ml)$"
+# An entry of a vault, and its field: secret/data/shop#api_key.
+_ENTRY = r"(?:vault:)?/?[a-z\d_.-]+(?:/[\w.-]+)+#[A-Za-z][A-Za-z_-]*[,;.)\]`]*$"
+ENTRY = re.compile(_ENTRY)
 # A call, an index, a path of names, the name of a constant, a pattern: code that has the value from somewhere. An
 # address, a file or an entry of a vault: where it is kept.
 CODE = re.compile(
     r"(?-i:[A-Za-z_][\w.:]*[(\[]|(?![a-z_]*\d\w*"
     + _ENDING
     + r")[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)\]}]*$|-{1,2}[a-z]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[,;|\\)\]}]*$"
-    r"|[A-Z]<|/\^|https?://|arn:aws|[a-z\d_.-]+(?:/[a-z\d_.-]+){2,}$|(?:[\w.~-]*/[\w./~-]+|[a-z._~-]+|[a-z\d]+(?:[_-][a-z\d]+)+)"
-    + _ENDING
-    + ")"
+    r"|[A-Z]<|/\^|(?:https?|op|vault|bws|ssm|keyring)://|arn:aws|[a-z\d_.-]+(?:/[a-z\d_.-]+){2,}$|" + _ENTRY + "|"
+    r"(?:[\w.~-]*/[\w./~-]+|[a-z._~-]+|[a-z\d]+(?:[_-][a-z\d]+)+)" + _ENDING + ")"
 )
 # A vendor's form filled with what no vendor makes: ghp_xxxxxxxx.
 FILLED = re.compile(r"(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})")

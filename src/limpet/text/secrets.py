@@ -29,7 +29,7 @@ _NAME_MARKS = (
     "mnemonic",
 )
 # What sentences call a password (`passwords.py`): the few letters that are looked for, and what they must be part of.
-_TOLD_MARKS = ("pass", "pw", "pin", "kennw", "clave", "fi key")
+_TOLD_MARKS = ("pass", "pw", "pin", "kennw", "clave", "fi key", "psk", "shared", "communit")
 _TOLD_WORDS = (
     "passw",
     "passp",
@@ -43,6 +43,10 @@ _TOLD_WORDS = (
     "kennwort",
     "clave",
     "fi key",
+    "psk",
+    "shared key",
+    "shared-key",
+    "community",
 )
 _TOLD_ABROAD = ("contrase", "schlüssel", "密码", "口令", "密钥", "令牌")
 # Of what `credentials.py` finds: beside a digit, and words alone.
@@ -236,6 +240,8 @@ def _hide(name: str, found: list[str], match: re.Match[str]) -> str:
         return match[0]
     if "dash" in match.re.groupindex and not KEY_LINE.search(secret, secret.index("KEY")):
         return match[0]  # the marks alone, as code looks for them
+    if "beside" in match.re.groupindex and not forms.beside_key_id(match):
+        return match[0]
     if name not in found:
         found.append(name)
     return match[0].replace(secret, f"[redacted:{name}]")

@@ -128,7 +128,8 @@ class Listings(Protocol):
         ...
 
     def lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
-        """What was recorded later than `after`, the newest first; at most `limit` of each scope."""
+        """What was recorded later than `after`, the newest first; at most `limit` of each scope. Nothing that a rule
+        made an episode because it guesses at, infers of or labels a person."""
         ...
 
     def most_used(self, where: Filter, *, limit: int) -> list[int]:

@@ -576,10 +576,17 @@ SELECT g.column1, m.num FROM (VALUES ('pinned'), ('keyed'), ('preference'), ('go
  WHERE s.name IN ({scopes}) ORDER BY m.importance DESC, m.created_at DESC, m.id
 
 -- name: lately
--- The newest memories that pass the filter, of one scope, without their texts. memory_created.
+-- The newest memories that pass the filter, of one scope, without their texts; none that a rule made an episode for what
+-- it says of a person (remember/rules.py). memory_created, event_id, event_memory.
 SELECT m.num, m.kind, e.name, e.title, e.num IS NOT NULL AND e.ended_at IS NULL, m.topics, m.origin, m.importance, m.created_at, m.valid_from
   FROM memory m LEFT JOIN session e ON e.num = m.session
- WHERE {visible} AND m.created_at > :after ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
+ WHERE {visible} AND m.created_at > :after
+   AND NOT (m.kind = 'episode' AND EXISTS (
+     SELECT 1 FROM event v
+      WHERE v.seq IN (SELECT seq FROM event WHERE id = m.id AND memory = m.id
+                      UNION ALL SELECT seq FROM event WHERE memory = m.id AND memory <> id)
+        AND v.data -> 'demoted' ->> 'rule' IN ('guess about a mind', 'inferred status', 'personality label')))
+ ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
 
 -- name: warnings
 -- (what, one of some memories, the other): links that deny it, what it replaced, contradictions that wait for review.
