@@ -86,6 +86,30 @@ def test_what_is_about_another_number_is_no_answer(memory, others, known, near, 
 
 
 @pytest.mark.parametrize(
+    "known, near, right",
+    [
+        ("webhook retry limit in us-prod is 8 attempts", "webhook retry limit in ap-prod?", "webhook retry limit in us-prod?"),
+        ("topic shipments.v2 has 48 partitions", "how many partitions has the topic invoices.v2?", "how many has shipments.v2?"),
+        ("sha256 of invoices_2026Q3.parquet is 9f8e77", "sha256 of invoices_2026Q2.parquet", "sha256 of invoices_2026Q3.parquet"),
+        ("the lag alarm was fixed by a rebalance (HBR-310)", "what was HBR-311 about?", "what was HBR-310 about?"),
+    ],
+)  # fmt: skip
+def test_what_is_about_another_of_a_name_in_parts_is_no_answer(memory, known, near, right):
+    memory.remember_batch([known, "Bread rests overnight", "Ana owns the billing service"])
+    memory.work()
+    for lexical_only in (False, True):
+        assert not memory.recall(near, lexical_only=lexical_only).relevant
+        assert memory.recall(right, lexical_only=lexical_only).relevant
+
+
+def test_words_with_a_hyphen_are_no_names(memory):
+    memory.remember_batch(["We re-run failed jobs twice", "Use read-only replicas for reports"])
+    memory.work()
+    assert memory.recall("how often do we re-try failed jobs?").relevant
+    assert memory.recall("which replicas serve write-only reports?").relevant
+
+
+@pytest.mark.parametrize(
     "known, question",
     [
         ("Python 3.11 is required for the build", "can we use Python 3.12?"),  # what is general answers of others too

@@ -28,6 +28,14 @@ _CAPITAL = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]+")
 _ENGLISH = re.compile(
     r"\b(?:the|what|which|how|why|when|where|who|did|does|do|is|are|we|of|for|to|and|our|have|has|about|with)\b", re.I
 )
+# Names of parts without a digit: ap-prod, invoices.v2, hbr-eu. "shipments.v2" is of the kind of "invoices.v2".
+_COMPOUND = re.compile(r"\b[^\W_]{2,40}(?:[-_./:][^\W_]{1,40}){1,6}")
+_PART = re.compile(r"[^\W_]+")
+# What words have in common that are no names: re-run, re-try; read-only, write-only.
+_AFFIXES = frozenset(
+    "re non pre self co multi sub un on off up down in out by well low high long short single double one two three "  # noqa: SIM905
+    "half only based like free time level side end to term day week".split()
+)
 _DIGITS, _WORD = re.compile(r"\d+"), re.compile(r"\w+")
 # What begins another clause: what is named before "which format do we use?" is not what that asks about.
 _CLAUSE = re.compile(r"[:;,.!?\n]\s*\w")
@@ -96,9 +104,7 @@ def features(
         "names": float(bool(names)),
         "unnamed": unnamed,
         "literal": float(_holds_the_query(store, found, best[: plan.k], plan.query)),
-        "sibling": float(
-            bool(names) and _is_of_a_sibling(store, found, in_order(order, scores, judged)[0], names, plan)
-        ),
+        "sibling": float(_is_of_a_sibling(store, found, in_order(order, scores, judged)[0], names, plan)),
     }
     shown |= _nearness(store, found, order, best, shown["coverage"], plan)
     if judged:
@@ -161,29 +167,37 @@ def _is_of_a_sibling(store: Store, found: Candidates, first: int, names: Sequenc
     codes = [name for name in names if name[0].isalpha() and _DIGITS.search(name)]
     numbers = {} if codes or _GENERAL.match(question) else _numbers(question)
     codes = codes or list(numbers)
-    if not codes or "lexical" in found.missing or "lexical" in plan.without:
+    compounds = [name for name in _COMPOUND.findall(question) if not any(name in code for code in codes)]
+    if not (codes or compounds) or "lexical" in found.missing or "lexical" in plan.without:
         return False
+    one = store.search.candidates([found.table.text_ids[first]], plan.where)[0]
+    text = one.content[:READ].casefold().replace(" #", " ")
+    if frozenset(_VERSION.findall(text) + _DIGITS.findall(text)) & {*numbers.values()}:
+        codes = []
+    there = " ".join(part for part in beside(one) if part).casefold()
+    return any(
+        _only_another(store, question, [code for code in several if code not in there], text)
+        and all(_is_nowhere(store, found, code, plan, numbers) for code in several if code not in there)
+        for several in (codes, compounds)
+    )
+
+
+def _only_another(store: Store, question: str, codes: Sequence[str], text: str) -> bool:
+    """Whether a question is about one of these identifiers, and a text about another of its kind."""
     for code in codes:
         question = question.replace(code, " ")
     own = frozenset(_WORD.findall(question)) - _UNSAID
     if len(own) > OWN_WORDS or _CLAUSE.search(question):
         return False
-    one = store.search.candidates([found.table.text_ids[first]], plan.where)[0]
-    there = " ".join(part for part in beside(one) if part).casefold()
-    text = one.content[:READ].casefold().replace(" #", " ")
-    if any(code in there for code in codes) or frozenset(_VERSION.findall(text) + _DIGITS.findall(text)) & {
-        *numbers.values()
-    }:
-        return False
-    if not any(_speaks_of_another(store, code, text, own) for code in codes):
-        return False
-    # A word of it with a digit that nothing else has: or else a look at all texts tells.
-    stems = store.search.stems(codes)
-    return all(
-        (code not in numbers and any(not stem.isalpha() and stem not in found.stems for stem in stems[code]))
-        or not store.search.substring(code, plan.where, limit=1, deadline=plan.deadline)
-        for code in codes
-    )
+    return any(_speaks_of_another(store, code, text, own) for code in codes)
+
+
+def _is_nowhere(store: Store, found: Candidates, code: str, plan: Plan, numbers: Mapping[str, str]) -> bool:
+    """A word of it with a digit that nothing else has tells: or else a look at all texts."""
+    stems = store.search.stems([code])[code]
+    if code not in numbers and any(not stem.isalpha() and stem not in found.stems for stem in stems):
+        return True
+    return not store.search.substring(code, plan.where, limit=1, deadline=plan.deadline)
 
 
 def _numbers(text: str) -> dict[str, str]:
@@ -199,15 +213,27 @@ def _is_noun(word: str) -> bool:
 def _speaks_of_another(store: Store, code: str, text: str, asked: frozenset[str]) -> bool:
     """Whether a text begins with an identifier that differs in its numbers alone, before it no more than what it is or
     the question says."""
-    shape = _DIGITS.sub("0", code)
-    for pattern in (_IDENTIFIER, _VERSION, _NUMBERED):
+    for pattern in (_IDENTIFIER, _VERSION, _NUMBERED, _COMPOUND):
         for match in pattern.finditer(text):
-            if _DIGITS.sub("0", match[0].rstrip(".:/-")) == shape:
+            if _is_sibling(code, match[0].rstrip(".:/-")):
+                if not asked:
+                    return True
                 before = frozenset(_WORD.findall(text[: match.start()])) - _ARTICLES
                 stems = store.search.stems([*before, *asked])
                 said = frozenset[str]().union(*(stems[word] for word in asked))
                 return len(before) <= 1 or all(stems[word] <= said for word in before - _UNSAID)
     return False
+
+
+def _is_sibling(code: str, other: str) -> bool:
+    """Whether two names differ in their numbers alone, or in one of their parts."""
+    if _DIGITS.sub("0", code) == _DIGITS.sub("0", other):
+        return True
+    one, two = _PART.findall(code), _PART.findall(other)
+    if len(one) < 2 or len(one) != len(two) or _PART.sub("", code) != _PART.sub("", other):
+        return False
+    same = [a for a, b in zip(one, two, strict=True) if a == b]
+    return len(same) == len(one) - 1 and not _AFFIXES.issuperset(same)
 
 
 def beside(one: Candidate) -> tuple[str | None, ...]:
