@@ -353,3 +353,27 @@ def test_import_jsonl_says_how_many_wait_for_a_person(path, tmp_path, capsys):
     assert "1 read like instructions" in capsys.readouterr().err
     assert run(path, "import", "jsonl", str(file), "--no-vectors", "--json") == 0
     assert json.loads(capsys.readouterr().out)["quarantined"] == 0
+
+
+def values_of(memory, key):
+    return [(one.value, str(one.valid_from)[:10], str(one.valid_to)[:10]) for one in memory.fact_history(key)]
+
+
+@pytest.mark.parametrize("by", ["fact", "batch", "file"])
+def test_a_value_told_again_of_the_time_when_it_held_is_known(memory, tmp_path, by):
+    lines = [
+        {"content": "ECB", "key": "fx.provider", "valid_from": "2020-09-06"},
+        {"content": "openexchangerates", "key": "fx.provider", "valid_from": "2020-11-06"},
+    ]
+    expected = [("ECB", "2020-09-06", "2020-11-06"), ("openexchangerates", "2020-11-06", "None")]
+    for turn in range(3):
+        if by == "file":
+            report = memory.import_jsonl(file_of(tmp_path, lines))
+            assert (report.new, report.known) == ((2, 0), (0, 2))[turn > 0]
+        else:
+            receipts = memory.remember_batch(lines) if by == "batch" else [memory.remember(**one) for one in lines]
+            assert [one.status for one in receipts] == [("created", "observed")[turn > 0]] * 2
+        assert values_of(memory, "fx.provider") == expected
+    # Within that time too; of another time it is another value.
+    assert memory.set_fact("fx.provider", "ECB", valid_from="2020-10-01").status == "observed"
+    assert memory.set_fact("fx.provider", "ECB", valid_from="2020-12-01").status == "created"

@@ -167,7 +167,9 @@ class Writer:
         revives: Memory | None = None
         if not fresh:
             known = self._known(statement, mark, values)
-            if isinstance(known, Memory) and was_replaced(known, self.now):
+            # What a key had at a time that is spoken of, it had, whatever came after.
+            then = statement.key is not None and statement.valid_from is not None
+            if isinstance(known, Memory) and was_replaced(known, self.now) and not then:
                 from .corrected import correction_of, observe_corrected
 
                 current = correction_of(self, known, statement)

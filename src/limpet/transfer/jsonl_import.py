@@ -47,8 +47,8 @@ def import_jsonl(
     dry_run: bool,
     progress: Progress | None,
 ) -> tuple[int, int, Bad, int, bytes | None]:
-    """Returns (new, known already, [(line, reason)], how many of the new wait for a person, the operation). The lines of
-    events keep their own operations.
+    """Returns (new, known already, [(line, reason)], how many of the new wait for a person, the operation). The lines
+    of events keep their own operations.
 
     One bad line stops no other. Raises BadInput for a bad file; KeyboardInterrupt says what is stored.
     """
