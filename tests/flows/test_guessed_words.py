@@ -77,3 +77,21 @@ def test_what_undoes_the_renaming_of_another_scope_is_named(limpet):  # noqa: F8
     command = said.split("`limpet ")[1].split("`")[0].split()
     assert limpet(*command).code == 0
     assert {one["scope"] for one in limpet("scopes", "--json").json["scopes"]} == {"project:api", "project:other"}
+
+
+def test_since_when_a_value_holds_is_said_of_a_new_one(limpet):  # noqa: F811
+    limpet("fact", "fx.provider", "ECB")
+    for words in (["--end"], []):
+        said = limpet("fact", "fx.provider", *words, "--valid-from", "2026-02-01")
+        assert said.code == 2 and ("--at 2026-02-01" if words else "--as-of") in said.err
+    assert limpet("fact", "fx.provider").out == "ECB\n"
+
+
+def test_words_in_place_of_an_id_are_told_without_what_was_not_given(limpet):  # noqa: F811
+    limpet("remember", "The attic is full")
+    for words, told in (("zzzzzz", "zzzzzz"), ("labels", "labels"), ("the attic", "the attic")):
+        for command in (["correct", words, "new text"], ["show", words], ["link", words, "supports", "cellar"]):
+            said = limpet(*command)
+            assert said.code and "None" not in said.err
+            if command[0] != "link":
+                assert f'--match "{told}"' in said.err

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..model.clock import format_time
 from ..model.errors import AmbiguousId, LimpetError, counted
-from ..model.memory import REACHED
+from ..model.memory import REACHED, valued
 from ..rank.adjust import DOUBTFUL
 from .options import terminal_width
 
@@ -341,9 +341,7 @@ def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False, num
     size = max(map(len, names), default=0)
     is_cut = False
     for number, (one, name) in enumerate(zip(found, names, strict=True), 1):
-        text = " ".join(printable(one.content).split())
-        if one.key:
-            text = f"{printable(one.key)} = {text}"
+        text = " ".join(printable(valued(one.key, one.content)).split())
         text += "".join("  #" + printable(topic) for topic in one.topics)
         if state := state_of(one):
             text = f"[{state}] {text}"

@@ -11,7 +11,7 @@ from ..folders import beside
 from ..model.dataclass import replace
 from ..model.errors import BadInput, NotFound, counted
 from ..model.ids import parse_id, short_id
-from ..model.memory import GLOBAL_SCOPE
+from ..model.memory import GLOBAL_SCOPE, valued
 from . import names
 from .options import terminal_width
 from .output import CYAN, DIM, GREEN, MARGIN, YELLOW, cut, line, moment, object_line, paint, printable, short_ids, words
@@ -136,7 +136,7 @@ def _done(done: Receipt, memory: Limpet, new: Memory | None, gone: str) -> None:
     changes = operation.changes if operation else ()
     # The id of an item of the review list is no memory's: it is about that of the first change.
     id = done.id if not changes or any(one.id == done.id for one in changes) else changes[0].id
-    text = _valued(operation) if operation else _content(memory, id) if id else ""
+    text = _subject(operation) if operation else _content(memory, id) if id else ""
     called = short([*([id] if id else []), *(one.id for one in changes)], memory)
     name = called[id] if id else ""
     line(f"{paint(done.status, GREEN)} {paint(name, YELLOW)}  {quoted(text, len(done.status) + len(name) + 3)}")
@@ -219,7 +219,7 @@ def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     memory = whole
     head = f"{verb} {before.short}  {before.verb}  "
     which, did = paint(before.short, YELLOW), paint(before.verb, CYAN)
-    line(f"{paint(verb, GREEN)} {which}  {did}  {quoted(_valued(before), len(head))}")
+    line(f"{paint(verb, GREEN)} {which}  {did}  {quoted(_subject(before), len(head))}")
     shown = [one for one in receipts if one.id][:CHANGES]
     called = short([one.id for one in shown], memory)
     rows = [(called[one.id], one.reason or "", _content(memory, one.id)) for one in shown]
@@ -238,9 +238,9 @@ def _content(memory: Limpet, id: str) -> str:
         return ""
 
 
-def _valued(one: Operation) -> str:
-    """What an operation is about; a value behind its key: by itself it says nothing."""
-    return f"{one.key} = {one.text}" if one.key else one.text
+def _subject(one: Operation) -> str:
+    """What an operation is about."""
+    return valued(one.key, one.text)
 
 
 def log(found: Sequence[Operation]) -> None:
@@ -256,7 +256,7 @@ def log(found: Sequence[Operation]) -> None:
         head = f"{one.short:<{size}}  {moment(one.at)}  {one.verb:<{width}}  {one.origin:<{by}}  {mark}"
         line(
             f"{paint(f'{one.short:<{size}}', YELLOW)}  {moment(one.at)}  {paint(f'{one.verb:<{width}}', CYAN)}  "
-            f"{one.origin:<{by}}  {paint(mark, DIM)}{quoted(of + _valued(one), len(head) + len(more))}{more}"
+            f"{one.origin:<{by}}  {paint(mark, DIM)}{quoted(of + _subject(one), len(head) + len(more))}{more}"
         )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.ids import names_id
+from ..model.memory import valued
 from ..remember.review import Group, groups, sides
 from .names import note
 from .options import terminal_width
@@ -114,14 +115,13 @@ def beside(
         line(f"{MARGIN}{marked(left.ljust(half), 0)} | {marked(right, 1)}".rstrip())
 
 
-def valued(one: Memory) -> str:
+def in_a_line(one: Memory) -> str:
     """Its text in one line; a value behind its key."""
-    text = " ".join(printable(one.content).split())
-    return f"{printable(one.key)} = {text}" if one.key else text
+    return " ".join(printable(valued(one.key, one.content)).split())
 
 
 def _flat(one: Memory) -> str:
-    text = valued(one)
+    text = in_a_line(one)
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 

@@ -279,7 +279,7 @@ def _forget_options(parser: ArgumentParser) -> None:
     add("--session", metavar="NAME", help="those of this session")
     add("--before", metavar="TIME", help=f"those stored before then: {TIME_FORMS}")
     add("--meta", action="append", metavar="K=V", help="those with this value in their metadata")
-    add("--match", metavar="WORDS", help="those whose text has all of these words, whole")
+    add("--match", metavar="WORDS", help="those whose text, or key, has all of these words, whole")
     add("--last", action="store_true", help="in place of ID: the memory stored last")
     add("--why", metavar="TEXT", default="forgotten", help="why; stays with them (default: forgotten)")
     add(
