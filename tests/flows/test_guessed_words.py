@@ -95,3 +95,19 @@ def test_words_in_place_of_an_id_are_told_without_what_was_not_given(limpet):  #
             assert said.code and "None" not in said.err
             if command[0] != "link":
                 assert f'--match "{told}"' in said.err
+
+
+def test_a_value_stands_behind_its_key_wherever_it_is_shown(limpet):  # noqa: F811
+    """By itself "9" says nothing."""
+    limpet("fact", "net.port", "8080", "--valid-from", "2026-02-01")
+    limpet("fact", "net.port", "9", "--origin", "user")
+    shown = [
+        ["diff", "2026-01-01", "2027-01-01"], ["timeline"], ["timeline", "net.port"], ["audit", "net.port"],
+        ["recall", "port"], ["why", "--match", "net.port"], ["feedback", "--match", "net.port", "useful"],
+        ["purge", "--match", "net.port = 9"], ["retract", "--match", "net.port = 9", "--why", "moved"], ["recall", "port", "--explain"],
+        ["undo"], ["redo"],
+    ]  # fmt: skip
+    for words in shown:
+        out = limpet(*words).out
+        assert "net.port = 9" in out, (words, out)
+        assert all("net.port = " in line for line in out.splitlines() if line.endswith(("  9", " 8080"))), (words, out)

@@ -305,8 +305,8 @@ def _quality(args: Namespace) -> int:
         output.line("")
         output.line(f"{output.paint(f'{name} {count:,}', output.BOLD)}  {MEANS[name]}")
         for one in found.examples[name]:
-            text = " ".join(output.printable(one.content).split())
-            output.line(f"  {output.paint(short[one.id], output.YELLOW)}  {one.kind}  {text[:100]}")
+            text = output.in_a_line(one)[:100]
+            output.line(f"  {output.paint(short[one.id], output.YELLOW)}  {one.kind}  {text}")
     return 0
 
 

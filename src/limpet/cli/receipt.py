@@ -136,7 +136,7 @@ def _done(done: Receipt, memory: Limpet, new: Memory | None, gone: str) -> None:
     changes = operation.changes if operation else ()
     # The id of an item of the review list is no memory's: it is about that of the first change.
     id = done.id if not changes or any(one.id == done.id for one in changes) else changes[0].id
-    text = _subject(operation) if operation else _content(memory, id) if id else ""
+    text = _subject(operation) if operation else _content(memory, id, keyed=True) if id else ""
     called = short([*([id] if id else []), *(one.id for one in changes)], memory)
     name = called[id] if id else ""
     line(f"{paint(done.status, GREEN)} {paint(name, YELLOW)}  {quoted(text, len(done.status) + len(name) + 3)}")
@@ -165,7 +165,7 @@ def effects(several: Sequence[Effect], called: dict[str, str]) -> None:
         head = f"{MARGIN}{_what(one):<{width}}  {called.get(one.id, one.id)}  "
         line(
             f"{MARGIN}{paint(f'{_what(one):<{width}}', CYAN)}  {paint(called.get(one.id, one.id), YELLOW)}  "
-            + quoted(one.text, len(head))
+            + quoted(valued(one.key, one.text), len(head))
         )
     if len(several) > CHANGES:
         line(f"{MARGIN}and {counted(len(several) - CHANGES, 'more change')}")
@@ -222,7 +222,7 @@ def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     line(f"{paint(verb, GREEN)} {which}  {did}  {quoted(_subject(before), len(head))}")
     shown = [one for one in receipts if one.id][:CHANGES]
     called = short([one.id for one in shown], memory)
-    rows = [(called[one.id], one.reason or "", _content(memory, one.id)) for one in shown]
+    rows = [(called[one.id], one.reason or "", _content(memory, one.id, keyed=True)) for one in shown]
     width = max((len(how) for _, how, _ in rows), default=0)
     for name, how, text in (row for row in rows if row[1]):
         line(f"{MARGIN}{paint(name, YELLOW)}  {how:<{width}}  {quoted(text, len(name) + width + 7)}")
@@ -231,9 +231,11 @@ def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     words("`limpet redo` does it again" if verb == "undone" else "`limpet undo` takes it back")
 
 
-def _content(memory: Limpet, id: str) -> str:
+def _content(memory: Limpet, id: str, *, keyed: bool = False) -> str:
+    """`keyed`: as people read it."""
     try:
-        return memory.get(id).content
+        one = memory.get(id)
+        return valued(one.key if keyed else None, one.content)
     except NotFound:  # a session's mark, an item of the review list
         return ""
 

@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.ids import names_id
-from ..model.memory import valued
 from ..remember.review import Group, groups, sides
 from .names import note
 from .options import terminal_width
-from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, cut, day, line, paint, printable, words
+from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, cut, day, in_a_line, line, paint, printable, words
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -113,11 +112,6 @@ def beside(
     for number in range(max(map(len, columns))):
         left, right = (rows[number] if number < len(rows) else "" for rows in columns)
         line(f"{MARGIN}{marked(left.ljust(half), 0)} | {marked(right, 1)}".rstrip())
-
-
-def in_a_line(one: Memory) -> str:
-    """Its text in one line; a value behind its key."""
-    return " ".join(printable(valued(one.key, one.content)).split())
 
 
 def _flat(one: Memory) -> str:

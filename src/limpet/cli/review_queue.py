@@ -16,9 +16,9 @@ from ..model.errors import LimpetError
 from ..remember.review import OLDER, Group, answers, groups, sides
 from ..store.records import MOST_WAITING
 from .options import terminal_width
-from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, day, error, line, paint, printable, words
+from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, day, error, in_a_line, line, paint, printable, words
 from .receipt import receipt, short, taken_back
-from .review_output import SIDE_BY_SIDE, beside, in_a_line, reason, wrapped
+from .review_output import SIDE_BY_SIDE, beside, reason, wrapped
 
 if TYPE_CHECKING:
     from ..api import Limpet

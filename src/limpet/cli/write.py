@@ -400,9 +400,8 @@ def _feedback(args: Namespace) -> int:
     if args.json:
         output.object_line(found.as_dict())
     else:
-        output.line(
-            f"noted {name}: {args.verdict}  {each_receipt.quoted(found.content, len(name) + len(args.verdict) + 9)}"
-        )
+        told = each_receipt.quoted(output.in_a_line(found), len(name) + len(args.verdict) + 9)
+        output.line(f"noted {name}: {args.verdict}  {told}")
         other = "not_useful" if args.verdict == "useful" else "useful"
         output.words(f"`limpet undo` does not take this back; `limpet feedback {name} {other}` weighs against it")
     return 0

@@ -50,6 +50,7 @@ class Effect(JsonForm):
     what: str  # remembered, superseded, tagged, linked, ...: docs/domain-model.md#events
     text: str
     detail: str = field(default="", metadata=OPTIONAL)  # topics, the type and other end of a link, the reason
+    key: str | None = field(default=None, metadata=OPTIONAL)  # of a value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,7 +287,9 @@ def _changes(store: Store, events: Sequence[Event]) -> list[Effect]:
     """One for each event that says something of its own: what was linked as newer was superseded too."""
     replaced = {one.memory.hex() for one in events if one.type == "superseded"}
     return [
-        Effect(id=format_id(one.memory), what=one.type, text=_text(store, one), detail=_detail(one))
+        Effect(
+            id=format_id(one.memory), what=one.type, text=_text(store, one), detail=_detail(one), key=_key(store, one)
+        )
         for one in events[: 2 * MOST_CHANGES]
         if not (one.type == "linked" and one.data.get("target") in replaced)
     ]
