@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 # Expiring memories that are listed, and the characters of each.
 LISTED, EXCERPT = 20, 90
+# Characters of a value up to which the others of a key stand in a column with it.
+IN_COLUMN = 40
 
 
 def facts(found: Sequence[Fact]) -> None:
@@ -46,9 +48,11 @@ def facts(found: Sequence[Fact]) -> None:
     held for less than a day."""
     tell = moment if any(day(one.valid_from) == day(one.valid_to) for one in found) else day
     width = len(tell(found[0].valid_from)) if found else 0
+    size = max((len(printable(one.value)) for one in found if len(one.value) <= IN_COLUMN), default=0)
     for one in found:
         until = tell(one.valid_to) if one.valid_to is not None else "now"
-        line(f"{tell(one.valid_from)} to {until:<{width}}  {printable(one.value)}  {paint(f'({one.origin})', DIM)}")
+        value = f"{printable(one.value):<{size}}"
+        line(f"{tell(one.valid_from)} to {until:<{width}}  {value}  {paint(f'({one.origin})', DIM)}")
 
 
 def audit(found: Audit, memory: Limpet) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 TIME_FORMS = 'ISO 8601, a date, or words like "3 days ago"'
 _INT64 = 1 << 63
+# How alike an option must be to one that there is to be meant by it: --since is not --scope.
+SPELLED_ALIKE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Parser(argparse.ArgumentParser):
 
         known = [name for action in self._actions for name in action.option_strings]
         for word in message.split():
-            near = difflib.get_close_matches(word.split("=")[0], known, 1) if word.startswith("--") else []
+            near = difflib.get_close_matches(word.split("=")[0], known, 1, SPELLED_ALIKE) if word[:2] == "--" else []
             if near:
                 return f"did you mean {near[0]}?"
         return None

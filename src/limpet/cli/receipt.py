@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ QUOTED, CHANGES = 80, 5
 _IN_THE_HEAD = ("remembered", "observed", "edited", "reviewed")
 # Embedders that read English, and texts before a new one that are looked at.
 FOR_ENGLISH, BEFORE = ("limpet", "minilm"), 20
+# A time that a receipt tells, as programs read it. (A text that it quotes stays as it is.)
+_TIME = re.compile(r"(?:(?<=until |since )|(?<=from ))(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z")
 # What an effect is called where its own name would not say it.
 _CALLED = {"remembered": "stored", "bounded": "its time was set", "keyed": "its key was set"}
 
@@ -145,13 +148,13 @@ def _done(done: Receipt, memory: Limpet, new: Memory | None, gone: str) -> None:
     if done.added:
         line(f"{MARGIN}added: {', '.join(done.added)}")
     if done.reason:
-        line(MARGIN + printable(short_ids(done.reason)))
+        line(MARGIN + _TIME.sub(r"\1 \2", printable(short_ids(done.reason))))
     if new is not None and (new.valid_from_us != new.created_at_us or new.valid_to_us is not None):
         until = f" until {moment(new.valid_to)}" if new.valid_to_us is not None else ""
         line(f"{MARGIN}valid from {moment(new.valid_from)}{until}")
     for one in changes:
         if one.id == id and one.what not in _IN_THE_HEAD and (one.detail or one.what != "tagged"):
-            line(MARGIN + paint(_what(one), CYAN))
+            line(MARGIN + paint(_what(one), CYAN) + (_by(one, memory) if one.what == "superseded" else ""))
     effects([one for one in changes if one.id != id and one.what != "reviewed"], called)
     if operation:
         words(f"`limpet undo` takes it back; later, `limpet undo {operation.short}`")
@@ -173,10 +176,19 @@ def effects(several: Sequence[Effect], called: dict[str, str]) -> None:
 
 def _what(one: Effect) -> str:
     told = short_ids(printable(" ".join(one.detail.split())))
-    if one.what == "bounded" and told:
-        return told
+    if told.startswith("holds ") and one.what in ("bounded", "superseded"):
+        return _TIME.sub(r"\1 \2", told)
     detail = f" ({told})" if told else ""
     return _CALLED.get(one.what, one.what) + detail
+
+
+def _by(one: Effect, memory: Limpet) -> str:
+    """What replaced the memory that a receipt is about."""
+    other = memory.get(one.id).superseded_by
+    if other is None:
+        return ""
+    [name] = memory.abbreviate([other])
+    return f" by {paint(name, YELLOW)}  {quoted(_content(memory, other, keyed=True), len(name) + 20)}"
 
 
 def quoted(text: str, taken: int) -> str:

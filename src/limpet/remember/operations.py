@@ -320,7 +320,7 @@ def _detail(event: Event) -> str:
     if event.type == "tagged":
         values = (f"{name}={value}" for name, value in data.get("metadata", {}).items())
         return " ".join((*("#" + topic for topic in data.get("topics", ())), *values))
-    if event.type == "bounded":
+    if event.type == "bounded" or (event.type == "superseded" and data.get("valid_to", 0) > event.at):
         words = (("valid_from", "from"), ("valid_to", "until"))
         told = [f"{word} {(format_time(at) or '')[:19]}Z" for name, word in words if (at := data.get(name)) is not None]
         return " ".join(["holds", *told, *([f"({data['why']})"] if data.get("why") else [])])
