@@ -62,8 +62,9 @@ def audit(found: Audit, memory: Limpet) -> None:
         return
     short = _shortened(found.beliefs, memory)
     then = f" as known {moment(found.known_at)}" if found.known_at is not None else ""
-    line(f"{paint(counted(len(found.beliefs), 'belief'), BOLD)} about "
-         f"{printable(found.about)}{then}")  # fmt: skip
+    # What words find is near, and need not be about that.
+    near = "nearest to" if found.by == "text" else "about"
+    line(f"{paint(counted(len(found.beliefs), 'belief'), BOLD)} {near} {printable(found.about)}{then}")
     for one in found.beliefs:
         line("")
         _belief(one, short)
