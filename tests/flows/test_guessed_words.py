@@ -168,5 +168,5 @@ def test_since_is_the_first_moment_of_a_diff(limpet):  # noqa: F811
 def test_an_audit_of_words_says_that_what_it_shows_is_nearest(limpet):  # noqa: F811
     limpet("remember", "Harbor alerting goes to the pager")
     limpet("fact", "auth.token_count", "3")
-    assert "beliefs nearest to harbor alerting" in limpet("audit", "harbor alerting").out
+    assert " nearest to harbor alerting" in limpet("audit", "harbor alerting").out
     assert "1 belief about auth.token_count" in limpet("audit", "auth.token_count").out
