@@ -524,7 +524,8 @@ class Limpet:
 
     def matching(self, words: str, *, all_states: bool = False, whole: bool = False) -> builtins.list[Memory]:
         """What is held, or will be, in whose text these words stand as they are said, or if there is none, each
-        somewhere: a word or the beginning of one (`whole`: words alone), whatever its case. Reads every text.
+        somewhere: a word or the beginning of one (`whole`: words alone), whatever its case. Reads every text; a keyed
+        one reads `key = value`.
 
         `all_states`: as in `list`. Raises BadInput.
 
@@ -932,7 +933,7 @@ class Limpet:
     ) -> Forgotten:  # fmt: skip
         """Retract memories in one operation, which `undo` takes back: of those named by `ids`, or without any of this
         scope, what has all that is asked for: kind, topics, a session, an age (stored `before`), metadata, all words of
-        `match`, whole. Of an empty list nothing.
+        `match`, whole, in its text or key. Of an empty list nothing.
 
         `dry_run`: only say which. Nothing is erased: that is `purge`. Raises NotFound, AmbiguousId, BadInput.
 

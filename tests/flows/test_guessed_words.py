@@ -107,3 +107,96 @@ def test_what_undoes_the_renaming_of_another_scope_is_named(limpet):  # noqa: F8
     command = said.split("`limpet ")[1].split("`")[0].split()
     assert limpet(*command).code == 0
     assert {one["scope"] for one in limpet("scopes", "--json").json["scopes"]} == {"project:api", "project:other"}
+
+
+def test_since_when_a_value_holds_is_said_of_a_new_one(limpet):  # noqa: F811
+    limpet("fact", "fx.provider", "ECB")
+    for words in (["--end"], []):
+        said = limpet("fact", "fx.provider", *words, "--valid-from", "2026-02-01")
+        assert said.code == 2 and ("--at 2026-02-01" if words else "--as-of") in said.err
+    assert limpet("fact", "fx.provider").out == "ECB\n"
+
+
+def test_words_in_place_of_an_id_are_told_without_what_was_not_given(limpet):  # noqa: F811
+    limpet("remember", "The attic is full")
+    for words, told in (("zzzzzz", "zzzzzz"), ("labels", "labels"), ("the attic", "the attic")):
+        for command in (["correct", words, "new text"], ["show", words], ["link", words, "supports", "cellar"]):
+            said = limpet(*command)
+            assert said.code and "None" not in said.err
+            if command[0] != "link":
+                assert f'--match "{told}"' in said.err
+
+
+def test_a_value_stands_behind_its_key_wherever_it_is_shown(limpet):  # noqa: F811
+    """By itself "9" says nothing."""
+    limpet("fact", "net.port", "8080", "--valid-from", "2026-02-01")
+    limpet("fact", "net.port", "9", "--origin", "user")
+    shown = [
+        ["diff", "2026-01-01", "2027-01-01"], ["timeline"], ["timeline", "net.port"], ["audit", "net.port"],
+        ["recall", "port"], ["why", "--match", "net.port"], ["feedback", "--match", "net.port", "useful"],
+        ["purge", "--match", "net.port = 9"], ["retract", "--match", "net.port = 9", "--why", "moved"], ["recall", "port", "--explain"],
+        ["undo"], ["redo"],
+    ]  # fmt: skip
+    for words in shown:
+        out = limpet(*words).out
+        assert "net.port = 9" in out, (words, out)
+        assert all("net.port = " in line for line in out.splitlines() if line.endswith(("  9", " 8080"))), (words, out)
+
+
+def test_a_receipt_says_until_when_a_value_holds_that_another_follows(limpet):  # noqa: F811
+    limpet("fact", "c.d", "1")
+    said = limpet("fact", "c.d", "22", "--valid-from", "2099-01-01").out
+    assert "superseded" not in said and "holds until 2099-01-01 00:00:00" in said
+    assert "it holds until 2" in (out := limpet("fact", "c.d", "0", "--valid-from", "2020-01-01").out)
+    assert "T" not in out.split("it holds until ")[1].split(": another")[0]
+    assert limpet("fact", "c.d").out == "1\n"
+    columns = [line.index("(agent)") for line in limpet("fact", "c.d", "--history").out.splitlines()]
+    assert len(columns) == 3 and len(set(columns)) == 1
+
+
+def test_a_list_says_its_order_where_its_dates_have_another(limpet):  # noqa: F811
+    for day in ("2020-01-01", "2020-03-01"):
+        limpet("remember", f"It was seen on {day}", "--valid-from", day)
+    assert "order" not in limpet("list").err
+    limpet("remember", "It was seen before", "--valid-from", "2020-02-01")
+    assert "since when each holds" in limpet("list").err
+    assert "order" not in limpet("list", "--sort", "used").err and limpet("list", "--json").err == ""
+
+
+def test_accepting_a_correction_says_what_replaces_the_older(limpet):  # noqa: F811
+    limpet("remember", "The daily standup is at 9:30")
+    limpet("remember", "The daily standup was moved to 10:15")
+    limpet("work")
+    assert "time: 9:30 / 10:15" in limpet("review").out
+    assert "The daily standup was moved to 10:15" in limpet("review", "accept", "@1").out.split("superseded by ")[1]
+
+
+def test_a_wording_is_missed_where_it_says_something(limpet):  # noqa: F811
+    limpet("remember", "The daily Standup is in room B")
+    assert "wording" not in limpet("remember", "the Daily standup is in room B.").out
+    assert "wording" in limpet("remember", "The daily Standup is in room b").out
+    limpet("remember", "Search logs with grep -v")
+    assert "wording" in limpet("remember", "search logs with grep -V").out
+
+
+def test_entities_are_ports_and_no_minutes(limpet):  # noqa: F811
+    limpet("remember", "db at 127.0.0.1:5432, web:80 and port 99; open 8:00 to 18:00, at 10:15:30")
+    names = {line.split("  ")[0] for line in limpet("entities").out.splitlines()}
+    assert names == {"127.0.0.1", "port 5432", "port 80", "port 99"}
+
+
+def test_since_is_the_first_moment_of_a_diff(limpet):  # noqa: F811
+    limpet("remember", "The attic is full")
+    for words in (["--since", "2020-01-01"], ["--since=2020-01-01"], ["--json", "--since", "2020-01-01"]):
+        assert "The attic is full" in limpet("diff", *words).out
+    assert limpet("diff", "--since").code == 2
+    assert "did you mean --scope" not in limpet("log", "--since", "2020-01-01").err
+    assert "did you mean --scope?" in limpet("log", "--scop", "x").err
+    assert len(limpet("recall", "attic", "-n", "1", "--json").json["items"]) == 1
+
+
+def test_an_audit_of_words_says_that_what_it_shows_is_nearest(limpet):  # noqa: F811
+    limpet("remember", "Harbor alerting goes to the pager")
+    limpet("fact", "auth.token_count", "3")
+    assert " nearest to harbor alerting" in limpet("audit", "harbor alerting").out
+    assert "1 belief about auth.token_count" in limpet("audit", "auth.token_count").out

@@ -406,3 +406,29 @@ def test_a_retraction_without_a_reason_is_told_of_forget(memory, run):
     for words, shown in ((("@2",), "@2"), (("--last",), "--last")):
         code, _, err = run("retract", *words)
         assert code == 2 and f"`limpet forget {shown}` needs no reason" in err
+
+
+@pytest.mark.parametrize("words", ["ghent.carrier", "Ghent.Carrier = dsv", "carrier", "ghent.carrier dsv", "DSV"])
+def test_a_value_is_found_by_its_key_as_listings_write_it(memory, run, words):
+    id = memory.set_fact("ghent.carrier", "DSV").id
+    memory.set_fact("lager.größe_in_m2", "120")
+    memory.remember("The attic is full")
+
+    assert json.loads(run("show", "--match", words, "--json")[1])["id"] == id
+    assert json.loads(run("show", "--match", "lager.GRÖSSE_in_m2".replace("SS", "ß"), "--json")[1])["content"] == "120"
+    assert "ghent.carrier = DSV" in run("forget", "--match", words)[1]
+    assert run("purge", "--match", words, "--confirm")[0] == 0
+    assert memory.get(id).state == "purged"
+
+
+def test_several_values_are_told_apart_by_their_keys(memory, run):
+    for key in ("ghent.carrier", "lima.carrier"):
+        memory.set_fact(key, "DSV")
+    code, _, err = run("show", "--match", "DSV")
+    assert code == 2 and "ghent.carrier = DSV" in err and "lima.carrier = DSV" in err
+
+
+def test_forget_takes_no_value_whose_key_has_another_word(memory, run):
+    memory.set_fact("ghent.carrier_limit", "40")
+    assert run("forget", "--match", "carriers")[0] == 1
+    assert memory.count() == 1

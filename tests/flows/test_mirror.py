@@ -342,11 +342,16 @@ def test_a_folder_that_was_emptied_is_no_wish_to_forget_all(memory, root, path):
         memory.remember(f"rule {i}", topics=["deploy"])
     memory.mirror_init(root)
     (root / "deploy.md").unlink()
-    with pytest.raises(limpet.BadInput, match="12 of 12 entries are gone"):
+    with pytest.raises(limpet.BadInput, match="12 of 12 entries are gone") as told:
         memory.mirror_sync(root)
+    assert "`limpet undo` and another sync then write them anew" in told.value.hint
     assert memory.count() == 12
     assert memory.mirror_sync(root, dry_run=True).archived == 12
     assert memory.mirror_sync(root, forget=True).archived == 12
+    # As the error says: who deleted it by accident has it back so.
+    memory.undo()
+    assert memory.mirror_sync(root).added == 12
+    assert "rule 11" in (root / "deploy.md").read_text()
 
 
 def test_a_mirror_is_of_one_scope_and_one_store(memory, root, path, clock, tmp_path):

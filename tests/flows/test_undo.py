@@ -225,7 +225,7 @@ def test_receipts_say_what_ended_what_is_gone_and_what_was_there_before(path, ca
     )
     out, err = capsys.readouterr()
     head, ended = out.splitlines()
-    assert head.endswith("user.city = Tampa") and ended == "   holds until 2024-03-01T00:00:00Z"
+    assert head.endswith("user.city = Tampa") and ended == "   holds until 2024-03-01 00:00:00"
     assert "`limpet undo` takes it back" in err
 
 

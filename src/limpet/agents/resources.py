@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
 from ..model.errors import counted
-from ..model.memory import KINDS, ORIGINS
+from ..model.memory import KINDS, ORIGINS, valued
 from ..text.blocks import json_text, neutral, plain_line, word
 
 if TYPE_CHECKING:
@@ -95,5 +95,5 @@ def _counts(found: dict[str, int]) -> str:
 
 def _line(one: Memory) -> str:
     said = f"{word(one.kind, KINDS)}, {(format_time(one.valid_from) or '')[:10]}, {word(one.origin, ORIGINS)}"
-    text = f"{one.key} = {one.content}" if one.key else one.content
+    text = valued(one.key, one.content)
     return f"- {plain_line(text, LINE)} (`memory://{one.id}`, {said})"

@@ -40,6 +40,13 @@ def _fact(args: Namespace) -> int:
         raise BadInput(
             "--why and --at say how a value ends", hint="add --end; a new value by itself ends the one before"
         )
+    if args.valid_from and args.value is None:
+        raise BadInput(
+            "--valid-from says since when a new value holds",
+            hint=f"--at {args.valid_from} says when it ceased to hold"
+            if args.end
+            else "give the value, or ask --as-of",
+        )
     if args.end and reading:
         raise BadInput("--end changes the fact; --as-of, --known-at and --history read it")
     with open_store(args, create=args.value is not None) as memory:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
 from ..model.errors import counted
+from ..model.memory import valued
 from .output import (
     BOLD,
     CYAN,
@@ -16,6 +17,7 @@ from .output import (
     RED,
     YELLOW,
     day,
+    in_a_line,
     line,
     moment,
     paint,
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
 # Expiring memories that are listed, and the characters of each.
 LISTED, EXCERPT = 20, 90
+# Characters of a value up to which the others of a key stand in a column with it.
+IN_COLUMN = 40
 
 
 def facts(found: Sequence[Fact]) -> None:
@@ -44,9 +48,11 @@ def facts(found: Sequence[Fact]) -> None:
     held for less than a day."""
     tell = moment if any(day(one.valid_from) == day(one.valid_to) for one in found) else day
     width = len(tell(found[0].valid_from)) if found else 0
+    size = max((len(printable(one.value)) for one in found if len(one.value) <= IN_COLUMN), default=0)
     for one in found:
         until = tell(one.valid_to) if one.valid_to is not None else "now"
-        line(f"{tell(one.valid_from)} to {until:<{width}}  {printable(one.value)}  {paint(f'({one.origin})', DIM)}")
+        value = f"{printable(one.value):<{size}}"
+        line(f"{tell(one.valid_from)} to {until:<{width}}  {value}  {paint(f'({one.origin})', DIM)}")
 
 
 def audit(found: Audit, memory: Limpet) -> None:
@@ -56,8 +62,9 @@ def audit(found: Audit, memory: Limpet) -> None:
         return
     short = _shortened(found.beliefs, memory)
     then = f" as known {moment(found.known_at)}" if found.known_at is not None else ""
-    line(f"{paint(counted(len(found.beliefs), 'belief'), BOLD)} about "
-         f"{printable(found.about)}{then}")  # fmt: skip
+    # What words find is near, and need not be about that.
+    near = "nearest to" if found.by == "text" else "about"
+    line(f"{paint(counted(len(found.beliefs), 'belief'), BOLD)} {near} {printable(found.about)}{then}")
     for one in found.beliefs:
         line("")
         _belief(one, short)
@@ -67,7 +74,7 @@ def _belief(one: Belief, short: dict[str, str]) -> None:
     node = one.node
     state = "" if node.standing == "held" else paint(f" [{node.standing}]", RED)
     line(f"{paint(short[node.id], YELLOW)}  {paint(node.kind, CYAN)}{state}")
-    for text in wrapped(node.content):
+    for text in wrapped(valued(node.key, node.content)):
         line(text)
     days = f"on {counted(one.observations, 'day')}"
     _named("confidence", f"{node.confidence_word}, {days}")
@@ -78,8 +85,6 @@ def _belief(one: Belief, short: dict[str, str]) -> None:
     for value in (one.speaker, one.source, f"session {node.session}" if node.session else None):
         said += f", {printable(value)}" if value else ""
     _named("from", said)
-    if node.key:
-        _named("key", printable(node.key))
     for label, nodes in (
         ("replaced", one.replaced), ("replaced by", one.replaced_by), ("because", one.reasons),
         ("conflicts", one.conflicts), ("also said", one.merged),
@@ -97,7 +102,7 @@ def rules(judged: Sequence[Adherence]) -> None:
         if one.verdict == "unknown":
             continue
         colour = RED if one.verdict == "broken" else GREEN
-        line(f"{paint(one.verdict, colour)}  {' '.join(printable(one.memory.content).split())}")
+        line(f"{paint(one.verdict, colour)}  {in_a_line(one.memory)}")
         for said in one.evidence:
             line(MARGIN + paint(printable(said), DIM))
     unknown = sum(one.verdict == "unknown" for one in judged)
@@ -109,10 +114,9 @@ def rules(judged: Sequence[Adherence]) -> None:
 
 def _nodes(label: str, nodes: Iterable[Node], short: dict[str, str], why: dict[str, str], mark: str = "") -> None:
     for node in nodes:
-        text = " ".join(printable(node.content).split())
         state = f"[{node.standing}] " if node.standing not in ("held", "superseded") else ""
         reason = f"  ({printable(why[node.id])})" if node.id in why else ""
-        _named(label, f"{paint(short[node.id], YELLOW)}  {state}{text}{reason}{mark}")
+        _named(label, f"{paint(short[node.id], YELLOW)}  {state}{in_a_line(node)}{reason}{mark}")
 
 
 def _named(label: str, value: str) -> None:
@@ -137,7 +141,7 @@ def swept(one: Swept, short: str) -> None:
 def retention(found: Retention, short: Sequence[str]) -> None:
     """The first of what expires, a line each; then how many there are, and what is done with them."""
     for one, name in zip(found.archive, short, strict=False):
-        line(f"{paint(name, YELLOW)}  {day(one.created_at)}  {printable(' '.join(one.content.split()))[:EXCERPT]}")
+        line(f"{paint(name, YELLOW)}  {day(one.created_at)}  {in_a_line(one)[:EXCERPT]}")
     count = len(found.archive)
     if not count:
         words("nothing is that old and unused")

@@ -148,6 +148,16 @@ def _diff_options(parser: ArgumentParser) -> None:
     limit(parser, 200, "how many of each")
 
 
+def _since(words: list[str]) -> list[str]:
+    """--since T1, as other commands have it, is the first moment."""
+    for place, word in enumerate(words):
+        name, mark, value = word.partition("=")
+        if name == "--since":
+            said = [value] if mark else words[place + 1 : place + 2]
+            return [*said, *words[:place], *words[place + (1 if mark else 2) :]]
+    return words
+
+
 def _graph_options(parser: ArgumentParser) -> None:
     from .graph_group import options
 
@@ -195,6 +205,7 @@ COMMANDS = {
         _diff_options,
         asks("diff", shown.diff, "start end as_of limit"),
         'limpet diff "2 weeks ago"\nlimpet diff 2026-01-01 2026-02-01',
+        _since,
     ),
     "graph": Command(
         _graph_options,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
 from ..model.edges import INVERSES
+from ..model.memory import valued
 from ..store.records import MOST_WAITING
 from .options import terminal_width
 from .output import BOLD, CYAN, DIM, GREEN, RED, YELLOW, day, line, paint, printable, words
@@ -46,7 +47,7 @@ class Names:
         """One line: prefix, id, kind, standing if it does not hold, text cut to the terminal's width."""
         short = self(one.id)
         state = "" if one.standing == "held" else f"[{one.standing}] "
-        text = " ".join(printable(one.content if content is None else content).split())
+        text = " ".join(printable(valued(one.key, one.content if content is None else content)).split())
         head = len(prefix) + len(mark) + len(short) + len(one.kind) + len(state) + 4
         width = terminal_width() if sys.stdout.isatty() else None
         if width and head + len(text) > width:
@@ -204,7 +205,7 @@ def _changes(sign: str, colour: str, title: str, several: Sequence[Change], coun
         if one.how != "new":
             line(INDENT * 3 + paint(one.how + by, DIM))
         if one.before is not None:
-            line(INDENT * 3 + paint("was: " + " ".join(printable(one.before).split()), DIM))
+            line(INDENT * 3 + paint("was: " + " ".join(printable(valued(one.node.key, one.before)).split()), DIM))
     _more(several, count)
 
 

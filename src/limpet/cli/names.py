@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..folders import user_folder
 from ..model.errors import AmbiguousId, BadInput, LimpetError, NotFound
-from ..model.memory import GLOBAL_SCOPE
+from ..model.memory import GLOBAL_SCOPE, valued
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -121,7 +121,9 @@ def as_typed(text: str) -> str:
 def say_how_words_are_given(error: LimpetError, args: Namespace) -> None:
     """Words may have been given for an id: then the hint says how they are."""
     given = [value for name, value in vars(args).items() if name in _IDS]
-    texts = [str(text) for value in given for text in (value if isinstance(value, list) else [value])]
+    texts = [
+        str(text) for value in given for text in (value if isinstance(value, list) else [value]) if text is not None
+    ]
     words = " ".join(texts)
     if (
         "match" in args
@@ -171,7 +173,7 @@ def _check_ours(newest: Memory, memory: Limpet) -> None:
     except (OSError, ValueError, KeyError, TypeError, NotFound):
         return  # nothing was stored from here
     both = (ours, newest)
-    texts = list(zip(memory.abbreviate([one.id for one in both]), (one.content for one in both), strict=True))
+    texts = _texts(both, memory)
     raise AmbiguousId(
         "--last", [one.id for one in both], texts=texts,
         hint="the first was stored last from here, the second by another process since: give the id of one",
@@ -194,12 +196,23 @@ def _matching(words: str, memory: Limpet, args: Namespace) -> str:
     if not found:
         where = " that is archived or retracted" if out else "" if gone else " that is held"
         near = having(whole=False)
-        hint = f"a longer word has them: {near[0].content[:60]!r}" if near else "`limpet recall` finds by meaning too"
+        hint = (
+            f"a longer word has them: {valued(near[0].key, near[0].content)[:60]!r}"
+            if near
+            else "`limpet recall` finds by meaning too"
+        )
         raise NotFound(f"no memory{where} has the words {words!r}", hint=hint)
     if len(found) > 1:
-        texts = list(zip(memory.abbreviate([one.id for one in found]), (one.content for one in found), strict=True))
-        raise AmbiguousId(words, [one.id for one in found], texts=texts, hint="give more words, or the id of one")
+        raise AmbiguousId(
+            words, [one.id for one in found], texts=_texts(found, memory), hint="give more words, or the id of one"
+        )
     return found[0].id
+
+
+def _texts(several: Sequence[Memory], memory: Limpet) -> list[tuple[str, str]]:
+    """(short id, text) of each."""
+    texts = [valued(one.key, one.content) for one in several]
+    return list(zip(memory.abbreviate([one.id for one in several]), texts, strict=True))
 
 
 def _listed(number: int, memory: Limpet) -> tuple[str, str | None]:

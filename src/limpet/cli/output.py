@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..model.clock import format_time
 from ..model.errors import AmbiguousId, LimpetError, counted
-from ..model.memory import REACHED
+from ..model.memory import REACHED, valued
 from ..rank.adjust import DOUBTFUL
 from .options import terminal_width
 
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ..api import Limpet
+    from ..history.view import Node
     from ..model.encode import JsonForm
     from ..model.memory import Memory
     from ..rank.trace import Trace
     from ..recall.answer import Item, Recall
-    from ..recall.explain import Explanation
+    from ..recall.explain import Explanation, LeftOut
     from ..recall.sessions import SessionRecall
     from ..transfer.records import TransferReport
 
@@ -188,7 +189,7 @@ def recalled_sessions(
         line(f"{rank:>2} {paint(printable(one.name), YELLOW)}{title}  {day(one.items[0].valid_from)}  {count}")
         for item in one.items:
             speaker = f"{printable(item.speaker)}: " if item.speaker else ""
-            shown = " ".join(f"{speaker}{printable(item.content)}".split())
+            shown = " ".join(f"{speaker}{printable(valued(item.key, item.content))}".split())
             head = f"{next(names)}  {day(item.valid_from)}  "
             line(MARGIN + paint(head, DIM) + cut(shown, LEFT_OUT_WIDTH - len(head)))
         if one.why is not None:
@@ -249,6 +250,11 @@ def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
     return {"embedded": max(0, before - waiting), "waiting": waiting}
 
 
+def in_a_line(one: Memory | Node | Item | LeftOut) -> str:
+    """Its text in one line; a value behind its key."""
+    return " ".join(printable(valued(one.key, one.content)).split())
+
+
 def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -266,7 +272,7 @@ def _explained(told: Explanation) -> None:
     line(f"{paint('left out:', BOLD)} " + ", ".join(f"{count} {why}" for why, count in told.counts.items()))
     for one in told.left_out:
         detail = f" ({short_ids(one.detail)})" if one.detail else ""
-        shown = f"{short_ids(one.id)}  {paint(one.why, CYAN)}{detail}: " + " ".join(printable(one.content).split())
+        shown = f"{short_ids(one.id)}  {paint(one.why, CYAN)}{detail}: " + in_a_line(one)
         line(MARGIN + cut(shown, LEFT_OUT_WIDTH))
 
 
@@ -275,7 +281,7 @@ def _item(rank: int, item: Item, short: str, *, scope: str | None) -> None:
     told = [f"score {item.score:.3f}"] if item.why is not None else []
     head = f"{rank:>2} {paint(short, YELLOW)}  {paint(item.kind, CYAN)}  {day(item.valid_from)}"
     line("  ".join([head, *(paint(one, DIM) for one in [*told, *([scope] if scope else [])])]))
-    for one in _shortened(item.content, short):
+    for one in _shortened(valued(item.key, item.content), short):
         line(one)
     if marks := _marks(item):
         line(MARGIN + paint(marks, DIM))
@@ -300,7 +306,8 @@ def _shortened(content: str, short: str) -> list[str]:
 
 def _marks(item: Item) -> str:
     marks = ["#" + topic for topic in item.topics]
-    marks += [f"{name} {value}" for name, value in (("key", item.key), ("session", item.session)) if value]
+    if item.session:
+        marks.append(f"session {item.session}")
     if item.speaker:
         marks.append(f"said by {item.speaker}")
     if item.source_state:
@@ -343,9 +350,7 @@ def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False, num
     size = max(map(len, names), default=0)
     is_cut = False
     for number, (one, name) in enumerate(zip(found, names, strict=True), 1):
-        text = " ".join(printable(one.content).split())
-        if one.key:
-            text = f"{printable(one.key)} = {text}"
+        text = in_a_line(one)
         text += "".join("  #" + printable(topic) for topic in one.topics)
         if state := state_of(one):
             text = f"[{state}] {text}"

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from ..model.errors import counted
+from ..model.memory import valued
 from . import output
 from .options import Command, id_argument, open_store
 from .receipt import quoted
@@ -47,10 +48,10 @@ def _purge(args: Namespace) -> int:
         output.line(f"purged already {name}")
     elif report.purged:
         output.line(f"purged {name} ({extent})")
-        output.line(output.MARGIN + quoted(before.content, len(output.MARGIN)))
+        output.line(output.MARGIN + quoted(valued(before.key, before.content), len(output.MARGIN)))
     else:
         output.line(f"would purge {name} ({extent})")
-        for line in output.wrapped(before.content):
+        for line in output.wrapped(valued(before.key, before.content)):
             output.line(line)
         output.words("nothing was erased; --confirm erases it for good, which cannot be undone")
     for one in report.also:

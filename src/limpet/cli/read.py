@@ -32,7 +32,7 @@ def _recall_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("query", metavar="QUERY", help="what you want to know, in your own words")
     add(
-        "-k", "--limit", dest="k", type=int, metavar="COUNT",
+        "-k", "-n", "--limit", dest="k", type=int, metavar="COUNT",
         help="how many memories at most, or sessions (default: 10; sessions: 5)",
     )  # fmt: skip
     add("--sessions", action="store_true", help="sessions in place of memories, each with its best three as evidence")
@@ -229,6 +229,9 @@ def _list(args: Namespace) -> int:
                 output.object_line(one.as_dict())
         else:
             output.listed(page.memories, memory, scopes=args.all_scopes, numbered=True)
+            days = [output.day(one.valid_from) for one in page.memories]
+            if args.sort == "created" and days != sorted(days, reverse=not args.ascending):
+                output.words("the dates say since when each holds; the order is that in which they were stored")
         if all(one.scope != memory.scope for one in page.memories):
             from .elsewhere import elsewhere, nothing
 
@@ -307,8 +310,8 @@ def _quality(args: Namespace) -> int:
         output.line("")
         output.line(f"{output.paint(f'{name} {count:,}', output.BOLD)}  {MEANS[name]}")
         for one in found.examples[name]:
-            text = " ".join(output.printable(one.content).split())
-            output.line(f"  {output.paint(short[one.id], output.YELLOW)}  {one.kind}  {text[:100]}")
+            text = output.in_a_line(one)[:100]
+            output.line(f"  {output.paint(short[one.id], output.YELLOW)}  {one.kind}  {text}")
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from ..folders import beside
 from ..model.dataclass import replace
 from ..model.errors import BadInput, NotFound, counted
 from ..model.ids import parse_id, short_id
-from ..model.memory import GLOBAL_SCOPE
+from ..model.memory import GLOBAL_SCOPE, valued
 from . import names
 from .options import terminal_width
 from .output import CYAN, DIM, GREEN, MARGIN, YELLOW, cut, line, moment, object_line, paint, printable, short_ids, words
@@ -27,6 +28,8 @@ QUOTED, CHANGES = 80, 5
 _IN_THE_HEAD = ("remembered", "observed", "edited", "reviewed")
 # Embedders that read English, and texts before a new one that are looked at.
 FOR_ENGLISH, BEFORE = ("limpet", "minilm"), 20
+# A time that a receipt tells, as programs read it. (A text that it quotes stays as it is.)
+_TIME = re.compile(r"(?:(?<=until |since )|(?<=from ))(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z")
 # What an effect is called where its own name would not say it.
 _CALLED = {"remembered": "stored", "bounded": "its time was set", "keyed": "its key was set"}
 
@@ -136,7 +139,7 @@ def _done(done: Receipt, memory: Limpet, new: Memory | None, gone: str) -> None:
     changes = operation.changes if operation else ()
     # The id of an item of the review list is no memory's: it is about that of the first change.
     id = done.id if not changes or any(one.id == done.id for one in changes) else changes[0].id
-    text = _valued(operation) if operation else _content(memory, id) if id else ""
+    text = _subject(operation) if operation else _content(memory, id, keyed=True) if id else ""
     called = short([*([id] if id else []), *(one.id for one in changes)], memory)
     name = called[id] if id else ""
     line(f"{paint(done.status, GREEN)} {paint(name, YELLOW)}  {quoted(text, len(done.status) + len(name) + 3)}")
@@ -145,13 +148,13 @@ def _done(done: Receipt, memory: Limpet, new: Memory | None, gone: str) -> None:
     if done.added:
         line(f"{MARGIN}added: {', '.join(done.added)}")
     if done.reason:
-        line(MARGIN + printable(short_ids(done.reason)))
+        line(MARGIN + _TIME.sub(r"\1 \2", printable(short_ids(done.reason))))
     if new is not None and (new.valid_from_us != new.created_at_us or new.valid_to_us is not None):
         until = f" until {moment(new.valid_to)}" if new.valid_to_us is not None else ""
         line(f"{MARGIN}valid from {moment(new.valid_from)}{until}")
     for one in changes:
         if one.id == id and one.what not in _IN_THE_HEAD and (one.detail or one.what != "tagged"):
-            line(MARGIN + paint(_what(one), CYAN))
+            line(MARGIN + paint(_what(one), CYAN) + (_by(one, memory) if one.what == "superseded" else ""))
     effects([one for one in changes if one.id != id and one.what != "reviewed"], called)
     if operation:
         words(f"`limpet undo` takes it back; later, `limpet undo {operation.short}`")
@@ -165,7 +168,7 @@ def effects(several: Sequence[Effect], called: dict[str, str]) -> None:
         head = f"{MARGIN}{_what(one):<{width}}  {called.get(one.id, one.id)}  "
         line(
             f"{MARGIN}{paint(f'{_what(one):<{width}}', CYAN)}  {paint(called.get(one.id, one.id), YELLOW)}  "
-            + quoted(one.text, len(head))
+            + quoted(valued(one.key, one.text), len(head))
         )
     if len(several) > CHANGES:
         line(f"{MARGIN}and {counted(len(several) - CHANGES, 'more change')}")
@@ -173,10 +176,19 @@ def effects(several: Sequence[Effect], called: dict[str, str]) -> None:
 
 def _what(one: Effect) -> str:
     told = short_ids(printable(" ".join(one.detail.split())))
-    if one.what == "bounded" and told:
-        return told
+    if told.startswith("holds ") and one.what in ("bounded", "superseded"):
+        return _TIME.sub(r"\1 \2", told)
     detail = f" ({told})" if told else ""
     return _CALLED.get(one.what, one.what) + detail
+
+
+def _by(one: Effect, memory: Limpet) -> str:
+    """What replaced the memory that a receipt is about."""
+    other = memory.get(one.id).superseded_by
+    if other is None:
+        return ""
+    [name] = memory.abbreviate([other])
+    return f" by {paint(name, YELLOW)}  {quoted(_content(memory, other, keyed=True), len(name) + 20)}"
 
 
 def quoted(text: str, taken: int) -> str:
@@ -221,10 +233,10 @@ def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     memory = whole
     head = f"{verb} {before.short}  {before.verb}  "
     which, did = paint(before.short, YELLOW), paint(before.verb, CYAN)
-    line(f"{paint(verb, GREEN)} {which}  {did}  {quoted(_valued(before), len(head))}")
+    line(f"{paint(verb, GREEN)} {which}  {did}  {quoted(_subject(before), len(head))}")
     shown = [one for one in receipts if one.id][:CHANGES]
     called = short([one.id for one in shown], memory)
-    rows = [(called[one.id], one.reason or "", _content(memory, one.id)) for one in shown]
+    rows = [(called[one.id], one.reason or "", _content(memory, one.id, keyed=True)) for one in shown]
     width = max((len(how) for _, how, _ in rows), default=0)
     for name, how, text in (row for row in rows if row[1]):
         line(f"{MARGIN}{paint(name, YELLOW)}  {how:<{width}}  {quoted(text, len(name) + width + 7)}")
@@ -233,16 +245,18 @@ def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     words("`limpet redo` does it again" if verb == "undone" else "`limpet undo` takes it back")
 
 
-def _content(memory: Limpet, id: str) -> str:
+def _content(memory: Limpet, id: str, *, keyed: bool = False) -> str:
+    """`keyed`: as people read it."""
     try:
-        return memory.get(id).content
+        one = memory.get(id)
+        return valued(one.key if keyed else None, one.content)
     except NotFound:  # a session's mark, an item of the review list
         return ""
 
 
-def _valued(one: Operation) -> str:
-    """What an operation is about; a value behind its key: by itself it says nothing."""
-    return f"{one.key} = {one.text}" if one.key else one.text
+def _subject(one: Operation) -> str:
+    """What an operation is about."""
+    return valued(one.key, one.text)
 
 
 def log(found: Sequence[Operation]) -> None:
@@ -258,7 +272,7 @@ def log(found: Sequence[Operation]) -> None:
         head = f"{one.short:<{size}}  {moment(one.at)}  {one.verb:<{width}}  {one.origin:<{by}}  {mark}"
         line(
             f"{paint(f'{one.short:<{size}}', YELLOW)}  {moment(one.at)}  {paint(f'{one.verb:<{width}}', CYAN)}  "
-            f"{one.origin:<{by}}  {paint(mark, DIM)}{quoted(of + _valued(one), len(head) + len(more))}{more}"
+            f"{one.origin:<{by}}  {paint(mark, DIM)}{quoted(of + _subject(one), len(head) + len(more))}{more}"
         )
 
 

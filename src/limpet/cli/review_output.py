@@ -11,7 +11,7 @@ from ..model.ids import names_id
 from ..remember.review import Group, groups, sides
 from .names import note
 from .options import terminal_width
-from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, cut, day, line, paint, printable, words
+from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, cut, day, in_a_line, line, paint, printable, words
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -114,14 +114,8 @@ def beside(
         line(f"{MARGIN}{marked(left.ljust(half), 0)} | {marked(right, 1)}".rstrip())
 
 
-def valued(one: Memory) -> str:
-    """Its text in one line; a value behind its key."""
-    text = " ".join(printable(one.content).split())
-    return f"{printable(one.key)} = {text}" if one.key else text
-
-
 def _flat(one: Memory) -> str:
-    text = valued(one)
+    text = in_a_line(one)
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 

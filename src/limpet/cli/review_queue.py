@@ -16,9 +16,9 @@ from ..model.errors import LimpetError
 from ..remember.review import OLDER, Group, answers, groups, sides
 from ..store.records import MOST_WAITING
 from .options import terminal_width
-from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, day, error, line, paint, printable, words
+from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, day, error, in_a_line, line, paint, printable, words
 from .receipt import receipt, short, taken_back
-from .review_output import SIDE_BY_SIDE, beside, reason, valued, wrapped
+from .review_output import SIDE_BY_SIDE, beside, reason, wrapped
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -190,7 +190,7 @@ def _texts(one: ReviewItem, names: dict[str, str]) -> None:
     else:
         pair = (one.other, one.memory)
         heads = [_head(label, side, names) for label, side in zip(("older", "newer"), pair, strict=True)]
-        texts = [valued(side) for side in pair]
+        texts = [in_a_line(side) for side in pair]
         beside(heads, texts, width, most=MOST_LINES, marked=lambda row, side: _marked(row, texts[1 - side]))
 
 
@@ -198,8 +198,8 @@ def _text(
     label: str, one: Memory, names: dict[str, str], *, against: Memory | None = None, most: int = MOST_LINES
 ) -> None:
     line(MARGIN + paint("  ".join(_head(label, one, names)), DIM))
-    for row in wrapped(valued(one), (terminal_width() or 80) - 2 * len(MARGIN), most):
-        line(2 * MARGIN + (row if against is None else _marked(row, valued(against))))
+    for row in wrapped(in_a_line(one), (terminal_width() or 80) - 2 * len(MARGIN), most):
+        line(2 * MARGIN + (row if against is None else _marked(row, in_a_line(against))))
 
 
 def _head(label: str, one: Memory, names: dict[str, str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
 from ..model.errors import counted
+from ..model.memory import valued
 from .output import (
     BOLD,
     CYAN,
@@ -57,7 +58,7 @@ def _corrections(one: Memory, memory: Limpet) -> None:
         ),
     ):
         head = f"{paint(f'{label:<11}', DIM)} {paint(names[node.id], YELLOW)}  "
-        line(f"{MARGIN}{head}{quoted(node.content, 25)}")
+        line(f"{MARGIN}{head}{quoted(valued(node.key, node.content), 25)}")
         if why:
             line(f"{MARGIN}{'':<11} because: {printable(' '.join(why.split()))}")
 

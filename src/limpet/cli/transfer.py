@@ -80,12 +80,14 @@ def _import(args: Namespace) -> int:
         if not args.json:
             would = "would be " if args.dry_run else ""
             output.line(f"{would}new {report.new:,}, known already {report.known:,}, rejected {len(report.rejected):,}")
+            _waiting(report.quarantined)
             output.rejected([(f"line {number}", reason) for number, reason in report.rejected], 0)
             _ended(memory, report.operation)
         more = output.embedded(memory, args)
     if args.json:
         rejected = [{"line": number, "reason": reason} for number, reason in report.rejected]
-        output.object_line({"new": report.new, "known": report.known, "rejected": rejected} | more)
+        counts = {"new": report.new, "known": report.known, "quarantined": report.quarantined}
+        output.object_line(counts | {"rejected": rejected} | more)
     return 2 if report.rejected else 0
 
 
@@ -108,12 +110,17 @@ def _show(report: TransferReport, memory: Limpet, *, dry_run: bool) -> None:
         f"links {report.links:,}, vectors {report.vectors:,}, "
         f"not understood {len(report.rejected) + report.more_rejected:,}"
     )
-    if report.quarantined:
-        output.words(f"{report.quarantined:,} read like instructions, kept out until a person looks: `limpet review`")
+    _waiting(report.quarantined)
     if report.redacted:
         output.words(f"{report.redacted:,} held a secret, which was left out")
     output.notes(report)
     _ended(memory, report.operation)
+
+
+def _waiting(quarantined: int) -> None:
+    if quarantined:
+        told = "read like instructions, or say otherwise than what is trusted more"
+        output.words(f"{quarantined:,} {told}, kept out until a person looks: `limpet review`")
 
 
 def _ended(memory: Limpet, operation: str | None) -> None:

@@ -96,8 +96,8 @@ def _memories(memory: Limpet, found: Usefulness) -> None:
     short = memory.abbreviate([id for id, _ in found.memories])
     rows = []
     for name, (id, use) in zip(short, found.memories, strict=True):
-        text = " ".join(output.printable(memory.get(id).content).split())
-        rows.append([name, str(use.times), f"{use.tokens:,}", _of(use), text[:60]])
+        text = output.in_a_line(memory.get(id))[:60]
+        rows.append([name, str(use.times), f"{use.tokens:,}", _of(use), text])
     output.table(["memory", "shown", "tokens", "used", "content"], rows)
 
 

@@ -279,7 +279,7 @@ def _forget_options(parser: ArgumentParser) -> None:
     add("--session", metavar="NAME", help="those of this session")
     add("--before", metavar="TIME", help=f"those stored before then: {TIME_FORMS}")
     add("--meta", action="append", metavar="K=V", help="those with this value in their metadata")
-    add("--match", metavar="WORDS", help="those whose text has all of these words, whole")
+    add("--match", metavar="WORDS", help="those whose text, or key, has all of these words, whole")
     add("--last", action="store_true", help="in place of ID: the memory stored last")
     add("--why", metavar="TEXT", default="forgotten", help="why; stays with them (default: forgotten)")
     add(
@@ -400,9 +400,8 @@ def _feedback(args: Namespace) -> int:
     if args.json:
         output.object_line(found.as_dict())
     else:
-        output.line(
-            f"noted {name}: {args.verdict}  {each_receipt.quoted(found.content, len(name) + len(args.verdict) + 9)}"
-        )
+        told = each_receipt.quoted(output.in_a_line(found), len(name) + len(args.verdict) + 9)
+        output.line(f"noted {name}: {args.verdict}  {told}")
         other = "not_useful" if args.verdict == "useful" else "useful"
         output.words(f"`limpet undo` does not take this back; `limpet feedback {name} {other}` weighs against it")
     return 0

@@ -72,7 +72,8 @@ class Sync:
         if gone > MANY_ARCHIVED and 2 * gone > len(matcher.was) and not forget and not dry_run:
             raise BadInput(
                 f"{gone:,} of {len(matcher.was):,} entries are gone from {self._root}: nothing was done",
-                hint="forget=True archives them; or bring the files back",
+                hint="bring the files back, or forget=True archives the entries; `limpet undo` and another sync then "
+                "write them anew",
             )
         commit = Commit(
             self._context, root=self._root,

@@ -64,9 +64,21 @@ def session_mark(scope: str, name: str) -> bytes:
 
 def proposal_id(over: bytes, mark: int) -> bytes:
     """The id of a statement that waits to replace another: the same words again have the same (UUIDv8, RFC 9562)."""
+    return _hashed(f"proposal\0{over.hex()}\0{mark}")
+
+
+def line_id(mark: int, session: str, count: int) -> bytes:
+    """The id of a statement that a file holds, the same each time that the file is read (UUIDv8, RFC 9562).
+
+    `session`: of a turn, which is said in each anew. `count`: how often it became a memory before.
+    """
+    return _hashed(f"line\0{mark}\0{count}\0{session}")
+
+
+def _hashed(name: str) -> bytes:
     import hashlib
 
-    raw = bytearray(hashlib.sha256(f"proposal\0{over.hex()}\0{mark}".encode()).digest()[:16])
+    raw = bytearray(hashlib.sha256(name.encode()).digest()[:16])
     raw[6] = raw[6] & 0x0F | 0x80
     raw[8] = raw[8] & 0x3F | 0x80
     return bytes(raw)

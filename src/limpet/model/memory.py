@@ -255,6 +255,11 @@ def unlike_topics(topics: Iterable[str]) -> tuple[str, ...]:
     return tuple(found.values())
 
 
+def valued(key: str | None, text: str) -> str:
+    """A text as people read it: a value behind its key, since by itself it says nothing."""
+    return f"{key} = {text}" if key else text
+
+
 def check_key(key: str) -> str:
     """SUBJECT.ATTRIBUTE, without spaces. Raises BadInput."""
     if not isinstance(key, str) or len(key) > MAX_NAME_CHARACTERS or not re.fullmatch(_KEY, key):

@@ -42,6 +42,7 @@ class LeftOut(NamedTuple):
     why: str
     content: str
     detail: str = ""  # what stands in its place, when it ended
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,9 @@ def filtered(store: Store, vectors: VectorSignal | None, plan: Plan) -> list[Lef
     passing = {one.text_id for one in store.search.candidates(list(there), where)}
     missed = [text_id for text_id in near if text_id in there and text_id not in passing][:LOOKED_AT]
     several = store.memories.by_rows([there[text_id].num for text_id in missed])
-    return [LeftOut(one.id, why, one.content, detail) for one in several for why, detail in (_reason(one, plan),)]
+    return [
+        LeftOut(one.id, why, one.content, detail, one.key) for one in several for why, detail in (_reason(one, plan),)
+    ]
 
 
 def _reason(one: Memory, plan: Plan) -> tuple[str, str]:
@@ -133,7 +136,7 @@ def explanation(
     `lower`: how many more were ranked lower than was asked for. `miss` is told if the deadline left no time for what
     does not pass the filter."""
     rows = store.memories.by_rows([num for num, _ in dropped])
-    several = [LeftOut(one.id, why, one.content) for one, (_, why) in zip(rows, dropped, strict=True)]
+    several = [LeftOut(one.id, why, one.content, key=one.key) for one, (_, why) in zip(rows, dropped, strict=True)]
     if plan.remaining() > 0:
         several += filtered(store, vectors, plan)
     else:

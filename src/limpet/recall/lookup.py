@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..model.dataclass import replace
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id
-from ..model.memory import STATES, Memory
+from ..model.memory import STATES, Memory, valued
 from ..store.records import MOST_LISTED, Filter, Page
 
 if TYPE_CHECKING:
@@ -75,8 +75,10 @@ def matching(context: Context, words: str, *, all_states: bool, whole: bool) -> 
         raise BadInput("no words given")
     where = context.filter()
     where = replace(where, states=STATES) if all_states else where
-    # SQL compares only ASCII whatever its case: the longest such piece narrows it down, the rest is compared here.
-    literal = max(re.findall(r"[\x21-\x7e]+", words), key=len, default=words.split(maxsplit=1)[0])
+    # SQL compares only ASCII whatever its case: the longest such piece narrows it down, the rest is compared here. No
+    # piece holds a mark: beside a text stand the words of its key.
+    pieces = re.findall("[0-9A-Za-z]+", words) or re.findall(r"[^\W_]+", words) or wanted
+    literal = max(pieces, key=len)
     search = context.store.search
     found = {one.num for one in search.candidates(search.substring(literal, where, limit=1_000_000), where)}
     now = context.now()
@@ -86,9 +88,9 @@ def matching(context: Context, words: str, *, all_states: bool, whole: bool) -> 
         if all_states or one.valid_to_us is None or one.valid_to_us > max(now, one.valid_from_us)
     ]
     phrase = stand(wanted, beginning=not whole)
-    as_said = [one for one in several if phrase(one.content)]
+    as_said = [one for one in several if phrase(valued(one.key, one.content))]
     tests = [stand([word], beginning=not whole) for word in wanted]
-    return as_said or [one for one in several if all(test(one.content) for test in tests)]
+    return as_said or [one for one in several if all(test(valued(one.key, one.content)) for test in tests)]
 
 
 def abbreviate(context: Context, ids: Sequence[str], *, items: bool) -> builtins.list[str]:

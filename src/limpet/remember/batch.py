@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..model.dataclass import replace
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.ids import format_id
 from ..model.memory import caseless
+from ..text.instructions import any_reads_like_instruction
 from ..text.normalise import fingerprint
 from .write import Receipt, rejected
 
@@ -30,7 +32,8 @@ def remember_batch(
     trial: Writer | None = None,
     spoken: Counter[Turn] | None = None,
 ) -> list[Receipt]:
-    """A receipt for each item, in their order. `quiet`: what is known already and adds nothing is no observation.
+    """A receipt for each item, in their order. `quiet`: they are lines of a file, of which what is known already and
+    adds nothing is no observation, and what reads like an instruction waits for a person.
     `trial`: decides in place of a transaction, and nobody stores its events. `spoken`: how often what this is a part
     of had each turn before; it is counted on.
     """
@@ -46,6 +49,8 @@ def remember_batch(
         known = _are_known(context, statements) if quiet else [False] * len(statements)
         judged = iter(context.policy.judged([one for one, old in zip(statements, known, strict=True) if not old]))
         statements = [one if old else next(judged) for one, old in zip(statements, known, strict=True)]
+        if quiet:
+            statements = [_of_file(one, old) for one, old in zip(statements, known, strict=True)]
         for (place, _), receipt in zip(
             part, _write_batch(context, statements, quiet, trial, spoken, alone and last and not spoken), strict=True
         ):
@@ -104,6 +109,13 @@ def _write_batch(
 
         spoken.update(turns_of(statements, marks))
     return receipts
+
+
+def _of_file(one: ValidStatement, known: bool) -> ValidStatement:
+    """A statement whose origin is only what a file says; of one that is `known` what stands beside its words is new."""
+    beside = one.topics, one.speaker, one.source, one.session, one.metadata
+    reads = any_reads_like_instruction(*(() if known else (one.content, one.key)), *beside)
+    return replace(one, quarantine=reads) if reads else one
 
 
 def _are_known(context: Context, statements: Sequence[ValidStatement]) -> list[bool]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..model.dataclass import dataclass, field, replace
 from ..model.encode import OPTIONAL, JsonForm
 from ..model.ids import format_id, parse_id
-from ..model.memory import STATES, Memory
+from ..model.memory import STATES, Memory, valued
 from ..store.records import Filter
 from ..text.whole_words import all_stand
 from .replacement import proposed
@@ -45,12 +45,12 @@ def forget(
     def decide(writer: Writer) -> Forgotten:
         if ids is None:
             here = replace(where or context.filter(), scopes=(context.scope,), as_of=writer.now)
-            found = [one for one in _pages(writer, here) if stand(one.content)]
+            found = list(_pages(writer, here))
         else:
             found = [need(writer.reads, id, writer.scopes) for id in ids]
             found = [one for one in {one.id: one for one in found}.values() if one.state not in ("retracted", "purged")]
             found = found if where is None else _narrowed(writer, found, where)
-            found = [one for one in found if stand(one.content)]
+        found = [one for one in found if stand(valued(one.key, one.content))]
         if dry_run:
             return Forgotten(memories=tuple(found), event=None)
         waiting: list[str] = []

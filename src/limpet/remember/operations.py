@@ -52,6 +52,7 @@ class Effect(JsonForm):
     what: str  # remembered, superseded, tagged, linked, ...: docs/domain-model.md#events
     text: str
     detail: str = field(default="", metadata=OPTIONAL)  # topics, the type and other end of a link, the reason
+    key: str | None = field(default=None, metadata=OPTIONAL)  # of a value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,7 +298,9 @@ def _changes(store: Store, events: Sequence[Event]) -> list[Effect]:
     """One for each event that says something of its own: what was linked as newer was superseded too."""
     replaced = {one.memory.hex() for one in events if one.type == "superseded"}
     return [
-        Effect(id=format_id(one.memory), what=one.type, text=_text(store, one), detail=_detail(one))
+        Effect(
+            id=format_id(one.memory), what=one.type, text=_text(store, one), detail=_detail(one), key=_key(store, one)
+        )
         for one in events[: 2 * MOST_CHANGES]
         if not (one.type == "linked" and one.data.get("target") in replaced)
     ]
@@ -328,7 +331,7 @@ def _detail(event: Event) -> str:
     if event.type == "tagged":
         values = (f"{name}={value}" for name, value in data.get("metadata", {}).items())
         return " ".join((*("#" + topic for topic in data.get("topics", ())), *values))
-    if event.type == "bounded":
+    if event.type == "bounded" or (event.type == "superseded" and data.get("valid_to", 0) > event.at):
         words = (("valid_from", "from"), ("valid_to", "until"))
         told = [f"{word} {(format_time(at) or '')[:19]}Z" for name, word in words if (at := data.get(name)) is not None]
         return " ".join(["holds", *told, *([f"({data['why']})"] if data.get("why") else [])])

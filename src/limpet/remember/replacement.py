@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.dataclass import replace
 from ..model.errors import BadInput
-from ..model.ids import format_id, parse_id
+from ..model.ids import format_id, line_id, parse_id, proposal_id
 from ..model.memory import Memory, check_origin, is_below
 from ..text.normalise import value_form
 
@@ -45,6 +45,30 @@ def quoted(writer: Writer, memory: Memory) -> str:
     text = " ".join(memory.content.split())
     text = text if len(text) <= QUOTED_CHARACTERS else text[: QUOTED_CHARACTERS - 1] + "…"
     return f'"{text}"' if writer.scopes is None or memory.scope in writer.scopes else "otherwise"
+
+
+def named_alike(
+    writer: Writer, statement: ValidStatement, mark: int, stronger: Memory | None
+) -> tuple[bytes, Receipt | None]:
+    """The id that a statement has each time it arrives, and what is said when it was decided before.
+
+    Of what would replace `stronger`, and of a line of a file: one that became a memory which was purged, retracted or
+    archived here, was merged into another or waits, stays that.
+    """
+    if stronger is not None:
+        id = proposal_id(parse_id(stronger.id), mark)
+        return id, proposed_before(writer, id, stronger, statement)
+    from .turns import is_spoken
+    from .write import Receipt
+
+    session = statement.session or "" if is_spoken(statement) else ""
+    count = 0
+    while (there := writer.as_it_is(id := line_id(mark, session, count))) is not None:
+        if there.state != "active" and there.reason != "undone":
+            told = f"it was imported before, and is {there.state}"
+            return id, Receipt(id=format_id(id), status="unchanged", reason=told)
+        count += 1
+    return id, None
 
 
 def proposed_before(writer: Writer, memory: bytes, stronger: Memory, statement: ValidStatement) -> Receipt | None:

@@ -23,7 +23,7 @@ from ..model.memory import (
     least_trusted,
     unlike_topics,
 )
-from ..text.normalise import same_value
+from ..text.normalise import same_words
 from .validation import OUTSIDE, ValidStatement
 from .write import Receipt, Writer, effective_trust, raw_id
 
@@ -120,7 +120,7 @@ class _Restatement:
         """The data of the observation: where it was made, and what it changes by itself."""
         statement, known = self.statement, self.known
         data: dict[str, Any] = {}
-        if known.content and not same_value(known.content, statement.content):
+        if known.content and not same_words(known.content, statement.content):
             self.left.append(f"its wording (it says {known.content!r:.80})")
         from .turns import is_spoken
 

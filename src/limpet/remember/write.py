@@ -10,12 +10,12 @@ from ..model.dataclass import dataclass, field, replace
 from ..model.encode import OPTIONAL, JsonForm
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.events import Event
-from ..model.ids import format_id, parse_id, proposal_id
+from ..model.ids import format_id, parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, is_below, least_trusted
 from ..model.state import MemoryState, replay
 from ..text.normalise import fingerprint, same_value
 from ..text.secrets import redact
-from .replacement import fitted, held, kept_for_review, proposed_before, says_otherwise, waiting_as_data, was_replaced
+from .replacement import fitted, held, kept_for_review, named_alike, says_otherwise, waiting_as_data, was_replaced
 from .validation import ValidStatement
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ class Writer:
         self.spoken: Mapping[Turn, int] = {}  # how often a batch had each of them in its transactions before this one
         self.alone = True  # this one is all of the batch
         self._by_memory: dict[bytes, list[Event]] = {}
-        # What is known already and adds nothing leaves no event: a file that is imported again is no new observation.
+        # Statements are lines of a file, which may come again: what is known already and adds nothing leaves no event,
+        # and what is no more, or waits, does not come back.
         self.quiet = False
         # Memories that wait for a person: they end nothing.
         self.waiting: set[bytes] = set()
@@ -166,7 +167,9 @@ class Writer:
         revives: Memory | None = None
         if not fresh:
             known = self._known(statement, mark, values)
-            if isinstance(known, Memory) and was_replaced(known, self.now):
+            # What a key had at a time that is spoken of, it had, whatever came after.
+            then = statement.key is not None and statement.valid_from is not None
+            if isinstance(known, Memory) and was_replaced(known, self.now) and not then:
                 from .corrected import correction_of, observe_corrected
 
                 current = correction_of(self, known, statement)
@@ -199,9 +202,8 @@ class Writer:
         stronger = revives or next((one for one in (ended, corrects) if one and is_below(trust, one.trust)), None)
         corrects = corrects or revives
         memory = unused or statement.id
-        if stronger is not None and memory is None:
-            memory = proposal_id(parse_id(stronger.id), mark)
-            before = proposed_before(self, memory, stronger, statement)
+        if memory is None and (stronger is not None or self.quiet):
+            memory, before = named_alike(self, statement, mark, stronger)
             if before is not None:
                 return before
         new_id = memory or self._make_id()
@@ -232,17 +234,10 @@ class Writer:
         )
 
     def _outcome(
-        self,
-        statement: ValidStatement,
-        stronger: Memory | None,
-        renamed: str | None,
-        revives: Memory | None,
-        *,
-        cut: int | None,
-        first: bool,
-    ) -> tuple[str, str | None]:
-        """(status, reason) of a new memory. `cut`: when another value of its key ends it. `first`: of
-        its key."""
+        self, statement: ValidStatement, stronger: Memory | None, renamed: str | None, revives: Memory | None, *,
+        cut: int | None, first: bool,
+    ) -> tuple[str, str | None]:  # fmt: skip
+        """(status, reason) of a new memory. `cut`: when another value of its key ends it. `first`: of its key."""
         if statement.quarantine:
             return "quarantined", f"it {statement.quarantine}; `limpet review` shows what waits"
         if revives is not None:
@@ -312,7 +307,7 @@ class Writer:
         known = self.as_it_is(statement.id)
         if known is None:
             return None
-        if known.content == statement.content:
+        if known.content == statement.content or (self.quiet and known.state == "purged"):
             return Receipt(id=shown, status="observed", event=None, reason="stored under this id already")
         raise BadInput(f"the id {shown} names another memory", hint="leave the id out, or use `correct`")
 

@@ -35,7 +35,7 @@ _THINGS = r"""
   | (?P<ticket>\b[A-Z][A-Z0-9]{1,9}-\d{1,8}\b|(?<![\w&])\#\d{1,8}\b)
   | (?P<sha>\b(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}\b)
   | (?P<version>\bv?\d{1,5}\.\d{1,5}(?:\.\d{1,5}){1,3}\b|\bv\d{1,5}(?:\.\d{1,5})?\b)
-  | (?P<port>(?:\bport\s|(?<=\w):)\d{2,5}\b)
+  | (?P<port>(?:\bport\s|(?<=[^\W\d]):)\d{2,5}\b|(?<=\d):\d{3,5}\b)        # 18:00 is a time
   | (?P<code>\b[A-Za-z]\w{0,60}(?:(?:::|->|\.)[A-Za-z_]\w{1,60}){1,5}(?:\(\))?  # db.pool, Engine::run
             |\b[A-Za-z]\w{0,60}\(\)
             |\b[A-Za-z][A-Za-z0-9]{0,40}(?:_[A-Za-z0-9]{1,40}){1,8}\b           # pool_size, MAX_ROWS
@@ -106,7 +106,8 @@ def _all(text: str) -> Iterator[Entity]:
         elif kind == "flag":
             yield Entity("flag", said, said.casefold())
         elif kind == "port":
-            yield Entity("identifier", said, "port " + said.lstrip("port :"))
+            port = "port " + said.lstrip("port :")
+            yield Entity("identifier", port, port)
         else:
             yield Entity("identifier", said, said.casefold().lstrip("#" if kind == "ticket" else "v"))
 

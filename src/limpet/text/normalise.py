@@ -30,6 +30,23 @@ def value_form(text: str) -> str:
     return re.sub(r"(?<=[\w)\]\"'])[.!]+$", "", " ".join(words))
 
 
+def same_words(one: str, other: str) -> bool:
+    """Whether two texts of one fingerprint differ in nothing that a reader would miss: a value, or how a word that is
+    written in no way of its own (`-v`, `rateLimit` are) begins."""
+    return same_value(one, other) or ("\n" not in one + other and _plain_words(one) == _plain_words(other))
+
+
+def _plain_words(text: str) -> list[str]:
+    words = _value(text).split()
+    return [
+        one.casefold() if len(one) > 1 and one.strip(",;:.?!()").isalpha() and _is_plain(one) else one for one in words
+    ]
+
+
+def _is_plain(word: str) -> bool:
+    return word.islower() or word.isupper() or word.istitle()
+
+
 def fingerprint(scope: str, kind: str, speaker: str | None, key: str | None, text: str) -> int:
     """A signed 64-bit mark, equal for the same statement of the same speaker, kind, key and scope."""
     import hashlib  # 4 ms that a recall need not pay

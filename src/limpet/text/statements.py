@@ -159,7 +159,8 @@ def clash_of_words(a: str, b: str) -> Clash | None:
     if _past(mine[: len(place.before)]) != _past(theirs[: len(place.before)]):
         return None  # both may be true, each of its time
     if place.a and place.b and (_has_one_value(place) or _has_one_value_in_german(place)):
-        return Clash("correction", _found("number" if _values(place.a) else "name", place), _frame(place))
+        kind = "name" if not _values(place.a) else place.a[0].kind if place.a[0].kind in ("date", "time") else "number"
+        return Clash("correction", _found(kind, place), _frame(place))
     from .updates import update, without_aside
 
     changed = update(mine, theirs, (a, b))

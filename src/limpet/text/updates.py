@@ -132,7 +132,9 @@ def update(a: Sequence[Token], b: Sequence[Token], texts: tuple[str, str]) -> Fo
         found = (cued and (_ceased(told, said) or _changed(told, said))) or _taken_over(told, said)
         if found is not None:
             left, right = (found[1], found[0]) if turned else found
-            return Found(kind="name", a=(left,), b=(right,))
+            kinds = {one.kind for side in (left, right) for one in tokens(side)[:1]}
+            kind = kinds.pop() if len(kinds) == 1 and kinds <= VALUES else "name"
+            return Found(kind=kind, a=(left,), b=(right,))  # type: ignore[arg-type]  # of a value, a kind of Found
     return None
 
 

@@ -48,8 +48,9 @@ def import_jsonl(
     *,
     dry_run: bool,
     progress: Progress | None,
-) -> tuple[int, int, Bad, bytes | None]:
-    """Returns (new, known already, [(line, reason)], the operation). The lines of events keep their own operations.
+) -> tuple[int, int, Bad, int, bytes | None]:
+    """Returns (new, known already, [(line, reason)], how many of the new wait for a person, the operation). The lines
+    of events keep their own operations.
 
     One bad line stops no other. Raises BadInput for a bad file; KeyboardInterrupt says what is stored.
     """
@@ -60,7 +61,7 @@ def import_jsonl(
 
 def _import(
     context: Context, source: str | os.PathLike[str] | IO[str] | IO[bytes], *, dry_run: bool, progress: Progress | None
-) -> tuple[int, int, Bad]:
+) -> tuple[int, int, Bad, int]:
     if not isinstance(source, str | os.PathLike):
         return _Import(context, dry_run=dry_run, progress=progress).run(source, 0)
     path = Path(source)
@@ -88,7 +89,7 @@ class _Import:
         self._bad: Bad = []
         self._more_bad = 0
         self._held = 0  # characters of lines since the last were taken in
-        self._new = self._known = 0
+        self._new = self._known = self._quarantined = 0
         self._lifecycle = Lifecycle(context.store, keep=dry_run)
         # Statements of a dry run are decided as others are, by one writer: later lines meet what earlier ones say.
         self._spoken: Counter[Turn] = Counter()
@@ -98,13 +99,13 @@ class _Import:
         self._aside: dict[tuple[str, str], tuple[int, dict[str, Any]]] = {}
         self._before: dict[tuple[str, str], frozenset[str]] = {}  # what keys had before, of the lines taken in at once
 
-    def run(self, file: IO[Any], size: int) -> tuple[int, int, Bad]:
+    def run(self, file: IO[Any], size: int) -> tuple[int, int, Bad, int]:
         try:
             return self._run(file, size)
         except KeyboardInterrupt:
             raise interrupted(self._new, dry_run=self._dry_run) from None
 
-    def _run(self, file: IO[Any], size: int) -> tuple[int, int, Bad]:
+    def _run(self, file: IO[Any], size: int) -> tuple[int, int, Bad, int]:
         events: list[tuple[int, Event]] = []
         statements: list[tuple[int, dict[str, Any]]] = []
         usage: list[dict[str, Any]] = []
@@ -137,7 +138,7 @@ class _Import:
         self._bad.sort()
         if self._more_bad:
             self._bad.append((read, f"and {self._more_bad:,} more lines were left out"))
-        return self._new, self._known, self._bad
+        return self._new, self._known, self._bad, self._quarantined
 
     def _take(
         self,
@@ -224,8 +225,9 @@ class _Import:
             for (number, _), receipt in zip(part, receipts, strict=True):
                 if receipt.status == "rejected":
                     self._reject(number, receipt.reason or "rejected")
-                elif receipt.status == "created":
+                elif receipt.status in ("created", "quarantined", "proposed"):
                     self._new += 1
+                    self._quarantined += receipt.status != "created"
                 else:
                     self._known += 1
 

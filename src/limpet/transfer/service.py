@@ -30,9 +30,10 @@ class _Counts(NamedTuple):
 
 class ImportReport(_Counts):
     """What an import did. `rejected`: (line number, reason). `operation`: which `undo` takes; none where only events of
-    an export came, which keep theirs."""
+    an export came, which keep theirs. `quarantined`: how many of the new plain statements wait for a person."""
 
     operation: str | None = None
+    quarantined: int = 0
 
 
 def import_from(
@@ -146,7 +147,8 @@ def import_jsonl(
 ) -> ImportReport:
     from ..transfer.jsonl_import import import_jsonl
 
-    new, known, bad, operation = import_jsonl(context, source, dry_run=dry_run, progress=progress)
+    new, known, bad, quarantined, operation = import_jsonl(context, source, dry_run=dry_run, progress=progress)
     report = ImportReport(new=new, known=known, rejected=bad)
     report.operation = None if operation is None else format_id(operation)
+    report.quarantined = quarantined
     return report
