@@ -69,6 +69,7 @@ inbound incoming|outbound outgoing
 pass|fail
 success succeed|failure fail
 on|off
+in|out
 start begin|stop end
 open|close
 import|export
