@@ -149,7 +149,10 @@ def test_another_sign_or_a_word_in_its_place_is_no_duplicate(memory, pair, lexic
             "is the piano teacher paid in cash?",
         ),
         (
-            ("Open url in a new window of the default browser.", 'Open url in a new page ("tab") of the default browser.'),
+            (
+                "Open url in a new window of the default browser.",
+                'Open url in a new page ("tab") of the default browser.',
+            ),
             "what opens a new window?",
         ),
         (

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Literal
 
 from ..model.dataclass import dataclass, replace
-from .lexicon import BE_FORMS, PARTICIPLES
+from .lexicon import BE_FORMS, PARTICIPLES, SAYS_NOTHING
 from .opposites import canonical, opposite, rivals
 from .tokens import VALUES, Token, tokens
 
@@ -38,14 +38,7 @@ _PERSONS = {
 }
 # Signs that stand for a word, or a space: "--to=x", "--to x".
 _LINKS = frozenset({"=", "->", "=>"})
-# Words that say no more than that something is there, is done or is meant.
-SAYS_NOTHING = frozenset(
-    canonical(word)
-    for word in (
-        "go find use contain locate switch turn given specified again though please already really very definitely "
-        "actually anyway"
-    ).split()
-)
+_SILENT = frozenset(map(canonical, SAYS_NOTHING))
 # Letters that two forms of a word begin with.
 _SAME_WORD = 5
 # Words whose place matters although they say little themselves: what stands around them changes roles.
@@ -140,7 +133,7 @@ def content(text: str) -> tuple[str, ...]:
     Values of its tokens, sorted, without function words and those that say nothing.
     """
     said = (one.value for one in tokens(text) if one.kind != "function")
-    return tuple(sorted(one for one in said if one not in SAYS_NOTHING and one not in _LINKS))
+    return tuple(sorted(one for one in said if one not in _SILENT and one not in _LINKS))
 
 
 def _persons(a: Sequence[Token], b: Sequence[Token]) -> list[Found]:

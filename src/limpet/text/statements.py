@@ -200,7 +200,11 @@ def is_statement(text: str) -> bool:
 
 @lru_cache(maxsize=16)  # a new text is compared with each that is near it
 def _said(text: str) -> tuple[Token, ...]:
-    return tuple(_article(one) for one in tokens(_PHRASE.sub(lambda match: match[1] or "anymore", text)) if _low(one) not in _SILENT)
+    return tuple(
+        _article(one)
+        for one in tokens(_PHRASE.sub(lambda match: match[1] or "anymore", text))
+        if _low(one) not in _SILENT
+    )
 
 
 def _article(one: Token) -> Token:

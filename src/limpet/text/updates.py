@@ -52,7 +52,8 @@ _VERBS = _words(
     "gesenkt verlängert verkürzt geändert umbenannt migriert angehoben reduziert aktualisiert gewechselt move change"
 )
 _CHANGED = _VERBS | _words(
-    "forward back up down over went got gets to from on at in wurde wurden auf nach zu von vom ab sofort heute gestern today"
+    "forward back up down over went got gets to from on at in wurde wurden auf nach zu von vom ab sofort heute gestern "
+    "today"
 )
 # When or why it changed says nothing of what changed.
 _ASIDE = (
@@ -70,7 +71,8 @@ _CEASED = (
      r"\b(?:dropped|cancell?ed|stopped using|got rid of|gave up|abandoned|moved off|moved away from)"
      rf" (?:support for )?(?:the )?{_THING}"),
     ("dropped |gave up|abandoned ",
-     r"\b(?:dropped|gave up|abandoned) (?:the )?(?P<gone>[^,.;{}]{1,40}?) (?:for|in favou?r of) (?-i:[A-Z])\w*(?=[,.;]|$)"),
+     r"\b(?:dropped|gave up|abandoned) (?:the )?(?P<gone>[^,.;{}]{1,40}?) (?:for|in favou?r of)"
+     r" (?-i:[A-Z])\w*(?=[,.;]|$)"),
     (" from ", r"\b(?:moved|switched|migrated)(?: (?P<of>[^,.;{}]{1,40}?))? from (?P<gone>[^,.;{}]{1,40}?) to\b"),
     ("replaced ", r"\breplaced (?P<gone>[^,.;{}]{1,40}?) (?:with|by)\b"),
     ("instead of |rather than ", r"\b(?:instead of|rather than) (?P<gone>[^,.;{}]{1,40})"),
@@ -87,14 +89,14 @@ _CEASED = (
 )  # fmt: skip
 # What is not so, beside what is so instead: "on Thursday, not on Tuesday", "is not Jonas but Emre".
 _INSTEAD = (
-    (" not ", r"[,;] (?:but |and )?not (?P<gone>[^,.;{}()]{1,40}?)(?: any ?(?:more|longer))?(?=[,.;]|$)"),
-    (" not ", r"\bnot (?!only\b|just\b)(?P<gone>[^,.;{}()]{1,40}?),? but (?!also\b|only\b|not\b)"),
-    ("n't | not ", r"(?:n['’]t|\bnot) (?P<gone>[^,.;{}()]{1,60}?) any ?(?:more|longer)\b"),
-    (", nicht |; nicht ", r"[,;] (?:und )?nicht (?P<gone>[^,.;{}()]{1,40}?)(?: mehr)?(?=[,.;]|$)"),
+    ("not ", r"[,;] (?:but |and )?not (?P<gone>[^,.;{}()]{1,40}?)(?: any ?(?:more|longer))?(?=[,.;]|$)"),
+    ("not ", r"\bnot (?!only\b|just\b)(?P<gone>[^,.;{}()]{1,40}?),? but (?!also\b|only\b|not\b)"),
+    ("n't |n’t |not ", r"(?:n['’]t|\bnot) (?P<gone>[^,.;{}()]{1,60}?) any ?(?:more|longer)\b"),
+    ("nicht ", r"[,;] (?:und )?nicht (?P<gone>[^,.;{}()]{1,40}?)(?: mehr)?(?=[,.;]|$)"),
     ("nicht ", r"\bnicht (?!nur\b|mehr\b)(?P<gone>[^,.;{}()]{1,40}?),? sondern (?!auch\b)"),
 )
 # Back to what was said not to be so: "between services we talk protobuf, not JSON".
-_BACK = ((" back to ", r"\bback to (?P<gone>[^,.;{}]{1,40}?)(?= (?:for|in|on|between|with)\b|[,.;]|$)"),)
+_BACK = (("back to ", r"\bback to (?P<gone>[^,.;{}]{1,40}?)(?= (?:for|in|on|between|with)\b|[,.;]|$)"),)
 # Words of which each of these forms has one: what says none of them is read no further.
 _CUES = _VERBS | _words(
     "now these only since last yesterday jetzt nun sofort inzwischen mittlerweile nur seit longer dropped cancelled "
