@@ -142,6 +142,21 @@ def test_a_reversed_decision_is_neither_merged_nor_a_duplicate():
         assert differences(a, b).conflict
 
 
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("The letter is for Ana.", "The letter is from Ana."),
+        ("The cake is by Ben.", "The cake is for Ben."),
+        ("Ana works with Ben.", "Ana works for Ben."),
+        ("Log in at the gate.", "Log out at the gate."),
+    ],
+)
+def test_for_whom_by_whom_and_in_or_out_are_not_merged(a, b):
+    """Small words, and the one memory would be gone for the other."""
+    assert compare(a, b, 1.0).verdict == "different"
+    assert not repeats(wording(a), wording(b), 1.0)
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["a"][:30])
 def test_the_order_of_the_texts_does_not_change_the_verdict(row):
     one, other = compare(row["a"], row["b"], 0.95), compare(row["b"], row["a"], 0.95)

@@ -70,6 +70,7 @@ pass|fail
 success succeed|failure fail
 on|off
 in|out
+for|from by with
 start begin|stop end
 open|close
 import|export
