@@ -594,6 +594,26 @@ def test_consolidate_proposes_and_changes_nothing(memory):
     assert found.as_dict()["counts"]["compress"] == 1
 
 
+def test_what_differs_in_a_word_or_a_number_is_not_to_be_merged(memory):
+    """However near: two buffers, two versions, two ends of one line of a log, and what is said by two."""
+    for pair in (
+        ("Return the current size of the read buffer.", "Return the current size of the write buffer."),
+        ("Exponent: 2, Mantissa: 1, bias: 1.", "Exponent: 2, Mantissa: 3, bias: 1."),
+        ("End-Date: 2026-05-20  16:49:14", "End-Date: 2026-05-20  16:27:32"),
+        ("Declare compliance with Debian Policy 4.4.0.", "Declare compliance with Debian Policy 4.3.0."),
+        ("Copy the photos from the phone to the disk", "Copy the photos from the disk to the phone"),
+    ):
+        memory.remember_batch({"content": text} for text in pair)
+    for name in ("Ana", "Ben"):
+        memory.remember("Rent is due on the first of the month", speaker=name, session=name)
+    same = {memory.remember(text).id for text in ("Return the screen's depth", "Return the depth of the screen")}
+    memory.work(only_vectors=True)
+
+    merges = [one for one in memory.graph.consolidate().proposals if one.action == "merge"]
+
+    assert [set(one.ids) for one in merges] == [same]
+
+
 # -- the command line
 
 

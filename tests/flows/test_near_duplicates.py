@@ -131,6 +131,51 @@ def test_another_sign_or_a_word_in_its_place_is_no_duplicate(memory, pair, lexic
     assert {one.id for one in found.items} == stored and not found.also
 
 
+@pytest.mark.parametrize(
+    ("pair", "question"),
+    [
+        (
+            (
+                "Open the gate with the small brass key on the ring.",
+                "Open the gate with the long steel key on the ring.",
+            ),
+            "what does the small brass key open?",
+        ),
+        (
+            (
+                "Pay the piano teacher in cash at the end of the month.",
+                "Pay the piano teacher by bank transfer at the end of the month.",
+            ),
+            "is the piano teacher paid in cash?",
+        ),
+        (
+            (
+                "Open url in a new window of the default browser.",
+                'Open url in a new page ("tab") of the default browser.',
+            ),
+            "what opens a new window?",
+        ),
+        (
+            ("Return true if the object is a coroutine function.", "Return true if the object is a coroutine."),
+            "is it a coroutine function?",
+        ),
+        (
+            ("Return True if the queue is empty", "Return True if the queue is empty (not reliable)"),
+            "how reliable is it that the queue is empty?",
+        ),
+        (("Log in to the shop with the card", "Log out of the shop with the card"), "how do I log in to the shop?"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else None,
+)
+def test_other_words_in_a_place_or_one_more_are_another_fact(memory, pair, question):
+    """However near the model finds the two: the one that is asked for must not stand behind the other."""
+    memory.remember_batch({"content": text} for text in OTHERS)
+    stored = {memory.remember(text).id for text in pair}
+    memory.work()
+    found = memory.recall(question)
+    assert stored <= {one.id for one in found.items} and not found.also
+
+
 @pytest.mark.parametrize("budget", [None, 500])
 def test_of_two_that_say_the_same_the_newer_is_shown(memory, budget):
     memory.remember_batch({"content": text} for text in OTHERS)

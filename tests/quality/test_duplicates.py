@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limpet.rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE
+from limpet.recall.token_budget import repeats, wording
 from limpet.remember.duplicates import compare
 from limpet.settings import DEFAULT_EMBEDDER
 from limpet.text.difference import differences, other_values
@@ -18,6 +19,7 @@ from .halves import is_held_back, read
 
 ROWS = read("duplicate_pairs.jsonl")
 CHANGES = read("value_changes.jsonl")
+FOLDED = read("folded_pairs.jsonl")
 WORDS = (
     "the API does not retry never 5 minutes min hundred twenty-five 3 March 2025-03-03 v1.2 2 pm $5 % before after "
     "Alice Bob calls is called by src/a.py `x` -> = second no longer can't without 1,000 10MB first last May"
@@ -106,6 +108,23 @@ def test_another_value_is_found_and_two_things_that_both_hold_are_not(held_back,
         assert verdicts[label]["merge"] + verdicts[label]["duplicate"] == 0
 
 
+@pytest.mark.parametrize("held_back", [False, True], ids=["tuning", "held back"])
+def test_what_recall_folds_of_the_texts_of_others_says_the_same(held_back, capsys):
+    """Of pairs that were all folded once half said two things; and the rewordings that are left are more than half."""
+    part = [row for row in FOLDED if is_held_back(row["a"], row["b"]) is held_back]
+    embedder = load_embedder(DEFAULT_EMBEDDER)
+    folded = Counter(
+        row["label"]
+        for row in part
+        if repeats(wording(row["a"]), wording(row["b"]), max(DUPLICATE_COSINE, _cosine(embedder, row["a"], row["b"])))
+    )
+    labels = Counter(row["label"] for row in part)
+    with capsys.disabled():
+        print("\nfolded:", {label: f"{folded[label]} of {labels[label]}" for label in labels})  # noqa: T201
+    assert folded["different"] <= 0.1 * folded.total()
+    assert folded["same"] >= 0.5 * labels["same"]
+
+
 def _cosine(embedder, a, b):
     one, other = embedder.embed_passages([a, b])
     return float(one @ other)
@@ -121,6 +140,21 @@ def test_a_reversed_decision_is_neither_merged_nor_a_duplicate():
     ):
         assert compare(a, b, 1.0).verdict == "contradiction", (a, b)
         assert differences(a, b).conflict
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("The letter is for Ana.", "The letter is from Ana."),
+        ("The cake is by Ben.", "The cake is for Ben."),
+        ("Ana works with Ben.", "Ana works for Ben."),
+        ("Log in at the gate.", "Log out at the gate."),
+    ],
+)
+def test_for_whom_by_whom_and_in_or_out_are_not_merged(a, b):
+    """Small words, and the one memory would be gone for the other."""
+    assert compare(a, b, 1.0).verdict == "different"
+    assert not repeats(wording(a), wording(b), 1.0)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["a"][:30])

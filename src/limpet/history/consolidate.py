@@ -10,7 +10,10 @@ from ..model.dataclass import dataclass, field
 from ..model.encode import JsonForm, rounded
 from ..model.ids import format_id
 from ..model.sequence import Holds
+from ..recall.near_duplicates import about
+from ..recall.token_budget import COMPARED, Wording, repeats, wording
 from ..store.records import Piece
+from ..text.difference import content
 from ..vectors.calibration import stored
 from .view import Node, View, raw_id
 
@@ -69,7 +72,8 @@ MAX_SHOWN = 5
 
 
 def consolidate(view: View, *, limit: int) -> Consolidation:
-    """What could be merged, summarised or compressed; `limit` is per action. Exact: every pair of a kind is compared.
+    """What could be merged, summarised or compressed; `limit` is per action. Exact: of what says the same words, and of
+    each topic, every pair is compared.
 
     Memory: a float32 copy of all vectors and one block of the similarity matrix.
     """
@@ -82,8 +86,10 @@ def consolidate(view: View, *, limit: int) -> Consolidation:
     else:
         matrix, rows, calibration = vectors
         taken: set[int] = set()
-        for label, places in _by_kind(pieces, rows):
-            for group, similarity in _alike(matrix, [rows[i] for i in places], calibration.threshold(SAME_COSINE), 2):
+        least = calibration.threshold(SAME_COSINE)
+        for label, texts in _by_content(view, pieces, rows):
+            places, said = list(texts), [wording(one) for one in texts.values()]
+            for group, similarity in _alike(matrix, [rows[i] for i in places], least, 2, said):
                 members = [places[i] for i in group]
                 taken |= set(members)
                 groups.append(_Group(action="merge", label=label, places=members, similarity=similarity))
@@ -149,8 +155,15 @@ def _vectors(view: View, pieces: Sequence[Piece]) -> tuple[np.ndarray, dict[int,
     return np.concatenate(parts), {place: row for row, place in enumerate(places)}, stored(active)
 
 
-def _alike(matrix: np.ndarray, rows: Sequence[int], least: float, fewest: int) -> list[tuple[list[int], float]]:
-    """Groups around a first member, in order: each takes all later ones that are near it and not taken yet.
+def _alike(
+    matrix: np.ndarray,
+    rows: Sequence[int],
+    least: float,
+    fewest: int,
+    said: Sequence[Wording] | None = None,
+) -> list[tuple[list[int], float]]:
+    """Groups around a first member, in order: each takes all later ones that are near it and not taken yet; of
+    texts that are `said`, only what says the same.
 
     Returns (indices into `rows`, mean cosine to the first). O(n^2 d) in blocks; what is taken is not compared again.
     """
@@ -169,24 +182,33 @@ def _alike(matrix: np.ndarray, rows: Sequence[int], least: float, fewest: int) -
                 continue
             # Later ones only: each pair once, and not with itself.
             others = i + 1 + np.nonzero(near[i, i + 1 :] & ~gone[start + i + 1 :])[0]
+            if said is not None:
+                first, rest = said[place[start + i]], [said[at] for at in place[start + others].tolist()]
+                others = others[[repeats(first, one, 1.0) for one in rest]]  # near they are by their vectors
             if len(others) + 1 >= fewest:
                 members = place[start + others].tolist()
                 found.append(([int(place[start + i]), *members], float(cosines[i, others].mean())))
                 gone[start + others] = True
         start += BLOCK
         if gone[start:].sum() * 4 > len(vectors) - start > 0:
-            kept = start + np.nonzero(~gone[start:])[0]
-            vectors, place, gone, start = vectors[kept], place[kept], gone[kept], 0
+            left = start + np.nonzero(~gone[start:])[0]
+            vectors, place, gone, start = vectors[left], place[left], gone[left], 0
     return found
 
 
-def _by_kind(pieces: Sequence[Piece], rows: dict[int, int]) -> list[tuple[str, list[int]]]:
-    """Places with a vector by (scope, kind), oldest first: only within one of these can memories be merged."""
-    groups: dict[tuple[int, str], list[int]] = {}
-    for place, piece in enumerate(pieces):
-        if place in rows:
-            groups.setdefault((piece.scope, piece.kind), []).append(place)
-    return [(kind, places) for (_, kind), places in sorted(groups.items())]
+def _by_content(view: View, pieces: Sequence[Piece], rows: dict[int, int]) -> list[tuple[str, dict[int, str]]]:
+    """Texts by place, of those with a vector that are alike in scope, kind, what they are about and what they say,
+    oldest first: what differs in a word that says something is no more to be merged than of another kind."""
+    groups: dict[tuple[object, ...], dict[int, str]] = {}
+    places = sorted(rows)
+    for start in range(0, len(places), BLOCK):
+        read = view.memories(pieces[place].id for place in places[start : start + BLOCK])
+        for place in places[start : start + BLOCK]:
+            one = read.get(pieces[place].id)
+            if one is not None and len(one.content) <= COMPARED:
+                alike = (pieces[place].scope, one.kind, about(one), content(one.content))
+                groups.setdefault(alike, {})[place] = one.content
+    return [(pieces[next(iter(texts))].kind, texts) for texts in groups.values() if len(texts) > 1]
 
 
 def _by_topic(pieces: Sequence[Piece], rows: dict[int, int], taken: set[int]) -> list[tuple[str, list[int]]]:

@@ -2,8 +2,8 @@
 
 Of those that say the same the newest is shown, in the place of the best: where the fold is wrong, what holds is seen.
 
-What counts as the same is `recall/token_budget.py`'s measure, that of budgets and briefs: two statements that
-differ in a name, a number, a date, a negation or one word in the place of another are two.
+What counts as the same is `recall/token_budget.py`'s measure, that of budgets and briefs: two statements of which one
+has a name, a number, a date, a negation or any word that says something and the other has not are two.
 """
 
 from __future__ import annotations

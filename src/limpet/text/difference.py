@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
 from ..model.dataclass import dataclass, replace
-from .lexicon import BE_FORMS, PARTICIPLES
+from .lexicon import BE_FORMS, PARTICIPLES, SAYS_NOTHING
 from .opposites import canonical, opposite, rivals
 from .tokens import VALUES, Token, tokens
 
@@ -37,6 +38,7 @@ _PERSONS = {
 }
 # Signs that stand for a word, or a space: "--to=x", "--to x".
 _LINKS = frozenset({"=", "->", "=>"})
+_SILENT = frozenset(map(canonical, SAYS_NOTHING))
 # Letters that two forms of a word begin with.
 _SAME_WORD = 5
 # Words whose place matters although they say little themselves: what stands around them changes roles.
@@ -122,6 +124,16 @@ def other_values(a: str, b: str) -> bool:
     apart = (*_minus(mine, theirs), *_minus(theirs, mine))
     said = any(one.kind in VALUES or (not one.surface[0].isalnum() and one.value not in _LINKS) for one in apart)
     return said or a.rstrip().endswith("?") != b.rstrip().endswith("?")
+
+
+@lru_cache(maxsize=256)  # a text is compared with each that is near it
+def content(text: str) -> tuple[str, ...]:
+    """What a text says, whatever the order: two that say not the same words may be near, and are two statements.
+
+    Values of its tokens, sorted, without function words and those that say nothing.
+    """
+    said = (one.value for one in tokens(text) if one.kind != "function")
+    return tuple(sorted(one for one in said if one not in _SILENT and one not in _LINKS))
 
 
 def _persons(a: Sequence[Token], b: Sequence[Token]) -> list[Found]:

@@ -43,6 +43,13 @@ FUNCTION_WORDS = _words(
     "with from through up out way one's"
 )
 
+# Words of content that say no more than that something is there, is done or is meant: one more of these is no other
+# statement. Without "was", "can", "only" and the like.
+SAYS_NOTHING = _words(
+    "go find use contain locate switch turn given specified again though please already really very definitely "
+    "actually anyway"
+)
+
 _SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"

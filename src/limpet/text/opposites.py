@@ -69,6 +69,8 @@ inbound incoming|outbound outgoing
 pass|fail
 success succeed|failure fail
 on|off
+in|out
+for|from by with
 start begin|stop end
 open|close
 import|export

@@ -56,7 +56,7 @@ def _alike(one: str, other: str) -> bool:
 
 # Two texts that clash may have so many words more that are unlike than alike: synonyms, and what stands in the place.
 UNLIKE_WORDS = 2
-_ANY_WORD = re.compile(r"\w+")
+_ANY_WORD = re.compile(r"\d+:\d+|\w+")
 
 
 def share_words(a: str, b: str) -> bool:

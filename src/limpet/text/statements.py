@@ -67,7 +67,7 @@ _MANY = _stems(
 )
 _ONE_FOR = _stems("use run deploy store write host choose build test log")
 # Verbs of which a thing has one who does it.
-_OF_ONE = _stems("own lead maintain chair head")
+_OF_ONE = _stems("own lead maintain chair head approve")
 _ROLES = _stems(
     "responsible owner lead leader maintainer manager head chair ceo cto author contact host director captain"
 )
@@ -103,8 +103,8 @@ _PAST = _words(
     "went had did got took made gave came saw bought sold met ran sent paid spent said told found left lost "
     "used won began wrote read drew drove flew ate was were became brought thought felt heard spoke held sat stood"
 )  # fmt: skip
-# "takes place in" says one thing, as "starts in" does.
-_PHRASE = re.compile(r"\b(takes?) place\b", re.IGNORECASE)
+# "takes place in" says one thing, as "starts in" does; "any more" is one word.
+_PHRASE = re.compile(r"\b(takes?) place\b|\bany (?:more|longer)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,11 @@ def is_statement(text: str) -> bool:
 
 @lru_cache(maxsize=16)  # a new text is compared with each that is near it
 def _said(text: str) -> tuple[Token, ...]:
-    return tuple(_article(one) for one in tokens(_PHRASE.sub(r"\1", text)) if _low(one) not in _SILENT)
+    return tuple(
+        _article(one)
+        for one in tokens(_PHRASE.sub(lambda match: match[1] or "anymore", text))
+        if _low(one) not in _SILENT
+    )
 
 
 def _article(one: Token) -> Token:

@@ -27,7 +27,7 @@ _PLAIN = _words(
     "since was were been do does not no longer anymore any more want wants prefer prefers wir ich unser unsere "
     "nutzen nutzt nutze benutzen benutzt verwenden verwendet haben hat ist sind wird werden läuft laufen steht "
     "liegt nutzer nur jetzt nun seit inzwischen mittlerweile nicht mehr kein keine keinen sondern findet finden "
-    "statt"
+    "statt live start starts begin begins beginnt startet"
 )
 # A change, and to what. Before each form what a text must hold, one of several, for the form to fit at all: it is
 # compiled for no other text.
@@ -52,7 +52,8 @@ _VERBS = _words(
     "gesenkt verlängert verkürzt geändert umbenannt migriert angehoben reduziert aktualisiert gewechselt move change"
 )
 _CHANGED = _VERBS | _words(
-    "forward back up down over got gets to from on at in wurde wurden auf nach zu von vom ab sofort heute gestern today"
+    "forward back up down over went got gets to from on at in wurde wurden auf nach zu von vom ab sofort heute gestern "
+    "today"
 )
 # When or why it changed says nothing of what changed.
 _ASIDE = (
@@ -63,12 +64,15 @@ _ASIDE = (
 # What is said of how: who drinks no coffee any more drinks none with milk.
 _WITH = r" (?:mit|with|without|ohne) [^,.;]*$"
 # A thing holds no more, and which.
-_THING = r"(?P<gone>(?:[^,.;{}]|(?<=\d)\.(?=\d)){1,60})"
+_THING = r"(?P<gone>(?:[^,.;{}]|(?<=\d)\.(?=\d)){1,60}?)(?= but\b|[,;{}]|\.(?!\d)|$)"
 _CEASED = (
     ("no longer ", rf"(?<!\bto )\bno longer (?:use[sd]?|using|pay for|need|run|support)?\s*{_THING}"),
     ("dropped |celed |celled |stopped using|got rid of|gave up|abandoned |moved off|moved away",
      r"\b(?:dropped|cancell?ed|stopped using|got rid of|gave up|abandoned|moved off|moved away from)"
      rf" (?:support for )?(?:the )?{_THING}"),
+    ("dropped |gave up|abandoned ",
+     r"\b(?:dropped|gave up|abandoned) (?:the )?(?P<gone>[^,.;{}]{1,40}?) (?:for|in favou?r of)"
+     r" (?-i:[A-Z])\w*(?=[,.;]|$)"),
     (" from ", r"\b(?:moved|switched|migrated)(?: (?P<of>[^,.;{}]{1,40}?))? from (?P<gone>[^,.;{}]{1,40}?) to\b"),
     ("replaced ", r"\breplaced (?P<gone>[^,.;{}]{1,40}?) (?:with|by)\b"),
     ("instead of |rather than ", r"\b(?:instead of|rather than) (?P<gone>[^,.;{}]{1,40})"),
@@ -83,11 +87,28 @@ _CEASED = (
     ("haben ",
      r"\bhaben (?:die |das |den )?(?P<gone>[^,.;{}]{1,40}?) (?:abgeschafft|gekündigt|abgeschaltet|aufgegeben)\b"),
 )  # fmt: skip
+# What is not so, beside what is so instead: "on Thursday, not on Tuesday", "is not Jonas but Emre".
+_INSTEAD = (
+    ("not ", r"[,;] (?:but |and )?not (?P<gone>[^,.;{}()]{1,40}?)(?: any ?(?:more|longer))?(?=[,.;]|$)"),
+    ("not ", r"\bnot (?!only\b|just\b)(?P<gone>[^,.;{}()]{1,40}?),? but (?!also\b|only\b|not\b)"),
+    ("n't |n’t |not ", r"(?:n['’]t|\bnot) (?P<gone>[^,.;{}()]{1,60}?) any ?(?:more|longer)\b"),
+    ("nicht ", r"[,;] (?:und )?nicht (?P<gone>[^,.;{}()]{1,40}?)(?: mehr)?(?=[,.;]|$)"),
+    ("nicht ", r"\bnicht (?!nur\b|mehr\b)(?P<gone>[^,.;{}()]{1,40}?),? sondern (?!auch\b)"),
+)
+# Back to what was said not to be so: "between services we talk protobuf, not JSON".
+_BACK = (("back to ", r"\bback to (?P<gone>[^,.;{}]{1,40}?)(?= (?:for|in|on|between|with)\b|[,.;]|$)"),)
 # Words of which each of these forms has one: what says none of them is read no further.
 _CUES = _VERBS | _words(
     "now these only since last yesterday jetzt nun sofort inzwischen mittlerweile nur seit longer dropped cancelled "
     "canceled stopped rid gave abandoned replaced instead rather mehr statt anstelle anstatt abgeschafft gekündigt "
-    "abgeschaltet aufgegeben umgestiegen forward"
+    "abgeschaltet aufgegeben umgestiegen forward not any anymore nicht back"
+)
+# What is wished, guessed, dreamt or said in fun of a change is no change.
+_UNSURE = _words(
+    "if unless would could should might may maybe perhaps almost nearly joked jokes joking kidding haha lol dreamt "
+    "dreamed pretended wish wishes wished hope hopes hoped thinks thought believes guess guesses imagine suppose "
+    "supposedly wenn falls würde könnte sollte vielleicht fast beinahe scherzte scherzt träumte wünscht hofft glaubt "
+    "angeblich"
 )
 _ASIDES = _words(
     "since because due as starting effective last this yesterday seit weil wegen letzte letzten letzter letztes "
@@ -108,6 +129,8 @@ _IN = _words(
     "by von"
 )
 MOST = 24
+# Words of what is said to be so instead.
+MOST_NEW = 3
 
 
 def without_aside(text: str, other: str) -> str:
@@ -128,8 +151,14 @@ def update(a: Sequence[Token], b: Sequence[Token], texts: tuple[str, str]) -> Fo
         return None
     one, other = texts
     for told, said, turned in ((one, other, False), (other, one, True)):
+        if _UNSURE & (_all_words(said) - _all_words(told)) or _is_over(said):
+            continue
         cued = _says_change(said) and not _says_change(told)
-        found = (cued and (_ceased(told, said) or _changed(told, said))) or _taken_over(told, said)
+        found = (
+            (cued and (_ceased(told, said) or _changed(told, said) or _instead(told, said)))
+            or _taken_over(told, said)
+            or _returned(told, said)
+        )
         if found is not None:
             left, right = (found[1], found[0]) if turned else found
             kinds = {one.kind for side in (left, right) for one in tokens(side)[:1]}
@@ -160,6 +189,30 @@ def _ceased(told: str, said: str) -> tuple[str, str] | None:
     return None
 
 
+def _is_over(said: str) -> bool:
+    """Whether it is told of another time, and says nothing of now: "was at 10:15 last year"."""
+    words = _all_words(said)
+    return not _ONCE.isdisjoint(words) and (_CUES - {"last", "yesterday"}).isdisjoint(words)
+
+
+def _instead(told: str, said: str) -> tuple[str, str] | None:
+    """`said` denies what `told` says, and what it says beside that is of the same: at most one thing is new."""
+    if any(one.kind == "not" or _low(one) in _ONCE for one in tokens(told)):
+        return None
+    held = _content(told)
+    for match in _fits(said, _INSTEAD):
+        gone = _content(match["gone"])
+        left = [one for one in tokens(f"{said[: match.start()]} {said[match.end() :]}") if one.kind != "not"]
+        new = [i for i, one in enumerate(left) if _subject([one]) - held]
+        of_same = held - gone <= _subject(left) if held != gone else _low(left[0]) == _low(tokens(told)[0])
+        one_thing = not new or new[-1] - new[0] == len(new) - 1 < MOST_NEW
+        # "The spare key": it only says which.
+        which = bool(new) and bool(_subject(left[new[-1] + 1 : new[-1] + 2]) & (held - gone))
+        if gone and gone <= held and of_same and one_thing and not which:
+            return " ".join(match["gone"].split()), " ".join(left[i].surface for i in new) or "no longer"
+    return None
+
+
 def _changed(told: str, said: str) -> tuple[str, str] | None:
     """`said` is of the same and names another value, with a word for the change."""
     mine, theirs = tokens(_without_when(told)), tokens(_without_when(said))
@@ -167,13 +220,17 @@ def _changed(told: str, said: str) -> tuple[str, str] | None:
         return None
     both = {one.value for one in mine} & {one.value for one in theirs}
     value, other = ([one for one in some if _is_value(one) and one.value not in both] for some in (mine, theirs))
-    if len(value) == len(other) == 1:
-        if not _of_a_kind(value[0], other[0]):
+    if value and other:
+        pairs = [(one, two) for one in value for two in other if _of_a_kind(one, two)]
+        # "On Tuesday at 10:00", "moved to 11:30": the day is left as it was.
+        alone = [one for one in (*value, *other) if all(one not in pair for pair in pairs)]
+        if len(pairs) != 1 or not all(one.kind in {"date", "time"} or _low(one) in _DAYS for one in alone):
             return None
         left, right = (_subject([one for one in some if one not in (*value, *other)]) for some in (mine, theirs))
-        plain = value[0].kind == "number" and value[0].unit in {"", "spelled"} and _low(mine[0]) in _SOMEBODY
+        old, new = pairs[0]
+        plain = old.kind == "number" and old.unit in {"", "spelled"} and _low(mine[0]) in _SOMEBODY
         enough = len(left) > 1 if plain else bool(left)  # "I give it a four" says nothing of what
-        return (value[0].surface, other[0].surface) if enough and left == right else None
+        return (old.surface, new.surface) if enough and left == right else None
     if value or other:
         return None
     return _moved(mine, theirs)
@@ -207,15 +264,26 @@ def _taken_over(told: str, said: str) -> tuple[str, str] | None:
     if len(words) < 3 or words[1].casefold() not in _OF_ONE:
         return None
     done = _OF_ONE[words[1].casefold()]
+    others = others.partition(", ")[0]
     form = re.fullmatch(
         rf"(?P<what>.{{2,60}}?) (?:wird|werden|is|are)(?: now| jetzt| nun)? (?:von (?P<wer>[A-ZÄÖÜ]\w+) {done}"
-        rf"|{done} by (?P<who>[A-Z]\w+))",
+        rf"|{done} by (?P<who>[A-Z]\w+)|(?P<whose>[A-Z]\w+)['’]s(?: now)?)",
         others,
     )
     if form is None or _content(form["what"]) != _content(" ".join(words[2:])):
         return None
-    who = form["wer"] or form["who"]
+    who = form["wer"] or form["who"] or form["whose"]
     return (words[0], who) if words[0] != who and words[0][:1].isupper() else None
+
+
+def _returned(told: str, said: str) -> tuple[str, str] | None:
+    """ "We talk protobuf, not JSON", "we went back to JSON": what was said not to be so is so again."""
+    for match in _fits(said, _BACK):
+        again, rest = _content(match["gone"]), _content(f"{said[: match.start()]} {said[match.end() :]}")
+        for denied in _fits(told, _INSTEAD):
+            if again and again == _content(denied["gone"]) and rest - again <= _content(told):
+                return f"not {' '.join(match['gone'].split())}", " ".join(match["gone"].split())
+    return None
 
 
 _ASIDE_WITHIN = r"(?i) (?:seit|since|ab) (?:dem |der |last )?\w+(?: \d{4})?(?= )"
@@ -236,7 +304,7 @@ def _compiled(form: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)  # a text is compared with each that is near it
 def _says_change(text: str) -> bool:
-    return not _CUES.isdisjoint(_all_words(text)) and any(_fits(text, _CHANGES + _CEASED))
+    return not _CUES.isdisjoint(_all_words(text)) and any(_fits(text, _CHANGES + _CEASED + _INSTEAD))
 
 
 @lru_cache(maxsize=256)
