@@ -39,7 +39,7 @@ WRONG = [
     (("show", "x" * 5_000), 2, "`limpet list` shows ids"), (("list", "y" * 5_000), 2, "takes options alone"),
     (("recall", "--query", "vpn"), 2, "QUERY is given without --query"), (("recall", "-x"), 2, "`limpet recall QUERY`"),
     (("recall", "vpn", "--foo"), 2, "put `--` before text"), (("recall", ""), 1, "the question is empty"),
-    (("recall", "-"), 1, "the question is empty"), (("recall", "vpn", "-k", "many"), 2, "-k/--limit must be a whole number, not 'many'"),
+    (("recall", "-"), 1, "the question is empty"), (("recall", "vpn", "-k", "many"), 2, "-k/-n/--limit must be a whole number, not 'many'"),
     (("recall", "vpn", "--deadline-ms", "soon"), 2, "--deadline-ms must be a number, not 'soon'"),
     (("list", "--since", "tomorrow-ish"), 2, "3 days ago"), (("list", "--scope", ""), 2, "a scope is a name"),
     (("list", "--limit", "0"), 2, "limit must be from 1"), (("import", "notes.txt"), 2, "`limpet import FORMAT PATH`"),

@@ -75,7 +75,7 @@ def test_what_was_retracted_can_be_learned_anew(memory):
 
 def test_a_batch_gives_one_receipt_an_item_in_order(memory):
     receipts = memory.remember_batch(
-        [{"content": "one"}, {"content": ""}, "no object", {"content": "two", "colour": "red"}, {"content": "one"},
+        [{"content": "one"}, {"content": ""}, 7, {"content": "two", "colour": "red"}, {"content": "one"},
          {"content": "three", "because": "0000000000"}, {"content": "four", "id": "zz"}, {"content": "five"}]
     )  # fmt: skip
 

@@ -64,19 +64,16 @@ def _language(new: Memory, memory: Limpet) -> None:
         other_language("this is", memory.embedder)
 
 
-def imported_language(operation: str, memory: Limpet) -> None:
-    """The same of what an import brought, where most of it is in another language and what was there is not."""
+def imported_language(count: int, memory: Limpet) -> None:
+    """The same of an import that brought so many, where most of them are in another language and what was there is
+    not. To read all of it takes a second for 100,000."""
     from ..text.language import is_english
 
     if memory.embedder not in FOR_ENGLISH:
         return
-    # An id begins with the milliseconds at which the operation began. To read all of it takes a second for 100,000.
-    began_us = int.from_bytes(parse_id(operation)[:6], "big") * 1000
-    newest = memory.list(limit=BEFORE).memories
-    came = [is_english(one.content) for one in newest if one.created_at_us >= began_us]
-    if 2 * came.count(False) <= len(came):
-        return
-    if not any(is_english(one.content) is False for one in newest[len(came) :]):
+    newest = [is_english(one.content) for one in memory.list(limit=BEFORE)]
+    came, before = newest[:count], newest[count:]
+    if 2 * came.count(False) > len(came) and False not in before:
         other_language("most of what came is", memory.embedder)
 
 

@@ -82,7 +82,7 @@ def _import(args: Namespace) -> int:
             output.line(f"{would}new {report.new:,}, known already {report.known:,}, rejected {len(report.rejected):,}")
             _waiting(report.quarantined)
             output.rejected([(f"line {number}", reason) for number, reason in report.rejected], 0)
-            _ended(memory, report.operation)
+            _ended(memory, report.operation, report.new)
         more = output.embedded(memory, args)
     if args.json:
         rejected = [{"line": number, "reason": reason} for number, reason in report.rejected]
@@ -114,7 +114,7 @@ def _show(report: TransferReport, memory: Limpet, *, dry_run: bool) -> None:
     if report.redacted:
         output.words(f"{report.redacted:,} held a secret, which was left out")
     output.notes(report)
-    _ended(memory, report.operation)
+    _ended(memory, report.operation, report.new)
 
 
 def _waiting(quarantined: int) -> None:
@@ -123,11 +123,11 @@ def _waiting(quarantined: int) -> None:
         output.words(f"{quarantined:,} {told}, kept out until a person looks: `limpet review`")
 
 
-def _ended(memory: Limpet, operation: str | None) -> None:
+def _ended(memory: Limpet, operation: str | None, new: int) -> None:
     """How an import that wrote is taken back, and whether its language is read."""
     undone_by(operation)
     if operation:
-        imported_language(operation, memory)
+        imported_language(new, memory)
 
 
 def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:

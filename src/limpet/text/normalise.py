@@ -37,7 +37,7 @@ def same_words(one: str, other: str) -> bool:
 
 
 def _plain_words(text: str) -> list[str]:
-    words = _value(text).split()
+    words = value_form(text).split()
     return [
         one.casefold() if len(one) > 1 and one.strip(",;:.?!()").isalpha() and _is_plain(one) else one for one in words
     ]
