@@ -196,3 +196,14 @@ def test_an_answer_says_in_a_sentence_what_it_is_worth(memory):
     assert memory.related(alone).note == "No other memory here is near it."
     memory.remember("Redis is restarted by the tests")
     assert memory.related(alone).note == ""
+
+
+def test_the_value_of_now_is_no_answer_to_what_it_was(memory):
+    memory.set_fact("adyen.api_version", "v68", valid_from="2025-01-01")
+    memory.set_fact("adyen.api_version", "v71", valid_from="2025-06-01")
+    memory.remember("Bread rests overnight")
+    memory.work()
+
+    assert "holds now" in memory.recall("what was the adyen api version before v71?").note
+    assert "answer" in memory.recall("what is the adyen api version?").note
+    assert "holds now" not in memory.recall("what was the adyen api version?", as_of="2025-02-01").note

@@ -37,6 +37,7 @@ OF_COMMON_WORDS = 0.5
 
 # What a caller is told in a sentence, for what is only nearest looks like an answer; from LIKELY on it probably is one.
 ANSWERED, MAY_ANSWER, LIKELY = "The first of these probably answers it.", "The first of these may answer it.", 0.5
+NOW = "The first of these is the value that holds now; what it was before is in the history of its key."
 BY_WORDS = "Found by words, vectors being missing: see whether one of these answers it."
 IRRELEVANT, NOTHING = "Nothing here answers this well; the nearest are shown.", "Nothing was found."
 # So many are shown where nothing answers the question, unless it was narrowed: then what there is was asked for.
@@ -86,10 +87,13 @@ def is_relevant(value: float, features: Features) -> bool:
     return value >= _constants(features)[1]
 
 
-def told(value: float, relevant: bool, *, shown: object, missing: Container[str]) -> str:
-    """The sentence about what was found. `shown`: that there is anything."""
+def told(value: float, relevant: bool, *, shown: object, missing: Container[str], asks_before: bool = False) -> str:
+    """The sentence about what was found. `shown`: that there is anything; `asks_before`: the first is the value of a
+    key, and the question asks for what was."""
     if not relevant:
         return IRRELEVANT if shown else NOTHING
+    if asks_before:
+        return NOW
     if "vector" in missing:
         return BY_WORDS
     return ANSWERED if value >= LIKELY else MAY_ANSWER

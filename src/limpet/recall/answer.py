@@ -25,7 +25,7 @@ from .disputes import disputes
 from .index import PriorFactors, VectorSignal
 from .judged import JUDGE, in_order, judged
 from .near_duplicates import Chosen, best, best_within
-from .newer import later, newer_first
+from .newer import asks_before, later, newer_first
 from .plan import Plan
 from .relevance import features
 from .sources import Sources
@@ -241,7 +241,9 @@ def recall(
         truncated=chosen.truncated,
         relevance=likely,
         relevant=relevant,
-        note=relevance.told(likely, relevant, shown=chosen.places, missing=found.missing),
+        note=relevance.told(
+            likely, relevant, shown=chosen.places, missing=found.missing, asks_before=asks_before(chosen.memories, plan)
+        ),
         explained=explained,
         also={
             memory.id: tuple(format_id(found.table.ids[one]) for one in chosen.also[i])

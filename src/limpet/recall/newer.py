@@ -80,6 +80,11 @@ def later(found: Candidates, places: Sequence[int], memories: Sequence[Memory]) 
     return {places[a]: id for a, (_, id) in nearest.items()}
 
 
+def asks_before(memories: Sequence[Memory], plan: Plan) -> bool:
+    """Whether the first is the value that a key has now, and the question asks for what was."""
+    return bool(memories and memories[0].key) and plan.timeless and asks_past(plan.query)
+
+
 def _may_replace(one: Memory, other: Memory) -> bool:
     """Of one scope, not of one session, where what comes next is the next turn, and not the values of two keys."""
     together = one.session is not None and one.session == other.session
