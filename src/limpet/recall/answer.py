@@ -232,6 +232,7 @@ def recall(
             explained = explanation(store, vectors, plan, dropped, event, lower=lower, miss=found.miss)
     by_models, by_place = {"judge": said, "rerank": read}, {"alike": alike, "newer": moved, "seated": seated}
     traces = _explain(found, chosen, plan, by_models, by_place) if trace or explain else {}
+    before = asks_before(chosen.memories, plan)
     return Recall(
         query=asked,
         items=shown_items(found, chosen.places, chosen.memories, scores, plan, disputed, traces),
@@ -241,14 +242,11 @@ def recall(
         truncated=chosen.truncated,
         relevance=likely,
         relevant=relevant,
-        note=relevance.told(
-            likely, relevant, shown=chosen.places, missing=found.missing, asks_before=asks_before(chosen.memories, plan)
-        ),
+        note=relevance.told(likely, relevant, shown=chosen.places, missing=found.missing, asks_before=before),
         explained=explained,
         also={
-            memory.id: tuple(format_id(found.table.ids[one]) for one in chosen.also[i])
-            for i, memory in zip(chosen.places, chosen.memories, strict=True)
-            if i in chosen.also
+            found.memories(store, [i])[0].id: tuple(format_id(found.table.ids[one]) for one in several)
+            for i, several in chosen.also.items()
         },
     )
 
