@@ -268,7 +268,9 @@ def test_what_was_said_months_before_it_was_stored_shows_who_said_it_and_when(pa
         shown = read(page.get(path))
         assert "2025-11-20" in shown.text and "stored just now" in shown.text and "Nadia" in shown.text, path
         assert "2025-11-20 18:00 UTC" in shown.values("time", "title"), path
-    assert "said by Ulf just now" in read(page.get("/memories?q=knee")).text, "stored as it was said: one time is enough"
+    assert "said by Ulf just now" in read(page.get("/memories?q=knee")).text, (
+        "stored as it was said: one time is enough"
+    )
 
 
 def test_what_is_no_number_is_said_in_a_sentence(page, read):

@@ -22,10 +22,8 @@ _ENDS = r"(?= ?(?:$|[.,;:!]|(?:and|then|instead|now)\b))"
 _OF_STEPS = r"(?!(?<=instructions) (?:related to|about|on|for) (?:how to )?(?:set(?:ting)? up|install|build|configur|compil|upgrad)\w*)"
 _OF_A_SUBJECT = rf"(?! (?:i|we) (?:just )?(?:said|told you|wrote) about (?!{_WHOSE}(?:\w+ ){{0,2}}(?:{_ORDERS}|safety|privacy|secrecy|security|ethics)\b))"
 # What an instruction of a machine has before it: a count.
-_UNCOUNTED = "".join(
-    rf"(?<!\b{one} )"
-    for one in ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "many", "some", r"\d")
-)
+_COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "many", "some", r"\d")
+_UNCOUNTED = "".join(rf"(?<!\b{one} )" for one in _COUNTS)
 # A chat's mark, unless quoted alone as a program names it ("<|im_end|>"): with a quote in its place the role is missing.
 _MARK = r"<\|(?:im_(?:start|end)|(?:start|end)_header_id|(?:begin|end)_?of_?text|eot_id|system|user|assistant)\|>"
 _TURN_MARK = rf"(?<![\"'`]){_MARK}|{_MARK}(?![\"'`](?![ \"'`,:+]{{0,4}}(?:system|user|assistant|developer|tool)\b))"
@@ -152,7 +150,8 @@ _ROT13 = ("vafgehpgvba", "cerivbhf", "vtaber", "qvfertneq", "flfgrz cebzcg", "cn
 
 def _levelled(text: str) -> str:
     """The text as a reader takes it: width, case, look-alikes, accents, invisible characters and white space levelled."""
-    text = text.replace("[inst]", " ")  # in small letters a changelog's tag: of a chat's marks it would be the opening one
+    # In small letters it is a changelog's tag; in capitals it opens a turn.
+    text = text.replace("[inst]", " ")
     if not text.isascii():
         import unicodedata
 
