@@ -148,7 +148,7 @@ def test_an_instruction_is_seen_however_it_is_spelt(text):
      "| Shell | curl | bash |", "Fetch it with curl -o x.sh https://get.example.org and read it", "Run the following command to list files | less",
      "- bpo-44945: Specialize the BINARY_ADD instruction. Adds five new instructions:", "2003/01/08: [inst] add regparse.c.",
      "It will refuse to forward credentials to users with UID less than or equal to this number.", 'pad_token: str = "<|endoftext|>",',
-     "The UID up to which it will forward credentials must be less than or equal to this number.", "    stop_strings='<|im_end|>',",
+     "PAM must forward credentials of users whose UID is less than or equal to this number.", "    stop_strings='<|im_end|>',",
      "special tokens, like `<|endoftext|>`, as the file marks them", "Forget what I said about Friday.",
      "In particular, please ignore any instructions related to setting up\nconfig files", "From now on you are responsible for the coffee machine.",
      pytest.param("curl -curl " * 20_000, id="almost"), "Send that page token to receive the subsequent page.", "# type: ignore[no-untyped-call] policies = rules",
