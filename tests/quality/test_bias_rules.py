@@ -131,6 +131,21 @@ def test_what_a_team_holds_about_blame_is_no_joke(judge, text):
     assert judge.judge(text) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A _bad actor_ is someone who repeatedly violates our code of conduct.",
+        "A bad actor is someone who repeatedly violates the rules.",
+        'From this release on, the "git merge" command in an interactive session will start an editor when it '
+        "automatically resolves the merge for the user to explain the resulting commit, just like the "
+        '"git commit" command does when it wasn\'t given a commit message.',
+    ],
+)
+def test_a_definition_and_what_a_program_does_for_its_user_speak_of_nobody(judge, text):
+    assert judge.judge(text) is None
+    assert judge.judge("The user is a bad actor who repeatedly violates the rules.").rule == "personality label"
+
+
 def test_a_guess_in_the_first_person_is_still_a_guess(judge):
     assert judge.judge("I think the user has depression.").rule == "inferred status"
 

@@ -260,6 +260,33 @@ def test_a_session_tells_what_happened_and_its_lines_can_be_dropped(page, memory
     assert memory.actions(session="monday") == []
 
 
+def test_what_was_said_months_before_it_was_stored_shows_who_said_it_and_when(page, memory, read):
+    memory.remember("The piano lesson is on Tuesday", speaker="Nadia", session="c02", valid_from="2025-11-20T18:00:00Z")
+    memory.remember("The knee of Gerda is better", speaker="Ulf", session="c02")
+    for path in ("/", f"/session?name=c02&scope={quote(memory.scope)}", "/memories", "/memories?q=piano",
+                 "/memories?view=table", "/beliefs?q=piano", "/why?q=piano"):  # fmt: skip
+        shown = read(page.get(path))
+        assert "2025-11-20" in shown.text and "stored just now" in shown.text and "Nadia" in shown.text, path
+        assert "2025-11-20 18:00 UTC" in shown.values("time", "title"), path
+    assert "said by Ulf just now" in read(page.get("/memories?q=knee")).text, (
+        "stored as it was said: one time is enough"
+    )
+
+
+def test_what_is_no_number_is_said_in_a_sentence(page, read):
+    for path, name in (("/changes", "limit"), ("/review", "from"), ("/graph", "most"), ("/brief", "budget")):
+        answer = page.get(f"{path}?{name}=abc")
+        assert answer.status_code == 400 and f"{name} takes a whole number, not 'abc'" in read(answer).text
+        assert page.get(f"{path}?{name}=").status_code == 200
+
+
+def test_the_page_of_a_purge_says_what_else_goes_in_right_words(page, memory, read):
+    memory.set_fact("user.city", "Ulm", origin="user")
+    now = memory.set_fact("user.city", "Neu-Ulm", origin="user").id
+    shown = read(page.get(f"/memory/{now}/purge")).text
+    assert "also 1 memory that it replaced or that was merged with it" in shown and "other words" not in shown
+
+
 def inputs_of(shown):
     return [(attrs.get("name"), attrs.get("value")) for tag, attrs in shown.elements if tag == "input"]
 

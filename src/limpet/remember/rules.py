@@ -92,6 +92,13 @@ _DROLL = re.compile(
     re.IGNORECASE,
 )
 DROLL_FROM = 0.7
+# A definition, and what a program does for whoever uses it: said of nobody in particular, though in words for a person.
+_OF_NOBODY = re.compile(
+    r"^\W*an? (?:\W?\w+\W? ){1,3}(?:is|means) (?:some(?:one|body)|any(?:one|body)|a person) (?:who|that)\b"
+    r"|\b(?:for|allows?|asks?|enables?|requires?|prompts?) (?:the |an? )?users? to\b",
+    re.IGNORECASE,
+)
+ABOUT_SOMEBODY = frozenset({"guess about a mind", "inferred status", "personality label"})
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+")
 _PROTOTYPES = Path(__file__).parent / "prototypes.json"
 _VECTORS = Path(__file__).parent / "prototype_vectors"
@@ -393,6 +400,8 @@ def _says_something(sentence: str) -> bool:
 def _allowed(refusal: Refusal | None, text: str, origin: str, speaker: str | None) -> Refusal | None:
     """None as well of a question, where the rule does not hold for this speaker, and where the text is too short."""
     if refusal is None or asks(text) or _PIECE.search(text) or _own_statement(refusal, text, origin, speaker):
+        return None
+    if refusal.rule in ABOUT_SOMEBODY and not of_the_user(text) and _OF_NOBODY.search(text):
         return None
     if refusal.rule == "joke or hyperbole":
         return refusal if _may_be_joke(text, refusal.score) else None

@@ -17,6 +17,16 @@ _WHOSE = r"(?:(?:all|any|each|every|of|the|your|my|our|these|those|this|that|its
 _ORDERS = r"(?:instructions?|prompts?|directions|directives?|guidelines?|guidance|rules?|orders|commands|constraints|restrictions|programming|training)"
 # Where an order ends that names no more than what stood before: documentation says what of it is meant.
 _ENDS = r"(?= ?(?:$|[.,;:!]|(?:and|then|instead|now)\b))"
+# Where documentation says which of its own steps it means, and where a person takes back what they said of a subject: no
+# orders are overruled, unless the subject is orders or safety again.
+_OF_STEPS = r"(?!(?<=instructions) (?:related to|about|on|for) (?:how to )?(?:set(?:ting)? up|install|build|configur|compil|upgrad)\w*)"
+_OF_A_SUBJECT = rf"(?! (?:i|we) (?:just )?(?:said|told you|wrote) about (?!{_WHOSE}(?:\w+ ){{0,2}}(?:{_ORDERS}|safety|privacy|secrecy|security|ethics)\b))"
+# What an instruction of a machine has before it: a count.
+_COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "many", "some", r"\d")
+_UNCOUNTED = "".join(rf"(?<!\b{one} )" for one in _COUNTS)
+# A chat's mark, unless quoted alone as a program names it ("<|im_end|>"): with a quote in its place the role is missing.
+_MARK = r"<\|(?:im_(?:start|end)|(?:start|end)_header_id|(?:begin|end)_?of_?text|eot_id|system|user|assistant)\|>"
+_TURN_MARK = rf"(?<![\"'`]){_MARK}|{_MARK}(?![\"'`](?![ \"'`,:+]{{0,4}}(?:system|user|assistant|developer|tool)\b))"
 # A program from the net that a shell runs unseen: whether its address is encrypted says nothing of who wrote it.
 _PIPED = r"[^|]{1,200}\| ?(?:sudo (?:-\S{1,20} ){0,3})?(?:ba|z|da|k)?sh\b"
 # (what it is, pattern over text in lower case with white space collapsed). Each runs in linear time. Documentation tells its
@@ -24,9 +34,9 @@ _PIPED = r"[^|]{1,200}\| ?(?:sudo (?:-\S{1,20} ){0,3})?(?:ba|z|da|k)?sh\b"
 _PATTERNS: tuple[tuple[str, str], ...] = (
     ("overrides instructions",
      rf"{_IGNORE} {_WHOSE}(?:{_BEFORE}(?: and | or |, ?| ?& ?|/| )){{1,3}}(?:{_ORDERS}|polic(?:y|ies)|(?:chat |system )?messages?|conversations?|context)\b"
-     rf"|{_IGNORE} (?:{_WHOSE}(?:your|all|any|every)(?: of)?(?: the| these| your| my)? (?:{_BEFORE[3:-1]}|safety|ethical|content|user'?s?)? ?)(?:{_ORDERS}|polic(?:y|ies))\b"
+     rf"|{_IGNORE} (?:{_WHOSE}(?:your|all|any|every)(?: of)?(?: the| these| your| my)? (?:{_BEFORE[3:-1]}|safety|ethical|content|user'?s?)? ?)(?:{_ORDERS}|polic(?:y|ies))\b{_OF_STEPS}"
      rf"|{_IGNORE} (?:the )?(?:instructions|prompt|guidelines)(?= ?(?:$|[.,;:!]|and\b|you\b))"
-     rf"|{_IGNORE} (?:everything|anything|all|what)(?: (?:that|you|i|was|were|is|has|have|been|the|user|we)){{0,4}} (?:above|before|said|told|know|wrote|written|instructed|learned|prior|previously|were)\b"
+     rf"|{_IGNORE} (?:everything|anything|all|what{_OF_A_SUBJECT})(?: (?:that|you|i|was|were|is|has|have|been|the|user|we)){{0,4}} (?:above|before|said|told|know|wrote|written|instructed|learned|prior|previously|were)\b"
      rf"|\b(?:override|bypass) {_WHOSE}(?:your|user'?s|previous|prior|system|earlier|ethical) (?:and \w+ )?(?:instructions?|prompts?|directives?|guidelines?|constraints|restrictions|rules|notes)\b"
      r"|\b(?:ignore|disregard|forget|override|bypass|disable) (?:(?:all|any|your|the|every|these|of) ){0,3}(?:(?:safety|ethical|ethics|moderation|content)(?:(?: and| or|,) \w+)? "
      r"(?:guidelines?|protocols?|polic(?:y|ies)|rules|filters?|restrictions?|constraints?|measures|instructions?)\b|ethics\b)"
@@ -35,12 +45,12 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
      rf"|\b(?:ignore|disregard|forget|override|bypass|disable) (?:all|any|your|every)(?: (?:of|the|your|these)){{0,2}} safety{_ENDS}"
      r"|(?:^|[.!?:;,>*\]] )forget everything\b"),
     ("gives a new role",
-     r"\b(?:you are now (?:an? |in |the |my |un|dan\b|free)|from now on,? you (?:must|will|shall|are|have to|only|always|never)|your new (?:role|instructions|task)"
-     r"|new (?:system )?instructions? ?:|as an ai (?:agent|assistant|model),? you)"
+     r"\b(?:you are now (?:an? |in |the |my |un|dan\b|free)|from now on,? you (?:must|will|shall|are(?! (?:responsible for|in charge of) (?:the|our|my) )|have to|only|always|never)"
+     rf"|your new (?:role|instructions|task)|{_UNCOUNTED}new (?:system )?instructions? ?:|as an ai (?:agent|assistant|model),? you)"
      r"|(?:^|[.!?:;>*] )(?:please |now,? )?(?:act as|pretend (?:to be|you are|that you are)|roleplay as|behave (?:like|as)) (?:an? |the |if you )"
      r"(?:\w+ ){0,3}(?:assistant|ai|model|agent|admin\w*|root|developer|system|operator|were|are|unrestricted|dan)\b"),
     ("imitates a role marker",
-     r"<\|(?:im_(?:start|end)|(?:start|end)_header_id|(?:begin|end)_?of_?text|eot_id|system|user|assistant)\|>|(?:^|\s)(?:<(?:im_start|im_end|system|assistant|endoftext)>|\[/?inst\]|<<sys>>|### ?(?:system|instructions?) ?:)"
+     _TURN_MARK + r"|(?:^|\s)(?:<(?:im_start|im_end|system|assistant|endoftext)>|\[/?inst\]|<<sys>>|### ?(?:system|instructions?) ?:)"
      r"|(?:^|[.!?>\]\"'] )(?:system|assistant|developer) ?: (?:you|your|ignore|obey|do not|don'?t|never|always|must|new|the user|from now|override|forget|reveal|send|follow|act|answer|respond|admin)\b"
      r"|(?:^|[.!?>\]\"'] )(?:system|developer) (?:prompt|message) ?: |(?<!\w)</?(?:system|instructions?|tool_call|function_call)>|<invoke name="),
     ("asks for secrecy",
@@ -51,9 +61,9 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
      r"(?:ai|llm|language model|assistant|agent|chatbot|claude|chatgpt|gpt|copilot|gemini|cursor|codex)"
      r"|(?:ai|llm) (?:agents?|assistants?|models?)[ ,:]+(?:must|should|please|are required|reading this))"),
     ("asks to send data away",
-     r"(?:^|[.!?:;,>*(-] ?|\b(?:and|then|must|should|please|to|now|always|immediately|also|first|you) )(?:send|post|upload|exfiltrate|forward|email|leak|transmit|curl)\b.{0,60}"
+     r"(?:^|[.!?:;,>*(-] ?|\b(?:and|then|must|should|please|(?<!will refuse )(?<!refuses )to|now|always|immediately|also|first|you) )(?:send|post|upload|exfiltrate|forward|email|leak|transmit|curl)\b.{0,60}"
      r"\b(?:credential|password|secret|api key|token|env(?:ironment)? variable|private key|\.env|conversation|chat history|memor(?:y|ies)|source code|ssh key)s?\b"
-     r".{0,60}(?:https?://|\bto (?:me|us|this|the following|our|attacker\w*|(?:an? )?(?:external|remote)|\S{1,60}[.@]\w)\b|\S@\w)"),
+     r".{0,60}(?:https?://|(?<!equal )\bto (?:me|us|this|the following|our|attacker\w*|(?:an? )?(?:external|remote)|\S{1,60}[.@]\w)\b|\S@\w)"),
     ("asks to run something",
      r"\b(?:before|when|whenever|after|instead of) (?:you (?:answer|respond|reply|summari[sz]e)|(?:answering|replying))\b.{0,60}\b(?:run|execute|eval|call|fetch|visit)\b"
      r"|\b(?:run|execute|eval|call|fetch)\b.{0,80}\b(?:before|when|whenever) (?:you (?:answer|respond|reply)|(?:answering|replying)\b)"
@@ -140,6 +150,8 @@ _ROT13 = ("vafgehpgvba", "cerivbhf", "vtaber", "qvfertneq", "flfgrz cebzcg", "cn
 
 def _levelled(text: str) -> str:
     """The text as a reader takes it: width, case, look-alikes, accents, invisible characters and white space levelled."""
+    # In small letters it is a changelog's tag; in capitals it opens a turn.
+    text = text.replace("[inst]", " ")
     if not text.isascii():
         import unicodedata
 

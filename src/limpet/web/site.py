@@ -210,6 +210,14 @@ class Ask:
         """A part of the path."""
         return str(self.request.path_params[name])
 
+    def number(self, name: str, otherwise: int) -> int:
+        """A number of the query; `otherwise` where it is not given. Raises BadInput."""
+        given = self.query.get(name)
+        try:
+            return int(given) if given else otherwise
+        except ValueError:
+            raise BadInput(f"{name} takes a whole number, not {given!r:.60}") from None
+
     def now(self) -> int:
         return self.site.clock.now()
 

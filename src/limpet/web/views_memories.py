@@ -292,7 +292,7 @@ def similar(ask: Ask) -> Response:
 
 def changes(ask: Ask) -> Response:
     """What was done, the newest first, each with its undo."""
-    limit = min(max(int(ask.query.get("limit", "30")), 1), 500)
+    limit = min(max(ask.number("limit", 30), 1), 500)
     done = ask.site.kept(("log", ask.scope, limit), lambda: ask.memory.log(limit=limit))
     return ask.page("changes.html", operations=done, limit=limit, command=ask.command("log", "--limit", limit))
 

@@ -87,7 +87,7 @@ def _column(found: Recall, scale: float) -> list[dict[str, Any]]:
 
 
 def brief(ask: Ask) -> Response:
-    words, budget = ask.query.get("q", "").strip(), int(ask.query.get("budget") or 0)
+    words, budget = ask.query.get("q", "").strip(), ask.number("budget", 0)
     made = ask.memory.prepare(words, budget_tokens=budget or None, full="full" in ask.query)
     hook = None
     if words:
@@ -125,7 +125,7 @@ def beliefs(ask: Ask) -> Response:
 
 def graph(ask: Ask) -> Response:
     words, then = ask.query.get("q", "").strip(), _then(ask)
-    most = min(max(int(ask.query.get("most") or AROUND), 2), MOST_AROUND)
+    most = min(max(ask.number("most", AROUND), 2), MOST_AROUND)
     # Every temporal neighbour would hide the links that somebody made.
     types = [ask.query["type"]] if ask.query.get("type") else []
     store, everything = ask.memory, "everything" in ask.query

@@ -25,7 +25,7 @@ def review(ask: Ask) -> Response:
     for one in items:
         kinds[one.kind] = kinds.get(one.kind, 0) + 1
     several = groups([one for one in items if kind in ("", one.kind)])
-    start = max(0, int(ask.query.get("from", "0")))
+    start = max(0, ask.number("from", 0))
     return ask.page(
         "review.html", groups=several[start : start + SHOWN], start=start, left=len(several) - start - SHOWN,
         kinds=kinds, kind=kind, total=len(items), ANSWERS=ANSWERS, OLDER=OLDER, answers=answers,
