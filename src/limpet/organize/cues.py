@@ -73,7 +73,7 @@ _LEAD = re.compile(
 # "No, ", "Actually, ", "That's wrong: "; "no emojis" and "stop pinning" forbid something
 _REJECTS = re.compile(
     r"^(?:(?:no(?=[,.;:!—–-]| (?:we|it|its|it's|that|the|our|you|i|use|this|they|not|never|no)\b)|(?:stop|wrong|wait)(?=[,.;:!—–-])|nope|nah|incorrect|not quite|actually|hold on|hmm|sorry|careful|correction|that(?:'s| is| was) (?:not (?:right|correct|true)|wrong|incorrect|"
-    r"not it|not what i (?:said|meant|asked)|a mistake)|you(?:'re| are) (?:wrong|mistaken)|you (?:misunderstood|got (?:that|it) wrong)|not true)\b[\s,.:;!—–-]*(?:and|but|because)?\s*)+",
+    r"not it|not what i (?:said|meant|asked)|a mistake)|you(?:'re| are) (?:wrong|mistaken)|you (?:misunderstood|got (?:that|it) wrong)|i (?:told you|said it|had it) wrong|not true)\b[\s,.:;!—–-]*(?:and|but|because)?\s*)+",
     _I,
 )
 # "Remember to ...", "note the typo": tasks and remarks.
