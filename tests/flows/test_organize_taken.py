@@ -309,3 +309,26 @@ def test_what_could_correct_several_memories_corrects_none(memory, tmp_path):
     for text in ("The billing meeting is on Monday.", "The planning meeting is on Tuesday."):
         memory.remember(text, origin="user")
     assert not memory.organize([file_of(tmp_path, [("user", "The meeting was cancelled.")])], summaries=False).taken
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Theo is allergic to hazelnuts.",
+        "I have a peanut allergy.",
+        "I'm lactose intolerant.",
+        "Anna is diabetic.",
+        "Theo has asthma.",
+        "Our neighbour's son has asthma.",
+    ],
+)
+def test_who_is_ill_or_must_not_have_what_is_always_kept(told, memory, tmp_path):
+    (taken,) = memory.organize([file_of(tmp_path, [("user", told)])], summaries=False).taken
+    assert taken["kind"] == "fact"
+
+
+@pytest.mark.parametrize(
+    "told", ["It is allergic to change.", "I'm allergic to semicolons, haha.", "Who is diabetic?", "This has asthma."]
+)
+def test_a_joke_or_question_about_it_is_not(told, memory, tmp_path):
+    assert not memory.organize([file_of(tmp_path, [("user", told)])], summaries=False).taken

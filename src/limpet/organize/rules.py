@@ -174,7 +174,7 @@ def _is_kept(one: statements.Sentence, words: Cues) -> bool:
         return False
     plain = words.lead.sub("", one.text)
     begins, ends = words.remember.match(plain), words.remember_end.search(one.text)
-    if one.role == "user" and (ends or (begins and begins["asked"])):
+    if one.role == "user" and (ends or (begins and begins["asked"]) or cues.ILL.match(plain)):
         return True
     less = TOLD if (begins and one.role == "user") or any(told.search(plain) for _, told in words.kinds) else 0.0
     odds = statements.log_odds(one)
