@@ -247,3 +247,88 @@ def test_the_command_says_how_many_held_a_secret_in_good_english(tmp_path, capsy
     path = file_of(tmp_path, [("user", "We decided to drop Python 3.10, my password is Kirschkern_55.")])
     assert main(["--store", str(tmp_path / "m.db"), "--scope", "p", "organize", str(path), "--once"]) == 0
     assert "1 held a secret, which was left out\n" in capsys.readouterr().err
+
+
+# -- corrections
+
+
+@pytest.mark.parametrize(
+    ("told", "change"),
+    [
+        ("My knee operation is on July 7 in Biberach.", "The knee operation was postponed, it's July 21 now."),
+        ("The movers, Schmid & Sohn, come on June 16 at eight.", "Not the 16th: the movers come on the 18th."),
+        ("My favourite coffee is a flat white with oat milk.", "I've stopped coffee, doctor's orders."),
+        ("I went vegetarian over Christmas.", "I'm quitting the vegetarian thing, I eat meat again."),
+        ("I play left wing for SSV, training is Monday.", "Training changed: it's Tuesday and Friday now."),
+        ("Wir benutzen Redmine für Tickets.", "Wir haben Redmine gekündigt."),
+    ],
+)
+def test_a_correction_is_kept_for_what_it_corrects_and_both_wait_for_review(told, change, memory, tmp_path):
+    """Alone such a sentence reads like a remark of the moment, and what was told before would stay as it is."""
+    alone = file_of(tmp_path, [("user", change)], name="alone.jsonl", session="a1")
+    assert not memory.organize([alone], dry_run=True, summaries=False).taken
+
+    for number, text in enumerate((told, change)):
+        path = file_of(tmp_path, [("user", text)], name=f"{number}.jsonl", session=f"s{number}")
+        assert len(memory.organize([path], summaries=False).taken) == 1
+
+    (item,) = memory.review()
+    assert item.kind == "correction" and item.reason == "names a change of it"
+
+
+def test_a_correction_in_the_conversation_that_told_it_is_kept_once(memory, tmp_path):
+    steps = [
+        ("user", "My knee operation is on July 7 in Biberach."),
+        ("agent", "Noted."),
+        ("user", "The knee operation was postponed, it's July 21 now."),
+    ]
+    path = file_of(tmp_path, steps)
+    assert len(memory.organize([path], summaries=False).taken) == 2
+    assert len(memory.review()) == 1
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert not memory.organize([path], summaries=False).taken
+    assert len(memory.review()) == 1
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "I stopped the server.",
+        "The build is green now.",
+        "Maybe the staging server should be moved.",
+        "Could you say which server was moved?",
+        "It really changed my view of the server.",
+    ],
+)
+def test_a_remark_of_the_moment_corrects_nothing(remark, memory, tmp_path):
+    memory.remember("The staging server runs on port 8080.", origin="user")
+    assert not memory.organize([file_of(tmp_path, [("user", remark)])], summaries=False).taken
+
+
+def test_what_could_correct_several_memories_corrects_none(memory, tmp_path):
+    for text in ("The billing meeting is on Monday.", "The planning meeting is on Tuesday."):
+        memory.remember(text, origin="user")
+    assert not memory.organize([file_of(tmp_path, [("user", "The meeting was cancelled.")])], summaries=False).taken
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Theo is allergic to hazelnuts.",
+        "I have a peanut allergy.",
+        "I'm lactose intolerant.",
+        "Anna is diabetic.",
+        "Theo has asthma.",
+        "Our neighbour's son has asthma.",
+    ],
+)
+def test_who_is_ill_or_must_not_have_what_is_always_kept(told, memory, tmp_path):
+    (taken,) = memory.organize([file_of(tmp_path, [("user", told)])], summaries=False).taken
+    assert taken["kind"] == "fact"
+
+
+@pytest.mark.parametrize(
+    "told", ["It is allergic to change.", "I'm allergic to semicolons, haha.", "Who is diabetic?", "This has asthma."]
+)
+def test_a_joke_or_question_about_it_is_not(told, memory, tmp_path):
+    assert not memory.organize([file_of(tmp_path, [("user", told)])], summaries=False).taken

@@ -132,6 +132,25 @@ def test_a_long_text_of_nothing_but_marks_comes_back(text):
         '"Authorization": "Bearer access_token"',
         "Schema://[[Benutzer][:Passwort]@]Rechner[:Port]/",
         "create(contents=data, encryption_key=TEST_ENCRYPTION_KEY1)",
+        "auth.c: In function 'check_password': auth.c:120: warning: unused variable",
+        "login.py: In function 'set_token': login.py:88:5: error: undefined name",
+        "a login attempt to that token returns error: https://github.com/p11-glue/p11-kit/blob/master/trust/module.c#L852",
+        "before the keys are used: https://csrc.nist.gov/docs/fips140-2/FIPS1402IG.pdf",
+        "The deploy key was introduced in release-2024.11-rc3-gfc859c3.",
+        "removes the tag with the key ``Network`` from the device ``device-07f6fd08867abc123``.",
+        "printf(&quot;Password is correct.&quot;); else printf(&quot;Password is incorrect.&quot;);",
+        '"usernameSecretArn": "arn:aws:secretsmanager:us-west-2:123456789012:secret:greengrass-windfarm1-auth-1ABCDE"',
+        'aws ivschat create-chat-token --room "arn:aws:ivschat:us-west-2:12345689012:room/g1H2I3j4k5L6"',
+        '"clientRequestToken": "123Example", "commentId": "ff30b348aab9aa670f"',
+        '"CreationToken": "console-d7f56c5f-e433-41ca-8307-9d9c0aa", "FileSystemId": "fs-c7a0456e"',
+        '{ "Tags": [ { "Key": "Owner", "Value": "blueTeam" } ], "NextToken": "abCDeFGhiJKlmnOPqrSTuvwxYZ1aBCdEFghi" }',
+        '"nextForwardToken": "f/31961209122447488583055879464742346735121166569214640130"',
+        '"ClientToken": "c9adb218-3222-4889-8216-0cf0e52dc37e:"',
+        "rename field lastModifiedSecret: 1556311319.069",
+        "aws servicecatalog describe-copy-product-status --copy-product-token copyproduct-znn5tf5abcd3w",
+        '"s3": { "bucketName": "signer-destination", "key": "signed-2065c468-73e2-4385-a6c9-0123456789ab" }',
+        ":param token: The token of this V1TokenReviewSpec.",
+        'headers = {"X-aws-ec2-metadata-token": imdsv2_session_token}',
     ],
 )
 def test_marks_of_lists_and_versions_public_keys_and_code_are_no_secrets(text):
@@ -153,6 +172,40 @@ def test_marks_of_lists_and_versions_public_keys_and_code_are_no_secrets(text):
 )
 def test_seeds_lists_of_codes_and_what_one_gets_in_with_are_found(text, secrets):
     assert not any(one in redact(text)[0] for one in secrets)
+
+
+@pytest.mark.parametrize(
+    ("text", "secret", "kept"),
+    [
+        (
+            '"passphrase": "AB1C2edfGHijkLMNo3PqQRstUvwx" }, "ingestEndpoint": "a1b2c3d4e5f6.live-video.net"',
+            "AB1C2edf",
+            "a1b2c3d4e5f6.live-video.net",
+        ),
+        ('"AppKey": "3f4ca100e2fc675ea123f4eb12c4a012", "JoinEui": "b4c231a359bc2e3d"', "3f4ca100", "b4c231a359bc2e3d"),
+        ("get --access-token q8ZrT2mVx0LpW4nB --device 7f3ab91c22de40f8a1b6", "q8ZrT2", "7f3ab91c22de40f8a1b6"),
+        ("machine imap2 login tzz port 1099 password tzzknow", "tzzknow", "port 1099"),
+    ],
+)
+def test_the_neighbour_of_a_secret_stays(text, secret, kept):
+    redacted = redact(text)[0]
+    assert secret not in redacted and kept in redacted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "aws secretsmanager create-secret --name shop --secret-string q8ZrT2mVx0LpW4nB",
+        "gh secret set SHOP --body q8ZrT2mVx0LpW4nB",
+        '{"name": "api key", "value": "q8ZrT2mVx0LpW4nB"}',
+        '{"kind": "Secret", "data": {"shop": "q8ZrT2mVx0LpW4nB"}}',
+        '{"credentials": {"user": "ana", "raw": "q8ZrT2mVx0LpW4nB"}}',
+        'API key for "billing": q8ZrT2mVx0LpW4nB',
+        "token:\n  shop: q8ZrT2mVx0LpW4nB",
+    ],
+)
+def test_a_name_between_does_not_always_part_a_word_from_its_secret(text):
+    assert "q8ZrT2" not in redact(text)[0]
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,21 @@ def spelled_out(sentence: str) -> str:
     return _HASTILY.sub(lambda found: _HASTY[found[0]], sentence) if "`" not in sentence else sentence
 
 
+# Who is ill for good, or must not have what: the user, somebody of theirs, a name. It is never of the moment.
+_NAMED = (
+    r"(?!(?-i:It|This|That|These|He|She|They|There|What|Who|Which|If|When|Every\w+|Some\w+|Any\w+|No\w+|You|We|The)\b)"
+    r"(?-i:[A-Z])\w+"
+)
+_OURS = r"(?:my|our) [\w'’]+(?: [\w'’]+)?"
+ILL = re.compile(
+    r"^(?!.*\b(?:ha(?:ha)+|lol|kidding)\b)(?:"
+    rf"(?:I(?:['’]m| am)|{_OURS} (?:is|are)|{_NAMED}(?:['’]s| is)) (?:(?:also|very|badly|severely|really|highly) )?"
+    r"(?:allergic to (?!this\b|that\b|it\b)\w|(?:lactose|gluten|fructose|histamine)[ -]intolerant\b"
+    r"|(?:diabetic|asthmatic|epileptic|coeliac|celiac)\b)"
+    rf"|(?:I(?: have|['’]ve got)|(?:{_OURS}|{_NAMED}) has) (?:an? )?(?:[\w-]+ ){{0,2}}"
+    r"(?:allergy|asthma|diabetes|epilepsy|coeliac|celiac)\b(?! (?:season|medicine|pills?|question)))",
+    _I,
+)
 FAILED = re.compile(
     r"\b(?:fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|hangs?|hung|broke|broken|breaks|times? out|timed out|error(?:s|ed)?|wouldn't (?:start|build|run|load|connect)|didn't (?:start|work|build|run|load|connect)|"
     r"doesn't (?:start|work|build|run|load|connect)|stopped working|refused|exception|segfault(?:s|ed)?|fehlgeschlagen|schlug .{0,40}fehl|abgebrochen|abgestürzt|ging nicht|lief nicht|funktionierte nicht)\b",
@@ -73,7 +88,7 @@ _LEAD = re.compile(
 # "No, ", "Actually, ", "That's wrong: "; "no emojis" and "stop pinning" forbid something
 _REJECTS = re.compile(
     r"^(?:(?:no(?=[,.;:!—–-]| (?:we|it|its|it's|that|the|our|you|i|use|this|they|not|never|no)\b)|(?:stop|wrong|wait)(?=[,.;:!—–-])|nope|nah|incorrect|not quite|actually|hold on|hmm|sorry|careful|correction|that(?:'s| is| was) (?:not (?:right|correct|true)|wrong|incorrect|"
-    r"not it|not what i (?:said|meant|asked)|a mistake)|you(?:'re| are) (?:wrong|mistaken)|you (?:misunderstood|got (?:that|it) wrong)|not true)\b[\s,.:;!—–-]*(?:and|but|because)?\s*)+",
+    r"not it|not what i (?:said|meant|asked)|a mistake)|you(?:'re| are) (?:wrong|mistaken)|you (?:misunderstood|got (?:that|it) wrong)|i (?:told you|said it|had it) wrong|not true)\b[\s,.:;!—–-]*(?:and|but|because)?\s*)+",
     _I,
 )
 # "Remember to ...", "note the typo": tasks and remarks.
@@ -92,6 +107,7 @@ _POINTS_BACK = re.compile(
     _I,
 )
 _KINDS = (
+    ("fact", ILL),
     ("goal", re.compile(r"\b(?:(?:goal|aim|target|objective)(?: \w+){0,4} (?:is|are)\b|(?:goal|aim):|aim is)", _I)),
     (
         "decision",

@@ -16,6 +16,7 @@ from ..model.errors import EmbedderUnavailable
 from ..text.scripts import latin_share
 from ..vectors import judge
 from . import cues, german, statements
+from .corrections import says_change
 from .cues import Cues
 from .person import about_user
 from .sentences import sentences
@@ -50,10 +51,14 @@ class Found:
     importance: float = 0.5
     replaces: str = ""  # a name that it says is wrong: "npm" of "pnpm, not npm"
     said: str = ""  # in the user's own words, where `content` tells it of the user
+    if_corrects: bool = False  # to be kept only if it corrects what is known: see `corrections.py`
 
 
-def from_messages(turns: Sequence[Turn], *, notes: bool = False) -> Iterator[Found]:
-    """Statements of people and agents, in order. `notes`: every turn is a person's note, without a conversation."""
+def from_messages(turns: Sequence[Turn], *, notes: bool = False, changes: bool = False) -> Iterator[Found]:
+    """Statements of people and agents, in order. `notes`: every turn is a person's note, without a conversation.
+
+    `changes`: with those to be kept only if they correct what is known; notes have none.
+    """
     for turn in turns:
         if turn.role == "tool" or not turn.text or latin_share(turn.text) < LATIN:
             continue
@@ -61,7 +66,8 @@ def from_messages(turns: Sequence[Turn], *, notes: bool = False) -> Iterator[Fou
         told = dict(_told_lessons(each))
         covered = {place for begin, end in told.items() for place in range(begin, end + 1)}
         lessons = [(begin, _lesson(each[begin : end + 1], turn)) for begin, end in told.items()]
-        found = [*lessons, *_one_lesson(_of_turn(each, turn, covered), each)]
+        sure = [*lessons, *_one_lesson(_of_turn(each, turn, covered), each)]
+        found = [*sure, *(_changes(each, turn, [one.content for _, one in sure]) if changes and not notes else ())]
         for place, one in sorted(found, key=lambda pair: pair[0]):
             if notes:
                 yield one
@@ -137,6 +143,21 @@ def _of_turn(each: Sequence[str], turn: Turn, covered: Collection[int] = ()) -> 
         yield last
 
 
+def _changes(each: Sequence[str], turn: Turn, sure: Sequence[str]) -> Iterator[tuple[int, Found]]:
+    """What a person says is otherwise now, of what is not part of a statement."""
+    for place, one in enumerate(statements.in_message(each, turn.role) if turn.role == "user" else ()):
+        words = german.CUES if german.is_german(one.text, turn.text) else cues.ENGLISH
+        plain = words.lead.sub("", one.text)
+        if not says_change(one.text) or words.points_back.match(plain) or one.text.endswith(":"):
+            continue
+        if len(one.text.split()) < FEWEST_WORDS or any(one.text.strip(".! ") in text for text in sure):
+            continue
+        kind = statements.kind_of(one)
+        found = _found([one.text], "fact" if kind == "lesson" else kind, turn, words, first=place <= 1, each=each)
+        if found.content not in sure:
+            yield place, replace(found, if_corrects=True)
+
+
 def _begun(each: Sequence[str], place: int, taken: int) -> int:
     """Where what a sentence points back to begins: before it, or before what is too short to say anything."""
     begin = place
@@ -153,7 +174,7 @@ def _is_kept(one: statements.Sentence, words: Cues) -> bool:
         return False
     plain = words.lead.sub("", one.text)
     begins, ends = words.remember.match(plain), words.remember_end.search(one.text)
-    if one.role == "user" and (ends or (begins and begins["asked"])):
+    if one.role == "user" and (ends or (begins and begins["asked"]) or cues.ILL.match(plain)):
         return True
     less = TOLD if (begins and one.role == "user") or any(told.search(plain) for _, told in words.kinds) else 0.0
     odds = statements.log_odds(one)

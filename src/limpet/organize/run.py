@@ -25,6 +25,7 @@ from ..text.normalise import normalise
 from ..transfer.records import TransferReport, imported_id
 from . import scan
 from .conflicts import Near, conflict, is_part_of, repeats_injected, same_statement, says_already
+from .corrections import corrected, correction
 from .limits import limited, may_read
 from .report import OrganizeReport
 from .rules import Found
@@ -133,10 +134,10 @@ class Organizer:
                     self._report.note("conversations of folders that are gone were left out; give --scope to take them")
                     continue
                 self._report.conversations += 1
-                found = extract(conversation.turns, notes=conversation.client == "notes")
+                found = extract(conversation.turns, notes=conversation.client == "notes", changes=True)
                 self._take(conversation, scope, found, days)
                 if self._reading is not None:
-                    self._reading.known = {one.turn.id for one in found}
+                    self._reading.known = {one.turn.id for one in found if not one.if_corrects}
                     complete &= self._read(conversation, scope, reached, days, key, before)
         except BadInput as error:
             if strict or not error.message.endswith("that is known"):
@@ -180,6 +181,10 @@ class Organizer:
             except LimpetError as error:
                 self._report.bad(place, error.message)
                 continue
+            if each.if_corrects:
+                near = [*map(_as_near, statements), *self._near(statement, scope)]
+                if corrected(statement.valid.content, near) is None:
+                    continue
             if _says_a_secret_alone(statement.valid.content):
                 self._report.redacted += 1
                 self._report.note("statements of which a secret was all they said were left out")
@@ -331,15 +336,7 @@ class Organizer:
                 found[one.id] = replace(found.get(other.id, other), stronger=theirs > mine or not same)
                 break
             else:
-                before.append(
-                    Near(
-                        id=one.id,
-                        kind=one.valid.kind,
-                        content=one.valid.content,
-                        trust=one.valid.origin,
-                        stronger=False,
-                    )
-                )
+                before.append(_as_near(one))
         return found
 
     def _propose(self, stated: Sequence[Statement], scope: str) -> None:
@@ -361,6 +358,8 @@ class Organizer:
                 if old is None or old.created_at > memory.created_at or order.get(other.id, 0) > order[one.id]:
                     continue
                 clash = conflict(other.content, one.valid.content, one.found.replaces)
+                if clash is None and one.found.if_corrects:
+                    clash = correction(one.valid.content, near, other)
                 if clash is not None:
                     proposals.append(
                         Proposal(
@@ -425,6 +424,10 @@ def _heard(statement: ValidStatement) -> ValidStatement:
     return replace(statement, metadata={}, importance=None, topics=())
 
 
+def _as_near(one: Statement) -> Near:
+    return Near(id=one.id, kind=one.valid.kind, content=one.valid.content, trust=one.valid.origin, stronger=False)
+
+
 def _whole(found: Iterable[Found]) -> list[Found]:
     """Without what another statement of the conversation says in the same words and more."""
     each = list(found)
@@ -432,7 +435,10 @@ def _whole(found: Iterable[Found]) -> list[Found]:
         one
         for one in each
         if not any(
-            other is not one and TRUST[other.origin] >= TRUST[one.origin] and is_part_of(one.content, other.content)
+            other is not one
+            and not other.if_corrects
+            and TRUST[other.origin] >= TRUST[one.origin]
+            and is_part_of(one.content, other.content)
             for other in each
         )
     ]

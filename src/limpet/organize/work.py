@@ -75,9 +75,9 @@ _INTENT = re.compile(
 )
 
 
-def extract(turns: Sequence[Turn], *, notes: bool = False) -> list[Found]:
-    """Everything that the rules take from a conversation, in order of its evidence."""
-    found = list(from_messages(turns, notes=notes))
+def extract(turns: Sequence[Turn], *, notes: bool = False, changes: bool = False) -> list[Found]:
+    """Everything that the rules take from a conversation, in order of its evidence. `changes`: see `from_messages`."""
+    found = list(from_messages(turns, notes=notes, changes=changes))
     order = {id(turn): place for place, turn in enumerate(turns)}
     if not notes:
         for lesson, parts in lessons(turns, found):

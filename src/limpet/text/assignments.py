@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from .passwords import ADJECTIVE, SAID, mixed
-from .placeholders import CODE, PLACEHOLDER, is_handle
+from .placeholders import ADDRESS, CODE, PLACEHOLDER, is_handle
 from .secrets import NAME_CHARACTERS, VALUE, names_secret
 
 # `NAME=`, `"name": "`, also escaped, `["name"] = `, `name => `, `--name=`.
@@ -75,6 +75,10 @@ def _fields(text: str) -> Iterator[tuple[int, int]]:
             continue
         if not names_secret(name) and name.lower() != "pass":
             continue
+        if text[match.start() - 1 : match.start()] == ":" and ADDRESS.search(
+            text, max(0, match.start() - LINE), match.start()
+        ):
+            continue  # arn:aws:secretsmanager:eu-1:1:secret:name
         if name == "PASS" and not _is_told(text, match):
             continue  # the outcome of a test
         span = _span(text, match, name)
@@ -95,7 +99,7 @@ def _span(text: str, match: re.Match[str], name: str) -> tuple[int, int] | None:
     start, quote = match.end(), match["quote"]
     likely = _VALUE.match(text, start)
     if likely is not None and name.lower() != "pass":
-        return None if _placeholder(likely[1]) or CODE.match(likely[1]) else likely.span(1)
+        return None if _placeholder(likely[1].rstrip(")]}")) or CODE.match(likely[1]) else likely.span(1)
     if quote is not None:
         end = text.find(quote, start, start + 102)
         inner = text[start:end]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from .passwords import CLAUSE_ENDS, LITTLE, mixed
-from .placeholders import CODE, ENTRY, PLACEHOLDER, UUID
+from .placeholders import ADDRESS, CODE, ENTRY, PLACEHOLDER, UUID
 from .secrets import HANDLES, names_secret
 
 _NOUN = re.compile(
@@ -33,7 +33,7 @@ _KEPT_AFTER = re.compile(
     r"(?i)[ \t](?:de l[a'\u2019] ?|d['\u2019]|de )?(?:api|secr[eè]te|privée|secreta|privada|d['\u2019]accès)\b"
 )
 # A token of a list, a request or a version: see `names_secret`.
-_HANDLE = re.compile(rf"(?i)(?:{'|'.join(sorted(HANDLES))})[ _-]$")
+_HANDLE = re.compile(rf"(?i)(?:{'|'.join(sorted(HANDLES)).replace('_', '[ _-]')})[ _-]$")
 _REQUEST = re.compile(r"(?i)(?:change|lock|update|action|sync)[ _-]$|\b(?:client|request)[_-]$")
 # What else such a value is.
 _OTHER = re.compile(
@@ -42,14 +42,26 @@ _OTHER = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z0-9+/=_.~!@#$%^&*-]{10,400}")
 _HEX = re.compile(r"(?i)0x[0-9a-f]+|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+# An id: a UUID behind a folder or a word, a few hexadecimal digits behind a word.
+_ID = re.compile(rf"\S*[_/-]{UUID.pattern[4:]}|(?:[a-z]{{2,20}}-)+[0-9a-f]{{8,17}}$", re.IGNORECASE)
+# A version as git describes it: glibc-2.33-879-gfc859c3.
+_DESCRIBED = re.compile(r"[A-Za-z][\w+~-]*\d\.\d[\w.+~-]*-g[0-9a-f]{7,12}$")
 # The fingerprint of an OpenPGP key, the public half of one of SSH, a section's anchor.
 _PUBLIC = re.compile(r"(?:[0-9A-F]{16}|[0-9A-F]{40})$|AAAA[BCE][23]V?[A-Za-z0-9]|[\w./-]*#[0-9a-f]{12,16}$")
-# A field of its own: what is assigned to it says what it is.
-_FIELD = re.compile(r"[A-Za-z][\w-]*=[^=]")
+# A field of its own: what is assigned to it says what it is. So does the name of a field of JSON and a flag.
+_FIELD = re.compile(r"&?[A-Za-z][\w-]*=[^=]")
+_NAME = re.compile(r"""[,{\[\n]\s*\\?["'](?P<field>[\w.:-]+)\\?["']\s?:|\s--(?P<flag>[a-z][\w-]*)[ =]+["']?$""")
+# Names that say nothing of another thing, and what opens an object: what it holds belongs to the word before.
+_PART = re.compile(
+    r"(?i)secret|^(?:key|value|(?:string)?data|raw|string|text|body)$|(?:key|token|pass\w*)[_-]?(?:data|string|text|material)$"
+)
+_OPENS = re.compile(r"""\\?["']?\s?[:=]\s?\{[^}]*$|.*["'](?:stringD|d)ata\\?["']\s?:\s?\{[^}]*$""", re.DOTALL)
 _TURN = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _CASE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[a-z])")
 # The name of a class: words that begin with capitals.
-_CAMEL = re.compile(r"_*[a-z]{0,20}(?:[A-Z]{1,5}[a-z]{2,20}\d{0,2})+[A-Z]{0,5}$")
+_CAMEL = re.compile(
+    r"_*(?:[Vv]\d{1,2}(?:(?:[Aa]lpha|[Bb]eta)\d{0,2})?)?[a-z]{0,20}(?:[A-Z]{1,5}[a-z]{2,20}\d{0,2})+[A-Z]{0,5}$"
+)
 NEAR, LEAST, ALONE = 70, 10, 24
 
 _OF = r"(?:[ \t]+[^\s\d.!?:=]{1,20}){0,6}?"
@@ -100,7 +112,7 @@ _SEED = re.compile(
 )
 # Files that clients read: .netrc, .pgpass; Oracle's short form of a login.
 _FILES = (
-    r"\b(?:machine[ \t]+\S{1,200}|default(?=\s+login))\s+(?:(?:login|account)\s+\S{1,200}\s+){0,2}password\s+(?P<value>\S{3,200})",
+    r"\b(?:machine[ \t]+\S{1,200}|default(?=\s+login))\s+(?:(?:login|account|port)\s+\S{1,200}\s+){0,3}password\s+(?P<value>\S{3,200})",
     r"(?m)(?:^|[\s`'\"])(?:[\w.*-]{1,100}):(?:\*|\d{4,5}):[A-Za-z_*][\w*-]{0,59}:[A-Za-z_*][\w*-]{0,59}:(?P<value>(?!\[redacted)[^\s:`'\"]{4,200})",
     r"(?i)\bjdbc:oracle:\w+:[^\s/@]{1,60}/(?P<value>[^\s@]{1,100})@",
 )  # fmt: skip
@@ -197,11 +209,14 @@ def _near(text: str) -> Iterator[tuple[int, int]]:
                 or re.search(r"\.\s", between)
                 or _FIELD.match(word[0])
                 or (not kept and re.search(r"[\n()]", between))
+                or _is_other(between, kept=kept)
             ):
                 break
             if _REQUEST.search(before) and UUID.fullmatch(word[0].strip(".!,=")):
                 break
-            if is_random(word[0], least=LEAST if kept else ALONE):
+            if is_random(word[0], least=LEAST if kept else ALONE) and not ADDRESS.search(
+                text, max(0, word.start() - 200), word.start() + 2
+            ):
                 shown = len(word[0].rstrip(".!,"))
                 yield word.start(), word.start() + shown
                 done = word.end()
@@ -215,12 +230,21 @@ def _near(text: str) -> Iterator[tuple[int, int]]:
             yield said.span(1)
 
 
+def _is_other(between: str, *, kept: bool) -> bool:
+    """Whether what follows is the value of another field or flag, one that names no secret."""
+    own = kept and "[redacted:" not in between  # it may still be the value of the word before
+    if own and _OPENS.match(between):
+        return False
+    names = (one["field"] or one["flag"] for one in _NAME.finditer(between))
+    return any(not names_secret(one) and not (own and _PART.search(one)) for one in names)
+
+
 def is_random(word: str, *, least: int) -> bool:
     """Whether letters and digits take turns in it, as in what a machine made; a hash does too."""
     word = word.strip(".!,")
     if len(word) < least or PLACEHOLDER.match(word) or CODE.match(word) or _PUBLIC.match(word):
         return False
-    if least == ALONE and _HEX.fullmatch(word):
+    if _DESCRIBED.match(word) or (least == ALONE and (_HEX.fullmatch(word) or _ID.match(word))):
         return False
     if word.count("/") > 2 and "+" not in word and not word.endswith("=") and len(word) < 40:
         return False

@@ -80,7 +80,8 @@ _TERM = re.compile(
 )
 # What patterns and manual pages write, and the anchor of a section.
 _MARKUP = re.compile(r"\\[^\w\s\"'!@#$%^]|\\[.$&*]|\w#[0-9a-f]{12,16}$")
-_TOKEN = re.compile(r"\S{1,200}")
+# In HTML a quotation mark or bracket ends it.
+_TOKEN = re.compile(r"(?:(?!&(?:quot|apos|lt|gt|nbsp|#3[49]);)\S){1,200}")
 _WORDS = re.compile(r"[a-z]{1,30}(?: [a-z]{1,30}){2,7}(?=[.,;!?]?(?:\s|$))")
 _SYMBOL = re.compile(r"[!@#$%^&*+~|\\?=]")
 CLAUSE_ENDS = re.compile(

@@ -24,14 +24,18 @@ _ENDING = r"\.(?:pem|key|crt|cer|p12|pfx|jks|asc|gpg|pub|txt|json|ya?ml)$"
 _ENTRY = r"(?:vault:)?/?[a-z\d_.-]+(?:/[\w.-]+)+#[A-Za-z][A-Za-z_-]*[,;.)\]`]*$"
 ENTRY = re.compile(_ENTRY)
 # A call, an index, a path of names, the name of a constant, a pattern: code that has the value from somewhere. An
-# address, a file or an entry of a vault: where it is kept.
+# address, a file or an entry of a vault: where it is kept. A file and a line of it: what a compiler speaks of.
 CODE = re.compile(
     r"(?-i:[A-Za-z_][\w.:]*[(\[]|(?![a-z_]*\d\w*"
     + _ENDING
     + r")[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)\]}]*$|-{1,2}[a-z]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[,;|\\)\]}]*$"
-    r"|[A-Z]<|/\^|(?:https?|op|vault|bws|ssm|keyring)://|arn:aws|[a-z\d_.-]+(?:/[a-z\d_.-]+){2,}$|" + _ENTRY + "|"
+    r"|[A-Z]<|/\^|(?:https?|op|vault|bws|ssm|keyring)://|arn:aws|[a-z\d_.-]+(?:/[a-z\d_.-]+){2,}$|[\w./+-]*\w\.[A-Za-z]{1,4}:\d+(?::\d+)?[:,;)]*$|"
+    + _ENTRY
+    + "|"
     r"(?:[\w.~-]*/[\w./~-]+|[a-z._~-]+|[a-z\d]+(?:[_-][a-z\d]+)+)" + _ENDING + ")"
 )
+# Ends within an address, or the name of a thing of AWS.
+ADDRESS = re.compile(r"(?:\w://|\barn:)[^\s\"'`<>]*$")
 # A vendor's form filled with what no vendor makes: ghp_xxxxxxxx.
 FILLED = re.compile(r"(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})")
 # What a key's lines hold and the marks around them do not. Of bounded width: it is looked for at every place.
@@ -42,8 +46,12 @@ _REQUESTS = re.compile(
     r"(?:(?i:request|change|lock|update|action|sync)[ _.-]?|(?i:client)[ .-]?|[Cc]lient_?(?=T))[Tt](?i:oken)$"
 )
 UUID = re.compile(r"(?i)[0-9a-z]{7,8}-(?:[0-9a-z]{4}-){3}[0-9a-z]{12}")
+# Seconds since 1970 with a fraction: when a secret was changed or used.
+_TIME = re.compile(r"[12]\d{9}\.\d{1,9}")
 
 
 def is_handle(name: str, value: str) -> bool:
-    """Whether the value of a field that `names_secret` knows tells a request or a version from others."""
-    return UUID.fullmatch(value) is not None and _REQUESTS.search(name[-NAME_CHARACTERS:]) is not None
+    """Whether the value of a field that `names_secret` knows tells a request or a version from others, or is a time."""
+    if _TIME.fullmatch(value):
+        return True
+    return UUID.fullmatch(value.rstrip(":")) is not None and _REQUESTS.search(name[-NAME_CHARACTERS:]) is not None

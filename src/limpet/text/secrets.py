@@ -134,9 +134,10 @@ _SECRET_ENDS = (
     "password", "passwd", "passphrase", "apikey", "apikeys", "accesskey", "secretkey", "privatekey", "clientsecret",
     "accesstoken", "authtoken", "refreshtoken", "apitoken", "accountkey", "signingkey", "encryptionkey", "passwort", "kennwort", "contraseña",
 )  # fmt: skip
-# Of which kind a token or key is no secret: it says where a list goes on.
+# Of which kind a token or key is no secret: it says where a list goes on, or that a request is the same.
 HANDLES = frozenset(
-    {"next", "page", "pagination", "starting", "start", "continuation", "continue", "sequence", "idempotency", "cursor", "resume", "position"}
+    {"next", "page", "pagination", "starting", "start", "continuation", "continue", "sequence", "idempotency", "cursor", "resume", "position",
+     "forward", "backward", "chunk", "creation", "client_request", "copy_product"}
 )  # fmt: skip
 # What may follow and changes nothing: password_2, secret-value.
 _TAILS = frozenset({"value", "plain", "plaintext", "confirm", "confirmation", "repeat"})
@@ -194,7 +195,7 @@ def names_secret(name: str) -> bool:
     if not words:
         return False
     last = words[-1]
-    if last == "token" and len(words) > 1 and words[-2] in HANDLES:
+    if last == "token" and len(words) > 1 and (words[-2] in HANDLES or "_".join(words[-3:-1]) in HANDLES):
         return False
     if last in _SECRET_WORDS or last.endswith(_SECRET_ENDS):
         return True
