@@ -110,7 +110,7 @@ SEVERAL = st.lists(st.sampled_from(IDS), min_size=1, max_size=6, unique=True)
 ONE = st.sampled_from(IDS)
 TIMES = st.sampled_from([0, 1_772_366_400_000_000, 2**60])
 GIVEN: dict[str, st.SearchStrategy] = {
-    "ids": SEVERAL, "among": SEVERAL, "memory": ONE, "id": ONE, "source": ONE, "target": ONE, "start": TIMES, "end": TIMES, "goal": ONE,
+    "ids": SEVERAL, "among": SEVERAL, "memories": SEVERAL, "memory": ONE, "id": ONE, "source": ONE, "target": ONE, "start": TIMES, "end": TIMES, "goal": ONE,
     "event": ONE, "device": st.sampled_from([b"zebra".ljust(16), b"lama".ljust(16), b""]), "scope": NAMES, "scopes": st.lists(NAMES, min_size=1, max_size=3, unique=True),
     "names": st.lists(NAMES, max_size=3, unique=True), "name": WORDS, "session": WORDS, "key": WORDS, "path": WORDS, "texts": st.lists(WORDS, max_size=3), "where": FILTERS,
     "limit": st.integers(1, 9), "most": st.integers(1, 9), "reach": st.integers(1, 3), "at": TIMES, "before": TIMES, "after": NUMBERS, "until": TIMES,
