@@ -126,3 +126,21 @@ def test_the_next_turn_of_a_session_and_the_values_of_two_keys_say_nothing_of_wh
     names = {one.id for one in facts}
     assert not {one.why.later for one in turns} & {one.id for one in turns}
     assert not {one.why.later for one in facts} & names
+
+
+def test_what_nobody_vouches_for_and_siblings_say_nothing_of_what_was_before(memory, said):
+    old, new = said(
+        ("The release train leaves on Tuesday", "2026-01-10"), ("The release train leaves Thursdays now", "2026-02-01")
+    )
+    (web,) = said(("The release train leaves on Friday", "2026-02-10"), kind="correction", origin="web")
+    memory.work(only_vectors=True)
+    found = {one.id: one for one in memory.recall("When does the release train leave?", trace=True)}
+    assert found[old].why.later == new and found[new].why.later is None
+    assert not found[web].why.newer
+
+    services = said(
+        *((f"The service {name} listens on port 5433", f"2026-01-{day}") for name, day in (("alpha", 11), ("beta", 12)))
+    )
+    memory.work(only_vectors=True)
+    found = {one.id: one for one in memory.recall("On which port does the service alpha listen?", trace=True)}
+    assert found[services[0]].why.later is None

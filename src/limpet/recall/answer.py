@@ -357,7 +357,7 @@ def _explain(
     """
     table: dict[str, list[float]] = {name: values.tolist() for name, values in found.features.items()}
     ranks = {name: fuse.ranks(values) for name, values in table.items()}
-    after = later(found, chosen.places, chosen.memories)
+    after = later(found, chosen.places, chosen.memories, plan)
     places = {
         name: {i: place for place, i in enumerate(sorted(said, key=lambda one: -said[one]), 1)}
         for name, said in read.items()

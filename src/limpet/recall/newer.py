@@ -10,11 +10,13 @@ where they are.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
+from ..model.memory import FOREIGN, is_below, is_unconfirmed
 from ..rank.newer_weights import NEWER, REPLACES_FROM
 from ..text.dates import mentioned, spans
 from ..text.describe import searchable
@@ -34,6 +36,9 @@ CORRECTION = "correction"
 # How near a newer result that may say what became of an older one is to it, and the words that they have in common;
 # where there are no cosines, more of these. Chosen on tests/quality/recency and injection, tuning halves.
 LATER, SHARED, SHARED_BY_WORDS = 0.5, 1, 3
+# Words that siblings differ in.
+IN_A_PLACE = 2
+_WORD = re.compile(r"\w+")
 
 
 def newer_first(
@@ -57,7 +62,7 @@ def newer_first(
     return [*_reordered(first, by_words, likely), *order[LOOKED_AT:]], [first[b] for b in moved]
 
 
-def later(found: Candidates, places: Sequence[int], memories: Sequence[Memory]) -> dict[int, str]:
+def later(found: Candidates, places: Sequence[int], memories: Sequence[Memory], plan: Plan) -> dict[int, str]:
     """Of results the id of the newer one among them that is nearest, if it may say what became of them. `memories`:
     theirs.
 
@@ -71,6 +76,8 @@ def later(found: Candidates, places: Sequence[int], memories: Sequence[Memory]) 
     nearest: dict[int, tuple[float, str]] = {}
     for (a, one), (b, other) in permutations(enumerate(memories), 2):
         if one.valid_from_us >= other.valid_from_us or not _may_replace(one, other):
+            continue
+        if _is_of_another(plan.query, one, other):
             continue
         shared = shared_weight(searchable(one.content, one.key), searchable(other.content, other.key))
         near = float(shared) if found.hits is None else cosines.get((min(a, b), max(a, b)), 0.0)
@@ -86,9 +93,20 @@ def asks_before(memories: Sequence[Memory], plan: Plan) -> bool:
 
 
 def _may_replace(one: Memory, other: Memory) -> bool:
-    """Of one scope, not of one session, where what comes next is the next turn, and not the values of two keys."""
+    """Of one scope, not of one session, where what comes next is the next turn, not the values of two keys, and not
+    trusted less."""
     together = one.session is not None and one.session == other.session
-    return one.scope == other.scope and not together and not (one.key and other.key)
+    trusted = not is_unconfirmed(other.origin, other.trust) and not is_below(other.trust, one.trust)
+    return trusted and one.scope == other.scope and not together and not (one.key and other.key)
+
+
+def _is_of_another(question: str, one: Memory, other: Memory) -> bool:
+    """Whether two memories differ in a place alone, and the question names what the older has there: "service a",
+    "service b". Another value in a place is what `clash` finds."""
+    older, newer = set(_WORD.findall(one.content.casefold())), set(_WORD.findall(other.content.casefold()))
+    apart = older - newer
+    few = len(apart) <= IN_A_PLACE and len(newer - older) <= IN_A_PLACE
+    return few and not apart.isdisjoint(_WORD.findall(question.casefold()))
 
 
 def _of_another_time(plan: Plan) -> bool:
@@ -107,7 +125,8 @@ def _corrections(
     """Pairs of which the newer says itself, by its kind, that something turned out otherwise: what is nearest to it."""
     nearest: dict[int, tuple[float, int]] = {}
     for a, b in pairs:
-        if found.table.prior(first[b]).kind == CORRECTION:
+        older, newer = found.table.prior(first[a]).trust, found.table.prior(first[b]).trust
+        if found.table.prior(first[b]).kind == CORRECTION and not (newer in FOREIGN or is_below(newer, older)):
             nearest[b] = max(nearest.get(b, (0.0, 0)), (cosines.get((a, b), 0.0), a))
     return {(a, b) for b, (cosine, a) in nearest.items() if cosine >= NEAR}
 

@@ -17,8 +17,8 @@ ROW_BUDGET = 700
 # A term in half of all texts says nothing (BM25's own rule). In a large store one in every tenth says little and costs
 # most: FTS5 reads a term's whole list to weigh it.
 LARGE_STORE, COMMON_SHARE = 5_000, 10
-# What is in no more texts than these is not common, unless it is in any English.
-FEW_TEXTS = 2
+# Half of so few texts is chance: only what is common in any English is common there.
+FEW_TEXTS = 4
 # Terms of a query that are searched for, the rarest first.
 MAX_TERMS_SEARCHED = 48
 # A store with so few texts is scored with a background of this many ordinary English ones, in half of which the common
@@ -51,11 +51,9 @@ def choose(
     """The terms worth searching for as (document frequency, term), rarest first, and how many of them give rows."""
     found = sorted((df, term) for term in terms if (df := frequency(term)))
     share = common_share(texts)
-    # Half of three texts is chance.
-    common = tokenizer.stems(COMMON_WORDS) if texts <= 2 * FEW_TEXTS else frozenset[str]()
-    useful = [(df, term) for df, term in found if df * share < texts or (df <= FEW_TEXTS and term not in common)] or (
-        found[:1] if share > 2 else found
-    )
+    common = tokenizer.stems(COMMON_WORDS) if texts <= FEW_TEXTS else None
+    useful = [(df, term) for df, term in found if df * share < texts or (common is not None and term not in common)]
+    useful = useful or (found[:1] if share > 2 else found)
     useful = useful[:MAX_TERMS_SEARCHED]
     rare, rows = 0, 0
     while rare < len(useful) and (rare == 0 or rows + useful[rare][0] <= ROW_BUDGET):

@@ -143,8 +143,11 @@ def _kept(
     noted = {one.id for one, _ in several if AMBIENT in one.topics}
     kept = _fitting(stated, message, len(several))
     # What is outdated is worse alone than nothing.
-    newer = {after.get(one.id) for one in kept} - {one.id for one in kept}
-    kept += [one for one, _ in stated if one.id in newer]
+    by_id, fits = {one.id: one for one, _ in stated}, {one.id for one in kept}
+    newer = [by_id.get(after.get(one.id) or "") for one in kept]
+    pairs = zip(kept, newer, strict=True)
+    kept = [one for pair in pairs for one in pair if one is not None and (one is pair[0] or one.id not in fits)]
+    kept = list({one.id: one for one in kept}.values())
     return kept + ([one for one in _fitting(several, message, len(several)) if one.id in noted] if noted else [])
 
 
