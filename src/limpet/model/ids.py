@@ -17,6 +17,7 @@ MIN_PREFIX_CHARACTERS = 6
 # Bytes at the end of an id that a short id is made of, and the characters that write them. Six characters tell apart
 # what a store of a thousand memories holds, eight what one of a hundred thousand does.
 SHORT_BYTES, LONGEST_SHORT = 5, 8
+LINE_BITS = 44  # the random ones of an id
 _WHOLE_ID = r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 _HEX = frozenset("0123456789abcdef")
 # Crockford's base32: no letter that is read as another. The three that are, are taken for what they look like.
@@ -27,7 +28,7 @@ _VALUES = {one: value for value, one in enumerate(_BASE32)} | {"o": 0, "i": 1, "
 class IdSource:
     """Makes UUIDv7 values that never go backwards within one process, whatever the clock does.
 
-    A counter of 12 + 18 bits follows the millisecond (RFC 9562 method 1), 44 random bits close the id.
+    A counter of 12 + 18 bits follows the millisecond (RFC 9562 method 1), 44 random bits close the id (`LINE_BITS`).
     """
 
     def __init__(self) -> None:
@@ -67,12 +68,25 @@ def proposal_id(over: bytes, mark: int) -> bytes:
     return _hashed(f"proposal\0{over.hex()}\0{mark}")
 
 
-def line_id(mark: int, session: str, count: int) -> bytes:
-    """The id of a statement that a file holds, the same each time that the file is read (UUIDv8, RFC 9562).
+def line_id(fresh: bytes, name: str) -> bytes:
+    """The id of a statement that a file holds: `fresh`, whose time and counter keep the lines in their order, with its
+    random bits made from what the statement says, by which `is_line_id` knows it when the file comes again."""
+    value = int.from_bytes(fresh, "big") >> LINE_BITS << LINE_BITS | _line_bits(name)
+    return value.to_bytes(16, "big")
 
-    `session`: of a turn, which is said in each anew. `count`: how often it became a memory before.
-    """
-    return _hashed(f"line\0{mark}\0{count}\0{session}")
+
+def is_line_id(raw: bytes, name: str) -> bool:
+    """Whether `line_id` made it of this name; another id is taken for it once in 2^44."""
+    return int.from_bytes(raw, "big") & (1 << LINE_BITS) - 1 == _line_bits(name)
+
+
+def line_end(name: str) -> bytes:
+    """The last bytes, those of a short id, that the ids of a name have."""
+    return (_line_bits(name) & (1 << 8 * SHORT_BYTES) - 1).to_bytes(SHORT_BYTES, "big")
+
+
+def _line_bits(name: str) -> int:
+    return int.from_bytes(_hashed(f"line\0{name}"), "big") & (1 << LINE_BITS) - 1
 
 
 def _hashed(name: str) -> bytes:

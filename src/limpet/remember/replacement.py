@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.dataclass import replace
 from ..model.errors import BadInput
-from ..model.ids import format_id, line_id, parse_id, proposal_id
+from ..model.ids import format_id, is_line_id, line_end, line_id, parse_id, proposal_id
 from ..model.memory import Memory, check_origin, is_below
 from ..text.normalise import value_form
 
 if TYPE_CHECKING:
+    from ..model.state import MemoryState
     from ..store.contract import Store
     from .validation import ValidStatement
     from .write import Receipt, Writer
@@ -50,7 +51,7 @@ def quoted(writer: Writer, memory: Memory) -> str:
 def named_alike(
     writer: Writer, statement: ValidStatement, mark: int, stronger: Memory | None
 ) -> tuple[bytes, Receipt | None]:
-    """The id that a statement has each time it arrives, and what is said when it was decided before.
+    """The id of a statement that may arrive again, and what is said when it was decided before.
 
     Of what would replace `stronger`, and of a line of a file: one that became a memory which was purged, retracted or
     archived here, was merged into another or waits, stays that.
@@ -58,17 +59,48 @@ def named_alike(
     if stronger is not None:
         id = proposal_id(parse_id(stronger.id), mark)
         return id, proposed_before(writer, id, stronger, statement)
-    from .turns import is_spoken
-    from .write import Receipt
+    from .turns import is_spoken, turn_of
+    from .write import Receipt, raw_id
 
-    session = statement.session or "" if is_spoken(statement) else ""
+    turn = is_spoken(statement)
+    name = line_name(statement, mark, turn=turn)
+    if name not in writer.lines:
+        writer.lines[name] = seen_before(writer, name)
+    gone, count = writer.lines[name]
+    place = 0
+    if turn:  # the n-th that is said beyond those that are there is the n-th of those that are gone
+        key = turn_of(statement, mark)
+        place = writer.beyond[key]
+        writer.beyond[key] += 1
+    if place < len(gone):
+        id = raw_id(gone[place])
+        told = f"it was imported before, and is {gone[place].state}"
+        return id, Receipt(id=format_id(id), status="unchanged", reason=told)
+    writer.lines[name] = gone, count + 1
+    return line_id(writer.make_id(), f"{name}\0{count}"), None
+
+
+def line_name(statement: ValidStatement, mark: int, *, turn: bool) -> str:
+    """What a line of a file is known by: its exact value and its time too, and of a turn its session."""
+    session = statement.session if turn else ""
+    return f"{mark}\0{session}\0{statement.valid_from}\0{value_form(statement.content)}"
+
+
+def seen_before(writer: Writer, name: str) -> tuple[list[Memory | MemoryState], int]:
+    """Of the memories that a line became: those that are no more or wait, and how many there were. What an `undo` took
+    back may come again."""
+    gone: list[Memory | MemoryState] = []
     count = 0
-    while (there := writer.as_it_is(id := line_id(mark, session, count))) is not None:
-        if there.state != "active" and there.reason != "undone":
-            told = f"it was imported before, and is {there.state}"
-            return id, Receipt(id=format_id(id), status="unchanged", reason=told)
+    while True:
+        told = f"{name}\0{count}"
+        ids = [one for one in writer.reads.memories.ending(line_end(told)) if is_line_id(one, told)]
+        # Two, when two devices took in the same file.
+        there = [one for one in map(writer.as_it_is, ids) if one is not None]
+        if not there:
+            return gone, count
+        if all(one.state != "active" and one.reason != "undone" for one in there):
+            gone.append(there[0])
         count += 1
-    return id, None
 
 
 def proposed_before(writer: Writer, memory: bytes, stronger: Memory, statement: ValidStatement) -> Receipt | None:

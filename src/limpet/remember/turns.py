@@ -8,7 +8,7 @@ are said is the n-th that the session has: what is sent again is stored once, an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..model.dataclass import NamedTuple
@@ -44,7 +44,7 @@ def same_turn(writer: Writer, statement: ValidStatement, mark: int) -> Memory | 
     """What a turn is known as; one with an id is known by that alone."""
     if statement.id is not None:
         return None
-    turn = _turn_of(statement, mark)
+    turn = turn_of(statement, mark)
     if not writer.turns.get(turn):
         writer.expect([statement])
     id = writer.turns[turn].pop(0)
@@ -64,7 +64,7 @@ def known_turns(
         there: list[TurnRow] = []
         if not new.issuperset(turn.mark for turn in coming):
             there = writer.reads.sessions.turns(scope, session, limit=len(coming) if ends else ALL)
-        rows = _at_the_end(there, coming) if ends else _in_turn(there, coming, writer.spoken)
+        rows = _at_the_end(there, coming) if ends else _in_turn(there, coming, writer)
         for turn, row in zip(coming, rows, strict=True):
             found.setdefault(turn, []).append(row.id if row and row.state == "active" else None)
     return found
@@ -73,20 +73,22 @@ def known_turns(
 def turns_of(statements: Sequence[ValidStatement], marks: Sequence[int]) -> list[Turn]:
     """Those among some statements that are known by what they say."""
     several = zip(statements, marks, strict=True)
-    return [_turn_of(one, mark) for one, mark in several if one.id is None and is_spoken(one)]
+    return [turn_of(one, mark) for one, mark in several if one.id is None and is_spoken(one)]
 
 
-def _turn_of(one: ValidStatement, mark: int) -> Turn:
+def turn_of(one: ValidStatement, mark: int) -> Turn:
     return Turn(one.scope, one.session or "", mark, one.valid_from)
 
 
-def _in_turn(there: Sequence[TurnRow], coming: Sequence[Turn], before: Mapping[Turn, int]) -> list[TurnRow | None]:
+def _in_turn(there: Sequence[TurnRow], coming: Sequence[Turn], writer: Writer) -> list[TurnRow | None]:
     at: dict[tuple[int, int | None], list[TurnRow]] = {}
     for row in there:
         if row.state == "active" and row.mark is not None:
             at.setdefault((row.mark, None), []).append(row)
             at.setdefault((row.mark, row.valid_from), []).append(row)
-    times = Counter({turn: before.get(turn, 0) for turn in coming})
+    times = Counter({turn: writer.spoken.get(turn, 0) for turn in coming})
+    for turn, before in times.items():
+        writer.beyond[turn] = max(0, before - len(at.get((turn.mark, turn.valid_from), [])))
     found: list[TurnRow | None] = []
     for turn in coming:
         rows = at.get((turn.mark, turn.valid_from), [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +59,7 @@ class Writer:
         self.now = now
         self.events: list[Event] = []
         self._operation = operation
-        self._make_id = make_id
+        self.make_id = make_id
         # What this operation has added but the store has not seen yet.
         self._said: dict[tuple[str, int], bytes] = {}
         self._positions: dict[tuple[str, str], int] = {}
@@ -66,6 +67,8 @@ class Writer:
         # Fingerprints that are known to be new: nothing needs to be looked up.
         self._new: set[int] = set()
         self.turns: dict[Turn, list[bytes | None]] = {}  # the memory that each of them is
+        self.beyond: Counter[Turn] = Counter()  # how often a file has one more than the store, so far
+        self.lines: dict[str, tuple[list[Any], int]] = {}  # what lines of a file became before (`seen_before`)
         self.spoken: Mapping[Turn, int] = {}  # how often a batch had each of them in its transactions before this one
         self.alone = True  # this one is all of the batch
         self._by_memory: dict[bytes, list[Event]] = {}
@@ -87,7 +90,7 @@ class Writer:
         return marks
 
     def event(self, type: str, memory: bytes, *, origin: str, content: str | None = None, **data: Any) -> Event:
-        return self._add(self._make_id(), type, memory, origin, content, data)
+        return self._add(self.make_id(), type, memory, origin, content, data)
 
     def _add(
         self,
@@ -206,7 +209,7 @@ class Writer:
             memory, before = named_alike(self, statement, mark, stronger)
             if before is not None:
                 return before
-        new_id = memory or self._make_id()
+        new_id = memory or self.make_id()
         data = self._data(statement, trust)
         waits = statement.quarantine or (stronger and says_otherwise(stronger, again=revives is not None))
         if waits:
@@ -216,7 +219,7 @@ class Writer:
         data |= end
         # A memory and the event that makes it share an id, so that one index finds both. A given id may be taken by an
         # event already.
-        id = self._make_id() if statement.id is not None and not unused else new_id
+        id = self.make_id() if statement.id is not None and not unused else new_id
         made = self._add(id, "remembered", new_id, statement.origin, statement.content, data, mark)
         self._said[statement.scope, mark] = new_id
         self._ids.add(new_id)
@@ -360,7 +363,7 @@ class Writer:
         return restate(self, there, statement, unused=unused)
 
     def observed(self, memory: bytes, origin: str, data: dict[str, Any], unused: bytes | None) -> Event:
-        return self._add(unused or self._make_id(), "observed", memory, origin, None, data)
+        return self._add(unused or self.make_id(), "observed", memory, origin, None, data)
 
     def _position(self, scope: str, session: str) -> int:
         place = self._positions.get((scope, session)) or self.reads.sessions.next_position(scope, session)

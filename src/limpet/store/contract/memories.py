@@ -47,6 +47,10 @@ class Memories(Protocol):
         """`same_statement`; if there is none, the newest with this fingerprint that another has replaced by `at`."""
         ...
 
+    def ending(self, end: bytes) -> list[bytes]:
+        """Ids, a dozen at most, that have these last bytes, as many as a short id has."""
+        ...
+
     def with_fingerprints(self, fingerprints: Sequence[int]) -> set[int]:
         """Those among some fingerprints that an active memory of any scope has."""
         ...

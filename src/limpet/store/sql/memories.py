@@ -79,6 +79,9 @@ class SqlMemories(Repository):
     def with_fingerprints(self, fingerprints: Sequence[int]) -> set[int]:
         return {row[0] for row in self._rows("marked", marks=self._database.numbers(list(set(fingerprints))))}
 
+    def ending(self, end: bytes) -> list[bytes]:
+        return [row[0] for row in self._rows("ids_from_short", low=end, high=end, scopes=None)]
+
     def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
         if known_at is None:
             return self._memories("keyed", scope=scope, key=key)
