@@ -18,17 +18,17 @@ _ORDERS = r"(?:instructions?|prompts?|directions|directives?|guidelines?|guidanc
 # Where an order ends that names no more than what stood before: documentation says what of it is meant.
 _ENDS = r"(?= ?(?:$|[.,;:!]|(?:and|then|instead|now)\b))"
 # The rest of a sentence that no other order follows: its end, or a sentence that tells something.
-_NO_MORE = r"(?: ?(?!(?:and|then|or|but|so|instead|always|never)\b)[\w'-]+){0,6}(?=[.!]? ?$|[.,] (?:it|we|i|he|she|they|there|this)\b)"
+_NO_MORE = r"(?: (?!(?:and|then|or|but|so|instead|always|never)\b)[\w'\u2019-]+){0,6}(?=[.!]? ?$|[.,] (?:it|we|i|he|she|they|there|this)\b)"
 # Where documentation says which of its own steps it means, and where a person takes back what they said of a subject: no
 # orders are overruled, unless the subject is orders or safety again.
 _OF_STEPS = rf"(?!(?<=instructions) (?:related to|about|on|for) (?:how to )?(?:set(?:ting)? up|install|build|configur|compil|upgrad)\w*{_NO_MORE})"
-_OF_A_SUBJECT = rf"(?! (?:i|we) (?:just )?(?:said|told you|wrote) about (?!{_WHOSE}(?:\w+ ){{0,2}}(?:{_ORDERS}|safety|privacy|secrecy|security|ethics)\b){_NO_MORE})"
+_OF_A_SUBJECT = rf"(?! (?:i|we) (?:just )?(?:said|told you|wrote) about(?! {_WHOSE}(?:\w+ ){{0,2}}(?:{_ORDERS}|safety|privacy|secrecy|security|ethics)\b){_NO_MORE})"
 # Nor is a charge of a person a new role.
 _CHARGE = rf"(?! (?:responsible for|in charge of) (?:the|our|my)\b{_NO_MORE})"
 # What instructions of a machine have before them: a count. None of them is an order: what follows is nothing, or names.
 _COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "many", "some", r"\d")
 _UNCOUNTED = "".join(rf"(?<!\b{one} )" for one in _COUNTS)
-_COUNTED = r"(?= ?(?:$|[-*]? ?`{0,2}\w+_\w+))"
+_NAMES = r"(?! ?(?:$|[-*]? ?`{0,2}\w+_\w+))"
 # A chat's mark, unless quoted alone as a program names it ("<|im_end|>"): with a quote in its place the role is missing.
 _MARK = r"<\|(?:im_(?:start|end)|(?:start|end)_header_id|(?:begin|end)_?of_?text|eot_id|system|user|assistant)\|>"
 _TURN_MARK = rf"(?<![\"'`]){_MARK}|{_MARK}(?![\"'`](?!\W{{0,12}}(?:system|user|assistant|developer|tool)\b))"
@@ -51,7 +51,7 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
      r"|(?:^|[.!?:;,>*\]] )forget everything\b"),
     ("gives a new role",
      rf"\b(?:you are now (?:an? |in |the |my |un|dan\b|free)|from now on,? you (?:must|will|shall|are{_CHARGE}|have to|only|always|never)"
-     rf"|your new (?:role|instructions|task)|{_UNCOUNTED}new (?:system )?instructions? ?:|new (?:system )?instructions? ?:(?!{_COUNTED[3:-1]})|as an ai (?:agent|assistant|model),? you)"
+     rf"|your new (?:role|instructions|task)|{_UNCOUNTED}new (?:system )?instructions? ?:|new (?:system )?instructions? ?:{_NAMES}|as an ai (?:agent|assistant|model),? you)"
      r"|(?:^|[.!?:;>*] )(?:please |now,? )?(?:act as|pretend (?:to be|you are|that you are)|roleplay as|behave (?:like|as)) (?:an? |the |if you )"
      r"(?:\w+ ){0,3}(?:assistant|ai|model|agent|admin\w*|root|developer|system|operator|were|are|unrestricted|dan)\b"),
     ("imitates a role marker",

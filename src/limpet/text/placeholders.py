@@ -28,9 +28,9 @@ _ENTRY = (
     r"|password|passwd|passphrase|pwd|credentials?)))[,;.)\]`]*$"
 )
 ENTRY = re.compile(_ENTRY)
-# A file of a program and a line of it: what a compiler speaks of. No capitals with digits, unless in a folder.
+# A file of a program and a line of it: what a compiler speaks of. No digits, unless in a folder.
 FILE_LINE = (
-    r"(?:[\w./+-]*/[\w.+-]+|[A-Za-z_-]+|[a-z\d_-]+)\.(?:py|pyx|go|rs|cc?|h|cpp|hpp|cxx|cs|tsx?|jsx?|mjs|java|kt|rb|php|sh|pl|lua|swift"
+    r"(?:[\w./+-]*/[\w.+-]+|[A-Za-z_-]+)\.(?:py|pyx|go|rs|cc?|h|cpp|hpp|cxx|cs|tsx?|jsx?|mjs|java|kt|rb|php|sh|pl|lua|swift"
     r"|scala|m|ex|exs|hs|ml|sql|vue):\d+(?::\d+)?[:,;)]*$"
 )
 # A call, an index, a path of names, the name of a constant, a pattern: code that has the value from somewhere. An
