@@ -25,10 +25,11 @@ _OF_STEPS = rf"(?!(?<=instructions) (?:related to|about|on|for) (?:how to )?(?:s
 _OF_A_SUBJECT = rf"(?! (?:i|we) (?:just )?(?:said|told you|wrote) about(?! {_WHOSE}(?:\w+ ){{0,2}}(?:{_ORDERS}|safety|privacy|secrecy|security|ethics)\b){_NO_MORE})"
 # Nor is a charge of a person a new role.
 _CHARGE = rf"(?! (?:responsible for|in charge of) (?:the|our|my)\b{_NO_MORE})"
-# What instructions of a machine have before them: a count. None of them is an order: what follows is nothing, or names.
+# What instructions of a machine have before them, a count, and behind: names, or nothing. Where neither follows it may be
+# an order.
 _COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "many", "some", r"\d")
 _UNCOUNTED = "".join(rf"(?<!\b{one} )" for one in _COUNTS)
-_NAMES = r"(?! ?(?:$|[-*]? ?`{0,2}\w+_\w+))"
+_NO_NAMES = r"(?! ?(?:$|[-*]? ?`{0,2}\w+_\w+))"
 # A chat's mark, unless quoted alone as a program names it ("<|im_end|>"): with a quote in its place the role is missing.
 _MARK = r"<\|(?:im_(?:start|end)|(?:start|end)_header_id|(?:begin|end)_?of_?text|eot_id|system|user|assistant)\|>"
 _TURN_MARK = rf"(?<![\"'`]){_MARK}|{_MARK}(?![\"'`](?!\W{{0,12}}(?:system|user|assistant|developer|tool)\b))"
@@ -51,7 +52,7 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
      r"|(?:^|[.!?:;,>*\]] )forget everything\b"),
     ("gives a new role",
      rf"\b(?:you are now (?:an? |in |the |my |un|dan\b|free)|from now on,? you (?:must|will|shall|are{_CHARGE}|have to|only|always|never)"
-     rf"|your new (?:role|instructions|task)|{_UNCOUNTED}new (?:system )?instructions? ?:|new (?:system )?instructions? ?:{_NAMES}|as an ai (?:agent|assistant|model),? you)"
+     rf"|your new (?:role|instructions|task)|{_UNCOUNTED}new (?:system )?instructions? ?:|new (?:system )?instructions? ?:{_NO_NAMES}|as an ai (?:agent|assistant|model),? you)"
      r"|(?:^|[.!?:;>*] )(?:please |now,? )?(?:act as|pretend (?:to be|you are|that you are)|roleplay as|behave (?:like|as)) (?:an? |the |if you )"
      r"(?:\w+ ){0,3}(?:assistant|ai|model|agent|admin\w*|root|developer|system|operator|were|are|unrestricted|dan)\b"),
     ("imitates a role marker",
