@@ -195,6 +195,10 @@ def test_the_neighbour_of_a_secret_stays(text, secret, kept):
 @pytest.mark.parametrize(
     "text",
     [
+        '{"secret": "x", "comment": "rotated", "blob": "q8ZrT2mVx0LpW4nB"}',
+        'our api keys:\n"prod": "q8ZrT2mVx0LpW4nB"',
+        "the stripe api key --live q8ZrT2mVx0LpW4nB",
+        "the api token, call it with --auth q8ZrT2mVx0LpW4nB",
         "aws secretsmanager create-secret --name shop --secret-string q8ZrT2mVx0LpW4nB",
         "gh secret set SHOP --body q8ZrT2mVx0LpW4nB",
         '{"name": "api key", "value": "q8ZrT2mVx0LpW4nB"}',

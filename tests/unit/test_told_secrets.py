@@ -58,6 +58,7 @@ def test_what_else_stands_beside_the_id_of_a_key_stays(beside):
         "The adyen password is kv2/ledgerly/adyen#hmac_key.",
         "DB_PASSWORD=vault:secret/data/db2#DB_PASSWORD",
         "password: op://Prod/db2/password",
+        "password: kv/shop#Adyen",
     ],
 )
 def test_where_a_vault_keeps_a_secret_is_none(text):
@@ -71,6 +72,44 @@ def test_a_password_with_the_signs_of_a_path_is_one(secret):
 
 def test_a_name_and_its_password_are_no_path():
     assert "Quark7#abc" not in redact("the login is noor/Quark7#abc")[0]
+
+
+RANDOM, UUID = "aB3dE5fG7hI9jK1l" + "M3nO5pQ7", "9f86d081-884c-4d65-9a2f-eaa0c55ad015"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("password: {}", "gr33n/t3a#Cup"),
+        ("the db password is {}", "q7w/Er9ty#Zx"),
+        ("creds are root:{}", "s3cr3t/pass#word"),
+        ('{{"token": "{}"}}', "s3cr3t/pass#word"),
+        ("password: {}", "ana.ruiz:4411"),
+        ("pw is {}", "s3cure.db:5432"),
+        ("pw is {}", "hunter2.py:12"),
+        ("password: {}", "P4ss.Word:99"),
+        ("password: {}", "hunter2.py:12"),
+        ("see https://docs.io/:secret:{}", RANDOM),
+        ("curl https://x.io/a/b:token={}", RANDOM),
+        ("the HubSpot key for billing is {}", "pat-na1-" + UUID),
+        ("HubSpot has {} for billing", "pat-eu1-" + UUID),
+        ("the key for billing is {}", "api/" + UUID),
+        ("the key of staging is {}", "production-a1b2c3d4e5f60718"),
+        ('our api keys:\n"prod": "{}"', RANDOM),
+        ('secret {{"prod": "{}"}}', RANDOM),
+        ("stripe key --live {}", RANDOM),
+        ("the api token, call it with --auth {}", RANDOM),
+        ('{{"secret":"x","comment":"rotated","blob":"{}"}}', RANDOM),
+        ("my password is {}", "Ab1&quot;Cd2Ef3"),
+        ("my password is {}", "Summer2024&lt;x"),
+        ("my password is {}", "Ab1&quot"),
+    ],
+)
+def test_what_could_be_a_path_a_line_or_an_id_is_hidden_where_it_is_told_as_a_secret(text, secret):
+    text = text.format(secret)
+    redacted = redact(text)[0]
+    assert suspected(text) and "[redacted:" in redacted
+    assert secret not in redacted and secret[-5:] not in redacted
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from .passwords import ADJECTIVE, SAID, mixed
-from .placeholders import ADDRESS, CODE, PLACEHOLDER, is_handle
+from .placeholders import ARN, CODE, PLACEHOLDER, is_handle
 from .secrets import NAME_CHARACTERS, VALUE, names_secret
 
 # `NAME=`, `"name": "`, also escaped, `["name"] = `, `name => `, `--name=`.
@@ -75,7 +75,7 @@ def _fields(text: str) -> Iterator[tuple[int, int]]:
             continue
         if not names_secret(name) and name.lower() != "pass":
             continue
-        if text[match.start() - 1 : match.start()] == ":" and ADDRESS.search(
+        if text[match.start() - 1 : match.end()] == f":{match['name']}:" and ARN.search(
             text, max(0, match.start() - LINE), match.start()
         ):
             continue  # arn:aws:secretsmanager:eu-1:1:secret:name

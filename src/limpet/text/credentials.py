@@ -42,8 +42,9 @@ _OTHER = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z0-9+/=_.~!@#$%^&*-]{10,400}")
 _HEX = re.compile(r"(?i)0x[0-9a-f]+|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-# An id: a UUID behind a folder or a word, a few hexadecimal digits behind a word.
+# An id: a UUID behind a folder or a word, a few hexadecimal digits behind a word; not where a sentence says it is the key.
 _ID = re.compile(rf"\S*[_/-]{UUID.pattern[4:]}|(?:[a-z]{{2,20}}-)+[0-9a-f]{{8,17}}$", re.IGNORECASE)
+_SAID = re.compile(r"(?i)\b(?:is|are|was|to|now|use)\b|=|->|(?<![\"'])\s?:|\u2192")
 # A version as git describes it: glibc-2.33-879-gfc859c3.
 _DESCRIBED = re.compile(r"[A-Za-z][\w+~-]*\d\.\d[\w.+~-]*-g[0-9a-f]{7,12}$")
 # The fingerprint of an OpenPGP key, the public half of one of SSH, a section's anchor.
@@ -51,6 +52,14 @@ _PUBLIC = re.compile(r"(?:[0-9A-F]{16}|[0-9A-F]{40})$|AAAA[BCE][23]V?[A-Za-z0-9]
 # A field of its own: what is assigned to it says what it is. So does the name of a field of JSON and a flag.
 _FIELD = re.compile(r"&?[A-Za-z][\w-]*=[^=]")
 _NAME = re.compile(r"""[,{\[\n]\s*\\?["'](?P<field>[\w.:-]+)\\?["']\s?:|\s--(?P<flag>[a-z][\w-]*)[ =]+["']?$""")
+# How names end that say that it is another thing; a token's among them, as `names_secret` knows those that are secrets.
+_ELSE = frozenset(
+    """
+    id ids eui uuid guid version host hostname endpoint url uri region zone commit digest hash sha checksum fingerprint etag
+    name arn comment description device bucket path file room image revision date time timestamp token
+    """.split()  # noqa: SIM905
+)
+_LAST = re.compile(r"[_.:-]+|(?<=[a-z0-9])(?=[A-Z])")
 # Names that say nothing of another thing, and what opens an object: what it holds belongs to the word before.
 _PART = re.compile(
     r"(?i)secret|^(?:key|value|(?:string)?data|raw|string|text|body)$|(?:key|token|pass\w*)[_-]?(?:data|string|text|material)$"
@@ -60,7 +69,7 @@ _TURN = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _CASE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[a-z])")
 # The name of a class: words that begin with capitals.
 _CAMEL = re.compile(
-    r"_*(?:[Vv]\d{1,2}(?:(?:[Aa]lpha|[Bb]eta)\d{0,2})?)?[a-z]{0,20}(?:[A-Z]{1,5}[a-z]{2,20}\d{0,2})+[A-Z]{0,5}$"
+    r"_*(?:V\d{1,2}(?:(?:[Aa]lpha|[Bb]eta)\d{0,2})?)?[a-z]{0,20}(?:[A-Z]{1,5}[a-z]{2,20}\d{0,2})+[A-Z]{0,5}$"
 )
 NEAR, LEAST, ALONE = 70, 10, 24
 
@@ -214,6 +223,8 @@ def _near(text: str) -> Iterator[tuple[int, int]]:
                 break
             if _REQUEST.search(before) and UUID.fullmatch(word[0].strip(".!,=")):
                 break
+            if not kept and _ID.match(word[0]) and not _SAID.search(between):
+                continue
             if is_random(word[0], least=LEAST if kept else ALONE) and not ADDRESS.search(
                 text, max(0, word.start() - 200), word.start() + 2
             ):
@@ -231,12 +242,14 @@ def _near(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_other(between: str, *, kept: bool) -> bool:
-    """Whether what follows is the value of another field or flag, one that names no secret."""
+    """Whether what follows is the value of another field or flag, one whose name says that it is no secret."""
     own = kept and "[redacted:" not in between  # it may still be the value of the word before
     if own and _OPENS.match(between):
         return False
-    names = (one["field"] or one["flag"] for one in _NAME.finditer(between))
-    return any(not names_secret(one) and not (own and _PART.search(one)) for one in names)
+    names = [one["field"] or one["flag"] for one in _NAME.finditer(between)]
+    if not names or names_secret(names[-1]) or (own and _PART.search(names[-1])):
+        return False
+    return _LAST.split(names[-1].strip("_.:-"))[-1].lower() in _ELSE
 
 
 def is_random(word: str, *, least: int) -> bool:
@@ -244,7 +257,7 @@ def is_random(word: str, *, least: int) -> bool:
     word = word.strip(".!,")
     if len(word) < least or PLACEHOLDER.match(word) or CODE.match(word) or _PUBLIC.match(word):
         return False
-    if _DESCRIBED.match(word) or (least == ALONE and (_HEX.fullmatch(word) or _ID.match(word))):
+    if _DESCRIBED.match(word) or (least == ALONE and _HEX.fullmatch(word)):
         return False
     if word.count("/") > 2 and "+" not in word and not word.endswith("=") and len(word) < 40:
         return False

@@ -16,6 +16,7 @@ FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("aws-secret-key", ("akia", "asia", "abia", "acca", "aws-access-key"), r"(?:(?<![A-Za-z0-9/+.])|(?<=\]/))(?=[a-z0-9/+]{0,39}[A-Z])(?=[A-Z0-9/+]{0,39}[a-z])(?=[A-Za-z/]{0,39}[0-9+])(?P<beside>[A-Za-z0-9/+]{40})(?![A-Za-z0-9+=]|/(?!\[)|\.\w)"),
     ("aws-secret-key", ("aws",), r"(?i)\baws[\w -]{0,20}?(?:secret|key)[\w -]{0,20}[\"']?(?:\s{0,3}[=:]\s{0,3}|\s)[\"']?([A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])"),
     ("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat"), r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})\b"),
+    ("hubspot-token", ("pat-na", "pat-eu"), r"(?i)\bpat-(?:na|eu)\d-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"),
     ("gitlab-token", ("gl",), r"\bgl(?:pat|ptt|rt|dt|cbt|ft|soat|agent|imt|oas|feat)-[A-Za-z0-9_-]{20,}"),
     ("slack-token", ("xox", "xapp-"), r"\b(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}"),
     ("slack-webhook", ("hooks.slack.com",), r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9+/]{20,100})"),

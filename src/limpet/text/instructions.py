@@ -17,16 +17,22 @@ _WHOSE = r"(?:(?:all|any|each|every|of|the|your|my|our|these|those|this|that|its
 _ORDERS = r"(?:instructions?|prompts?|directions|directives?|guidelines?|guidance|rules?|orders|commands|constraints|restrictions|programming|training)"
 # Where an order ends that names no more than what stood before: documentation says what of it is meant.
 _ENDS = r"(?= ?(?:$|[.,;:!]|(?:and|then|instead|now)\b))"
+# The rest of a sentence that no other order follows: its end, or a sentence that tells something.
+_NO_MORE = r"(?: (?!(?:and|then|or|but|so|instead|always|never)\b)[\w'\u2019-]+){0,6}(?=[.!]? ?$|[.,] (?:it|we|i|he|she|they|there|this)\b)"
 # Where documentation says which of its own steps it means, and where a person takes back what they said of a subject: no
 # orders are overruled, unless the subject is orders or safety again.
-_OF_STEPS = r"(?!(?<=instructions) (?:related to|about|on|for) (?:how to )?(?:set(?:ting)? up|install|build|configur|compil|upgrad)\w*)"
-_OF_A_SUBJECT = rf"(?! (?:i|we) (?:just )?(?:said|told you|wrote) about (?!{_WHOSE}(?:\w+ ){{0,2}}(?:{_ORDERS}|safety|privacy|secrecy|security|ethics)\b))"
-# What an instruction of a machine has before it: a count.
+_OF_STEPS = rf"(?!(?<=instructions) (?:related to|about|on|for) (?:how to )?(?:set(?:ting)? up|install|build|configur|compil|upgrad)\w*{_NO_MORE})"
+_OF_A_SUBJECT = rf"(?! (?:i|we) (?:just )?(?:said|told you|wrote) about(?! {_WHOSE}(?:\w+ ){{0,2}}(?:{_ORDERS}|safety|privacy|secrecy|security|ethics)\b){_NO_MORE})"
+# Nor is a charge of a person a new role.
+_CHARGE = rf"(?! (?:responsible for|in charge of) (?:the|our|my)\b{_NO_MORE})"
+# What instructions of a machine have before them, a count, and behind: names, or nothing. Where neither follows it may be
+# an order.
 _COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "many", "some", r"\d")
 _UNCOUNTED = "".join(rf"(?<!\b{one} )" for one in _COUNTS)
+_NO_NAMES = r"(?! ?(?:$|[-*]? ?`{0,2}\w+_\w+))"
 # A chat's mark, unless quoted alone as a program names it ("<|im_end|>"): with a quote in its place the role is missing.
 _MARK = r"<\|(?:im_(?:start|end)|(?:start|end)_header_id|(?:begin|end)_?of_?text|eot_id|system|user|assistant)\|>"
-_TURN_MARK = rf"(?<![\"'`]){_MARK}|{_MARK}(?![\"'`](?![ \"'`,:+]{{0,4}}(?:system|user|assistant|developer|tool)\b))"
+_TURN_MARK = rf"(?<![\"'`]){_MARK}|{_MARK}(?![\"'`](?!\W{{0,12}}(?:system|user|assistant|developer|tool)\b))"
 # A program from the net that a shell runs unseen: whether its address is encrypted says nothing of who wrote it.
 _PIPED = r"[^|]{1,200}\| ?(?:sudo (?:-\S{1,20} ){0,3})?(?:ba|z|da|k)?sh\b"
 # (what it is, pattern over text in lower case with white space collapsed). Each runs in linear time. Documentation tells its
@@ -45,8 +51,8 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
      rf"|\b(?:ignore|disregard|forget|override|bypass|disable) (?:all|any|your|every)(?: (?:of|the|your|these)){{0,2}} safety{_ENDS}"
      r"|(?:^|[.!?:;,>*\]] )forget everything\b"),
     ("gives a new role",
-     r"\b(?:you are now (?:an? |in |the |my |un|dan\b|free)|from now on,? you (?:must|will|shall|are(?! (?:responsible for|in charge of) (?:the|our|my) )|have to|only|always|never)"
-     rf"|your new (?:role|instructions|task)|{_UNCOUNTED}new (?:system )?instructions? ?:|as an ai (?:agent|assistant|model),? you)"
+     rf"\b(?:you are now (?:an? |in |the |my |un|dan\b|free)|from now on,? you (?:must|will|shall|are{_CHARGE}|have to|only|always|never)"
+     rf"|your new (?:role|instructions|task)|{_UNCOUNTED}new (?:system )?instructions? ?:|new (?:system )?instructions? ?:{_NO_NAMES}|as an ai (?:agent|assistant|model),? you)"
      r"|(?:^|[.!?:;>*] )(?:please |now,? )?(?:act as|pretend (?:to be|you are|that you are)|roleplay as|behave (?:like|as)) (?:an? |the |if you )"
      r"(?:\w+ ){0,3}(?:assistant|ai|model|agent|admin\w*|root|developer|system|operator|were|are|unrestricted|dan)\b"),
     ("imitates a role marker",
@@ -61,9 +67,9 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
      r"(?:ai|llm|language model|assistant|agent|chatbot|claude|chatgpt|gpt|copilot|gemini|cursor|codex)"
      r"|(?:ai|llm) (?:agents?|assistants?|models?)[ ,:]+(?:must|should|please|are required|reading this))"),
     ("asks to send data away",
-     r"(?:^|[.!?:;,>*(-] ?|\b(?:and|then|must|should|please|(?<!will refuse )(?<!refuses )to|now|always|immediately|also|first|you) )(?:send|post|upload|exfiltrate|forward|email|leak|transmit|curl)\b.{0,60}"
+     r"(?:^|[.!?:;,>*(-] ?|\b(?:and|then|must|should|please|to|now|always|immediately|also|first|you) )(?:send|post|upload|exfiltrate|forward|email|leak|transmit|curl)\b.{0,60}"
      r"\b(?:credential|password|secret|api key|token|env(?:ironment)? variable|private key|\.env|conversation|chat history|memor(?:y|ies)|source code|ssh key)s?\b"
-     r".{0,60}(?:https?://|(?<!equal )\bto (?:me|us|this|the following|our|attacker\w*|(?:an? )?(?:external|remote)|\S{1,60}[.@]\w)\b|\S@\w)"),
+     r".{0,60}(?:https?://|\bto (?:me|us|(?<!or equal to )this|the following|our|attacker\w*|(?:an? )?(?:external|remote)|\S{1,60}[.@]\w)\b|\S@\w)"),
     ("asks to run something",
      r"\b(?:before|when|whenever|after|instead of) (?:you (?:answer|respond|reply|summari[sz]e)|(?:answering|replying))\b.{0,60}\b(?:run|execute|eval|call|fetch|visit)\b"
      r"|\b(?:run|execute|eval|call|fetch)\b.{0,80}\b(?:before|when|whenever) (?:you (?:answer|respond|reply)|(?:answering|replying)\b)"
@@ -150,8 +156,9 @@ _ROT13 = ("vafgehpgvba", "cerivbhf", "vtaber", "qvfertneq", "flfgrz cebzcg", "cn
 
 def _levelled(text: str) -> str:
     """The text as a reader takes it: width, case, look-alikes, accents, invisible characters and white space levelled."""
-    # In small letters it is a changelog's tag; in capitals it opens a turn.
-    text = text.replace("[inst]", " ")
+    # In small letters and without an end it is a changelog's tag; else it opens a turn.
+    if "[/inst]" not in text.lower():
+        text = text.replace("[inst]", " ")
     if not text.isascii():
         import unicodedata
 

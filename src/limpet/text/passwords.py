@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .placeholders import CODE, PLACEHOLDER
+from .placeholders import CODE, FILE_LINE, PLACEHOLDER
 
 _QUOTES = {
     '"': '"',
@@ -80,8 +80,9 @@ _TERM = re.compile(
 )
 # What patterns and manual pages write, and the anchor of a section.
 _MARKUP = re.compile(r"\\[^\w\s\"'!@#$%^]|\\[.$&*]|\w#[0-9a-f]{12,16}$")
-# In HTML a quotation mark or bracket ends it.
-_TOKEN = re.compile(r"(?:(?!&(?:quot|apos|lt|gt|nbsp|#3[49]);)\S){1,200}")
+_TOKEN = re.compile(r"\S{1,200}")
+# In HTML quotation marks and brackets may end it, where no more than such signs follows.
+_HTML_END = re.compile(r"[.,;:)!?]{0,9}(?:&(?:quot|apos|lt|gt|nbsp|#3[49]);[.,;:)]{0,9}){1,9}$")
 _WORDS = re.compile(r"[a-z]{1,30}(?: [a-z]{1,30}){2,7}(?=[.,;!?]?(?:\s|$))")
 _SYMBOL = re.compile(r"[!@#$%^&*+~|\\?=]")
 CLAUSE_ENDS = re.compile(
@@ -207,10 +208,15 @@ def _value(text: str, start: int, noun: str, *, said: bool) -> tuple[int, int] |
     token = _TOKEN.match(text, start)
     if token is None:
         return None
-    word = token[0].rstrip(".,;:)]}>\"'?")
+    word = _HTML_END.sub("", token[0])
+    if not (word.isalpha() or mixed(word)):
+        word = token[0]
+    word = word.rstrip(".,;:)]}>\"'?")
     end = start + len(word)
     word = word.rstrip("!")
-    if not word or word[0] in "([{</" or PLACEHOLDER.match(word) or CODE.match(token[0]):
+    if not word or word[0] in "([{</" or PLACEHOLDER.match(word):
+        return None
+    if CODE.match(token[0]) and not (said and re.match(FILE_LINE, token[0])):
         return None
     if word.isdigit():
         least, most = (4, 8) if noun in ("pin", "passcode") else (6, 12)

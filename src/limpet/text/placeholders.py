@@ -20,21 +20,34 @@ PLACEHOLDER = re.compile(
 # A file has a folder, or a name without capitals, and without digits unless of several parts: `S3cret.key` may be a
 # password.
 _ENDING = r"\.(?:pem|key|crt|cer|p12|pfx|jks|asc|gpg|pub|txt|json|ya?ml)$"
-# An entry of a vault, and its field: secret/data/shop#api_key.
-_ENTRY = r"(?:vault:)?/?[a-z\d_.-]+(?:/[\w.-]+)+#[A-Za-z][A-Za-z_-]*[,;.)\]`]*$"
+# An entry of a vault, and its field: secret/data/shop#api_key. The start or the field says so: a password may hold both
+# signs.
+_ENTRY = (
+    r"(?:(?:vault:/?|/?(?:kv\d?|secret)/)[\w.-]+(?:/[\w.-]+)*#[A-Za-z][A-Za-z_-]*"
+    r"|/?[a-z\d_.-]+(?:/[\w.-]+)+#(?i:(?:[a-z]+[_-])*(?:(?:api|access|hmac|private)?key|(?:access|auth)?token|(?:client)?secret"
+    r"|password|passwd|passphrase|pwd|credentials?)))[,;.)\]`]*$"
+)
 ENTRY = re.compile(_ENTRY)
+# A file of a program and a line of it: what a compiler speaks of. No digits, unless in a folder.
+FILE_LINE = (
+    r"(?:[\w./+-]*/[\w.+-]+|[A-Za-z_-]+)\.(?:py|pyx|go|rs|cc?|h|cpp|hpp|cxx|cs|tsx?|jsx?|mjs|java|kt|rb|php|sh|pl|lua|swift"
+    r"|scala|m|ex|exs|hs|ml|sql|vue):\d+(?::\d+)?[:,;)]*$"
+)
 # A call, an index, a path of names, the name of a constant, a pattern: code that has the value from somewhere. An
-# address, a file or an entry of a vault: where it is kept. A file and a line of it: what a compiler speaks of.
+# address, a file or an entry of a vault: where it is kept.
 CODE = re.compile(
     r"(?-i:[A-Za-z_][\w.:]*[(\[]|(?![a-z_]*\d\w*"
     + _ENDING
     + r")[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)\]}]*$|-{1,2}[a-z]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[,;|\\)\]}]*$"
-    r"|[A-Z]<|/\^|(?:https?|op|vault|bws|ssm|keyring)://|arn:aws|[a-z\d_.-]+(?:/[a-z\d_.-]+){2,}$|[\w./+-]*\w\.[A-Za-z]{1,4}:\d+(?::\d+)?[:,;)]*$|"
+    r"|[A-Z]<|/\^|(?:https?|op|vault|bws|ssm|keyring)://|arn:aws|[a-z\d_.-]+(?:/[a-z\d_.-]+){2,}$|"
+    + FILE_LINE
+    + "|"
     + _ENTRY
     + "|"
     r"(?:[\w.~-]*/[\w./~-]+|[a-z._~-]+|[a-z\d]+(?:[_-][a-z\d]+)+)" + _ENDING + ")"
 )
-# Ends within an address, or the name of a thing of AWS.
+# Ends within the name of a thing of AWS; within that or an address.
+ARN = re.compile(r"\barn:[^\s\"'`<>]*$")
 ADDRESS = re.compile(r"(?:\w://|\barn:)[^\s\"'`<>]*$")
 # A vendor's form filled with what no vendor makes: ghp_xxxxxxxx.
 FILLED = re.compile(r"(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})")
