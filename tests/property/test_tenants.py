@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import limpet
 from limpet.model.clock import FixedClock
+from limpet.model.ids import SHORT_BYTES
 from limpet.model.memory import STATES
 from limpet.store import contract
 from limpet.store.records import Action, ExposureRow, Filter, Proposal, VectorChunk
@@ -122,7 +123,7 @@ GIVEN: dict[str, st.SearchStrategy] = {
 }  # fmt: skip
 OF_A_METHOD = {
     "edges.reaches": {"start": ONE}, "vectors.chunks": {"known": st.just({})}, "sessions.next_position": {"session": WORDS}, "memories.by_rows": {"nums": st.just([])}, "memories.with_warnings": {"nums": st.just([])},
-    "memories.resolve": {"text": ONE.map(bytes.hex)}, "ledger.resolve": {"text": ONE.map(bytes.hex)}, "reviews.named": {"text": ONE.map(bytes.hex)},
+    "memories.ending": {"end": ONE.map(lambda one: one[-SHORT_BYTES:])}, "memories.resolve": {"text": ONE.map(bytes.hex)}, "ledger.resolve": {"text": ONE.map(bytes.hex)}, "reviews.named": {"text": ONE.map(bytes.hex)},
     "search.lexical": {"text": WORDS}, "search.substring": {"text": WORDS}, "listings.standing": {"at": TIMES}, "ledger.events": {"memory": st.one_of(st.none(), ONE), "ids": st.one_of(st.none(), SEVERAL)},
     "ledger.operation": {"event": st.one_of(st.none(), ONE)}, "listings.lately": {"after": st.just(0)}, "listings.page": {"cursor": st.none()},
     "listings.count_by": {"by": st.sampled_from([("kind",), ("scope", "topic"), ("state", "origin"), ("day",)])},

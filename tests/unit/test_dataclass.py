@@ -179,3 +179,12 @@ def test_the_types_of_a_row_can_be_asked_for():
     assert typing.get_type_hints(StoreStats)["memories"] is int
     one = PurgeReport("a", 1, 2, purged=True)
     assert pickle.loads(pickle.dumps(one)) == one
+
+
+def test_a_time_beyond_all_dates_is_shown_as_a_number():
+    @ours.dataclass(frozen=True, slots=True, kw_only=True)
+    class Dated:
+        text: str
+        valid_to_us: int
+
+    assert f"valid_to_us={2**60}" in repr(Dated(text="x" * 1_000, valid_to_us=2**60))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -155,7 +156,8 @@ def _in_brief(name: str, value: Any) -> str:
     if name.endswith("_us") and type(value) is int:
         from .clock import format_time
 
-        return f"{name.removesuffix('_us')}={format_time(value)}"
+        with suppress(OverflowError):  # a time that no datetime can be is shown as the number that it is
+            return f"{name.removesuffix('_us')}={format_time(value)}"
     return f"{name}={_brief(value)}"
 
 
