@@ -198,10 +198,9 @@ def test_a_recall_leaves_to_another_process_what_that_works_on(path, clock):
         taken = memory._context.store.jobs.lease(
             "embed", limit=15, at=clock.now(), until=clock.now() + 60_000_000, worker="other"
         )
+        assert len(taken) == 15
         memory.recall("quartz lamp")
-        leased = {one.content for one in memory.list(limit=50).memories[-len(taken) :]}
-        assert not leased & set(embedder.texts)
-        assert len(embedder.texts) <= 21 - len(taken)
+        assert embedder.texts == []  # what its words ask for is among those, and the rest is left to who works
 
 
 def test_a_store_that_is_open_read_only_stays_as_it_is(path, clock):

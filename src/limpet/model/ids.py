@@ -17,7 +17,7 @@ MIN_PREFIX_CHARACTERS = 6
 # Bytes at the end of an id that a short id is made of, and the characters that write them. Six characters tell apart
 # what a store of a thousand memories holds, eight what one of a hundred thousand does.
 SHORT_BYTES, LONGEST_SHORT = 5, 8
-LINE_BITS = 44  # the random ones of an id
+RANDOM_BITS = 44  # at the end of an id
 _WHOLE_ID = r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 _HEX = frozenset("0123456789abcdef")
 # Crockford's base32: no letter that is read as another. The three that are, are taken for what they look like.
@@ -28,7 +28,7 @@ _VALUES = {one: value for value, one in enumerate(_BASE32)} | {"o": 0, "i": 1, "
 class IdSource:
     """Makes UUIDv7 values that never go backwards within one process, whatever the clock does.
 
-    A counter of 12 + 18 bits follows the millisecond (RFC 9562 method 1), 44 random bits close the id (`LINE_BITS`).
+    A counter of 12 + 18 bits follows the millisecond (RFC 9562 method 1), `RANDOM_BITS` random ones close the id.
     """
 
     def __init__(self) -> None:
@@ -49,10 +49,10 @@ class IdSource:
                     self._last_ms += 1
                     self._counter = 0
             stamp, counter = self._last_ms, self._counter
-        tail = int.from_bytes(os.urandom(6), "big") & ((1 << 44) - 1)
+        tail = int.from_bytes(os.urandom(6), "big") & ((1 << RANDOM_BITS) - 1)
         value = (stamp & ((1 << 48) - 1)) << 80
         value |= 0x7 << 76 | (counter >> 18) << 64
-        value |= 0b10 << 62 | (counter & 0x3FFFF) << 44 | tail
+        value |= 0b10 << 62 | (counter & 0x3FFFF) << RANDOM_BITS | tail
         return value.to_bytes(16, "big")
 
 
@@ -71,13 +71,13 @@ def proposal_id(over: bytes, mark: int) -> bytes:
 def line_id(fresh: bytes, name: str) -> bytes:
     """The id of a statement that a file holds: `fresh`, whose time and counter keep the lines in their order, with its
     random bits made from what the statement says, by which `is_line_id` knows it when the file comes again."""
-    value = int.from_bytes(fresh, "big") >> LINE_BITS << LINE_BITS | _line_bits(name)
+    value = int.from_bytes(fresh, "big") >> RANDOM_BITS << RANDOM_BITS | _line_bits(name)
     return value.to_bytes(16, "big")
 
 
 def is_line_id(raw: bytes, name: str) -> bool:
     """Whether `line_id` made it of this name; another id is taken for it once in 2^44."""
-    return int.from_bytes(raw, "big") & (1 << LINE_BITS) - 1 == _line_bits(name)
+    return int.from_bytes(raw, "big") & (1 << RANDOM_BITS) - 1 == _line_bits(name)
 
 
 def line_end(name: str) -> bytes:
@@ -86,7 +86,7 @@ def line_end(name: str) -> bytes:
 
 
 def _line_bits(name: str) -> int:
-    return int.from_bytes(_hashed(f"line\0{name}"), "big") & (1 << LINE_BITS) - 1
+    return int.from_bytes(_hashed(f"line\0{name}"), "big") & (1 << RANDOM_BITS) - 1
 
 
 def _hashed(name: str) -> bytes:

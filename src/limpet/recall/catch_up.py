@@ -93,6 +93,8 @@ def _embed(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, wai
     while queue:
         started = time.monotonic()
         size = min(most, int(SHARE * (until - started) / (slowest or SECONDS_PER_TEXT)))
+        if beside and not slowest and plan.deadline is None:
+            size = max(size, 1)  # one, however busy the machine is
         if size < 1:
             return
         part, queue = queue[:size], queue[size:]

@@ -142,12 +142,10 @@ def _kept(
     stated = [one for one in several if AMBIENT not in one[0].topics]
     noted = {one.id for one, _ in several if AMBIENT in one.topics}
     kept = _fitting(stated, message, len(several))
-    # What is outdated is worse alone than nothing.
+    # What is outdated is worse alone than nothing: behind each its newer one, unless that fits itself.
     by_id, fits = {one.id: one for one, _ in stated}, {one.id for one in kept}
-    newer = [by_id.get(after.get(one.id) or "") for one in kept]
-    pairs = zip(kept, newer, strict=True)
-    kept = [one for pair in pairs for one in pair if one is not None and (one is pair[0] or one.id not in fits)]
-    kept = list({one.id: one for one in kept}.values())
+    ids = [id for one in kept for id in (one.id, after.get(one.id)) if id in by_id and (id == one.id or id not in fits)]
+    kept = [by_id[id] for id in dict.fromkeys(ids)]
     return kept + ([one for one in _fitting(several, message, len(several)) if one.id in noted] if noted else [])
 
 
