@@ -104,7 +104,10 @@ def features(
         "names": float(bool(names)),
         "unnamed": unnamed,
         "literal": float(_holds_the_query(store, found, best[: plan.k], plan.query)),
-        "sibling": float(_is_of_a_sibling(store, found, in_order(order, scores, judged)[0], names, plan)),
+        "sibling": float(
+            bool(names or _COMPOUND.search(plan.query))
+            and _is_of_a_sibling(store, found, in_order(order, scores, judged)[0], names, plan)
+        ),
     }
     shown |= _nearness(store, found, order, best, shown["coverage"], plan)
     if judged:
