@@ -355,6 +355,8 @@ def test_of_an_id_of_another_scope_it_is_said_how_to_look_elsewhere(memory, plai
         code, _, err = plain(*words)
         assert code == 1 and "--scope NAME looks elsewhere" in err and "projct" not in err, words
     assert "projct" not in plain("show", "zzzzzz")[2]
+    # One in ten ids is of letters alone, as words are.
+    assert 'looks elsewhere; words are found by --match "vqkeqh"' in plain("show", "vqkeqh")[2]
 
 
 def test_the_last_one_is_refused_where_another_process_stored_since(path, memory, run):

@@ -125,12 +125,13 @@ def say_how_words_are_given(error: LimpetError, args: Namespace) -> None:
         str(text) for value in given for text in (value if isinstance(value, list) else [value]) if text is not None
     ]
     words = " ".join(texts)
-    if (
-        "match" in args
-        and 0 < len(words) <= 60
-        and (error.message.startswith("not an id") or words.replace(" ", "").isalpha())
-    ):
-        error.hint = f'words are found by --match "{words}"'
+    if "match" not in args or not 0 < len(words) <= 60:
+        return
+    found_by = f'words are found by --match "{words}"'
+    if error.message.startswith("not an id"):
+        error.hint = found_by
+    elif words.replace(" ", "").isalpha():  # so are one in ten ids
+        error.hint = f"{error.hint}; {found_by}" if error.hint else found_by
 
 
 def is_reference(text: str) -> bool:
