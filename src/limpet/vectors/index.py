@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -32,31 +32,21 @@ READ_AT_ONCE = 64
 # Up to so many vectors, the exact ones are held in memory too, 50 MB at 384 dimensions. As float32: to widen the best
 # ones for each query takes longer than their cosines.
 EXACT_HELD = 32_768
-Dot = Callable[[np.ndarray, np.ndarray], np.ndarray]
+# Vectors whose codes are widened at once: they stay in the processor's cache, and BLAS starts no threads for so few.
+WIDENED_AT_ONCE = 256
 
 
-def _numkong_dot() -> Dot:
-    import numkong
+def dot(query: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Multiply int8 codes (n, d) by those of a query (d,). float32 (n,).
 
-    def dot(query: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        return np.asarray(numkong.dot(query, codes)).ravel()
-
-    return dot
-
-
-def _numpy_dot(query: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The fallback: blocks that fit the cache, as float32."""
+    Exact for up to 1,040 dimensions: every sum is a whole number below 2 ** 24, in whatever order it is made.
+    """
     wide = query.astype(np.float32)
-    parts = [codes[start : start + 4_096].astype(np.float32) @ wide for start in range(0, len(codes), 4_096)]
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.float32)
-
-
-def int8_dot() -> Dot:
-    """The fastest dot product there is here: numkong's, or NumPy's where that does not load."""
-    try:
-        return _numkong_dot()
-    except Exception:  # a wheel for another processor fails in many ways; NumPy always works
-        return _numpy_dot
+    products = np.empty(len(codes), dtype=np.float32)
+    for start in range(0, len(codes), WIDENED_AT_ONCE):
+        part = slice(start, start + WIDENED_AT_ONCE)
+        products[part] = codes[part].astype(np.float32) @ wide
+    return products
 
 
 class VectorIndex:
@@ -67,7 +57,6 @@ class VectorIndex:
         self._embedder = embedder
         self._dimensions = dimensions
         self._lock = threading.Lock()
-        self._dot = int8_dot()
         self._searches = 0
         self._forget()
 
@@ -119,7 +108,7 @@ class VectorIndex:
         state = self._state
         self._searches += 1
         codes, scale = quantise(query[None, :])
-        closely = Closely(state, self._dot, codes[0], float(scale[0]))
+        closely = Closely(state, codes[0], float(scale[0]))
         bits = signs.signs_of(codes) if state.signs else None
         differing = np.zeros(state.used if bits is not None else 0, dtype=np.uint16)
         scores = np.zeros(state.used if bits is None else 0, dtype=np.float32)
@@ -130,7 +119,7 @@ class VectorIndex:
             start = max(first, end - SCANNED_AT_ONCE)
             part = slice(start - first, end - first)
             if bits is None:
-                scores[start:end] = self._dot(codes[0], state.codes[segment][part])
+                scores[start:end] = dot(codes[0], state.codes[segment][part])
             else:
                 differing[start:end] = signs.differing(bits, state.signs[segment][:, part])
             end = start
@@ -290,9 +279,9 @@ def _longer(array: np.ndarray, length: int) -> np.ndarray:
 class Closely:
     """Approximate cosines with one query, by the codes, of whatever slots are asked for."""
 
-    def __init__(self, state: _Arrays, dot: Dot, query: np.ndarray, scale: float) -> None:
+    def __init__(self, state: _Arrays, query: np.ndarray, scale: float) -> None:
         self.state = state
-        self._dot, self._query, self._scale = dot, query, scale
+        self._query, self._scale = query, scale
 
     def scores(self, slots: np.ndarray) -> np.ndarray:
         """`slots` in rising order. float32 (n,)."""
@@ -302,7 +291,7 @@ class Closely:
         for segment, end in enumerate(ends.tolist()):
             if end > start:
                 codes = self.state.codes[segment].take(slots[start:end] - segment * SEGMENT, axis=0)
-                found[start:end] = self._dot(self._query, codes)
+                found[start:end] = dot(self._query, codes)
             start = end
         found *= self.state.scales[slots] * np.float32(self._scale)
         return found

@@ -20,8 +20,8 @@ _AT_ONCE = 32_768
 
 
 def possible(dimensions: int) -> bool:
-    """Whether signs can be counted here: NumPy 2, and components that fill words of 64 bits."""
-    return hasattr(np, "bitwise_count") and dimensions % 64 == 0
+    """Return whether the components of a vector fill words of 64 bits."""
+    return dimensions % 64 == 0
 
 
 def signs_of(codes: np.ndarray) -> np.ndarray:
