@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import limpet
 
-from ..model.errors import LimpetError
+from ..model.errors import LimpetError, package_missing
 from ..recall_server import RecallServer
 from ..store.heap import give_back, share_one_heap
 from .protocol import Service
@@ -160,9 +160,11 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
                 _end_at_signals(recall_server)
                 serve_stdio(service)
             else:
-                from .http import HOST, serve_http, token_for
-                from .sdk import server_of
-
+                try:
+                    from .http import HOST, serve_http, token_for
+                    from .sdk import server_of
+                except ModuleNotFoundError as error:
+                    raise package_missing(error, "serve") from error
                 signal.signal(signal.SIGTERM, _interrupt)
                 token, place = token_for(memory.path)
                 print(f"limpet: http://{HOST}:{port}/mcp, bearer token in {place}", file=sys.stderr)  # noqa: T201

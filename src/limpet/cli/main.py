@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NoReturn, cast
 
 from ..model import old_names
-from ..model.errors import BadInput, LimpetError, NotFound, StoreError
+from ..model.errors import BadInput, LimpetError, NotFound, StoreError, package_missing
 from . import names, output
 from .options import Command, Formatter, Parser, global_options, terminal_width
 
@@ -194,11 +194,7 @@ def main(argv: list[str]) -> int:
             raise
         output.leave(sys.stdout)
         if isinstance(error, ModuleNotFoundError) and not str(error.name or "limpet").startswith("limpet"):
-            problem: LimpetError = LimpetError(
-                f"the package {error.name} is not installed, which this needs",
-                hint="pip install --force-reinstall limpet",
-            )
-            problem.code = "package_missing"
+            problem: LimpetError = package_missing(error)
         elif isinstance(error, OSError):
             problem = StoreError(": ".join(str(one) for one in (error.filename, error.strerror) if one) or str(error))
         else:

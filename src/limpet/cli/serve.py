@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, package_missing
 from . import output
 from .options import Command
 
@@ -53,8 +53,10 @@ def _completion(args: Namespace) -> int:
     if args.shell == "fish":
         sys.stdout.write(_fish(whole_parser()))
         return 0
-    import shtab
-
+    try:
+        import shtab
+    except ModuleNotFoundError as error:
+        raise package_missing(error, "completion") from error
     sys.stdout.write(shtab.complete(whole_parser(), args.shell) + "\n")
     return 0
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_SECOND, format_time, parse_duration
-from ..model.errors import BadInput, counted
+from ..model.errors import BadInput, counted, package_missing
 from . import output
 from .options import Command
 
@@ -41,8 +41,10 @@ def _serve(args: Namespace) -> int:
         raise BadInput(f"not HOST:PORT: {args.listen!r:.100}", hint="such as 127.0.0.1:8766")
     if args.keys and not args.issuer:
         raise BadInput("--keys are those of an --issuer")
-    from ..serve.process import serve
-
+    try:
+        from ..serve.process import serve
+    except ModuleNotFoundError as error:
+        raise package_missing(error, "serve") from error
     serve(
         args.store, args.scope, host=host, port=int(port), urls=args.url or [], tokens=args.tokens,
         issuer=args.issuer, keys=args.keys, log=args.log, page=args.page,

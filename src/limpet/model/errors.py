@@ -57,6 +57,14 @@ def message_of(error: Exception) -> str:
     return error.message if isinstance(error, LimpetError) else str(error)
 
 
+def package_missing(error: ModuleNotFoundError, extra: str | None = None) -> LimpetError:
+    """Say which package is missing and how to install it: by the extra that has it, or with limpet itself."""
+    install = f"pip install 'limpet[{extra}]'" if extra else "pip install --force-reinstall limpet"
+    problem = LimpetError(f"the package {error.name} is not installed, which this needs", hint=install)
+    problem.code = "package_missing"
+    return problem
+
+
 class NotFound(LimpetError):
     """The id or event is not there."""
 

@@ -12,9 +12,9 @@ import mmap
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..model.errors import BadInput, message_of
+from ..model.errors import BadInput, message_of, package_missing
 from .records import Link, Record, TransferReport, in_range, time_or_note, unit
 
 HEADER = struct.Struct("<4sIIIQQQQQQ")
@@ -101,10 +101,17 @@ def _links(data: mmap.mmap, head: Head, report: TransferReport) -> dict[int, lis
     return found
 
 
+def _lz4() -> Any:
+    try:
+        from lz4 import block
+    except ModuleNotFoundError as error:
+        raise package_missing(error, "amem") from error
+    return block
+
+
 def unpack_text(blob: bytes, limit: int) -> bytes:
     """The bytes of an LZ4 block behind its size, `limit` at most. Raises ValueError for what is none of that size."""
-    from lz4 import block
-
+    block = _lz4()
     size = int.from_bytes(blob[:4], "little")
     if size > limit:  # before anything is made room for
         raise ValueError(f"{size:,} bytes declared, {limit:,} at most")
@@ -119,9 +126,7 @@ def unpack_text(blob: bytes, limit: int) -> bytes:
 
 def pack_text(text: bytes) -> bytes:
     """What `unpack_text` reads."""
-    from lz4 import block
-
-    packed: bytes = block.compress(text)
+    packed: bytes = _lz4().compress(text)
     return packed
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..agents.http import config_of, listening
-from ..model.errors import LimpetError
+from ..model.errors import package_missing
 from .access import HOST, Access
 
 if TYPE_CHECKING:
@@ -42,19 +42,10 @@ def _server(memory: Limpet, access: Access, *, read_only: bool, words: tuple[str
         from .site import Site, application
         from .views_home import make_ahead
     except ModuleNotFoundError as error:
-        raise missing(error) from error
+        raise package_missing(error, "ui") from error
 
     site = Site(memory, access, read_only=read_only, words=words)
     server = uvicorn.Server(config_of(application(site), stop_seconds=STOP_SECONDS, server_header=False))
     threading.Thread(target=make_ahead, args=(site,), name="limpet-page-ahead", daemon=True).start()
     site.stopping = lambda: server.should_exit
     return server
-
-
-def missing(error: ModuleNotFoundError) -> LimpetError:
-    problem = LimpetError(f"the package {error.name} is not installed, which the page needs", hint=INSTALL)
-    problem.code = "package_missing"
-    return problem
-
-
-INSTALL = "pip install 'limpet[ui]'"
