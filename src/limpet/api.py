@@ -674,7 +674,7 @@ class Limpet:
     def models(self) -> builtins.list[ModelInfo]:
         """The embedders this store has vectors of, and those that are installed.
 
-        >>> "minilm" in [one.name for one in memory.models()]
+        >>> "limpet" in [one.name for one in memory.models()]
         True
         """
         return work_service.models(self._context)

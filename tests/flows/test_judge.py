@@ -11,6 +11,7 @@ from limpet.rank import relevance_weights as weights
 from limpet.rank.relevance import JUDGED
 from limpet.recall.judged import in_order, passages
 from limpet.vectors.judge import TOKENS, shared
+from tests.flows.test_work import WordEmbedder
 
 JUDGE = shared()
 DEPLOYS = "Deploys run on Tuesday after ten"
@@ -118,7 +119,7 @@ def test_what_it_says_is_in_the_trace_and_adds_nothing_to_the_score(judging):
 
 
 def test_only_beside_our_vectors(path, clock):
-    with limpet.open(path, clock=clock, scope="global", embedder="minilm", judge=True) as memory:
+    with limpet.open(path, clock=clock, scope="global", embedder=WordEmbedder(), judge=True) as memory:
         memory.remember(DEPLOYS)
         memory.work()
         found = memory.recall("when do deploys run?", trace=True)

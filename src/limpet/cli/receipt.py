@@ -12,6 +12,7 @@ from ..model.dataclass import replace
 from ..model.errors import BadInput, NotFound, counted
 from ..model.ids import parse_id, short_id
 from ..model.memory import GLOBAL_SCOPE, valued
+from ..settings import DEFAULT_EMBEDDER
 from . import names
 from .options import terminal_width
 from .output import CYAN, DIM, GREEN, MARGIN, YELLOW, cut, line, moment, object_line, paint, printable, short_ids, words
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 QUOTED, CHANGES = 80, 5
 # What the first line says already, or the reason under it.
 _IN_THE_HEAD = ("remembered", "observed", "edited", "reviewed")
-# Embedders that read English, and texts before a new one that are looked at.
-FOR_ENGLISH, BEFORE = ("limpet", "minilm"), 20
+# Texts before a new one that are looked at.
+BEFORE = 20
 # A time that a receipt tells, as programs read it. (A text that it quotes stays as it is.)
 _TIME = re.compile(r"(?:(?<=until |since )|(?<=from ))(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z")
 # What an effect is called where its own name would not say it.
@@ -58,7 +59,7 @@ def _language(new: Memory, memory: Limpet) -> None:
     """A word on the first text in another language than the embedder reads: once, until most are in English again."""
     from ..text.language import is_english
 
-    if memory.embedder not in FOR_ENGLISH or is_english(new.content) is not False:
+    if memory.embedder != DEFAULT_EMBEDDER or is_english(new.content) is not False:
         return
     if not any(is_english(one.content) is False for one in memory.list(limit=BEFORE) if one.id != new.id):
         other_language("this is", memory.embedder)
@@ -69,7 +70,7 @@ def imported_language(count: int, memory: Limpet) -> None:
     not. To read all of it takes a second for 100,000."""
     from ..text.language import is_english
 
-    if memory.embedder not in FOR_ENGLISH:
+    if memory.embedder != DEFAULT_EMBEDDER:
         return
     newest = [is_english(one.content) for one in memory.list(limit=BEFORE)]
     came, before = newest[:count], newest[count:]
@@ -81,7 +82,7 @@ def asked_language(query: str, embedder: str) -> None:
     """The same of a question that nothing answers."""
     from ..text.language import is_english
 
-    if embedder in FOR_ENGLISH and is_english(query) is False:
+    if embedder == DEFAULT_EMBEDDER and is_english(query) is False:
         other_language("the question is", embedder)
 
 

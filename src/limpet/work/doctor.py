@@ -119,13 +119,12 @@ def _vectors(store: Store, embedder: Embedder) -> list[Check]:
         if another
         else f"the stored vectors are of another version of {active.name}: words find what they are of"
     )
-    by_itself = active.fingerprint in getattr(embedder, "replaces", ())
     return [
         Check(
             name="vectors",
-            status="ok" if by_itself else "warn",
+            status="warn",
             message=f"{message}; {new:,} of {len(texts):,} texts have new ones",
-            hint="limpet work" if by_itself else "limpet reembed",
+            hint="limpet reembed",
         )
     ]
 

@@ -62,8 +62,8 @@ def _drain(context: Context, *, limit: int | None, only_vectors: bool, progress:
         report = drain_missing(store, embedder, row, context.clock, kind=KIND, limit=limit, progress=progress)
     else:
         report = drain(store, embedder, row, context.clock, limit=limit, progress=progress)
-    begun = store.jobs.backlog(AGAIN, ALL, most=1) > 0
-    successor = None if only_vectors else semantic.successor(begun=begun)
+    begun = not only_vectors and store.jobs.backlog(AGAIN, ALL, most=1) > 0
+    successor = semantic.successor() if begun else None
     if successor is not None:
         rest = None if limit is None else limit - report.done - report.failed
         again = drain_missing(store, *successor, context.clock, kind=AGAIN, limit=rest, progress=progress)

@@ -41,7 +41,7 @@ QUERIES = (
 
 def fill(path: Path, folder: Path, clock: limpet.FixedClock) -> None:
     """A life of some weeks: notes, talk, facts that change, links, corrections, a mirror, a queue not drained."""
-    with limpet.open(path, scope="project:api", clock=clock, embedder="minilm") as memory:
+    with limpet.open(path, scope="project:api", clock=clock) as memory:
         ids = [memory.remember(text, kind=kind, topics=topics).id for kind, text, topics in NOTES]
         for name, turns in TALKS.items():
             memory.session_start(name, title=name.replace("-", " "))
@@ -80,14 +80,12 @@ def fill(path: Path, folder: Path, clock: limpet.FixedClock) -> None:
 
 def ask(path: Path, clock: limpet.FixedClock) -> dict[str, Any]:
     """What the store answers; nothing of it hangs on how long it takes."""
-    with limpet.open(path, scope="project:api", clock=clock, embedder="minilm") as memory:
-        answers: dict[str, Any] = {"recall": {}, "lexical": {}, "known": {}, "brief": {}}
+    with limpet.open(path, scope="project:api", clock=clock) as memory:
+        answers: dict[str, Any] = {"lexical": {}, "brief": {}}
         for query in QUERIES:
             answers["lexical"][query] = _shown(memory.recall(query, lexical_only=True))
         memory.work()
         for query in QUERIES:
-            answers["recall"][query] = _shown(memory.recall(query))
-            answers["known"][query] = _shown(memory.recall(query, known_at="2025-11-05"))
             brief = memory.prepare(query, lexical_only=True)
             answers["brief"][query] = [[one["id"] for one in part["items"]] for part in brief.as_dict()["sections"]]
         answers["facts"] = {
