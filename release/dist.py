@@ -2,8 +2,8 @@
 
 It builds sdist and wheel twice, the second time from the unpacked sdist in another folder, and compares their bytes;
 installs the wheel into a bare environment and stores and finds a memory there; installs the sdist in its place and does
-so again; has uvx and pipx run the wheel; and writes the list of everything that came along (CycloneDX) beside them. It
-ends with 1 where one fails.
+so again; has uvx and pipx run the wheel; measures what was installed; and writes the list of everything that came along
+(CycloneDX) beside them. It ends with 1 where one fails.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 # From the end of `pip install` to the first answer by meaning, on a machine that does other things too.
 MOST_SECONDS = 20
+# Of the wheel, and of what `pip install limpet` brings, pip and setuptools apart.
+MOST_WHEEL_MB, MOST_MB, MOST_PACKAGES = 60, 300, 40
 STORED = "Deploys hang when the VPN is down"
 ASKED = "why is my release stuck?"
 
@@ -66,6 +68,9 @@ def built_twice(folder: Path) -> dict[str, Path]:
         print(f"{sha256(one)}  {one.name}  {'the same twice' if same else 'NOT the same twice'}")
         if not same:
             sys.exit(1)
+    wheel = first[".whl"].stat().st_size / 2**20
+    if wheel > MOST_WHEEL_MB:
+        sys.exit(f"the wheel has {wheel:.0f} MB, more than {MOST_WHEEL_MB}")
     return first
 
 
@@ -124,7 +129,11 @@ def listed(python: Path, version: str) -> None:
     tool = Path(sys.executable).with_name("cyclonedx-py")
     run(tool, "environment", python, "--output-reproducible", "--of", "JSON", "-o", target)
     parts = json.loads(target.read_text(encoding="utf-8"))["components"]
-    print(f"{target.name}: {len(parts)} packages")
+    packages = python.parents[1] / "lib"
+    installed = sum(one.stat().st_size for one in packages.rglob("*") if one.is_file()) / 2**20
+    print(f"{target.name}: {len(parts)} packages, {installed:.0f} MB")
+    if len(parts) > MOST_PACKAGES or installed > MOST_MB:
+        sys.exit(f"more than {MOST_PACKAGES} packages or {MOST_MB} MB")
 
 
 def main() -> int:
