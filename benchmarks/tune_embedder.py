@@ -3,9 +3,8 @@
     make embedder-figures                   # of the file that is there
     make embedder-figures MODEL=FILE.onnx   # puts another one in its place first
 
-Prints what the thresholds on cosines (rank/constants.py) find: after the calibration that must read as it did with
-the file before, or a threshold has to be chosen anew on the tuning half. A text has one vector, alone and in company
-(1.0 in the last line).
+Prints what the thresholds on cosines (rank/constants.py) find on the tuning half, after the calibration. A text has one
+vector, alone and in a batch (1.0 in the last line).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import numpy as np
 from limpet.rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE, SYNONYM_COSINE
 from limpet.remember.rules import _VECTORS
 from limpet.vectors.calibration import Calibration, measured, pairs
-from limpet.vectors.onnx_model import DATA
+from limpet.vectors.wordpiece import DATA
 from limpet.work.keys import _phrase, _same
 from tests.quality.halves import is_held_back, read
 from tests.quality.test_synonyms import OTHER, SAME
@@ -81,7 +80,7 @@ def thresholds(embedder: Any, calibration: Calibration) -> dict[str, Any]:
     found["question and another text"] = np.quantile(apart, QUANTILES).round(2).tolist()
     texts = sorted({row["a"] for row in rows})
     alone = np.stack([embedder.embed_query(text) for text in texts])
-    found["a text alone and in company, least"] = round(float((alone * embedder.embed_passages(texts)).sum(1).min()), 4)
+    found["a text alone and in a batch, least"] = round(float((alone * embedder.embed_passages(texts)).sum(1).min()), 4)
     return found
 
 

@@ -2,8 +2,9 @@
 
     python training/unpack.py model.onnx vocab.txt OUT [--layers 0,1,4,6,7,8]
 
-What `optimum` and onnxruntime's dynamic quantisation make of `BertForSequenceClassification` with one label, or of
-`BertModel`, is read. A matrix is known by the bias that is added behind it; its values are (q - zero point) x scale.
+What graph.py writes is read, and what `optimum` and onnxruntime's dynamic quantisation make of
+`BertForSequenceClassification` with one label, or of `BertModel`: there a matrix is known by the bias that is added
+behind it; its values are (q - zero point) x scale.
 `--layers`: these alone.
 """
 
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 import onnx
 import torch
+from graph import read
 from onnx import numpy_helper
 from transformers import BertConfig, BertForSequenceClassification, BertModel
 

@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+import tokenizers
+from tokenizers import models, normalizers, pre_tokenizers, processors
 
 import limpet
 from limpet.model.errors import BadInput, EmbedderUnavailable
@@ -20,16 +22,28 @@ from limpet.vectors import openai_api
 from limpet.vectors.embedder import load_embedder
 from limpet.vectors.judge import MODEL as JUDGE
 from limpet.vectors.named import embedder_of, parse, reranker_of
-from limpet.vectors.onnx_model import wordpiece
 from limpet.vectors.own import MODEL
+from limpet.vectors.wordpiece import wordpiece
 
 TEXTS = ["The cat sleeps on the radiator", "Deploys run on Tuesday after ten", "Bread rests overnight"]
+
+
+def tokenizer():
+    """Ours, as the package `tokenizers` writes it."""
+    numbers = wordpiece().numbers
+    made = tokenizers.Tokenizer(models.WordPiece(numbers, unk_token="[UNK]", max_input_chars_per_word=100))
+    made.normalizer = normalizers.BertNormalizer()
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[(mark, numbers[mark]) for mark in ("[CLS]", "[SEP]")]
+    )
+    return made
 
 
 def write(folder, model, *, config=None, place="onnx/model.onnx", **more):
     (folder / place).parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(model, folder / place)
-    wordpiece().save(str(folder / "tokenizer.json"))
+    tokenizer().save(str(folder / "tokenizer.json"))
     (folder / "config.json").write_text(json.dumps(config or {"hidden_size": 384, "max_position_embeddings": 512}))
     for name, content in more.items():
         path = folder / {"pooling": "1_Pooling/config.json"}.get(name, f"{name}.json")

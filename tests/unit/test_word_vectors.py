@@ -7,8 +7,8 @@ import time
 import pytest
 
 import limpet
-from limpet.vectors.onnx_model import wordpiece
-from limpet.vectors.word_vectors import DIMENSIONS, TABLES, VOCABULARY, cosines, word_vectors
+from limpet.vectors.wordpiece import VOCABULARY, wordpiece
+from limpet.vectors.word_vectors import DIMENSIONS, TABLES, cosines, word_vectors
 
 DAY = "2026-03-01T12:00:00Z"
 NOTES = (
@@ -39,8 +39,7 @@ def test_there_is_a_row_of_each_table_for_each_piece():
     "OperationalError: database is locked (src/app.py:17)", "x" * 60,
 ])  # fmt: skip
 def test_a_text_has_the_pieces_that_the_embedder_gives_it(text):
-    tokenizer = wordpiece()
-    wanted = [id for id in tokenizer.encode(text, add_special_tokens=False).ids if id != tokenizer.token_to_id("[UNK]")]
+    wanted = [number for number in wordpiece().ids(text, 256)[1:-1] if number != wordpiece().unknown]
     assert list(word_vectors().pieces(text)) == wanted
 
 

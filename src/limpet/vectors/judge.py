@@ -16,7 +16,8 @@ from typing import Any
 
 from ..model.errors import EmbedderUnavailable
 from ..model.forks import abandon, renew_in_child
-from .onnx_model import DATA, MAX_CHARACTERS, session_of, wordpiece
+from .onnx_model import BATCH, MAX_CHARACTERS, checked_session, padded
+from .wordpiece import DATA, wordpiece
 
 MODEL = DATA / "judge.onnx"
 FIGURES = DATA / "judge.json"
@@ -26,16 +27,15 @@ MARKS = 3
 
 
 class Judge:
-    """The cross-encoder as int8 ONNX under onnxruntime, loaded when it is first asked. Thread-safe."""
+    """The cross-encoder under onnxruntime, loaded when it is first asked. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._session: Any = None
-        self._tokenizer: Any = None
         renew_in_child(self)
 
     def renew(self) -> None:
-        """The threads of the runtime's session are the parent's."""
+        """Let go of the session in the child of a fork: its threads are the parent's."""
         self._lock = threading.Lock()
         if self._session is not None:
             abandon(self._session)
@@ -48,47 +48,41 @@ class Judge:
         """Read and check the model, once. Raises EmbedderUnavailable."""
         with self._lock:
             if self._session is None:
-                self._tokenizer = wordpiece()
-                self._session = session_of(MODEL, str(json.loads(FIGURES.read_text(encoding="utf-8"))["sha256"]))
+                self._session = checked_session(MODEL, str(json.loads(FIGURES.read_text(encoding="utf-8"))["sha256"]))
 
     def scores(self, question: str | Sequence[str], texts: Sequence[str]) -> list[float]:
-        """Log-odds that each text answers the question, or its own of several, in the order of the texts. Raises
-        EmbedderUnavailable.
+        """Log-odds that each text answers the question, or its own question if there are several, in the order of the texts.
 
-        Each is read alone: activations have one scale for all that is read together, so that a text would have other
-        log-odds in other company, and it takes no longer.
+        Raises EmbedderUnavailable.
         """
         if not texts:
             return []
         self.load()
         questions = [question] * len(texts) if isinstance(question, str) else question
-        ids = {one: self._ids(one) for one in set(questions)}
-        return [self._log_odds(*_pair(ids[one], self._ids(text))) for one, text in zip(questions, texts, strict=True)]
-
-    def _log_odds(self, ids: list[int], first: int) -> float:
-        """Of the tokens of a question and a text, which begins at the place `first`."""
-        import numpy as np
-
-        mask = np.ones((1, len(ids)), dtype=np.int64)
-        kinds = mask.copy()
-        kinds[:, :first] = 0
-        feed = {"input_ids": np.array([ids], dtype=np.int64), "attention_mask": mask, "token_type_ids": kinds}
-        return float(self._session.run(None, feed)[0][0, 0])
-
-    def _ids(self, text: str) -> list[int]:
-        """With the mark before and behind it."""
-        ids: list[int] = self._tokenizer.encode(text[:MAX_CHARACTERS]).ids
-        return ids
+        ids = {text: _ids(text) for text in {*questions, *texts}}
+        pairs = [_pair(ids[asked], ids[text]) for asked, text in zip(questions, texts, strict=True)]
+        scores = [0.0] * len(pairs)
+        order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]))
+        for start in range(0, len(order), BATCH):
+            part = order[start : start + BATCH]
+            feed = padded([pairs[i][0] for i in part], [pairs[i][1] for i in part])
+            for i, value in zip(part, self._session.run(None, feed)[0][:, 0].tolist(), strict=True):
+                scores[i] = value
+        return scores
 
 
-def _pair(question: list[int], text: list[int]) -> tuple[list[int], int]:
-    """The tokens of both, cut to what the judge reads, and where the text begins."""
+def _ids(text: str) -> list[int]:
+    return wordpiece().ids(text[:MAX_CHARACTERS], MAX_CHARACTERS)
+
+
+def _pair(question: list[int], text: list[int]) -> tuple[list[int], list[int]]:
+    """The tokens of both, cut to what the judge reads, and for each whether it is the text's."""
     begin, end = question[0], question[-1]
     most = TOKENS - MARKS
-    asked, said = question[1:-1], text[1:-1]
-    asked = asked[: max(QUESTION_TOKENS, most - len(said))]
-    said = said[: most - len(asked)]
-    return [begin, *asked, end, *said, end], len(asked) + 2
+    asked, answer = question[1:-1], text[1:-1]
+    asked = asked[: max(QUESTION_TOKENS, most - len(answer))]
+    answer = answer[: most - len(asked)]
+    return [begin, *asked, end, *answer, end], [0] * (len(asked) + 2) + [1] * (len(answer) + 1)
 
 
 @lru_cache(maxsize=1)

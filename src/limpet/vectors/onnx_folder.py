@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.errors import EmbedderUnavailable
 from .named import Spec
-from .onnx_model import MAX_CHARACTERS, OnnxModel, runtime_session, tokenizers_package
+from .onnx_model import MAX_CHARACTERS, OnnxModel, padded, session_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,9 +102,13 @@ class Folder:
 
     def tokenizer(self, most: int) -> Any:
         try:
-            made = tokenizers_package().Tokenizer.from_file(str(self.root / "tokenizer.json"))
-        except EmbedderUnavailable:
-            raise
+            from tokenizers import Tokenizer
+        except ImportError as error:
+            raise EmbedderUnavailable(
+                "a model in a folder needs the package tokenizers", hint="pip install 'limpet[onnx]'"
+            ) from error
+        try:
+            made = Tokenizer.from_file(str(self.root / "tokenizer.json"))
         except Exception as error:
             raise EmbedderUnavailable(f"{self.root / 'tokenizer.json'} cannot be read: {error}") from None
         made.no_padding()
@@ -119,11 +123,10 @@ def _missing(message: str) -> Path:
 class OnnxFolder(OnnxModel):
     """The embedder `onnx:/folder`. Raises EmbedderUnavailable when the folder holds none."""
 
-    latin_only = False
-
     def __init__(self, spec: Spec) -> None:
         super().__init__()
         assert spec.folder is not None
+        self._tokenizer: Any = None
         self._folder = folder = Folder(spec.folder)
         self.name = spec.text
         self._pooling, self._tokens = folder.pooling(), min(folder.tokens(), MOST_TOKENS)
@@ -150,10 +153,20 @@ class OnnxFolder(OnnxModel):
         with self._lock:
             if self._session is None:
                 self._tokenizer = self._folder.tokenizer(self._tokens)
-                session = runtime_session(self._folder.model)
+                session = session_of(self._folder.model)
                 self._inputs = [one.name for one in session.get_inputs()]
                 self._output = _output(session, self._folder.model)
                 self._session = session
+
+    def _ids(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(text).ids
+        return ids
+
+    def _run(self, rows: list[list[int]]) -> np.ndarray:
+        import numpy as np
+
+        # Alone: a quantised model gives a text another vector in other company.
+        return np.stack([self._vector_of(row) for row in rows])
 
     def _vector_of(self, row: list[int]) -> np.ndarray:
         import numpy as np
@@ -189,20 +202,11 @@ def _output(session: Any, path: Path) -> str:
 def fed(
     inputs: Sequence[str], rows: Sequence[Sequence[int]], kinds: Sequence[Sequence[int]] | None = None
 ) -> dict[str, Any]:
-    """What a BERT-like model takes of some rows of tokens, of its inputs those that it has."""
+    """Lay the tokens of texts out for a model, of its inputs those that it has. Raises EmbedderUnavailable."""
     import numpy as np
 
-    longest = max(map(len, rows))
-    given = {
-        name: np.zeros((len(rows), longest), dtype=np.int64)
-        for name in ("input_ids", "attention_mask", "token_type_ids")
-    }
-    given["position_ids"] = np.tile(np.arange(longest, dtype=np.int64), (len(rows), 1))
-    for place, row in enumerate(rows):
-        given["input_ids"][place, : len(row)] = row
-        given["attention_mask"][place, : len(row)] = 1
-        if kinds is not None:
-            given["token_type_ids"][place, : len(row)] = kinds[place]
+    given = padded(rows, kinds)
+    given["position_ids"] = np.tile(np.arange(given["input_ids"].shape[1], dtype=np.int64), (len(rows), 1))
     unknown = set(inputs) - set(given)
     if unknown:
         raise EmbedderUnavailable(f"the model wants inputs that are not known here: {', '.join(sorted(unknown))}")
@@ -217,7 +221,7 @@ class CrossEncoder:
         folder = Folder(spec.folder)
         self._root = folder.root
         self._tokenizer = folder.tokenizer(min(folder.tokens(), USUAL_TOKENS))
-        self._session = runtime_session(folder.model)
+        self._session = session_of(folder.model)
         self._inputs = [one.name for one in self._session.get_inputs()]
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:

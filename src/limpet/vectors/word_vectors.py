@@ -8,34 +8,29 @@ question lie near words of its answer. A recall with real vectors does not ask i
 from __future__ import annotations
 
 import mmap
-import re
 import struct
 import time
-import unicodedata
 from array import array
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from math import sqrt
 from operator import mul
-from pathlib import Path
 
 from ..model.dataclass import NamedTuple
+from .wordpiece import DATA, wordpiece
 
-DATA = Path(__file__).parent / "data"
-VOCABULARY, TABLES = DATA / "minilm_vocab.txt", DATA / "word_vectors.bin"
+TABLES = DATA / "word_vectors.bin"
 DIMENSIONS = 96
 QUESTIONS, MEMORIES = 0, 1  # the tables in the file, one after the other
 # A component is a byte, this much more than its value.
 ZERO = 128
 # Characters and pieces of a text that are read: sums of so many bytes stay within the two bytes of a lane.
-READ, PIECES, LONGEST_WORD = 2_000, 200, 40
-# Vectors of texts, and pieces of words and their rows, that a process keeps.
-KEPT, WORDS_KEPT = 2_048, 20_000
+READ, PIECES = 2_000, 200
+# Vectors of texts, and rows of pieces, that a process keeps.
+KEPT, ROWS_KEPT = 2_048, 20_000
 # Texts between two looks at the clock.
 STEP = 16
 
-_HAN = "\u3400-\u9fff\uf900-\ufaff"
-_WORD, _ASCII_WORD = rf"[{_HAN}]|[^\W_{_HAN}]+|[^\w\s]|_", r"[^\W_]+|[^\w\s]|_"
 _LANES = struct.Struct(f"<{DIMENSIONS}H")
 
 
@@ -50,40 +45,21 @@ class WordVectors:
     """The two tables, read where they lie."""
 
     def __init__(self) -> None:
-        words = VOCABULARY.read_text(encoding="utf-8").splitlines()
-        self._places = dict(zip(words, range(len(words)), strict=True))
+        self._pieces = wordpiece()
         with TABLES.open("rb") as file:
             self._rows = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._table = len(self._rows) // 2
-        self._pieces_of = lru_cache(maxsize=WORDS_KEPT)(self._split)
-        self._row = lru_cache(maxsize=WORDS_KEPT)(self._wide)
+        self._row = lru_cache(maxsize=ROWS_KEPT)(self._wide)
         self.memory = lru_cache(maxsize=KEPT)(self._memory)
 
     def pieces(self, text: str) -> list[int]:
-        """The places of a text's first pieces in the vocabulary; what it has no piece for is left out."""
-        text = text[:READ].lower()
-        if not text.isascii():
-            text = "".join(one for one in unicodedata.normalize("NFD", text) if unicodedata.category(one) != "Mn")
-        found: list[int] = []
-        for word in _compiled(_ASCII_WORD if text.isascii() else _WORD).findall(text):
-            found += self._pieces_of(word)
-            if len(found) >= PIECES:
+        """Number a text's first pieces in the vocabulary; a word that it has no piece for is left out."""
+        pieces: list[int] = []
+        for word in self._pieces.words(text[:READ]):
+            pieces += self._pieces.pieces_of(word)
+            if len(pieces) >= PIECES:
                 break
-        return found[:PIECES]
-
-    def _split(self, word: str) -> tuple[int, ...]:
-        """A word as the longest pieces from its left; () when some part is in none."""
-        found, start = [], 0
-        while start < len(word):
-            for end in range(min(len(word), start + LONGEST_WORD), start, -1):
-                place = self._places.get(("##" if start else "") + word[start:end])
-                if place is not None:
-                    break
-            else:
-                return ()
-            found.append(place)
-            start = end
-        return tuple(found)
+        return pieces[:PIECES]
 
     def question(self, text: str) -> Sum:
         return self._sum(text, QUESTIONS)
@@ -104,12 +80,6 @@ class WordVectors:
         wide = bytearray(2 * DIMENSIONS)
         wide[::2] = self._rows[place * DIMENSIONS : (place + 1) * DIMENSIONS]
         return int.from_bytes(wide, "little")
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled when a text is first read by it: that of Han alone is a fiftieth of a cold recall."""
-    return re.compile(pattern)
 
 
 @cache

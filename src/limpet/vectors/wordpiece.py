@@ -1,0 +1,85 @@
+"""Pieces of words (WordPiece, as BERT reads English): the vocabulary that the models in the package share."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from functools import cache, lru_cache
+from pathlib import Path
+
+DATA = Path(__file__).parent / "data"
+VOCABULARY = DATA / "vocabulary.txt"
+# A longer word has no pieces: it is a hash, a coded file, or a line without spaces in a script that the models cannot read.
+LONGEST_WORD = 100
+# Words whose pieces a process keeps.
+KEPT_WORDS = 20_000
+# Ideographs stand alone.
+_HAN = (
+    (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F),
+    (0x2B820, 0x2CEAF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F),
+)  # fmt: skip
+
+
+class _Characters(dict[int, str]):
+    """What `str.translate` puts for each character of a text in lower case and in form NFD."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        category = unicodedata.category(character)
+        if character in "\t\n\r" or category[0] == "Z":
+            put = " "
+        elif category in ("Mn", "Cc", "Cf", "Co") or code == 0xFFFD:  # accents and control characters
+            put = ""
+        elif category[0] == "P" or (code < 128 and category[0] == "S") or any(a <= code <= b for a, b in _HAN):
+            put = f" {character} "
+        else:
+            put = character
+        self[code] = put
+        return put
+
+
+class WordPiece:
+    """Splits texts into the numbers of pieces in a vocabulary. Thread-safe."""
+
+    def __init__(self, words: list[str]) -> None:
+        self.numbers = dict(zip(words, range(len(words)), strict=True))
+        self.begin, self.end, self.unknown = (self.numbers[mark] for mark in ("[CLS]", "[SEP]", "[UNK]"))
+        self._characters = _Characters()
+        # Returns () for a word that some part of has no piece.
+        self.pieces_of: Callable[[str], tuple[int, ...]] = lru_cache(maxsize=KEPT_WORDS)(self._split)
+
+    def words(self, text: str) -> list[str]:
+        """Split a text into words in lower case without accents; punctuation and ideographs stand alone."""
+        text = text.lower()
+        if not text.isascii():
+            text = unicodedata.normalize("NFD", text)
+        return text.translate(self._characters).split()
+
+    def ids(self, text: str, most: int) -> list[int]:
+        """Number the pieces of a text with the mark before and behind it, cut to `most` in all."""
+        ids = [self.begin]
+        for word in self.words(text):
+            ids += self.pieces_of(word) or (self.unknown,)
+            if len(ids) >= most - 1:
+                break
+        return [*ids[: most - 1], self.end]
+
+    def _split(self, word: str) -> tuple[int, ...]:
+        """Take the longest piece from the left until the word is used up."""
+        pieces: list[int] = []
+        start = 0
+        while start < len(word) <= LONGEST_WORD:
+            for end in range(len(word), start, -1):
+                number = self.numbers.get(("##" if start else "") + word[start:end])
+                if number is not None:
+                    break
+            else:
+                return ()
+            pieces.append(number)
+            start = end
+        return tuple(pieces)
+
+
+@cache
+def wordpiece() -> WordPiece:
+    return WordPiece(VOCABULARY.read_text(encoding="utf-8").splitlines())
