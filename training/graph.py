@@ -1,8 +1,8 @@
 """The ONNX graph of a BERT encoder: fused operators, products in 32 bits, weights stored in 8 bits.
 
-Every matrix is stored as int8 with one scale a column, the word table as int8 with one scale a row. The runtime multiplies the
-matrices out when it loads the file; of the word table it multiplies the rows that a text asks for. Sums are made in floating point,
-so a text has one result on every processor, alone or in a batch.
+Every matrix is stored as int8 with one scale a column, the word table as int8 with one scale a row. The runtime
+multiplies the matrices out when it loads the file; of the word table it multiplies the rows that a text asks for. Sums
+are made in floating point, so a text has one result on every processor, alone or in a batch.
 
 Parameters keep their names in torch, without what stands before `embeddings.` and `encoder.`: `read` gives them back.
 """
@@ -117,7 +117,7 @@ def _stored(values: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def write(state: Mapping[str, np.ndarray], path: Path) -> None:
-    """Write an encoder with the parameters of `state`: its logits if it has a classifier, else the states of its tokens."""
+    """Write an encoder: its logits if `state` has a classifier, else the hidden states of its tokens."""
     state = {name.removeprefix("model.").removeprefix("bert."): value for name, value in state.items()}
     graph = Graph(state)
     hidden = graph.encoder()

@@ -32,6 +32,11 @@ PARAMETER = re.compile(r"(model|bert|classifier|embeddings|encoder)\.")
 def unpacked(path: str) -> dict[str, torch.Tensor]:
     """The parameters by their names in torch, in 32 bits."""
     graph = onnx.load(path).graph
+    if not any(node.op_type == "MatMulInteger" for node in graph.node):
+        state = read(Path(path))
+        above = "bert." if "classifier.weight" in state else ""
+        names = {name: name if name.startswith("classifier.") else above + name for name in state}
+        return {names[name]: torch.from_numpy(np.array(value)) for name, value in state.items()}
     known = {one.name: numpy_helper.to_array(one).copy() for one in graph.initializer}
     found: dict[str, np.ndarray] = {}
     # What reads an output: to get from a matrix to the bias behind it.

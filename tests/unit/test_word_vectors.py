@@ -7,8 +7,8 @@ import time
 import pytest
 
 import limpet
-from limpet.vectors.wordpiece import VOCABULARY, wordpiece
 from limpet.vectors.word_vectors import DIMENSIONS, TABLES, cosines, word_vectors
+from limpet.vectors.wordpiece import VOCABULARY, wordpiece
 
 DAY = "2026-03-01T12:00:00Z"
 NOTES = (

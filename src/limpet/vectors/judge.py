@@ -51,7 +51,7 @@ class Judge:
                 self._session = checked_session(MODEL, str(json.loads(FIGURES.read_text(encoding="utf-8"))["sha256"]))
 
     def scores(self, question: str | Sequence[str], texts: Sequence[str]) -> list[float]:
-        """Log-odds that each text answers the question, or its own question if there are several, in the order of the texts.
+        """Log-odds that each text answers the question, or its own where there are several, in the order of the texts.
 
         Raises EmbedderUnavailable.
         """

@@ -131,7 +131,7 @@ class OnnxModel:
 
 
 def padded(rows: Sequence[Sequence[int]], kinds: Sequence[Sequence[int]] | None = None) -> dict[str, np.ndarray]:
-    """Lay the tokens of texts out as BERT-like models take them, by the names of their inputs: each (texts, longest)."""
+    """Lay the tokens of texts out as BERT-like models take them, each input int64 (texts, longest)."""
     import numpy as np
 
     shape = len(rows), max(map(len, rows))
@@ -148,19 +148,19 @@ def padded(rows: Sequence[Sequence[int]], kinds: Sequence[Sequence[int]] | None 
 def checked_session(path: Path, sha256: str) -> Any:
     """Open a session of a model file whose digest is known. Raises EmbedderUnavailable."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise EmbedderUnavailable(f"a model file is missing: {path.name}", hint=REINSTALL) from error
-    if hashlib.sha256(data).hexdigest() != sha256:
+    if digest != sha256:
         raise EmbedderUnavailable(f"{path.name} is not the file it should be (sha256 differs)", hint=REINSTALL)
-    session = session_of(path, data)
-    del data
+    session = session_of(path)
     give_back()
     return session
 
 
-def session_of(path: Path, data: bytes | None = None) -> Any:
-    """Open a session of any model file, of its bytes if they were read already. Raises EmbedderUnavailable."""
+def session_of(path: Path) -> Any:
+    """Open a session of any model file. Raises EmbedderUnavailable."""
     # Its wheels tell their maker about each model that is loaded, unless this is set before they are imported.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
@@ -176,6 +176,7 @@ def session_of(path: Path, data: bytes | None = None) -> Any:
     options.enable_cpu_mem_arena = False
     options.log_severity_level = 3
     try:
-        return onnxruntime.InferenceSession(data or str(path), options, providers=["CPUExecutionProvider"])
+        # By its path: given bytes are kept beside what is made of them.
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:
         raise EmbedderUnavailable(f"onnxruntime cannot load {path.name}: {error}") from error

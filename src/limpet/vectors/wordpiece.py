@@ -9,7 +9,7 @@ from pathlib import Path
 
 DATA = Path(__file__).parent / "data"
 VOCABULARY = DATA / "vocabulary.txt"
-# A longer word has no pieces: it is a hash, a coded file, or a line without spaces in a script that the models cannot read.
+# A longer word has no pieces: it is a hash, a coded file, or a line without spaces in a script unknown to the models.
 LONGEST_WORD = 100
 # Words whose pieces a process keeps.
 KEPT_WORDS = 20_000
