@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure evaluation fuzz bench performance embedder-figures dist check-platforms site clean coverage
+.PHONY: setup demo test test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure evaluation fuzz budget bench performance embedder-figures dist check-platforms site clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -95,6 +95,9 @@ fuzz: setup  ## a million hostile inputs in process and 10,000 each to command l
 	@LIMPET_FUZZ=100000 $(BIN)/python -m pytest tests/property/test_readers.py -q
 	@LIMPET_FUZZ=200 $(BIN)/python -m pytest tests/property tests/quality tests/unit -q -n auto --dist loadgroup
 	@LIMPET_FUZZ=10000 $(BIN)/python -m pytest tests/flows/test_server_limits.py -q
+
+budget: setup  ## what the code takes, a package a line; limits of tests/structure/budget.json that it is below are lowered
+	@$(BIN)/python -m tests.structure.budget --write
 
 bench: setup  ## speed table; quality: python -m benchmarks.locomo --data FILE
 	@$(BIN)/python -m benchmarks.speed --sizes 1000,10000

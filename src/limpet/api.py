@@ -947,6 +947,7 @@ class Limpet:
     def purge(
         self, id: str, *, confirm: bool = False, dry_run: bool = False, all_wordings: bool = False,
         quoting: bool = False, copies: bool = False, prove: bool = False, wait: float = erasure.WAIT_SECONDS,
+        scopes: Iterable[str] | None = None,
     ) -> PurgeReport:  # fmt: skip
         """Erase a memory's content from rows, index, vectors, log, ledger and mirrors; a tombstone stays.
 
@@ -954,7 +955,8 @@ class Limpet:
         what else holds the words; on request that goes too: `all_wordings`, the memories that it replaced or that were
         merged with it; `quoting`, memories that hold its words; `copies`, backups (purged in there), exports and
         segments. `wait`: seconds for processes that read the state from before; if one still does, the report `waits`,
-        and the queue sees to it. `prove`: search the files for it, byte by byte. Raises NotFound, AmbiguousId.
+        and the queue sees to it. `prove`: search the files for it, byte by byte. `scopes`: erase and name memories of
+        these alone, and no file outside of the store. Raises NotFound, AmbiguousId, BadInput.
 
         >>> id = memory.remember("Ana lives at 5 Elm Road").id
         >>> memory.purge(id, dry_run=True).purged
@@ -969,7 +971,8 @@ class Limpet:
             )
         return erasure.purge(
             self._context, id, confirm=confirm and not dry_run, all_wordings=all_wordings, quoting=quoting,
-            copies=copies, prove=prove, wait=wait, reopened=self._reopened,
+            copies=copies, prove=prove, wait=wait, scopes=None if scopes is None else tuple(scopes),
+            reopened=self._reopened,
         )  # fmt: skip
 
     def _reopened(self, path: str) -> Limpet:

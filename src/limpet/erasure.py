@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .model.dataclass import NamedTuple
-from .model.errors import LimpetError
+from .model.errors import BadInput, LimpetError
 from .model.ids import format_id, parse_id
 from .model.memory import STATES
 from .store.records import Filter, Scan
@@ -54,17 +54,20 @@ class PurgeReport(NamedTuple):
 def purge(
     context: Context, id: str, *, confirm: bool, all_wordings: bool = False, quoting: bool = False,
     copies: bool = False, prove: bool = False, wait: float = WAIT_SECONDS,
-    reopened: Callable[[str], AbstractContextManager[Any]] | None = None,
+    scopes: Collection[str] | None = None, reopened: Callable[[str], AbstractContextManager[Any]] | None = None,
 ) -> PurgeReport:  # fmt: skip
     """`reopened`: opens a copy of the store at a path, for the same purge in there; for `copies` alone."""
     store, memory = context.store, context.memory(id)
+    within = context.scopes if scopes is None else tuple(set(scopes).intersection(context.scopes))
+    if memory.scope not in within:
+        raise BadInput(f"memory {memory.id} is of another scope than those of this purge")
     raw = parse_id(memory.id)
     gone = memory.state == "purged"
     versions = len(store.memories.versions(raw))
     events = sum(1 for _ in store.ledger.events(memory=raw))
-    wordings = _wordings(context, memory)
+    wordings = _wordings(context, memory, within)
     going = [memory, *(wordings if all_wordings else [])]
-    quoted = _quoting(context, going)
+    quoted = _quoting(context, going, within)
     if quoting:
         going += [one for one in map(context.memory, quoted) if one.state != "purged"]
     ids = [parse_id(one.id) for one in going]
@@ -79,6 +82,8 @@ def purge(
         if not waits and store.erasure.scour([*pieces, *others]):
             waits = not store.erasure.flush(wait)
     places = _places(context, refresh=confirm)
+    if scopes is not None:  # a file may hold the memories of any scope
+        places = []
     left = _holding(context, pieces, places)
     if confirm and copies and reopened is not None:
         _erase_copies(context, [(path, kind) for path, kind in places if path in left], going, pieces, reopened)
@@ -94,7 +99,7 @@ def purge(
     )  # fmt: skip
 
 
-def _wordings(context: Context, memory: Memory) -> list[Memory]:
+def _wordings(context: Context, memory: Memory, scopes: tuple[str, ...]) -> list[Memory]:
     """What the memory replaced, and what that replaced; what was merged into it; what speaks for it."""
     store = context.store
     known = {parse_id(memory.id)}
@@ -104,14 +109,14 @@ def _wordings(context: Context, memory: Memory) -> list[Memory]:
         coming = set(store.erasure.replaced_by(list(coming))) - known - found
         found |= coming
     there = (store.memories.get(one) for one in sorted(found))
-    return [one for one in there if one is not None and one.state != "purged" and one.scope in context.scopes]
+    return [one for one in there if one is not None and one.state != "purged" and one.scope in scopes]
 
 
-def _quoting(context: Context, memories: Iterable[Memory]) -> tuple[str, ...]:
+def _quoting(context: Context, memories: Iterable[Memory], scopes: tuple[str, ...]) -> tuple[str, ...]:
     """Other memories of these scopes that hold the longest line of any wording, as far as an episode quotes."""
     memories = list(memories)
     found: set[str] = set()
-    where = Filter(scopes=tuple({*(one.scope for one in memories), *context.scopes}), states=STATES)
+    where = Filter(scopes=scopes, states=STATES)
     search = context.store.search
     for text in {one.content for memory in memories for one in context.store.memories.versions(parse_id(memory.id))}:
         line = max((" ".join(one.split()) for one in text.splitlines()), key=len, default="")

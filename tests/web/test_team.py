@@ -166,6 +166,99 @@ def test_what_is_of_every_scope_is_changed_by_who_has_a_token_for_it(team):
     assert team.memory.get(id).content == "The company is called Wombat" and team.memory.get(id).state == "active"
 
 
+@pytest.fixture
+def leaving(tmp_path):
+    """A team whose `project:api` has a memory that another project, `global` and files outside of the store quote."""
+    made = Team(tmp_path / "memory.db")
+    with made.memory as memory:
+        everywhere = memory.in_scope("global")
+        text = "The badge of the north gate opens with the word zanzibarquartz"
+        made.ids |= {
+            "secret": memory.remember(text).id,
+            "quoting here": memory.remember(f"Ben noted: {text}").id,
+            "quoting in global": everywhere.remember(f"Everybody heard: {text}", origin="user").id,
+            "quoting elsewhere": memory.in_scope("project:other").remember(f"Overheard: {text}").id,
+        }
+        made.files = {
+            "whole": tmp_path / "whole.jsonl",
+            "api": tmp_path / "api.mcp.jsonl",
+            "backup": tmp_path / "backup.db",
+        }
+        memory.export_jsonl(made.files["whole"])
+        memory.export_to("mcp", made.files["api"])
+        memory.backup(made.files["backup"])
+        yield made
+
+
+def purge_all(team, browser, name):
+    """Purge a memory with everything that the form offers or does not offer."""
+    typed = team.memory.in_all_scopes().abbreviate([team.ids[name]])[0]
+    asked = {"typed": typed, "quoting": "on", "all_wordings": "on", "copies": "on"}
+    return team.submit(browser, f"/memory/{team.ids[name]}/purge", **asked)
+
+
+def states(team):
+    return {name: team.memory.in_all_scopes().get(id).state for name, id in team.ids.items()}
+
+
+def test_a_purge_reaches_no_further_than_the_token(leaving):
+    browser, files = leaving.browser("ada"), {path: path.read_bytes() for path in leaving.files.values()}
+    shown = browser.get(f"/memory/{leaving.ids['secret']}/purge").text
+    assert "also 1 memory that quotes it" in shown and 'name="copies"' not in shown and "Everybody heard" not in shown
+    assert not any(path.name in shown for path in files) and "who keeps the whole store" in shown
+
+    assert purge_all(leaving, browser, "secret") == 303
+
+    erased = {name for name, state in states(leaving).items() if state == "purged"}
+    assert erased == {"secret", "quoting here"}
+    assert {path: path.read_bytes() for path in files} == files
+    assert leaving.memory.get(leaving.ids["quoting in global"]).content.endswith("zanzibarquartz")
+
+
+def test_a_purge_leaves_the_wordings_in_scopes_that_the_token_is_not_for(leaving):
+    memory, everywhere = leaving.memory, leaving.memory.in_scope("global")
+    old = everywhere.remember("Lunch is served at twelve in the hall", origin="user").id
+    new = memory.remember("Lunch is served at one in the hall", origin="user").id
+    memory.link(new, "supersedes", old)
+    leaving.ids |= {"old": old, "new": new}
+
+    assert purge_all(leaving, leaving.browser("ada"), "new") == 303
+
+    assert states(leaving)["new"] == "purged" and states(leaving)["old"] != "purged"
+
+
+def test_the_page_of_a_purge_is_for_who_may_purge_that_memory(leaving):
+    for name in ("quoting in global", "global"):
+        assert leaving.browser("ada").get(f"/memory/{leaving.ids[name]}/purge").status_code == 403, name
+        assert purge_all(leaving, leaving.browser("ada"), name) == 403, name
+    assert purge_all(leaving, leaving.browser("ada"), "quoting elsewhere") == 404
+    assert "purged" not in states(leaving).values()
+
+
+def test_a_purge_of_two_scopes_reaches_both_and_no_file(leaving):
+    leaving.given["both"] = leaving.tokens.create(
+        "both", role="admin", scopes=["project:api", "global"], seconds=3_600
+    )[1]
+    files = {path: path.read_bytes() for path in leaving.files.values()}
+
+    assert purge_all(leaving, leaving.browser("both"), "secret") == 303
+
+    erased = {name for name, state in states(leaving).items() if state == "purged"}
+    assert erased == {"secret", "quoting here", "quoting in global"}
+    assert {path: path.read_bytes() for path in files} == files
+
+
+def test_who_keeps_the_whole_store_purges_it_everywhere(leaving):
+    browser = leaving.browser("root")
+    shown = browser.get(f"/memory/{leaving.ids['secret']}/purge").text
+    assert "also 3 memories that quote it" in shown and all(path.name in shown for path in leaving.files.values())
+
+    assert purge_all(leaving, browser, "secret") == 303
+
+    assert {name for name, state in states(leaving).items() if state != "purged"} == {"api", "global", "other"}
+    assert not leaving.files["whole"].exists() and not leaving.files["api"].exists()
+
+
 def test_the_buttons_are_those_that_one_may_press(team):
     page = f"/memory/{team.ids['api']}"
     assert "<textarea" not in team.browser("ben").get(page).text

@@ -25,6 +25,7 @@ from starlette.staticfiles import StaticFiles
 
 from ..model.clock import Clock, SystemClock
 from ..model.errors import BadInput, ChangedSince, LimpetError, NotFound, StoreReadOnly
+from ..model.memory import GLOBAL_SCOPE
 from . import shown
 from .access import Access, Guard, NotAllowed, Visitor, guarded
 
@@ -205,6 +206,12 @@ class Ask:
         for id in ids:
             if not self.visitor.sees(self.memory.get(id).scope):
                 raise NotAllowed("this memory is of a scope that your token may read and not change")
+
+    def purgeable(self) -> list[str] | None:
+        """The scopes whose memories a purge may erase; None: every one, and copies outside of the store."""
+        if self.visitor.may("owner"):
+            return None
+        return [one for one in (self.memory.scope, GLOBAL_SCOPE) if self.visitor.sees(one)]
 
     def name(self, name: str) -> str:
         """A part of the path."""

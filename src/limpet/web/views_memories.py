@@ -223,7 +223,8 @@ def purge_asked(ask: Ask) -> Response:
 
 def _purge_page(ask: Ask, wrong: str, status: int = 200) -> Response:
     one = ask.memory.get(ask.name("id"))
-    would = ask.memory.purge(one.id, dry_run=True)
+    ask.own(one.id)
+    would = ask.memory.purge(one.id, dry_run=True, scopes=ask.purgeable())
     ids = (*would.quoted, *would.wordings)
     return ask.page(
         "purge.html", status=status, one=one, would=would, wrong=wrong, word=ask.short(one.id),
@@ -239,8 +240,9 @@ def purge(ask: Ask) -> Response:
     if not ask.visitor.may_purge():
         return _purge_page(ask, "Five purges in a minute are enough. Nothing was erased; wait a little.", 429)
     ask.memory.purge(
-        id, confirm=True, all_wordings="all_wordings" in flags, quoting="quoting" in flags, copies="copies" in flags
-    )
+        id, confirm=True, all_wordings="all_wordings" in flags, quoting="quoting" in flags, copies="copies" in flags,
+        scopes=ask.purgeable(),
+    )  # fmt: skip
     return ask.back(f"/memory/{id}", said="purged")
 
 

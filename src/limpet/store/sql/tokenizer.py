@@ -10,6 +10,8 @@ import apsw
 MAX_TERMS_LOOKED_UP = 400
 # Texts whose index terms are kept: topics, names and dates come again and again.
 MAX_STEMMED = 10_000
+# FTS5 keeps no more of a word, and cuts a longer one even within a character.
+MAX_TERM_BYTES = 32_768
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 
@@ -22,7 +24,7 @@ class Tokenizer:
     def tokens(self, text: str) -> Iterator[str]:
         """The index terms of a text, in order, as the index has them."""
         for token in self._tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False):
-            yield token[0]
+            yield _bounded(token[0])
 
     def stems(self, text: str) -> frozenset[str]:
         found = self._stemmed.get(text)
@@ -38,8 +40,16 @@ class Tokenizer:
         raw = text.encode("utf-8", "replace")
         found: dict[str, str] = {}
         for start, end, *stems in self._tokenize(raw, apsw.FTS5_TOKENIZE_QUERY, None):
-            if stems[0] not in found:
+            term = _bounded(stems[0])
+            if term not in found:
                 if len(found) >= MAX_TERMS_LOOKED_UP:
                     break
-                found[stems[0]] = raw[start:end].decode("utf-8", "replace")
+                found[term] = raw[start:end].decode("utf-8", "replace")
         return found
+
+
+def _bounded(term: str) -> str:
+    """Return the characters of a term that the index keeps whole."""
+    if len(term) * 4 <= MAX_TERM_BYTES:
+        return term
+    return term.encode()[:MAX_TERM_BYTES].decode(errors="ignore")

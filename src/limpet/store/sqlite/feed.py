@@ -23,7 +23,7 @@ _COLUMN = (
 )
 _ONE = f"SELECT group_concat(place) FROM (SELECT doc * 8 + {_COLUMN} AS place FROM temp.word WHERE term = ? LIMIT ?)"
 _AFTER = (
-    "SELECT term, count(*), group_concat(place)"
+    "SELECT CAST(term AS BLOB), count(*), group_concat(place)"
     f" FROM (SELECT term, doc * 8 + {_COLUMN} AS place FROM temp.word WHERE term > ? ORDER BY term LIMIT ?)"
     " GROUP BY term ORDER BY term"
 )
@@ -49,13 +49,16 @@ class SqliteWordFeed:
 
     def lists_after(self, word: str, *, most: int) -> WordLists:
         rows = self._con.execute(_AFTER, (word, most)).fetchall()
+        # Replace: FTS5 cuts a very long word within a character. No query has such a term.
+        terms = [row[0].decode(errors="replace") for row in rows]
         more = sum(row[1] for row in rows) >= most
         if more and len(rows) == 1:
-            return WordLists([rows[0][0]], [most], _numbers(None), more)
+            return WordLists(terms, [most], _numbers(None), more)
         if more:
             rows.pop()  # cut off
+            terms.pop()
         places = _numbers(",".join(row[2] for row in rows))
-        return WordLists([row[0] for row in rows], [row[1] for row in rows], places, more)
+        return WordLists(terms, [row[1] for row in rows], places, more)
 
     def texts(self, text_ids: Iterable[int]) -> Iterable[IndexedText]:
         rows = self._con.execute(
