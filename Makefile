@@ -2,22 +2,31 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
+CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
+# Structure, model and text, the store, and a flow of each kind: `make quick`.
+QUICK := tests/structure tests/unit tests/contract $(foreach one,story remember recall beliefs cli hooks mcp_calls mirror,tests/flows/test_$(one).py)
 
-.PHONY: setup demo test test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure evaluation fuzz budget bench performance embedder-figures dist check-platforms site clean coverage
+.PHONY: setup demo test quick test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure evaluation fuzz budget bench performance embedder-figures dist check-platforms site clean coverage
 
 setup: $(STAMP)
-$(STAMP): pyproject.toml
+$(CORE): pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "limpet needs Python 3.11 or newer: make PYTHON=/path/to/python3"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $(CORE)
+$(STAMP): $(CORE)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e . --group dev
 	@touch $(STAMP)
 
-demo: setup  ## two sessions in separate processes: remember, recall, correct, explain
+demo: $(CORE)  ## two sessions in separate processes: remember, recall, correct, explain
 	@$(BIN)/python examples/demo.py
 
-test: setup  ## the whole everyday suite
+quick: setup  ## what to run between commits: the first two minutes of the suite
+	@$(BIN)/python -m pytest -n auto --dist loadgroup $(QUICK)
+
+test: setup  ## the whole everyday suite; a few examples of every property
 	@$(BIN)/python -m pytest -n auto --dist loadgroup
 
 test-postgres: setup  ## tenants at full count; properties and the state machine, written for files, on a PostgreSQL server from a wheel
@@ -93,7 +102,7 @@ fuzz: setup  ## a million hostile inputs in process and 10,000 each to command l
 	@LIMPET_FUZZ=20000 $(BIN)/python -m pytest tests/property/test_hostile_events.py -q -k "not torn"
 	@LIMPET_FUZZ=100000 $(BIN)/python -m pytest tests/property/test_hostile_events.py -q -k torn
 	@LIMPET_FUZZ=100000 $(BIN)/python -m pytest tests/property/test_readers.py -q
-	@LIMPET_FUZZ=200 $(BIN)/python -m pytest tests/property tests/quality tests/unit -q -n auto --dist loadgroup
+	@LIMPET_FUZZ=500 $(BIN)/python -m pytest -q -m hypothesis -n auto --dist loadgroup
 	@LIMPET_FUZZ=10000 $(BIN)/python -m pytest tests/flows/test_server_limits.py -q
 
 budget: setup  ## what the code takes, a package a line; limits of tests/structure/budget.json that it is below are lowered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import limpet
@@ -357,7 +357,6 @@ FILTERS = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=150)
 @given(FILTERS, st.sampled_from(sorted(ORDERS)), st.integers(1, 6), st.booleans())
 def test_both_engines_let_the_same_pass(engines, where, sort, limit, descending):
     real, reference = engines

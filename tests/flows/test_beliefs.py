@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import limpet
@@ -94,7 +94,6 @@ def test_facts_of_another_scope_are_not_seen(path, clock, memory):
     assert memory.fact("user.city").value == "Rome"
 
 
-@settings(max_examples=25)
 @given(st.lists(st.tuples(st.integers(0, 6), st.sampled_from("abc"), st.booleans()), min_size=1, max_size=10))
 def test_at_most_one_value_holds_at_any_instant(steps):
     clock = limpet.FixedClock("2026-03-10T00:00:00Z")

@@ -8,7 +8,7 @@ import sys
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import limpet
@@ -317,7 +317,6 @@ statements = st.lists(
 )
 
 
-@settings(max_examples=40)
 @given(
     statements,
     st.integers(1, 1_200),

@@ -6,7 +6,7 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import limpet
@@ -394,7 +394,6 @@ def test_both_texts_stand_side_by_side_where_there_is_room(memory, path, capsys,
 # -- the brief's budget
 
 
-@settings(max_examples=30)
 @given(
     st.lists(
         st.tuples(st.sampled_from(COUNTS), st.text(st.characters(exclude_categories=("C", "Z")), max_size=60)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import limpet
@@ -148,7 +148,6 @@ SAID = st.tuples(st.sampled_from(["Ana", "bot"]), st.sampled_from(["yes", "no", 
 TURNS = st.lists(SAID, min_size=1, max_size=12)
 
 
-@settings(max_examples=60, deadline=None)
 @given(talk=TURNS, more=TURNS, timed=st.booleans())
 def test_any_conversation_is_kept_whole_and_once(talk, more, timed):
     days = [f"2026-01-{n + 1:02}" for n in range(len(talk) + len(more))] if timed else None

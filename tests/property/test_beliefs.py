@@ -237,7 +237,6 @@ def test_a_purge_leaves_no_byte(tmp_path_factory, words, changes, embedded, afte
             assert mark.encode() not in bytes_, (name, mark)
 
 
-@settings(max_examples=25)
 @given(st.lists(st.tuples(TEXTS, CHANGES), min_size=1, max_size=3))
 def test_as_of_now_is_what_is(steps):
     clock = limpet.FixedClock("2026-03-01T12:00:00Z")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import limpet
@@ -15,7 +15,6 @@ from limpet.agents.hooks.session_state import left_off, survival
 anything = st.text(max_size=400)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.fixed_dictionaries(

@@ -135,7 +135,6 @@ apart = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
 @given(apart, apart, apart)
 def test_a_store_of_several_devices_is_byte_identical_through_jsonl(actions, others, later):
     with tempfile.TemporaryDirectory() as name:

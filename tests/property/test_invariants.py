@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import limpet
 from tests.unit.test_vectors import index_of
 
-FEW = settings(max_examples=40)
 WORDS = st.sampled_from(
     ["rate", "limit", "is", "100", "per", "minute", "deploy", "never", "Berlin", "WAL", "café", "東京", "don't", "😀"]
 )
@@ -38,7 +37,6 @@ def opened(scope="project:api"):
     return limpet.open(":memory:", scope=scope, clock=limpet.FixedClock("2026-03-01T12:00:00Z"))
 
 
-@FEW
 @given(st.lists(st.tuples(SCOPES, TEXTS), min_size=1, max_size=12), SCOPES)
 def test_no_text_leaves_its_scope(said, scope):
     with opened(scope) as memory:
@@ -60,7 +58,6 @@ def test_no_vector_leaves_its_scope(said, scope):
         assert {one.id for one in found} == {one.id for one in memory.list().memories}
 
 
-@FEW
 @given(st.lists(TEXTS, min_size=1, max_size=8), QUERIES)
 def test_any_query_is_answered_with_what_was_said(texts, query):
     with opened() as memory:
@@ -76,7 +73,6 @@ def test_any_query_is_answered_with_what_was_said(texts, query):
         ]
 
 
-@FEW
 @given(TEXTS)
 def test_what_is_stored_is_what_was_said(text):
     with opened() as memory:
@@ -87,7 +83,6 @@ def test_what_is_stored_is_what_was_said(text):
         assert memory.remember(text).status == "observed"
 
 
-@FEW
 @given(
     st.integers(0, 2**32 - 1),
     st.lists(st.tuples(st.integers(0, 40), st.integers(1, 4)), max_size=40, unique_by=lambda pair: pair[0]),
@@ -116,7 +111,6 @@ def test_a_scan_orders_as_brute_force_does(seed, slots, scopes, allowed, steps):
     assert all(abs(score[body] - exact[body]) < 0.02 for body in visible)
 
 
-@settings(max_examples=25)
 @given(
     st.lists(st.tuples(SCOPES, TEXTS, st.lists(WORDS, max_size=2)), min_size=1, max_size=8),
     st.lists(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.devices import OPERATIONS, Device, everything, seeded
 
 
-@settings(max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 1 << 20)), min_size=3, max_size=60))
 def test_out_in_and_out_again_is_byte_identical(steps):
     with tempfile.TemporaryDirectory() as name:

@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import limpet
@@ -190,7 +190,6 @@ def lived(*steps):
     return [(step, 0, "{}", "a") for step in steps]
 
 
-@settings(max_examples=120)
 @given(st.lists(STEP, max_size=14))
 @example(lived("remember", "lose base", "correct", "copy", "copy"))
 def test_no_text_is_lost_and_twice_is_once(steps):
@@ -202,7 +201,6 @@ def test_no_text_is_lost_and_twice_is_once(steps):
             check(life)
 
 
-@settings(max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from(SHAPES), WORDS), min_size=1, max_size=6), st.booleans())
 def test_every_shape_of_text_comes_back_from_the_folder_as_it_was(texts, crlf):
     """Marks lost and line ends changed: the memories are still the same ones, and none was edited."""

@@ -198,7 +198,7 @@ def test_any_transcript_is_organized_reported_or_refused(name, place):
         assert memory.stats().events == 0
 
 
-@settings(FUZZ, max_examples=60)
+@FUZZ
 @given(
     st.binary(max_size=3_000)
     | st.text(max_size=300).map(str.encode)
@@ -208,7 +208,7 @@ def test_lz4_gives_back_what_it_packed(data):
     assert amem.unpack_text(amem.pack_text(data), len(data)) == data
 
 
-@settings(FUZZ, max_examples=60)
+@FUZZ
 @given(st.binary(max_size=200))
 def test_lz4_refuses_or_stays_within_its_limit(blob):
     with suppress(ValueError):
@@ -218,7 +218,7 @@ def test_lz4_refuses_or_stays_within_its_limit(blob):
 pairs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25)
 
 
-@settings(FUZZ, max_examples=100)
+@FUZZ
 @given(pairs, pairs)
 def test_no_cycle_is_left_and_nothing_is_left_out_without_one(new, there):
     there = [(a, b) for a, b in there if a > b]  # makes no cycle by itself
@@ -240,7 +240,7 @@ def _circular(pairs):
     return False
 
 
-@settings(FUZZ, max_examples=25)
+@FUZZ
 @given(
     st.lists(
         st.tuples(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 import limpet
@@ -50,7 +50,6 @@ def on(memory, id, name, said):
     }[name]()
 
 
-@settings(max_examples=150)
 @given(first=FIELDS, second=FIELDS, batch=st.booleans())
 def test_nothing_that_is_said_again_is_lost(first, second, batch):
     with limpet.open(":memory:", scope="project:api", clock=limpet.FixedClock(NOW)) as memory:
@@ -78,7 +77,6 @@ def test_nothing_that_is_said_again_is_lost(first, second, batch):
         assert memory.get(two.id).trust in TRUST and TRUST[memory.get(two.id).trust] <= TRUST[memory.get(two.id).origin]
 
 
-@settings(max_examples=100)
 @given(first=FIELDS, second=FIELDS)
 def test_undo_takes_a_restatement_back_whole(first, second):
     with limpet.open(":memory:", scope="project:api", clock=limpet.FixedClock(NOW)) as memory:
@@ -97,7 +95,6 @@ def test_undo_takes_a_restatement_back_whole(first, second):
             assert memory.why(one.id).as_dict()["links"] == links
 
 
-@settings(max_examples=40)
 @given(first=FIELDS, second=FIELDS)
 def test_nothing_beside_the_words_is_lost_when_a_check_merges_two(first, second):
     """The larger importance holds, and what the first says of the same field; what it does not say is added."""

@@ -39,7 +39,6 @@ def secrets(draw):
     return made, value
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(secrets(), min_size=1, max_size=4))
 def test_no_value_under_the_name_of_a_secret_reaches_the_file(given):
     with tempfile.TemporaryDirectory() as folder:

@@ -220,9 +220,7 @@ def everything(engine):
 
 
 TestTwoStores = TwoStores.TestCase
-TestTwoStores.settings = settings(
-    max_examples=60, stateful_step_count=25, phases=[Phase.explicit, Phase.reuse, Phase.generate]
-)
+TestTwoStores.settings = settings(stateful_step_count=25, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 
 
 @pytest.mark.parametrize("count", [3])

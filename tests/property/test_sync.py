@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.devices import OPERATIONS, Device, check_keys, everything, same_time, seeded
@@ -25,7 +25,6 @@ STEPS = st.lists(
 
 @pytest.mark.parametrize("count", [2, 3])
 @given(steps=STEPS, skew=st.integers(-5_000, 5_000))
-@settings(max_examples=60)
 def test_stores_that_have_exchanged_all_segments_are_equal(count, steps, skew):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from limpet.text import instructions
@@ -19,14 +19,12 @@ WORDS = sorted(
 FULL = [(name, re.compile(pattern)) for name, pattern in instructions._PATTERNS]
 
 
-@settings(max_examples=500)
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join))
 def test_the_quick_look_changes_no_verdict(text):
     found = next((name for name, pattern in FULL if pattern.search(instructions._levelled(text))), None)
     assert instructions.reads_like_instruction(text) == found
 
 
-@settings(max_examples=300)
 @given(st.sampled_from(range(len(FULL))).flatmap(lambda i: st.tuples(st.just(i), st.from_regex(FULL[i][1]))))
 def test_what_a_pattern_finds_holds_what_it_needs(found):
     place, text = found

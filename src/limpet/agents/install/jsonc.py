@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
@@ -52,8 +53,12 @@ class Node:
         return next((one for one in reversed(self.children) if one.key == key), None)
 
 
+@lru_cache(maxsize=8)  # an install asks sixty times about the same few texts
 def read(text: str) -> Node:
-    """The document, with places. Comments and trailing commas are allowed. Raises NotJson."""
+    """Read the document, with places; nobody changes what is returned. Comments and trailing commas are allowed.
+
+    Raises NotJson.
+    """
     begin = _skip(text, 1 if text.startswith("\ufeff") else 0)
     node = _value(text, begin, 0)
     end = _skip(text, node.end)
