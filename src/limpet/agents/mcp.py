@@ -54,7 +54,6 @@ class Drain:
         self._since: float | None = math.inf
         self._called_at = 0.0
         self._stopping = threading.Event()
-        self._given_back = 0.0  # when memory was last handed back
         self._thread = threading.Thread(target=self._run, name="limpet-work", daemon=True)
 
     def start(self) -> None:
@@ -74,9 +73,7 @@ class Drain:
         """An exposure for each memory that a tool answered with. `seen`: the store from the scope of the call."""
         if items and not self._memory.read_only:
             self._exposures.append((seen or self._memory, via, items, session))
-            if self._since is not None:
-                self._since = min(self._since, time.monotonic())
-            self._told.set()
+            self.wake()
 
     def stop(self) -> None:
         self._deaf()
@@ -97,7 +94,8 @@ class Drain:
             if self._pause() <= 0.0:
                 self._since = None
                 self._drain()
-                self._give_back()
+                # What this thread's work and the calls before it left free in the heap, some 40 MB.
+                give_back()
         self._keep()
 
     def _pause(self) -> float:
@@ -113,12 +111,6 @@ class Drain:
             self._memory.take_in_edits()
         except LimpetError as error:
             print(f"limpet: mirrors: {error.message}", file=sys.stderr)  # noqa: T201
-
-    def _give_back(self) -> None:
-        """What this thread's work and the calls beside it left free in the heaps of their threads, some 30 MB."""
-        if time.monotonic() >= self._given_back + IDLE_LOOK_SECONDS:
-            give_back()
-            self._given_back = time.monotonic()
 
     def _keep(self) -> None:
         while self._exposures:
