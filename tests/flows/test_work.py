@@ -15,7 +15,7 @@ import pytest
 
 import limpet
 from limpet.settings import DEFAULT_EMBEDDER
-from limpet.vectors import onnx_model, own
+from limpet.vectors import own
 from limpet.vectors.calibration import FITTED
 from limpet.vectors.embedder import load_embedder
 
@@ -278,17 +278,9 @@ def test_an_embedder_that_is_unavailable_costs_no_attempts(opened, clock):
     assert opened(WordEmbedder(name="words")).work().done == 1
 
 
-@pytest.mark.parametrize(
-    ("module", "constant", "embedder"),
-    [
-        (own, "MODEL_SHA256", own.OwnModel),
-        (onnx_model, "VOCABULARY_SHA256", own.OwnModel),
-    ],
-)
-def test_a_model_file_that_is_not_the_known_one_is_not_used(opened, monkeypatch, module, constant, embedder):
-    monkeypatch.setattr(module, constant, "0" * 64)
-    onnx_model.wordpiece.cache_clear()  # a process reads the vocabulary once
-    memory = opened(embedder())
+def test_a_model_file_that_is_not_the_known_one_is_not_used(opened, monkeypatch):
+    monkeypatch.setattr(own, "MODEL_SHA256", "0" * 64)
+    memory = opened(own.OwnModel())
     memory.remember("Deploys run on Friday")
 
     with pytest.raises(limpet.EmbedderUnavailable, match="sha256") as error:
