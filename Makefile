@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # Structure, model and text, the store, and a flow of each kind: `make quick`.
 QUICK := tests/structure tests/unit tests/contract $(foreach one,story remember recall beliefs cli hooks mcp_calls mirror,tests/flows/test_$(one).py)
 
-.PHONY: setup demo test quick test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure evaluation fuzz budget bench performance embedder-figures dist check-platforms site clean coverage
+.PHONY: setup demo test quick test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure evaluation fuzz budget bench felt performance embedder-figures dist check-platforms site clean coverage
 
 setup: $(STAMP)
 $(CORE): pyproject.toml
@@ -110,6 +110,9 @@ budget: setup  ## what the code takes, a package a line; limits of tests/structu
 
 bench: setup  ## speed table; quality: python -m benchmarks.locomo --data FILE
 	@$(BIN)/python -m benchmarks.speed --sizes 1000,10000
+
+felt: setup  ## what a user waits for, of 1,000 and 10,000 turns: whole calls and processes; README and docs/performance.md from it
+	@$(BIN)/python -m benchmarks.felt --record
 
 performance: setup  ## limpet beside py-memori in one run, and docs/performance.md from it; SIZES=1000,10000 PMB=a Python with pmb-ai
 	@$(BIN)/python -m benchmarks.performance $(if $(SIZES),--sizes $(SIZES)) $(if $(PMB),--pmb $(PMB))

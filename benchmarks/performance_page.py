@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from . import felt
 from .harness import RESULTS, ROOT
 from .page import exponent, short, table
 
@@ -18,8 +19,7 @@ CHARTS = ROOT / "docs" / "performance"
 FIGURES = {
     "recall_ms": (
         "Recall",
-        "Ten results by words and meaning, the query's vector given: limpet's own model makes one in 3 ms, and its "
-        "relevance judge reads the first three in 12 more (p50)",
+        "Ten results by words and meaning, the query's vector given, without the judge (p50)",
         "ms",
     ),
     "brief_ms": ("Brief", "`prepare`: what an agent is given before it answers a message (p50)", "ms"),
@@ -51,6 +51,9 @@ def write() -> list[Path]:
             written.append(CHARTS / f"{name}.svg")
             written[-1].write_text(chart(drawn, FIGURES[name][2], FIGURES[name][0]), encoding="utf-8")
     PAGE.write_text(compose(record), encoding="utf-8")
+    felt_records = sorted(RESULTS.glob("*/felt.json"))
+    if felt_records:
+        felt.write(json.loads(felt_records[-1].read_text(encoding="utf-8")))
     return written
 
 
@@ -70,6 +73,10 @@ def compose(record: Mapping[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     parts = [
         "# Performance",
+        "## Whole calls",
+        "What a user waits for, models included; written by `make felt`.",
+        f"{felt.BEGIN}\n{felt.END}",
+        "## Parts, beside other stores",
         "Written by `make performance`, which measures limpet and its nearest peers in one run and writes this page "
         "from what it recorded. Rows are synthetic: 8 to 60 words over a Zipf vocabulary, vectors in clusters. "
         "py-memori is given the same vectors, to 100,000 rows; pmb-ai embeds every row itself and is asked as far as "
