@@ -112,8 +112,11 @@ class Context:
         if self._policy is None:
             from .remember.policy import ContentPolicy
 
-            self._policy = ContentPolicy(lambda: self.semantic().load(), lambda: self.semantic().is_loaded())
+            self._policy = ContentPolicy(lambda: self.semantic().load(), self._is_loaded)
         return self._policy
+
+    def _is_loaded(self) -> bool:
+        return self._semantic is not None and self._semantic.is_loaded()
 
     def semantic(self) -> SemanticSearch:
         """Search by meaning, composed at first use; NumPy is imported only when it searches."""

@@ -10,9 +10,7 @@ import argparse
 import os
 import re
 import sys
-from copy import copy
 from importlib import import_module
-from pathlib import Path
 from typing import NoReturn, cast
 
 from ..model import old_names
@@ -229,7 +227,7 @@ def _dispatch(argv: list[str]) -> int:
         after = names.arrange(after)
     words = command.arrange(after)
     try:
-        given = parser.parse_args(words, copy(args))
+        given = parser.parse_args(words, argparse.Namespace(**vars(args)))
     except BadInput as error:
         if not error.message.startswith("unrecognized arguments"):
             raise
@@ -351,7 +349,7 @@ def _prepare_streams() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  as long as the process
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123  as long as the process
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 

@@ -17,7 +17,6 @@ from ..rank import adjust, fuse, relevance
 from ..rank import constants as C
 from ..rank.trace import SignalTrace, Trace
 from ..rank.weights import WEIGHTS
-from ..text.describe import searchable
 from .alike import like_the_best
 from .anchor import TemporalAnchor, resolve_anchor
 from .candidates import Candidates, find_candidates
@@ -258,6 +257,7 @@ def _reranked(
     which is noted, as it was."""
     if reranker is None or reranker == JUDGE:
         return order, {}
+    from ..text.describe import searchable
     from .rerank import RerankFailed, depth, new_order, rerank
 
     first = order[: depth(plan.k)]

@@ -114,8 +114,9 @@ class Database:
             if self._reader is not None and self._reader is not self._writer:
                 self._reader.close()
             if self._writer is not None:
-                with contextlib.suppress(apsw.Error):
-                    self._writer.execute("PRAGMA optimize").fetchall()
+                if self._writer.total_changes():
+                    with contextlib.suppress(apsw.Error):
+                        self._writer.execute("PRAGMA optimize").fetchall()
                 self._writer.close()
             self._writer = self._reader = None
 
