@@ -23,6 +23,7 @@ from .model.memory import check_kinds, check_list, check_several, checks_argumen
 from .model.old_names import takes
 from .settings import Settings, read_settings, wants_judge
 from .store.engines import encrypt, open_store, restore
+from .store.records import ERASING_SECONDS
 
 if TYPE_CHECKING:
     from . import erasure
@@ -99,6 +100,8 @@ else:
 
 # What an object given as an embedder must have (vectors/embedder.py).
 EMBEDDER_HAS = ("name", "fingerprint", "dimensions", "embed_passages", "embed_query")
+# Tokens that a language model may use in one run of `organize`, when nobody says.
+BUDGET_TOKENS = 200_000
 Progress = Callable[[int, int], None]
 
 
@@ -969,7 +972,7 @@ class Limpet:
 
     def purge(
         self, id: str, *, confirm: bool = False, dry_run: bool = False, all_wordings: bool = False,
-        quoting: bool = False, copies: bool = False, prove: bool = False, wait: float = 10.0,
+        quoting: bool = False, copies: bool = False, prove: bool = False, wait: float = ERASING_SECONDS,
         scopes: Iterable[str] | None = None,
     ) -> PurgeReport:  # fmt: skip
         """Erase a memory's content from rows, index, vectors, log, ledger and mirrors; a tombstone stays.
@@ -1366,7 +1369,7 @@ class Limpet:
     def organize(
         self, paths: Iterable[str | os.PathLike[str]] = (), *, clients: Sequence[str] = (), by_folder: bool = False,
         dry_run: bool = False, summaries: bool = True, models: Sequence[str] = (),
-        budget_tokens: int = 200_000, budget_usd: float | None = None,
+        budget_tokens: int = BUDGET_TOKENS, budget_usd: float | None = None,
         progress: Progress | None = None,
     ) -> OrganizeReport:  # fmt: skip
         """Take what is worth remembering from transcripts and notes: by rules, and with `models` by these too.

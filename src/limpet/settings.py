@@ -53,7 +53,10 @@ class Settings:
 
 
 def read_settings(
-    path: str | os.PathLike[str] | None, scope: str | None, durable: bool | None, folder: str | None = None
+    path: str | os.PathLike[str] | None,
+    scope: str | None,
+    durable: bool | None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> Settings:
     """Resolve store, scope and durability. `folder`: where the scope is looked for, else here. Raises BadInput."""
     durability = os.environ.get("LIMPET_DURABILITY", "full")
@@ -116,7 +119,7 @@ def default_path() -> str:
     return os.path.join(user_folder("data"), "memory.db")
 
 
-def default_scope(folder: str | None = None) -> str:
+def default_scope(folder: str | os.PathLike[str] | None = None) -> str:
     """`project:<name>` inside a git checkout, else `global`; a store may have given the checkout another."""
     checkout = checkout_of(folder or _current_folder())
     return GLOBAL_SCOPE if checkout is None else checkout.scope

@@ -13,6 +13,7 @@ import pytest
 
 import limpet
 from limpet.store.sql.chain import chain_all
+from limpet.store.sql.statements import migrations
 from limpet.store.sqlite.connection import CHAINED, LATEST_SCHEMA, MIGRATIONS
 
 FOLDER = Path(__file__).parents[1] / "data" / "old_stores"

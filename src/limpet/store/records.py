@@ -281,6 +281,7 @@ class Source(NamedTuple):
 
 
 MOST_LISTED = 10_000  # memories on a page
+ERASING_SECONDS = 10.0  # how long a purge waits for a process that reads the state from before
 # Proposals that a reader asks for at most: older rules made hundreds, of which it leaves most out.
 MOST_WAITING = 10_000
 # The kind of a row of the review list that says why its memory, which is both of the pair, was said to be wrong.

@@ -125,7 +125,9 @@ def _stores_near(path: str) -> str:
 
     there = Path(path)
     try:
-        files = [one.name for one in there.parent.iterdir() if one.suffix in ("", there.suffix, ".db") and one.is_file()]
+        files = [
+            one.name for one in there.parent.iterdir() if one.suffix in ("", there.suffix, ".db") and one.is_file()
+        ]
     except OSError:
         files = []
     similar = difflib.get_close_matches(there.name, [name for name in files if _is_sqlite(there.with_name(name))], 2)
