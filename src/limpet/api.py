@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from copy import copy
 from importlib import import_module
-from typing import IO, TYPE_CHECKING, Any
 
 from .context import Context, Time
 from .folders import beside
@@ -25,8 +24,10 @@ from .settings import Settings, read_settings, wants_judge
 from .store.engines import encrypt, open_store, restore
 from .store.records import ERASING_SECONDS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import erasure
+    from typing import IO, Any
+
     from .erasure import PurgeReport
     from .history.audit import Audit
     from .history.claims import Match
@@ -92,7 +93,7 @@ else:
         def __getattr__(self, verb: str) -> Any:
             return getattr(import_module(self._name, __package__), verb)
 
-    erasure, beliefs, recall_lookup = _Service(".erasure"), _Service(".remember.beliefs"), _Service(".recall.lookup")
+    beliefs, recall_lookup = _Service(".remember.beliefs"), _Service(".recall.lookup")
     recall_service, remember_service = _Service(".recall.service"), _Service(".remember.service")
     mirror_service, organize_service = _Service(".mirror.service"), _Service(".organize.service")
     transfer_service, usefulness_service = _Service(".transfer.service"), _Service(".usefulness.service")
@@ -995,7 +996,9 @@ class Limpet:
                 "a purge erases for good and was not confirmed",
                 hint="confirm=True does it, dry_run=True says what would go; retract and archive can be undone",
             )
-        return erasure.purge(
+        from .erasure import purge
+
+        return purge(
             self._context, id, confirm=confirm and not dry_run, all_wordings=all_wordings, quoting=quoting,
             copies=copies, prove=prove, wait=wait, scopes=None if scopes is None else tuple(scopes),
             reopened=self._reopened,

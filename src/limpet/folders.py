@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Literal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
 
 # What the XDG base directory specification says: the variable that names a folder, and the folder when it is not set.
 _XDG = {"data": ("XDG_DATA_HOME", "~/.local/share"), "state": ("XDG_STATE_HOME", "~/.local/state")}

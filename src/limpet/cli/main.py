@@ -11,12 +11,15 @@ import os
 import re
 import sys
 from importlib import import_module
-from typing import NoReturn, cast
 
 from ..model import old_names
 from ..model.errors import BadInput, LimpetError, NotFound, StoreError, package_missing
 from . import names, output
 from .options import Command, Formatter, Parser, global_options, terminal_width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 # What --help shows: group -> command -> (module of its command group, what it does in one line).
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
@@ -270,7 +273,8 @@ def command_help(name: str) -> str:
 def find(name: str) -> Command:
     """The command of a name, its module imported."""
     module = import_module(f"{__package__}.{COMMANDS[name][0]}")
-    return cast("Command", module.COMMANDS[name])
+    command: Command = module.COMMANDS[name]
+    return command
 
 
 def command_parser(name: str, command: Command) -> Parser:

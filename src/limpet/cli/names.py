@@ -11,13 +11,15 @@ import os
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ..folders import user_folder
 from ..model.errors import AmbiguousId, BadInput, LimpetError, NotFound
 from ..model.memory import GLOBAL_SCOPE, valued
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..api import Limpet
     from ..model.memory import Memory
 

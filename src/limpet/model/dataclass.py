@@ -9,11 +9,10 @@ Type checkers see the standard library's; its `fields`, `replace`, `asdict` and 
 
 from __future__ import annotations
 
-from _collections import _tuplegetter  # what the fields of `collections.namedtuple` are
+from _collections import _tuplegetter  # type: ignore[import-not-found]  # what the fields of `collections.namedtuple` are
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 _MISSING: Any = object()  # no default
 # Characters of values that a repr shows whole; of more it shows so many characters of a text, so many of a list.
@@ -270,7 +269,11 @@ class _NamedTuple(type):
             return super().__new__(cls, name, bases, namespace)
         said = namespace.get("__annotations__") or type(name, (), namespace).__annotations__
         fields = tuple(said)
-        shared = _TUPLE_METHODS | {"__doc__": f"{name}({', '.join(fields)})", "_fields": fields, "__match_args__": fields}
+        shared = _TUPLE_METHODS | {
+            "__doc__": f"{name}({', '.join(fields)})",
+            "_fields": fields,
+            "__match_args__": fields,
+        }
         shared["_field_defaults"] = {field: namespace[field] for field in fields if field in namespace}
         own = {field: _tuplegetter(place, f"Alias for field number {place}") for place, field in enumerate(fields)}
         made: Any = type(name, (tuple,), shared | namespace | own)
@@ -284,9 +287,10 @@ class _NamedTuple(type):
         return made
 
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dataclasses import Field, dataclass, field, fields, replace
-    from typing import NamedTuple
+    from typing import Any, NamedTuple
 else:
     Field, dataclass, field, fields, replace = _Field, _dataclass, _Field, _fields, _replace
     NamedTuple = _NamedTuple("NamedTuple", (), {})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Instant, MaybeInstant, format_time, parse_time
 from ..model.dataclass import dataclass, field
@@ -30,7 +29,10 @@ from .relevance import features
 from .sources import Sources
 from .trusted import trusted_first
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..store.contract import Store
     from .explain import Explanation
     from .rerank import Reranker

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
 # Where a memory's metadata says what it was read from: {"root", "file", "line", "lines", "digest", "file_digest", ...}.
 INDEXED = "indexed"

@@ -3,14 +3,18 @@
 Rows are named tuples, not dataclasses: making a dataclass takes a millisecond that every cold command would pay.
 """
 
+from __future__ import annotations
+
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
 from ..model.clock import to_datetime
 from ..model.dataclass import NamedTuple, dataclass
 from ..model.sequence import Holds
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..model.memory import Memory
 
 # As many as there are, where a number of them is asked for; later than every time.
@@ -213,7 +217,7 @@ class Page(Holds["Memory"]):
 
     HELD = "memories"
 
-    memories: "list[Memory]"
+    memories: list[Memory]
     cursor: str | None
 
 

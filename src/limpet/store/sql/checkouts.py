@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ...checkout import Checkout, checkout_of
 from ...model.events import Event
@@ -11,6 +10,7 @@ from ...model.memory import GLOBAL_SCOPE
 from ...model.state import cancelled_by
 from .database import Connection, Repository
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from os import PathLike
 

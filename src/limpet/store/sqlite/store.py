@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from ..sql.store import SqlStore
 from .database import Database
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..contract import Describe
     from .erasure import SqliteErasure
