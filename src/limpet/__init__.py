@@ -3,9 +3,10 @@
 Every type that a verb of `Limpet` takes or gives can be imported from here.
 """
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # type checkers take it for true; `typing` itself takes as long to import as Python to start
 if TYPE_CHECKING:
+    from typing import Any
+
     from .api import Limpet, change_key, copy_store, open, restore_backup
     from .asynchronous import AsyncHistory, AsyncLimpet
     from .erasure import PurgeReport
@@ -154,7 +155,7 @@ _HOMES = {
 }  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """A public name is imported when it is asked for: a hook that only notes an action needs none of them."""
     from importlib import import_module
 

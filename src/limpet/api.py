@@ -11,33 +11,24 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from copy import copy
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from importlib import import_module
 
-from . import erasure
 from .context import Context, Time
-from .erasure import PurgeReport
-from .mirror import service as mirror_service
+from .folders import beside
 from .model import old_names
 from .model.clock import Clock, SystemClock
 from .model.errors import BadInput
 from .model.memory import check_kinds, check_list, check_several, checks_arguments, with_checks
 from .model.old_names import takes
-from .organize import service as organize_service
-from .recall import lookup as recall_lookup
-from .recall import service as recall_service
-from .remember import beliefs
-from .remember import service as remember_service
 from .settings import Settings, read_settings, wants_judge
 from .store.engines import encrypt, open_store, restore
-from .text.describe import describe
-from .transfer import service as transfer_service
-from .transfer.service import ImportReport
-from .usefulness import service as usefulness_service
-from .work import service as work_service
-from .work.service import ModelInfo
+from .store.records import ERASING_SECONDS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import IO, Any
+
+    from .erasure import PurgeReport
     from .history.audit import Audit
     from .history.claims import Match
     from .history.diff import Diff
@@ -52,14 +43,21 @@ if TYPE_CHECKING:
     from .history.walk import GraphPath
     from .history.whole import Contradictions
     from .jobs.embed import WorkReport
+    from .mirror import service as mirror_service
     from .mirror.report import MirrorReport
     from .model.memory import Memory
+    from .model.state import MemoryState, SearchFields
+    from .organize import service as organize_service
     from .organize.report import OrganizeReport
+    from .recall import lookup as recall_lookup
+    from .recall import service as recall_service
     from .recall.answer import Recall
     from .recall.brief import Brief
     from .recall.facts import Fact
     from .recall.rerank import Reranker
     from .recall.sessions import SessionRecall
+    from .remember import beliefs
+    from .remember import service as remember_service
     from .remember.forget import Forgotten
     from .remember.operations import Operation
     from .remember.retention import Retention
@@ -70,18 +68,41 @@ if TYPE_CHECKING:
     from .scan import HeldSecret
     from .store.contract import Store
     from .store.records import Action, Page, Problem, SessionRow, StoreStats
+    from .transfer import service as transfer_service
     from .transfer.copy import CopyReport
     from .transfer.devices import DeviceInfo
     from .transfer.records import TransferReport
     from .transfer.segments import SegmentReport
+    from .transfer.service import ImportReport
+    from .usefulness import service as usefulness_service
     from .usefulness.adherence import Adherence
     from .usefulness.journal_lines import Dropped, JournalLine
     from .vectors.embedder import Embedder
+    from .work import service as work_service
     from .work.backups import BackupState
     from .work.doctor import Check
+    from .work.service import ModelInfo
+else:
+
+    class _Service:
+        """A module that verbs hand over to, imported when the first of them is called."""
+
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def __getattr__(self, verb: str) -> Any:
+            return getattr(import_module(self._name, __package__), verb)
+
+    beliefs, recall_lookup = _Service(".remember.beliefs"), _Service(".recall.lookup")
+    recall_service, remember_service = _Service(".recall.service"), _Service(".remember.service")
+    mirror_service, organize_service = _Service(".mirror.service"), _Service(".organize.service")
+    transfer_service, usefulness_service = _Service(".transfer.service"), _Service(".usefulness.service")
+    work_service = _Service(".work.service")
 
 # What an object given as an embedder must have (vectors/embedder.py).
 EMBEDDER_HAS = ("name", "fingerprint", "dimensions", "embed_passages", "embed_query")
+# Tokens that a language model may use in one run of `organize`, when nobody says.
+BUDGET_TOKENS = 200_000
 Progress = Callable[[int, int], None]
 
 
@@ -93,6 +114,12 @@ class _Kept:
 
 
 KEPT: Any = _Kept()
+
+
+def _describe(state: MemoryState, mark: int | None = None) -> SearchFields:
+    from .text.describe import describe
+
+    return describe(state, mark)
 
 
 @checks_arguments
@@ -148,8 +175,8 @@ def copy_store(
 
     paths = [read_settings(path, "global", None).path for path in (source, target)]
     with (
-        closing(open_store(paths[0], describe, read_only=True)) as one,
-        closing(open_store(paths[1], describe)) as other,
+        closing(open_store(paths[0], _describe, read_only=True)) as one,
+        closing(open_store(paths[1], _describe)) as other,
     ):
         return copy_all(one, other, progress=progress)
 
@@ -186,7 +213,7 @@ class Limpet:
         if clock is not None and not callable(getattr(clock, "now", None)):
             raise BadInput(f"the clock {clock!r:.60} has no now()", hint="limpet.FixedClock is one")
         store = store or open_store(
-            settings.path, describe, read_only=read_only, durable=settings.durable, create=create, late=late
+            settings.path, _describe, read_only=read_only, durable=settings.durable, create=create, late=late
         )
         scope, checkout = settings.scope, settings.checkout
         if checkout is not None:
@@ -243,7 +270,7 @@ class Limpet:
         >>> memory.in_folder("/").scope
         'global'
         """
-        return self.in_scope(self._context.store.checkouts.scope_of(Path(folder)))
+        return self.in_scope(self._context.store.checkouts.scope_of(folder))
 
     def in_all_scopes(self) -> Limpet:
         """The same open store for its owner to read: recall, list and count see every scope.
@@ -946,7 +973,7 @@ class Limpet:
 
     def purge(
         self, id: str, *, confirm: bool = False, dry_run: bool = False, all_wordings: bool = False,
-        quoting: bool = False, copies: bool = False, prove: bool = False, wait: float = erasure.WAIT_SECONDS,
+        quoting: bool = False, copies: bool = False, prove: bool = False, wait: float = ERASING_SECONDS,
         scopes: Iterable[str] | None = None,
     ) -> PurgeReport:  # fmt: skip
         """Erase a memory's content from rows, index, vectors, log, ledger and mirrors; a tombstone stays.
@@ -969,7 +996,9 @@ class Limpet:
                 "a purge erases for good and was not confirmed",
                 hint="confirm=True does it, dry_run=True says what would go; retract and archive can be undone",
             )
-        return erasure.purge(
+        from .erasure import purge
+
+        return purge(
             self._context, id, confirm=confirm and not dry_run, all_wordings=all_wordings, quoting=quoting,
             copies=copies, prove=prove, wait=wait, scopes=None if scopes is None else tuple(scopes),
             reopened=self._reopened,
@@ -1299,7 +1328,8 @@ class Limpet:
         mirror_service.take_in_edits(self._context)
 
     def _look_at_mirrors(self) -> None:
-        mirror_service.take_in_edits(self._context, most=mirror_service.SEEN_BY_RECALLS)
+        if os.path.exists(beside(self.path) + ".mirrors"):  # noqa: PTH110  by each recall: a Path takes longer
+            mirror_service.take_in_edits(self._context, most=mirror_service.SEEN_BY_RECALLS)
 
     def mirror_watch(
         self, path: str | os.PathLike[str], *, stop: threading.Event | None = None
@@ -1342,7 +1372,7 @@ class Limpet:
     def organize(
         self, paths: Iterable[str | os.PathLike[str]] = (), *, clients: Sequence[str] = (), by_folder: bool = False,
         dry_run: bool = False, summaries: bool = True, models: Sequence[str] = (),
-        budget_tokens: int = organize_service.BUDGET_TOKENS, budget_usd: float | None = None,
+        budget_tokens: int = BUDGET_TOKENS, budget_usd: float | None = None,
         progress: Progress | None = None,
     ) -> OrganizeReport:  # fmt: skip
         """Take what is worth remembering from transcripts and notes: by rules, and with `models` by these too.
@@ -1655,4 +1685,4 @@ class Limpet:
         return [Match(one.id, v.raw if v else None) for one, v in zip(found.items, vector, strict=True)]
 
 
-__all__ = ["ImportReport", "Limpet", "ModelInfo", "PurgeReport", "open"]
+__all__ = ["Limpet", "open"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-from pathlib import Path
 
 from .model.dataclass import dataclass
 
@@ -25,7 +24,7 @@ class Checkout:
     scope: str  # `project:<name of the folder>`, if no other repository has it
     remote: str | None  # host and path of its remote, without user, password and protocol
     place: str  # where its objects are, on which machine
-    folder: Path
+    folder: str
 
     @property
     def identities(self) -> tuple[str, ...]:
@@ -38,7 +37,7 @@ class Checkout:
 
         try:
             done = subprocess.run(
-                ["git", "-C", os.fspath(self.folder), "rev-list", "--max-parents=0", "HEAD"],
+                ["git", "-C", self.folder, "rev-list", "--max-parents=0", "HEAD"],
                 capture_output=True, text=True, timeout=GIT_SECONDS, stdin=subprocess.DEVNULL, check=True,
             )  # fmt: skip
         except (OSError, ValueError, subprocess.SubprocessError):
@@ -47,51 +46,59 @@ class Checkout:
         return f"commit:{commits[-1]}" if commits else None
 
 
-def checkout_of(folder: Path) -> Checkout | None:
+def checkout_of(folder: str | os.PathLike[str]) -> Checkout | None:
     """The checkout that a folder lies in; None outside of any."""
-    for place in (folder, *folder.parents):
-        mark = place / ".git"
+    place, below = os.fspath(folder), None
+    while place != below:
+        mark = os.path.join(place, ".git")
         try:
-            mode = os.stat(mark).st_mode  # noqa: PTH116
+            mode = os.stat(mark).st_mode
         except (OSError, ValueError):
-            continue
+            mode = 0
         if stat.S_ISDIR(mode):
             return _checkout(place, mark, place)
         if stat.S_ISREG(mode):
             shared = _shared_folder(place, mark)
             # A submodule, and what its files do not explain, is a checkout of its own.
-            main = shared.parent if shared is not None and shared.name == ".git" else place
+            main = os.path.dirname(shared) if shared is not None and os.path.basename(shared) == ".git" else place
             return _checkout(main, shared or mark, place)
+        place, below = os.path.dirname(place), place
     return None
 
 
-def _checkout(named: Path, objects: Path, folder: Path) -> Checkout:
-    name = "-".join(named.name.split()) or "unnamed"
+def _checkout(named: str, objects: str, folder: str) -> Checkout:
+    name = "-".join(os.path.basename(named).split()) or "unnamed"
     return Checkout(f"project:{name}", _remote(objects, MOST_CLONES), _place(objects), folder)
 
 
-def _shared_folder(place: Path, mark: Path) -> Path | None:
+def _shared_folder(place: str, mark: str) -> str | None:
     """Where a worktree or a submodule keeps what it shares with its main checkout."""
     try:
-        folder = (place / mark.read_text(encoding="utf-8").partition("gitdir:")[2].strip()).resolve()
-        common = folder / "commondir"
-        shared = (folder / common.read_text(encoding="utf-8").strip()).resolve() if common.is_file() else folder
+        folder = shared = os.path.realpath(os.path.join(place, _text(mark).partition("gitdir:")[2].strip()))
+        common = os.path.join(folder, "commondir")
+        if os.path.isfile(common):
+            shared = os.path.realpath(os.path.join(folder, _text(common).strip()))
     except (OSError, ValueError):
         return None
-    return shared if shared.is_dir() else None
+    return shared if os.path.isdir(shared) else None
 
 
-def _place(objects: Path) -> str:
+def _text(path: str, errors: str = "strict") -> str:
+    with open(path, encoding="utf-8", errors=errors) as file:
+        return file.read()
+
+
+def _place(objects: str) -> str:
     machine = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
     return f"path:{machine}:{os.path.realpath(objects)}"
 
 
-def _remote(objects: Path, clones: int) -> str | None:
+def _remote(objects: str, clones: int) -> str | None:
     """`origin`, else the first remote there is, of the file `config`."""
     urls: dict[str, str] = {}
     section = ""
     try:
-        lines = (objects / "config").read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = _text(os.path.join(objects, "config"), "replace").splitlines()
     except OSError:
         return None
     for line in map(str.strip, lines):
@@ -105,7 +112,7 @@ def _remote(objects: Path, clones: int) -> str | None:
     return None if url is None else _identity_of(url, objects, clones)
 
 
-def _identity_of(url: str, objects: Path, clones: int) -> str:
+def _identity_of(url: str, objects: str, clones: int) -> str:
     """Host and path alike for every way to write them; a folder of this machine is what that folder is."""
     before, mark, rest = url.partition("://")
     if mark and before != "file":
@@ -115,8 +122,9 @@ def _identity_of(url: str, objects: Path, clones: int) -> str:
     host, colon, path = url.partition(":")
     if not mark and colon and "/" not in host and len(host) > 1:  # user@host:path; not a drive of Windows
         return _plain(host.rpartition("@")[2], path)
-    there = objects.parent / (rest if mark else url)
-    inner = there / ".git" if (there / ".git").is_dir() else there
+    there = os.path.join(os.path.dirname(objects), rest if mark else url)
+    inner = os.path.join(there, ".git")
+    inner = inner if os.path.isdir(inner) else there
     return (_remote(inner, clones - 1) if clones else None) or _place(inner)
 
 

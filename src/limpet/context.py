@@ -9,7 +9,6 @@ from contextvars import ContextVar
 from copy import copy
 from datetime import date
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from .model.clock import Clock, parse_time
 from .model.dataclass import replace
@@ -20,7 +19,10 @@ from .model.memory import GLOBAL_SCOPE, Memory, check_characters, check_key, che
 from .rank.adjust import confidence_of, confidence_word
 from .store.records import Filter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from .checkout import Checkout
     from .model.events import Event
     from .recall.semantic import SemanticSearch
@@ -30,8 +32,9 @@ if TYPE_CHECKING:
     from .store.contract import Store
     from .vectors.embedder import Embedder
 
+    T = TypeVar("T")
+
 Time = str | int | date | None  # a datetime is a date
-T = TypeVar("T")
 # What `since` and `until` can mean: when it began to hold in the world, or when the store learned it.
 CLOCKS = ("valid", "stored")
 
@@ -112,8 +115,11 @@ class Context:
         if self._policy is None:
             from .remember.policy import ContentPolicy
 
-            self._policy = ContentPolicy(lambda: self.semantic().load(), lambda: self.semantic().is_loaded())
+            self._policy = ContentPolicy(lambda: self.semantic().load(), self._is_loaded)
         return self._policy
+
+    def _is_loaded(self) -> bool:
+        return self._semantic is not None and self._semantic.is_loaded()
 
     def semantic(self) -> SemanticSearch:
         """Search by meaning, composed at first use; NumPy is imported only when it searches."""

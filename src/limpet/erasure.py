@@ -11,7 +11,7 @@ from .model.dataclass import NamedTuple
 from .model.errors import BadInput, LimpetError
 from .model.ids import format_id, parse_id
 from .model.memory import STATES
-from .store.records import Filter, Scan
+from .store.records import ERASING_SECONDS, Filter, Scan
 
 if TYPE_CHECKING:
     from .context import Context
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 # A purge names memories that hold the longest line of what goes: lines shorter than this say nothing of their own, and
 # episodes quote about as much as the other.
 LEAST_QUOTED, MOST_QUOTED = 16, 120
-# How long it waits for a process that reads the state from before.
-WAIT_SECONDS = 10.0
 
 
 class PurgeReport(NamedTuple):
@@ -53,7 +51,7 @@ class PurgeReport(NamedTuple):
 
 def purge(
     context: Context, id: str, *, confirm: bool, all_wordings: bool = False, quoting: bool = False,
-    copies: bool = False, prove: bool = False, wait: float = WAIT_SECONDS,
+    copies: bool = False, prove: bool = False, wait: float = ERASING_SECONDS,
     scopes: Collection[str] | None = None, reopened: Callable[[str], AbstractContextManager[Any]] | None = None,
 ) -> PurgeReport:  # fmt: skip
     """`reopened`: opens a copy of the store at a path, for the same purge in there; for `copies` alone."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
-from typing import Literal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
 
 # What the XDG base directory specification says: the variable that names a folder, and the folder when it is not set.
 _XDG = {"data": ("XDG_DATA_HOME", "~/.local/share"), "state": ("XDG_STATE_HOME", "~/.local/state")}
 
 
-def user_folder(what: Literal["data", "state"]) -> Path:
+def user_folder(what: Literal["data", "state"]) -> str:
     """limpet's folder of this kind; it need not be there.
 
     On Linux without platformdirs, whose import takes a tenth of a short command.
@@ -19,11 +21,11 @@ def user_folder(what: Literal["data", "state"]) -> Path:
     if sys.platform == "linux" and "ANDROID_DATA" not in os.environ:
         variable, usual = _XDG[what]
         said = os.environ.get(variable, "").strip()
-        return (Path(said) if said.startswith("/") else Path(usual).expanduser()) / "limpet"
+        return os.path.join(said if said.startswith("/") else os.path.expanduser(usual), "limpet")
     import platformdirs
 
     named = platformdirs.user_data_dir if what == "data" else platformdirs.user_state_dir
-    return Path(named("limpet", appauthor=False))
+    return named("limpet", appauthor=False)
 
 
 def is_url(store: str) -> bool:
@@ -45,17 +47,17 @@ def shown(store: str) -> str:
 
 def absolute(store: str) -> str:
     """What names a store in any folder, to be printed or kept."""
-    return shown(store) if is_url(store) else str(Path(store).absolute())
+    return shown(store) if is_url(store) else os.path.abspath(store)
 
 
 def resolved(store: str) -> str:
     """What names a store wherever it is named, by whatever link."""
-    return shown(store) if is_url(store) else str(Path(store).resolve())
+    return shown(store) if is_url(store) else os.path.realpath(store)
 
 
 def is_there(store: str) -> bool:
     """Whether there is a store, as far as is known without asking a server."""
-    return is_url(store) or Path(store).exists()
+    return is_url(store) or os.path.exists(store)
 
 
 def beside(store: str) -> str:
@@ -65,5 +67,5 @@ def beside(store: str) -> str:
     from hashlib import sha256
 
     folder = user_folder("data")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return str(folder / f"store-{sha256(shown(store).encode()).hexdigest()[:16]}")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    return os.path.join(folder, f"store-{sha256(shown(store).encode()).hexdigest()[:16]}")

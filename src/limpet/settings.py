@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from .checkout import Checkout, checkout_of
 from .folders import is_url, user_folder
@@ -54,7 +53,10 @@ class Settings:
 
 
 def read_settings(
-    path: str | os.PathLike[str] | None, scope: str | None, durable: bool | None, folder: Path | None = None
+    path: str | os.PathLike[str] | None,
+    scope: str | None,
+    durable: bool | None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> Settings:
     """Resolve store, scope and durability. `folder`: where the scope is looked for, else here. Raises BadInput."""
     durability = os.environ.get("LIMPET_DURABILITY", "full")
@@ -64,7 +66,7 @@ def read_settings(
         raise BadInput(f"the store's path must be text or a Path, not {path!r:.60}")
     where = os.fspath(path) if path is not None else os.environ.get("LIMPET_STORE") or default_path()
     if isinstance(where, str) and where.startswith("~"):
-        where = os.path.expanduser(where)  # noqa: PTH111  as a shell has it, a cold command needs no Path
+        where = os.path.expanduser(where)
     if not where or "\0" in where:
         raise BadInput("the store's path is empty or holds a NUL")
     if is_url(where) and not where.startswith(URLS):
@@ -91,9 +93,9 @@ def wants_judge() -> bool:
     return said == "on"
 
 
-def _current_folder() -> Path:
+def _current_folder() -> str:
     try:
-        return Path.cwd()
+        return os.getcwd()
     except FileNotFoundError:
         raise BadInput(
             "the current folder is gone, which says what the scope is", hint="go to another one, or say --scope NAME"
@@ -114,10 +116,10 @@ def _share(name: str) -> float:
 
 def default_path() -> str:
     """`memory.db` in the platform's folder for data."""
-    return str(user_folder("data") / "memory.db")
+    return os.path.join(user_folder("data"), "memory.db")
 
 
-def default_scope(folder: Path | None = None) -> str:
+def default_scope(folder: str | os.PathLike[str] | None = None) -> str:
     """`project:<name>` inside a git checkout, else `global`; a store may have given the checkout another."""
     checkout = checkout_of(folder or _current_folder())
     return GLOBAL_SCOPE if checkout is None else checkout.scope

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 
@@ -269,16 +270,29 @@ def test_every_command_explains_itself(limpet, name):
 
 @pytest.mark.parametrize(
     ("argv", "most"),
-    [(["remember", "Port 5434 it is"], 107), (["recall", "--lexical", "which port"], 113), (["list"], 79)],
+    [
+        (["version"], 3),
+        (["list"], 49),
+        (["remember", "Port 5434 it is"], 78),
+        (["recall", "--lexical", "which port"], 97),
+    ],
 )
 def test_hot_commands_stay_cold(path, argv, most):
-    """None imports numpy, a model, a web framework or `inspect`, and few modules of limpet itself; reads no hashlib, and
-    compiles nothing but patterns."""
+    """None imports numpy, a model, a web framework, `inspect`, `typing` or a feature that it does not use, and few modules
+    of limpet itself; reads no hashlib, and compiles nothing but patterns. The version needs none of them."""
     with open_store(path) as store:
         store.remember("The staging database listens on port 5433")
         store.remember("The staging database listens on port 5432 since Monday")
     heavy = {"numpy", "onnxruntime", "tokenizers", "mcp", "rich", "starlette", "pydantic", "dateparser", "asyncio"}
-    heavy |= {"dataclasses", "inspect", "subprocess", "importlib.metadata", "uuid"}
+    heavy |= {"dataclasses", "inspect", "subprocess", "importlib.metadata", "uuid", "typing", "locale", "logging"}
+    heavy |= {
+        f"limpet.{name}" for name in ("mirror", "organize", "transfer", "usefulness", "work", "erasure", "vectors")
+    }
+    heavy |= {"argparse", "re", "json", "apsw", "contextlib"} if argv == ["version"] else set()
+    if "--lexical" in argv:  # reads vectors of words
+        heavy -= {"limpet.vectors"}
+    else:
+        heavy |= {"pathlib", "urllib.parse", "limpet.recall.semantic", "limpet.recall.answer"}
     heavy |= {"hashlib"} if argv[0] != "remember" else set()
     # Nothing here is German, and no class is made of annotations that are text: to compile the first costs a millisecond.
     heavy |= {"limpet.text.german", "limpet.text.placeholders", "socket"}
@@ -289,12 +303,18 @@ def test_hot_commands_stay_cold(path, argv, most):
         "    return make(source, name, *rest, **more)\n"
         "builtins.compile = compiled\n"
         "import sys; before = set(sys.modules)\n"  # what measures coverage imports too
-        "from limpet.cli.main import main\n"
-        f"code = main(['--store', {str(path)!r}, *{argv!r}])\n"
-        "loaded = set(sys.modules) - before; own = sum(one.startswith('limpet') for one in loaded)\n"
-        f"print(sorted({heavy!r} & loaded), own, file=sys.stderr); sys.exit(code)"
+        "from limpet.cli.start import run\n"
+        f"sys.argv = ['limpet', *{argv!r}]\n"
+        "try:\n"
+        "    run()\n"
+        "finally:\n"
+        "    loaded = set(sys.modules) - before; own = sum(one.startswith('limpet') for one in loaded)\n"
+        f"    print(sorted({heavy!r} & loaded), own, file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    setting = {**os.environ, "LIMPET_STORE": str(path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False, env=setting
+    )
     unwanted, _, own = done.stderr.strip().splitlines()[-1].rpartition(" ")
     assert done.returncode == 0 and unwanted == "[]", done.stderr
     assert int(own) <= most

@@ -13,6 +13,7 @@ import pytest
 
 import limpet
 from limpet.store.sql.chain import chain_all
+from limpet.store.sql.statements import migrations
 from limpet.store.sqlite.connection import CHAINED, LATEST_SCHEMA, MIGRATIONS
 
 FOLDER = Path(__file__).parents[1] / "data" / "old_stores"
@@ -122,7 +123,7 @@ def test_a_store_of_any_version_between_is_led_to_the_schema_of_a_new_one_and_lo
         path = tmp_path / f"{version}.db"
         path.write_bytes((old / "memory.db").read_bytes())
         with closing(apsw.Connection(str(path))) as connection:
-            for number, text in MIGRATIONS:
+            for number, text in migrations(MIGRATIONS):
                 if first < number <= version:
                     connection.execute(text)
                 if number == CHAINED <= version:

@@ -15,6 +15,11 @@ import limpet
 from limpet.model import errors
 
 
+def of(home, name):
+    """What a module or a package holds by a name: a class, or a module that nothing has imported yet."""
+    return getattr(home, name) if hasattr(home, name) else importlib.import_module(f"{home.__name__}.{name}")
+
+
 @functools.cache
 def imported_for_checkers(module):
     """Name -> class of what a module imports under `if TYPE_CHECKING`."""
@@ -25,7 +30,7 @@ def imported_for_checkers(module):
                 if not isinstance(line, ast.ImportFrom):
                     continue
                 home = importlib.import_module("." * line.level + (line.module or ""), module.__package__)
-                found |= {one.asname or one.name: getattr(home, one.name) for one in line.names}
+                found |= {one.asname or one.name: of(home, one.name) for one in line.names}
     return found
 
 

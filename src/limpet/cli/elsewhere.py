@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from ..model.errors import counted
 from ..model.memory import GLOBAL_SCOPE
 from .output import words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
 

@@ -10,15 +10,16 @@ import argparse
 import os
 import re
 import sys
-from copy import copy
 from importlib import import_module
-from pathlib import Path
-from typing import NoReturn, cast
 
 from ..model import old_names
 from ..model.errors import BadInput, LimpetError, NotFound, StoreError, package_missing
 from . import names, output
 from .options import Command, Formatter, Parser, global_options, terminal_width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 # What --help shows: group -> command -> (module of its command group, what it does in one line).
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
@@ -229,7 +230,7 @@ def _dispatch(argv: list[str]) -> int:
         after = names.arrange(after)
     words = command.arrange(after)
     try:
-        given = parser.parse_args(words, copy(args))
+        given = parser.parse_args(words, argparse.Namespace(**vars(args)))
     except BadInput as error:
         if not error.message.startswith("unrecognized arguments"):
             raise
@@ -272,7 +273,8 @@ def command_help(name: str) -> str:
 def find(name: str) -> Command:
     """The command of a name, its module imported."""
     module = import_module(f"{__package__}.{COMMANDS[name][0]}")
-    return cast("Command", module.COMMANDS[name])
+    command: Command = module.COMMANDS[name]
+    return command
 
 
 def command_parser(name: str, command: Command) -> Parser:
@@ -351,7 +353,7 @@ def _prepare_streams() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  as long as the process
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  as long as the process
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 

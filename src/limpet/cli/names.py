@@ -8,25 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
 
 from ..folders import user_folder
 from ..model.errors import AmbiguousId, BadInput, LimpetError, NotFound
 from ..model.memory import GLOBAL_SCOPE, valued
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..api import Limpet
     from ..model.memory import Memory
 
 # Results that have a number, and how long a listing is meant by it.
 NUMBERED, STALE_AFTER_HOURS = 9, 12
 LAST, MATCH = "@last", "@match "
-_NUMBER = re.compile(r"@(\d+)")
 # Arguments that name memories; in the second list also what is no id.
 _ABOUT, _OR_WORDS = ("id", "a", "b", "ids"), ("about", "what")
 _IDS = (*_ABOUT, "because", "against")
@@ -100,10 +99,10 @@ def _scope_listed(args: Namespace, memory: Limpet) -> str | None:
     """The other scope of what @1 to @9 name, of a listing of all scopes."""
     given = [value for name, value in vars(args).items() if name in (*_ABOUT, *_OR_WORDS)]
     texts = [text for value in given for text in (value if isinstance(value, list) else [value])]
-    numbers = [found for text in texts if isinstance(text, str) and (found := _NUMBER.fullmatch(text.strip()))]
+    numbers = [text.strip() for text in texts if isinstance(text, str) and _number(text) is not None]
     if not numbers or args.scope is not None:
         return None
-    scopes = {found[0]: _listed(int(found[1]), memory)[1] for found in numbers}
+    scopes = {text: _listed(int(text[1:]), memory)[1] for text in numbers}
     others = {one for one in scopes.values() if one not in (None, memory.scope, GLOBAL_SCOPE)}
     if not others:
         return None
@@ -135,7 +134,7 @@ def say_how_words_are_given(error: LimpetError, args: Namespace) -> None:
 
 
 def is_reference(text: str) -> bool:
-    return text == LAST or _NUMBER.fullmatch(text) is not None
+    return text == LAST or (_number(text) is not None and text == text.strip())
 
 
 def _id(text: str, memory: Limpet, args: Namespace) -> str:
@@ -143,8 +142,14 @@ def _id(text: str, memory: Limpet, args: Namespace) -> str:
         return _last(memory, out=getattr(args, "out", False))
     if text.startswith(MATCH):
         return _matching(text.removeprefix(MATCH), memory, args)
-    number = _NUMBER.fullmatch(text.strip())
-    return text if number is None else _listed(int(number[1]), memory)[0]
+    number = _number(text)
+    return text if number is None else _listed(number, memory)[0]
+
+
+def _number(text: str) -> int | None:
+    """Return the number of @1 to @9, None for any other text."""
+    text = text.strip()
+    return int(text[1:]) if text.startswith("@") and text[1:].isdecimal() else None
 
 
 def _last(memory: Limpet, *, out: bool) -> str:
@@ -248,7 +253,8 @@ def _kept(path: str, what: str, *names: str) -> list[Any]:
     """Values that were kept for a store. Raises OSError, ValueError, KeyError, TypeError: nothing was."""
     import json
 
-    kept = json.loads(_file(path, what).read_text(encoding="utf-8"))
+    with open(_file(path, what), encoding="utf-8") as file:
+        kept = json.load(file)
     if kept["store"] != os.path.realpath(path):
         raise ValueError("of another store whose name has the same checksum")
     return [kept[name] for name in names]
@@ -262,24 +268,26 @@ def _keep(store: str, what: str, **values: Any) -> None:
 
     place = _file(store, what)
     with contextlib.suppress(OSError):
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _forget_old(place.parent.iterdir())
-        partial = place.with_suffix(f".{os.getpid()}")
-        with os.fdopen(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+        os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
+        _forget_old(os.path.dirname(place))
+        # Removed first: ext4 flushes a file that is replaced, which takes longer than the command.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(place)
+        with os.fdopen(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
             json.dump({"store": os.path.realpath(store), "at": time.time(), **values}, file)
-        partial.replace(place)
 
 
-def _forget_old(files: Iterable[Path]) -> None:
-    for one in files:
-        with contextlib.suppress(OSError):
-            if time.time() - one.stat().st_mtime > 2 * STALE_AFTER_HOURS * 3600:
-                one.unlink()
+def _forget_old(folder: str) -> None:
+    with os.scandir(folder) as files:
+        for file in files:
+            with contextlib.suppress(OSError):
+                if time.time() - file.stat().st_mtime > 2 * STALE_AFTER_HOURS * 3600:
+                    os.unlink(file)
 
 
-def _file(path: str, what: str) -> Path:
+def _file(path: str, what: str) -> str:
     import zlib  # enough to tell stores apart, and hashlib takes a cold command 4 ms
 
     terminal = os.getsid(0) if hasattr(os, "getsid") else os.getppid()
     name = zlib.crc32(os.fsencode(os.path.realpath(path)))
-    return user_folder("state") / "listings" / f"{name:08x}-{terminal}-{what}.json"
+    return os.path.join(user_folder("state"), "listings", f"{name:08x}-{terminal}-{what}.json")

@@ -7,15 +7,20 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..model.dataclass import dataclass
 from ..model.errors import BadInput, StoreMissing
 from ..model.memory import KINDS, MAX_CONTENT_BYTES, ORIGINS
 from . import names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
     from ..api import Limpet
+
+# Messages are English, and `Parser.error` reads them: a look for translations imports `locale` and searches folders.
+argparse._ = str  # type: ignore[attr-defined]
 
 TIME_FORMS = 'ISO 8601, a date, or words like "3 days ago"'
 _INT64 = 1 << 63

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..api import BUDGET_TOKENS
 from ..folders import absolute
 from ..model.errors import BadInput, counted
 from ..model.memory import GLOBAL_SCOPE
-from ..organize.service import BUDGET_TOKENS
 from . import output
 from .options import Command, open_store, vectors_option
 from .receipt import undone_by

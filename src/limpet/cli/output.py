@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TextIO
 
 from ..model.clock import format_time
 from ..model.errors import AmbiguousId, LimpetError, counted
@@ -20,9 +19,11 @@ from ..model.memory import REACHED, valued
 from ..rank.adjust import DOUBTFUL
 from .options import terminal_width
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from datetime import datetime
+    from typing import Any, TextIO
 
     from ..api import Limpet
     from ..history.view import Node

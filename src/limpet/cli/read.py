@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
 from ..model.dataclass import replace
@@ -14,8 +13,10 @@ from ..store.records import MOST_LISTED, StoreStats
 from . import names, output
 from .options import TIME_FORMS, Command, filter_options, filters, given_text, id_argument, open_store
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from ..api import Limpet
     from ..model.memory import Memory

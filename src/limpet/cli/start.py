@@ -1,4 +1,4 @@
-"""The command's first step: a hook is run by itself, everything else by `main`.
+"""The command's first step: a hook and the version are answered here, everything else by `main`.
 
 A client runs `limpet hook` with every message and tool call: argparse alone would be a tenth of what that may cost.
 """
@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 def run() -> NoReturn:
@@ -20,6 +23,15 @@ def run() -> NoReturn:
         from ..agents.hooks.entry import run as hook
 
         hook(argv[:place] + argv[place + 1 :])
+    if argv in (["version"], ["--version"], ["-V"]) and sys.stdout is not None:
+        from .. import __version__
+
+        try:
+            print(f"limpet {__version__}", flush=True)
+        except OSError:  # `main` says what is wrong with the output
+            pass
+        else:
+            sys.exit(0)
     from .main import run as main
 
     main(argv)

@@ -8,7 +8,6 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput, counted
 from ..model.memory import KINDS
@@ -29,8 +28,10 @@ from .options import (
 )
 from .receipt import just_read, receipt, with_reason
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from queue import Queue
+    from typing import Any
 
     from ..api import Limpet
     from ..remember.write import Receipt
@@ -90,7 +91,7 @@ def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
 
 
 # (line number, statement or what is wrong with the line)
-_Line = tuple[int, dict[str, Any] | str]
+_Line = tuple[int, "dict[str, Any] | str"]
 
 
 def _taken(waiting: Queue[_Line | BaseException | None]) -> Iterator[list[_Line]]:

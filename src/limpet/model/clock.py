@@ -9,9 +9,14 @@ from __future__ import annotations
 import re
 import time
 from datetime import UTC, date, datetime, timedelta
-from typing import Protocol, overload
 
 from .errors import BadInput
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol, overload
+else:
+    Protocol = object
 
 MICROSECONDS_PER_SECOND = 1_000_000
 MICROSECONDS_PER_DAY = 86_400 * MICROSECONDS_PER_SECOND
@@ -43,7 +48,6 @@ class Clock(Protocol):
 
     def now(self) -> int:
         """Microseconds since 1970, UTC."""
-        ...
 
 
 class SystemClock:
@@ -92,10 +96,13 @@ class Instant:
     def __init__(self, field: str) -> None:
         self._field = field
 
-    @overload
-    def __get__(self, one: None, owner: type) -> Instant: ...
-    @overload
-    def __get__(self, one: object, owner: type) -> datetime: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, one: None, owner: type) -> Instant: ...
+        @overload
+        def __get__(self, one: object, owner: type) -> datetime: ...
+
     def __get__(self, one: object | None, owner: type) -> datetime | Instant:
         return self if one is None else to_datetime(getattr(one, self._field))
 
@@ -106,10 +113,13 @@ class MaybeInstant:
     def __init__(self, field: str) -> None:
         self._field = field
 
-    @overload
-    def __get__(self, one: None, owner: type) -> MaybeInstant: ...
-    @overload
-    def __get__(self, one: object, owner: type) -> datetime | None: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, one: None, owner: type) -> MaybeInstant: ...
+        @overload
+        def __get__(self, one: object, owner: type) -> datetime | None: ...
+
     def __get__(self, one: object | None, owner: type) -> datetime | MaybeInstant | None:
         if one is None:
             return self

@@ -8,10 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
-from typing import Any, ClassVar
 
 from .clock import format_time
 from .dataclass import Field, fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ClassVar  # noqa: F401  read by type checkers alone
+
+    # Attribute, name, form; whether it is inline, optional, and left out when there is nothing in it.
+    _Part = tuple[str, str, Callable[[Any], Any], bool, bool, bool]
 
 # Metadata of fields; they are joined with `|`. A field of microseconds, NAME_us, is NAME in JSON.
 TIME: dict[str, Any] = {"form": format_time}
@@ -45,7 +51,7 @@ class JsonForm:
     """A dataclass with a JSON form. SHOWN: the fields and properties in it, if not all fields in their order."""
 
     __slots__ = ()
-    SHOWN: ClassVar[tuple[str, ...]] = ()
+    SHOWN = ()  # type: ClassVar[tuple[str, ...]]
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form, see docs/reference/json.md: times in ISO 8601."""
@@ -81,10 +87,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
     return value.as_dict()
-
-
-# Attribute, name, form; whether it is inline, optional, and left out when there is nothing in it.
-_Part = tuple[str, str, Callable[[Any], Any], bool, bool, bool]
 
 
 @cache

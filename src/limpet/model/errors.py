@@ -20,7 +20,10 @@ A message says what, which id, what to do next (`hint`). Boundaries (cli, mcp) t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class LimpetError(Exception):

@@ -5,35 +5,37 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 from .dataclass import dataclass, field
 
-EventType = Literal[
-    "remembered",  # a new memory; data: everything a Memory has
-    "observed",  # the same statement again; data: {stated_at} when that was earlier than the event, and what it adds:
-    # {source, importance, confidence, trust}
-    "edited",  # better words for the same belief; content; data: {kind, demoted} when they are an episode
-    "tagged",  # data: {topics, metadata} as they are afterwards
-    "keyed",  # data: {key}
-    "moved",  # to another scope; data: {scope, was}; {whole} when all of `was` moves and its name with it
-    "bounded",  # the interval in which it holds; data: {valid_from, valid_to}; {reached} of a goal
-    "superseded",  # replaced; data: {by, valid_to}
-    "retracted",  # no longer believed; data: {why}
-    "archived",  # leaves recall
-    "restored",  # comes back from archive, retraction or quarantine
-    "quarantined",  # leaves recall until a person has looked; data: {why}
-    "merged",  # the same as another memory, which speaks for it from now on; data: {into}
-    "pinned",
-    "unpinned",
-    "linked",  # an edge from this memory; data: {edge, target, weight}
-    "session_started",  # of a session, not of a memory (`memory` is its mark); data: {scope, name, title}
-    "session_ended",  # data: {scope, name}
-    "unlinked",  # that edge ends; data: {edge, target}
-    "purged",  # content erased
-    "reviewed",  # a person decided; data: {about, verdict, item of the review list, confidence that it gives}
-    "undone",  # an earlier event no longer counts; data: {undoes}
-]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    EventType = Literal[
+        "remembered",  # a new memory; data: everything a Memory has
+        "observed",  # the same statement again; data: {stated_at} when that was earlier than the event, and what it
+        # adds: {source, importance, confidence, trust}
+        "edited",  # better words for the same belief; content; data: {kind, demoted} when they are an episode
+        "tagged",  # data: {topics, metadata} as they are afterwards
+        "keyed",  # data: {key}
+        "moved",  # to another scope; data: {scope, was}; {whole} when all of `was` moves and its name with it
+        "bounded",  # the interval in which it holds; data: {valid_from, valid_to}; {reached} of a goal
+        "superseded",  # replaced; data: {by, valid_to}
+        "retracted",  # no longer believed; data: {why}
+        "archived",  # leaves recall
+        "restored",  # comes back from archive, retraction or quarantine
+        "quarantined",  # leaves recall until a person has looked; data: {why}
+        "merged",  # the same as another memory, which speaks for it from now on; data: {into}
+        "pinned",
+        "unpinned",
+        "linked",  # an edge from this memory; data: {edge, target, weight}
+        "session_started",  # of a session, not of a memory (`memory` is its mark); data: {scope, name, title}
+        "session_ended",  # data: {scope, name}
+        "unlinked",  # that edge ends; data: {edge, target}
+        "purged",  # content erased
+        "reviewed",  # a person decided; data: {about, verdict, item of the review list, confidence that it gives}
+        "undone",  # an earlier event no longer counts; data: {undoes}
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

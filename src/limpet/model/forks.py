@@ -11,7 +11,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import StoreError
 
@@ -27,7 +26,9 @@ IMPORTED_LATE = sys.stdlib_module_names | {
 }  # fmt: skip
 
 
-if TYPE_CHECKING:  # to make the classes of two protocols costs every cold command
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
 
     class Held(Protocol):
         """What threads may be inside of when their process is forked."""

@@ -11,26 +11,28 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, wraps
-from typing import Any, Literal, TypeVar, get_args
 
 from .clock import Instant, MaybeInstant
 from .dataclass import dataclass, field
 from .encode import TIME, JsonForm, named
 from .errors import BadInput
 
-T = TypeVar("T")
-Verb = TypeVar("Verb", bound=Callable[..., Any])
-Kind = Literal[
-    "fact", "decision", "inference", "correction", "skill", "episode", "preference", "opinion", "lesson", "goal", "note"
-]
-Origin = Literal["user", "agent", "tool", "web", "import"]
-State = Literal["active", "archived", "retracted", "merged", "quarantined", "purged"]
-EdgeType = Literal["caused_by", "supports", "contradicts", "supersedes", "related_to", "part_of", "temporal_next"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
 
-KINDS: tuple[str, ...] = get_args(Kind)
-ORIGINS: tuple[str, ...] = get_args(Origin)
-STATES: tuple[str, ...] = get_args(State)
-EDGE_TYPES: tuple[str, ...] = get_args(EdgeType)
+    T = TypeVar("T")
+    Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+KINDS: tuple[str, ...] = (
+    "fact", "decision", "inference", "correction", "skill", "episode", "preference", "opinion", "lesson", "goal",
+    "note",
+)  # fmt: skip
+ORIGINS: tuple[str, ...] = ("user", "agent", "tool", "web", "import")
+STATES: tuple[str, ...] = ("active", "archived", "retracted", "merged", "quarantined", "purged")
+EDGE_TYPES: tuple[str, ...] = (
+    "caused_by", "supports", "contradicts", "supersedes", "related_to", "part_of", "temporal_next",
+)  # fmt: skip
 # How far each origin is believed. A memory that rests on others is trusted no further than the least of them.
 TRUST: dict[str, int] = {"user": 4, "agent": 3, "tool": 2, "web": 1, "import": 1}
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, TypeVar
 
-Verb = TypeVar("Verb", bound=Callable[..., Any])
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 COMMANDS = {"surfaced": "exposures"}
 SETTINGS = {"LIMPET_WITHHOLD": "LIMPET_HOLDOUT"}

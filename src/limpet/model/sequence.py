@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, TypeVar, overload
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar, overload
+
+    T = TypeVar("T")
+else:
+    T = object
 
 
 class Holds(Sequence[T]):
     """An answer as the sequence of what one of its fields holds: len, iteration, index, slice, `in`, truth."""
 
     __slots__ = ()
-    HELD: ClassVar[str] = "items"  # the field
+    HELD = "items"  # the field
 
     def _held(self) -> Sequence[T]:
         held: Sequence[T] = getattr(self, self.HELD)
@@ -24,9 +29,12 @@ class Holds(Sequence[T]):
     def __iter__(self) -> Iterator[T]:
         return iter(self._held())
 
-    @overload
-    def __getitem__(self, place: int) -> T: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[T]: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, place: int) -> T: ...
+        @overload
+        def __getitem__(self, place: slice) -> Sequence[T]: ...
+
     def __getitem__(self, place: Any) -> Any:
         return self._held()[place]

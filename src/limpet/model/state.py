@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from .clock import MICROSECONDS_PER_DAY
 from .dataclass import NamedTuple, dataclass, replace
 from .events import Event
 from .memory import REACHED, TRUST, least_trusted, unlike_topics
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

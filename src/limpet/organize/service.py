@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..organize.report import OrganizeReport
 
 Progress = Callable[[int, int], None]
-# Tokens that a language model may use in one run, when nobody says.
-BUDGET_TOKENS = 200_000
 
 
 def note_transcript(context: Context, path: str | os.PathLike[str]) -> None:

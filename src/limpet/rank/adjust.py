@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Protocol
 
 from . import constants as C
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 # The word for a confidence that is to be said with every memory that has it.

@@ -13,7 +13,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import repeat
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+else:
+    Any = object
 
 # A `ListColumn` or a NumPy array. Both have operators by elements, `len`, iteration, indexing and `tolist`.
 Column = Any

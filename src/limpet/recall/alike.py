@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from .intent import asks_for_several
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .candidates import Candidates
     from .plan import Plan

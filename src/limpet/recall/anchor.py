@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
 from ..model.dataclass import dataclass, replace
@@ -18,6 +17,7 @@ from ..text.grams import with_grams
 from ..text.lexicon import FUNCTION_WORDS
 from .plan import Plan
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..store.contract import Store
 

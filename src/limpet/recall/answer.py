@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Instant, MaybeInstant, format_time, parse_time
 from ..model.dataclass import dataclass, field
@@ -17,7 +16,6 @@ from ..rank import adjust, fuse, relevance
 from ..rank import constants as C
 from ..rank.trace import SignalTrace, Trace
 from ..rank.weights import WEIGHTS
-from ..text.describe import searchable
 from .alike import like_the_best
 from .anchor import TemporalAnchor, resolve_anchor
 from .candidates import Candidates, find_candidates
@@ -31,7 +29,10 @@ from .relevance import features
 from .sources import Sources
 from .trusted import trusted_first
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..store.contract import Store
     from .explain import Explanation
     from .rerank import Reranker
@@ -258,6 +259,7 @@ def _reranked(
     which is noted, as it was."""
     if reranker is None or reranker == JUDGE:
         return order, {}
+    from ..text.describe import searchable
     from .rerank import RerankFailed, depth, new_order, rerank
 
     first = order[: depth(plan.k)]

@@ -8,7 +8,6 @@ with the reason in `notes`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ..model.dataclass import dataclass, field
 from ..model.errors import EmbedderUnavailable
@@ -21,6 +20,7 @@ from .index import CandidateTable, SearchIndex, TextHits, VectorHits, VectorSign
 from .index_sql import SqlIndex
 from .plan import Plan
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.memory import Memory
     from ..store.contract import Store

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ..model.dataclass import replace
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory
 from .plan import Plan
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..store.contract import Store
 

@@ -8,19 +8,23 @@ index a text is known by its number (`text_id`): that is what words and vectors 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import NamedTuple, dataclass, field
 from ..rank.arithmetic import Arithmetic, Column, ListColumn
 from ..rank.constants import USUAL_IMPORTANCE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Protocol
+
     import numpy as np
 
     from ..store.records import Filter
     from ..vectors.judge import Judge
     from .plan import Plan
+else:
+    Protocol = object
 
 
 class PriorFactors(NamedTuple):
@@ -95,28 +99,22 @@ class SearchIndex(Protocol):
 
     def text_hits(self, query: str, where: Filter, *, deadline: float | None) -> TextHits:
         """The best texts by BM25."""
-        ...
 
     def passing(self, text_ids: Sequence[int], where: Filter) -> list[int]:
         """Those of some texts that pass the filter, in the order given."""
-        ...
 
     def allowed(self, where: Filter) -> list[int]:
         """Every text that passes the filter."""
-        ...
 
     def neighbours(self, text_ids: Sequence[int], where: Filter, *, reach: int) -> list[int]:
         """Texts that pass the filter up to `reach` places before or after some in their sessions."""
-        ...
 
     def table(self, text_ids: Column) -> CandidateTable:
         """What ranking knows of some texts that this index has let pass, in order."""
-        ...
 
     def words(self, text_ids: Column, stems: Mapping[str, float]) -> tuple[Column, Column]:
         """Of some texts in order: what the query's words in topics, labels and dates are worth (a label's counts half),
         and which of the words each has anywhere, bit j for the j-th stem."""
-        ...
 
 
 class VectorHits(Protocol):
@@ -125,30 +123,24 @@ class VectorHits(Protocol):
     @property
     def complete(self) -> bool:
         """False: the deadline came before everything was compared."""
-        ...
 
     def take(self, n: int) -> list[int]: ...
 
     def restrict(self, text_ids: Sequence[int]) -> None:
         """Take from these alone from now on, from the best one again."""
-        ...
 
     def cosines(self, text_ids: Sequence[int] | np.ndarray, *, exact: int) -> Any:
         """Of each text with the query, those of the best `exact` computed exactly; 0 for one without a vector."""
-        ...
 
     def among(self, text_ids: Sequence[int]) -> dict[tuple[int, int], float]:
         """Cosines of some texts with each other, by pairs of places (earlier, later), where both have vectors."""
-        ...
 
     def near(self, text_ids: Sequence[int], weights: Sequence[float], others: Sequence[int]) -> list[float | None]:
         """Of each other its mean cosine with some texts, each counted by its weight; those without a vector are left
         out. None for one that has none, and where none of the texts has one."""
-        ...
 
     def vectors(self, text_ids: Sequence[int]) -> tuple[Any, Any]:
         """The places of those texts that have a vector, and the vectors, an array (n, dimensions) of float32."""
-        ...
 
 
 class VectorSignal(Protocol):
@@ -158,4 +150,3 @@ class VectorSignal(Protocol):
 
     def judge(self, plan: Plan, *, asked_for: bool = False) -> Judge | None:
         """The relevance judge, where it is wanted or `asked_for`, and there is time."""
-        ...

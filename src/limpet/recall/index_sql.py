@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ..rank import constants as C
 from ..rank.arithmetic import Arithmetic, Column, ListColumn
@@ -11,6 +10,7 @@ from ..store.records import Candidate, Filter, LexicalHit, LexicalResult
 from ..text.grams import grams
 from .index import CandidateTable, PriorFactors, TextHits, dated
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..store.contract import Store
 

@@ -7,13 +7,13 @@ reads the part that speaks of the result: it knows questions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
 from ..text.describe import searchable
 from ..text.excerpt import excerpt, words_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.memory import Memory
     from ..store.contract import Store

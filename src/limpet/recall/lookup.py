@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ..model.dataclass import replace
 from ..model.errors import BadInput, NotFound
@@ -12,6 +11,7 @@ from ..model.ids import format_id, parse_id
 from ..model.memory import STATES, Memory, valued
 from ..store.records import MOST_LISTED, Filter, Page
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..context import Context, Time
 

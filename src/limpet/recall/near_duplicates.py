@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import dataclass
@@ -19,6 +18,7 @@ from ..rank import constants as C
 from ..text.excerpt import one_line
 from .token_budget import fit, folded, tokens_of, wording
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.memory import Memory
     from ..store.contract import Store

@@ -13,7 +13,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.memory import FOREIGN, is_below, is_unconfirmed
@@ -22,6 +21,7 @@ from ..text.dates import mentioned, spans
 from ..text.describe import searchable
 from .intent import asks_now, asks_past
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.memory import Memory
     from ..store.contract import Store

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from ..model.dataclass import NamedTuple, dataclass, replace
 from ..model.errors import BadInput
 from ..store.records import Filter
 from .intent import intent
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import numpy as np
 

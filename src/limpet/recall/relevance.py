@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from ..store.lexical import COMMON_WORDS
 from ..store.records import Candidate
@@ -17,6 +16,7 @@ from .candidates import Candidates
 from .judged import in_order
 from .plan import Plan
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..store.contract import Store
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.dataclass import replace
 from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..store.records import Filter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from ..context import Context, Time
     from ..recall.answer import Recall
     from ..recall.brief import Brief
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from ..recall.semantic import SemanticSearch
     from ..recall.sessions import SessionRecall
 
-T = TypeVar("T")
+    T = TypeVar("T")
+
 # What is near a memory is looked for no longer than this, in milliseconds: an embedder of others may be slow.
 RELATED_MS = 5_000
 NOTHING_NEAR = "No other memory here is near it."

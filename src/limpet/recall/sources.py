@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
 
 # Where a memory's metadata says what it was read from: {"root", "file", "line", "lines", "digest", "file_digest", ...}.
 INDEXED = "indexed"
@@ -45,6 +48,8 @@ class Sources:
         root, name, line, count = (mark.get(one) for one in ("root", "file", "line", "lines"))
         if not (isinstance(root, str) and isinstance(name, str) and isinstance(line, int) and isinstance(count, int)):
             return None
+        from pathlib import Path
+
         if "\0" in root + name or ".." in Path(name).parts or not Path(root).is_dir():
             return None
         content = self._read(Path(root) / name)

@@ -6,10 +6,10 @@ Only the first results change places, so that nothing comes in or falls out: wha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ..model.memory import FOREIGN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .candidates import Candidates
     from .plan import Plan

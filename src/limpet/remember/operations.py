@@ -7,7 +7,6 @@ event for each of those. So what holds is what `model.state.cancelled_by` says, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ..model.clock import Instant, format_time
 from ..model.dataclass import NamedTuple, dataclass, field, replace
@@ -17,6 +16,7 @@ from ..model.events import Event
 from ..model.ids import format_id, parse_id
 from ..model.state import SESSION_EVENTS, cancelled_by
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..context import Context
     from ..model.memory import Memory

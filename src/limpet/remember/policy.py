@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 from ..model.errors import EmbedderUnavailable
 from .validation import RECORDS, Demotion, ValidStatement, as_episode
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .rules import Embedder, Refusal, Rules
 

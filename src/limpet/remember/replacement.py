@@ -7,7 +7,6 @@ trusted more, and `corrects`), so that it waits again after a rebuild, on anothe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from ..model.dataclass import replace
 from ..model.errors import BadInput
@@ -15,7 +14,10 @@ from ..model.ids import format_id, is_line_id, line_end, line_id, parse_id, prop
 from ..model.memory import Memory, check_origin, is_below
 from ..text.normalise import value_form
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..model.state import MemoryState
     from ..store.contract import Store
     from .validation import ValidStatement

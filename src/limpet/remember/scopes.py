@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Instant
 from ..model.dataclass import dataclass, field, replace
@@ -19,7 +18,10 @@ from ..store.records import Filter
 from ..text.normalise import fingerprint
 from .validation import no_secret
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..context import Context
     from .write import Receipt, Writer
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
 
 from ..model.dataclass import replace
 from ..model.errors import BadInput, ChangedSince
@@ -12,7 +11,10 @@ from ..model.memory import REACHED, Memory, caseless, check_list, check_origin, 
 from ..recall import lookup
 from ..store.records import Filter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..context import Context, Time
     from ..remember.forget import Forgotten
     from ..remember.operations import Operation

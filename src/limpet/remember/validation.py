@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from ..model.clock import parse_time
 from ..model.dataclass import dataclass, field, replace
@@ -26,6 +25,10 @@ from ..model.memory import (
 )
 from ..text.instructions import any_reads_like_instruction
 from ..text.secrets import is_bare, names_secret, redact, redact_fields, redact_value, suspected
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Control characters that no memory holds; tab, newline and carriage return are text.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")

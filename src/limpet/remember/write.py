@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
 from ..model.dataclass import dataclass, field, replace
@@ -19,7 +18,10 @@ from ..text.secrets import redact
 from .replacement import fitted, held, kept_for_review, named_alike, says_otherwise, waiting_as_data, was_replaced
 from .validation import ValidStatement
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..store.contract import Store
     from .turns import Turn
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol
 
 from ..folders import is_url
 from ..model.errors import BadInput
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Protocol
+
     from .contract import Describe, Store
     from .sqlite.salvage import Salvaged
+else:
+    Protocol = object
 
 
 class Pen(Protocol):
@@ -23,7 +27,6 @@ class Pen(Protocol):
 
     def writing(self, *, wait_ms: int = ...) -> AbstractContextManager[Any]:
         """A write transaction. Raises StoreBusy when others write for longer than that."""
-        ...
 
     def close(self) -> None: ...
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from .records import LexicalHit, LexicalResult
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .contract import Tokenizer
 

@@ -3,14 +3,18 @@
 Rows are named tuples, not dataclasses: making a dataclass takes a millisecond that every cold command would pay.
 """
 
+from __future__ import annotations
+
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
 from ..model.clock import to_datetime
 from ..model.dataclass import NamedTuple, dataclass
 from ..model.sequence import Holds
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..model.memory import Memory
 
 # As many as there are, where a number of them is asked for; later than every time.
@@ -213,7 +217,7 @@ class Page(Holds["Memory"]):
 
     HELD = "memories"
 
-    memories: "list[Memory]"
+    memories: list[Memory]
     cursor: str | None
 
 
@@ -281,6 +285,7 @@ class Source(NamedTuple):
 
 
 MOST_LISTED = 10_000  # memories on a page
+ERASING_SECONDS = 10.0  # how long a purge waits for a process that reads the state from before
 # Proposals that a reader asks for at most: older rules made hundreds, of which it leaves most out.
 MOST_WAITING = 10_000
 # The kind of a row of the review list that says why its memory, which is both of the pair, was said to be wrong.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from ..model.state import MemoryState, SearchFields
 from .dates import date_words
 from .grams import grams
 from .normalise import fingerprint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _WORDS = re.compile(r"\w+")
 

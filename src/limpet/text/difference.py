@@ -11,16 +11,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Literal
 
 from ..model.dataclass import dataclass, replace
 from .lexicon import BE_FORMS, PARTICIPLES, SAYS_NOTHING
 from .opposites import canonical, opposite, rivals
 from .tokens import VALUES, Token, tokens
 
-Kind = Literal[
-    "number", "unit", "version", "date", "time", "negation", "name", "opposite", "roles", "detail", "wording"
-]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Kind = Literal[
+        "number", "unit", "version", "date", "time", "negation", "name", "opposite", "roles", "detail", "wording"
+    ]
+
 # Differences that make two statements; the other two leave it open.
 CERTAIN: frozenset[str] = frozenset(
     {"number", "unit", "version", "date", "time", "negation", "name", "opposite", "roles"}

@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache, partial
-from typing import Any
 
 from . import forms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Of every name that `names_secret` knows.
 _NAME_MARKS = (

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal
 
 from ..model.dataclass import dataclass, replace
 from .difference import Found, reversed_order
@@ -20,6 +19,10 @@ from .lexicon import BE_FORMS, DE_VERBS, PARTICIPLES
 from .opposites import canonical, opposite, rivals
 from .overlap import share_words
 from .tokens import VALUES, Token, tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
 
 # Longer texts are no single statement; a place holds a few words at most.
 MOST_TOKENS, MOST_IN_PLACE = 40, 3

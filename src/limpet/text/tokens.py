@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal
 
 from ..model.dataclass import dataclass, replace
 from .dates import MONTHS, WEEKDAYS
@@ -33,7 +32,12 @@ from .lexicon import (
 )
 from .opposites import canonical
 
-TokenKind = Literal["number", "unit", "version", "date", "time", "not", "name", "word", "function"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    TokenKind = Literal["number", "unit", "version", "date", "time", "not", "name", "word", "function"]
+
 VALUES: frozenset[str] = frozenset({"number", "unit", "version", "date", "time"})
 
 

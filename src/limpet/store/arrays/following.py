@@ -6,12 +6,12 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ...model.errors import StoreError
 from ...model.forks import renew_in_child
 from ..heap import give_back
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..contract import ChangeFeed
     from .columns import Columns

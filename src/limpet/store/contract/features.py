@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from os import PathLike
 from typing import Any, Protocol
 
 from ...checkout import Checkout
@@ -85,7 +85,7 @@ class Sources(Protocol):
 class Checkouts(Protocol):
     """Which scope each repository has."""
 
-    def scope_of(self, folder: Path) -> str:
+    def scope_of(self, folder: str | PathLike[str]) -> str:
         """The scope of the repository that a folder is in; if it has claimed none, the one that it would get."""
         ...
 

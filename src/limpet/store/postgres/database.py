@@ -23,15 +23,15 @@ from ...keys import signing_key
 from ...model.errors import LimpetError, StoreBusy, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from ...model.forks import renew_in_child
 from ..sql.database import Index
-from ..sql.statements import migrations
+from ..sql.statements import latest, migrations
 from .array_values import Ids, Numbers
 from .connection import Session, place_of, translated
 from .index import LATER, PostgresIndex
 from .listening import Listener, channel_of
 from .pool import Connection, Pool, Silent
 
-MIGRATIONS = migrations(Path(__file__).with_name("migrations"))
-LATEST_SCHEMA = MIGRATIONS[-1][0]
+MIGRATIONS = str(Path(__file__).with_name("migrations"))
+LATEST_SCHEMA = latest(MIGRATIONS)
 # How long a write waits for others.
 BUSY_TIMEOUT_MS = 60_000
 # How long beyond its deadline a recall waits for those of other threads.
@@ -315,7 +315,7 @@ class Database:
         with con.transaction():
             con.execute(f"SELECT pg_advisory_xact_lock({_MIGRATING})")
             version = self._schema(con)
-            for number, text in MIGRATIONS:
+            for number, text in migrations(MIGRATIONS):
                 if number > version:
                     con.execute(text)
                     con.execute(f"INSERT INTO limpet_rows.schema_version (version) VALUES ({number})")

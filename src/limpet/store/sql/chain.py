@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import os
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
 
 from . import rows
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ...model.events import Event
     from .database import Connection, Found
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from ...checkout import Checkout, checkout_of
 from ...model.events import Event
 from ...model.memory import GLOBAL_SCOPE
 from ...model.state import cancelled_by
 from .database import Connection, Repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from os import PathLike
 
 # Characters of the mark: more only where two repositories of one name agree in these.
 MARK_CHARACTERS = (4, 8, 16, 64)
@@ -18,7 +21,7 @@ _HAS_COMMITS = "SELECT 1 FROM checkout WHERE identity >= 'commit:' AND identity 
 
 
 class SqlCheckouts(Repository):
-    def scope_of(self, folder: Path) -> str:
+    def scope_of(self, folder: str | PathLike[str]) -> str:
         checkout = checkout_of(folder)
         if checkout is None:
             return GLOBAL_SCOPE

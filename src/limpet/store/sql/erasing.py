@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...model.ids import session_mark
 from ...model.state import SESSION_EVENTS, erased_name, scrub
 from . import jobs, mentions, rows
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.events import Event
     from .chain import Chain

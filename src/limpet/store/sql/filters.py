@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import Any
 
 from ...model.memory import caseless
 from ..records import Filter
 from .database import Connection
 from .statements import statements
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # How many spellings of a name are looked for at once.
 MOST_FORMS = 64

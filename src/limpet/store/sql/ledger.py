@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
 from ...model.events import Event
 from ...model.ids import named_by, short_id
@@ -14,7 +13,10 @@ from .memories import scope_list, the_only
 from .projection import Projection
 from .statements import statements
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..contract import Decide, Describe, Store
 
 # Events that are read in one go.

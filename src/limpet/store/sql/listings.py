@@ -8,7 +8,6 @@ import struct
 from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import chain
-from typing import Any
 
 from ...model.dataclass import replace
 from ...model.errors import BadInput
@@ -19,6 +18,10 @@ from .filters import filtered, visible
 from .memories import SqlMemories
 from .rows import topics_of
 from .statements import statements
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _SORTS = {
     # sort -> (column, whether only used memories have it)

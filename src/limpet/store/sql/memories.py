@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from ...model.errors import AmbiguousId, NotFound
 from ...model.ids import format_id, named_by, short_id
@@ -13,6 +12,10 @@ from . import rows
 from .database import Repository
 from .filters import caseless_match
 from .statements import statements
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class SqlMemories(Repository):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
 
 from ...model.dataclass import replace
 from ...model.edges import live_edges
@@ -28,7 +27,10 @@ from .peers import as_heard
 from .sessions import SessionNumbers
 from .statements import statements
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..contract import Describe
 
 # Later versions are numbered from here on, so that a first one can have its text's number.

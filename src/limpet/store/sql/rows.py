@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
 
 from ...model.events import Event
 from ...model.ids import format_id
 from ...model.memory import TRUST, Memory
 from ...model.state import MemoryState
 from ...model.unfrozen import unfrozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _Unfrozen = unfrozen(Memory)
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

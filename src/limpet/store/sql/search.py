@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from ..arrays.following import FollowingArrays
 from ..records import ALL, Candidate, Filter, LexicalResult
@@ -12,6 +11,7 @@ from .database import Repository
 from .filters import filtered, was_left
 from .statements import statements
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..contract import ChangeFeed
     from .database import Database

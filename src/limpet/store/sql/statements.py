@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
-from pathlib import Path
 
 _HEAD = re.compile(r"^-- (name|fragment): (\w+)\n((?:-- .*\n)*)", re.MULTILINE)
 
@@ -12,7 +12,7 @@ _HEAD = re.compile(r"^-- (name|fragment): (\w+)\n((?:-- .*\n)*)", re.MULTILINE)
 @cache
 def statements() -> dict[str, str]:
     """Name -> SQL. `{visible}` is left for `visible()` to fill."""
-    text = Path(__file__).with_name("queries.sql").read_text(encoding="utf-8")
+    text = _read(os.path.join(os.path.dirname(__file__), "queries.sql"))
     heads = list(_HEAD.finditer(text))
     ends = [head.start() for head in heads[1:]] + [len(text)]
     found: dict[str, str] = {}
@@ -28,6 +28,20 @@ def statements() -> dict[str, str]:
     return found
 
 
-def migrations(folder: Path) -> list[tuple[int, str]]:
-    """(version, SQL) in order."""
-    return [(int(one.name.split("_")[0]), one.read_text(encoding="utf-8")) for one in sorted(folder.glob("[0-9]*.sql"))]
+def migrations(folder: str) -> list[tuple[int, str]]:
+    """Read the migrations of a folder: (version, SQL) in order."""
+    return [(version, _read(os.path.join(folder, name))) for version, name in _versions(folder)]
+
+
+def latest(folder: str) -> int:
+    """Return the version of a folder's last migration, by its file's name."""
+    return _versions(folder)[-1][0]
+
+
+def _versions(folder: str) -> list[tuple[int, str]]:
+    return sorted((int(name.split("_")[0]), name) for name in os.listdir(folder) if name.endswith(".sql"))
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
 
 from .database import Database
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..contract import Describe, Store
+    from ..contract import Describe
     from .checkouts import SqlCheckouts
     from .devices import SqlDevices
     from .exposures import SqlExposures
@@ -48,7 +48,7 @@ class SqlStore:
     def ledger(self) -> SqlLedger:
         from .ledger import SqlLedger
 
-        return SqlLedger(self._database, cast("Store", self), self._describe)
+        return SqlLedger(self._database, self, self._describe)  # type: ignore[arg-type]  # an engine makes it a store
 
     @cached_property
     def memories(self) -> SqlMemories:

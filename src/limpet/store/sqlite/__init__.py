@@ -4,9 +4,12 @@
 `connection.py` opens and guards; `projection.py` makes rows of events. SQL is in `queries.sql` and `migrations/`.
 """
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .store import SqliteStore
 
 __all__ = ["SqliteStore"]

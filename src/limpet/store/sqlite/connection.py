@@ -10,14 +10,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from itertools import count
-from pathlib import Path
 
 import apsw
 
 from ...keys import is_key_given
 from ...model.errors import LimpetError, StoreBusy, StoreDamaged, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from ...model.forks import OPENING
-from ..sql.statements import migrations
+from ..sql.statements import latest, migrations
 
 APPLICATION_ID = 0x6C696D70  # "limp", in the file's header
 HEAD_BYTES = 24
@@ -33,8 +32,8 @@ NETWORK_FILE_SYSTEMS = frozenset(
      "ceph", "glusterfs", "fuse.glusterfs", "lustre", "davfs", "fuse.davfs"}
 )  # fmt: skip
 CHAINED = 8  # the schema from which on events are chained
-MIGRATIONS = migrations(Path(__file__).with_name("migrations"))
-LATEST_SCHEMA = MIGRATIONS[-1][0]
+MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
+LATEST_SCHEMA = latest(MIGRATIONS)
 
 
 def open_connection(
@@ -49,7 +48,7 @@ def open_connection(
     """
     with OPENING, translated(path):
         if path != ":memory:":
-            check_place(Path(path), read_only=read_only or not create)
+            check_place(path, read_only=read_only or not create)
             if not read_only:
                 _make_private(path)
         connection = _connect(path, read_only=read_only)
@@ -69,9 +68,10 @@ def open_connection(
         return connection
 
 
-def check_place(path: Path, *, read_only: bool) -> None:
+def check_place(path: str | os.PathLike[str], *, read_only: bool) -> None:
     """Refuse what cannot be a store before SQLite touches it; `read_only`: also what is none yet. Raises StoreError."""
-    if path.is_dir():
+    path = os.fspath(path)
+    if os.path.isdir(path):
         raise StoreError(f"{path} is a directory, not a store", hint="give the path of a file, such as memory.db")
     kind = file_system_of(path)
     if kind in NETWORK_FILE_SYSTEMS and os.environ.get("LIMPET_ALLOW_NETWORK_FS") != "1":
@@ -79,8 +79,8 @@ def check_place(path: Path, *, read_only: bool) -> None:
             f"{path} is on a network file system ({kind}), where SQLite's write-ahead log is not safe",
             hint="keep the store on a local disk, and copy it with `limpet backup` or `limpet export`",
         )
-    if path.exists():
-        if not path.is_file():
+    if os.path.exists(path):
+        if not os.path.isfile(path):
             raise StoreError(f"{path} is not a regular file")
         if head_of(path) and not (_is_sqlite(path) or is_encrypted(path)):
             raise StoreDamaged(f"{path} is not a limpet store (it is not an SQLite file)", hint="it was left untouched")
@@ -93,19 +93,19 @@ def check_place(path: Path, *, read_only: bool) -> None:
         near = _stores_near(path)
         meant = f"did you mean {near}? " if near else ""
         raise StoreMissing(f"no store at {path}", hint=f"{meant}`limpet remember` makes one there")
-    elif not path.parent.is_dir():
+    elif not os.path.isdir(folder := os.path.dirname(path) or "."):
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.makedirs(folder, mode=0o700, exist_ok=True)
         except OSError as error:
-            hint = how_to_write(str(path)) if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else None
-            raise StoreError(f"cannot make the folder {path.parent}: {error.strerror}", hint=hint) from None
+            hint = how_to_write(path) if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else None
+            raise StoreError(f"cannot make the folder {folder}: {error.strerror}", hint=hint) from None
 
 
-def _stays_empty(path: Path) -> bool:
+def _stays_empty(path: str) -> bool:
     """Whether a file has no bytes, and not because a process is about to make a store of it."""
     for _ in range(EMPTY_LOOKS):
         try:
-            status = path.stat()
+            status = os.stat(path)
         except OSError:
             return False
         if status.st_size:
@@ -116,30 +116,34 @@ def _stays_empty(path: Path) -> bool:
     return True
 
 
-def _stores_near(path: Path) -> str:
+def _stores_near(path: str) -> str:
     """What may have been meant: a file with nearly this name in that folder, else the store there is by default."""
     import difflib
+    from pathlib import Path
 
     from ...settings import default_path
 
+    there = Path(path)
     try:
-        files = [one.name for one in path.parent.iterdir() if one.suffix in ("", path.suffix, ".db") and one.is_file()]
+        files = [
+            one.name for one in there.parent.iterdir() if one.suffix in ("", there.suffix, ".db") and one.is_file()
+        ]
     except OSError:
         files = []
-    similar = difflib.get_close_matches(path.name, [name for name in files if _is_sqlite(path.with_name(name))], 2)
+    similar = difflib.get_close_matches(there.name, [name for name in files if _is_sqlite(there.with_name(name))], 2)
     default = Path(default_path())
-    stores = [path.with_name(name) for name in similar] + ([default] if default != path and _is_sqlite(default) else [])
+    stores = [there.with_name(name) for name in similar] + [default] * (default != there and _is_sqlite(default))
     return " or ".join(str(one) for one in stores)
 
 
-def head_of(path: Path | str) -> bytes:
+def head_of(path: str | os.PathLike[str]) -> bytes:
     """The first bytes of a file; none of one that is not there. Raises apsw.Error.
 
     Through SQLite: a process that closes a database's file by itself takes away the locks that SQLite holds on it.
     """
     real = os.path.realpath(path)
     try:
-        if not os.stat(real).st_size:  # noqa: PTH116
+        if not os.stat(real).st_size:
             return b""
     except FileNotFoundError:
         return b""
@@ -152,14 +156,14 @@ def head_of(path: Path | str) -> bytes:
         opened.xClose()
 
 
-def _is_sqlite(path: Path) -> bool:
+def _is_sqlite(path: str | os.PathLike[str]) -> bool:
     try:
-        return path.is_file() and head_of(path).startswith(b"SQLite format 3\0")
+        return os.path.isfile(path) and head_of(path).startswith(b"SQLite format 3\0")
     except (apsw.Error, OSError):
         return False
 
 
-def is_encrypted(path: Path | str) -> bool:
+def is_encrypted(path: str | os.PathLike[str]) -> bool:
     """Whether a file is one of SQLite3 Multiple Ciphers: all but these bytes of its header is encrypted."""
     return head_of(path)[20:] == b"\x20\x40\x20\x20" and not head_of(path).startswith(b"SQLite format 3\0")
 
@@ -178,14 +182,14 @@ def connect(path: str, *, flags: int = READ_WRITE, like: str | None = None) -> a
     return unlocked(path, flags)
 
 
-def file_system_of(path: Path) -> str | None:
+def file_system_of(path: str | os.PathLike[str]) -> str | None:
     """The type of the file system that holds `path` (Linux), None where that cannot be told."""
     if not sys.platform.startswith("linux"):
         return None
-    place = str(path.absolute().parent.resolve())
+    place = os.path.realpath(_folder_of(os.fspath(path)))
     best, kind = "", None
     try:
-        with Path("/proc/self/mounts").open(encoding="utf-8", errors="replace") as mounts:
+        with open("/proc/self/mounts", encoding="utf-8", errors="replace") as mounts:
             for line in mounts:
                 _, mount, fs, *_ = line.split(" ")
                 mount = mount.replace("\\040", " ")
@@ -230,8 +234,10 @@ def translation(error: apsw.Error, path: str) -> LimpetError:
 
 def how_to_write(path: str) -> str:
     """What to do where a store, or a new one, takes no write."""
-    there = os.path.exists(path)  # noqa: PTH110
-    place = next(one for one in (Path(path), *Path(path).absolute().parents) if os.path.exists(one))  # noqa: PTH110
+    there = os.path.exists(path)
+    place = os.path.abspath(path)
+    while not os.path.exists(place):
+        place = os.path.dirname(place)
     if hasattr(os, "statvfs") and os.statvfs(place).f_flag & os.ST_RDONLY:
         why = "its disk is mounted read-only"
     elif there and not _is_unwritable(path):
@@ -252,8 +258,10 @@ def _connect(path: str, *, read_only: bool) -> apsw.Connection:
     if not read_only and not os.access(path, os.R_OK):
         raise StoreError(f"cannot open {path}", hint=how_to_write(path))
     # A read-only folder has no room for the shared-memory file of WAL: without a log to replay, the file is enough.
-    wal = Path(path + "-wal")
-    if not os.access(Path(path).absolute().parent, os.W_OK) and not (wal.exists() and wal.stat().st_size):
+    wal = path + "-wal"
+    if not os.access(_folder_of(path), os.W_OK) and not (os.path.exists(wal) and os.path.getsize(wal)):
+        from pathlib import Path
+
         uri = Path(path).absolute().as_uri() + "?immutable=1"
         return connect(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     return connect(path, flags=apsw.SQLITE_OPEN_READONLY)
@@ -264,10 +272,14 @@ def _is_unwritable(path: str) -> bool:
 
     SQLite would open it, and refuse the first read.
     """
-    if path == ":memory:" or not Path(path).exists():
+    if path == ":memory:" or not os.path.exists(path):
         return False
-    has_log = Path(path + "-wal").exists() and Path(path + "-shm").exists()
-    return not os.access(path, os.W_OK) or not (has_log or os.access(Path(path).absolute().parent, os.W_OK))
+    has_log = os.path.exists(path + "-wal") and os.path.exists(path + "-shm")
+    return not os.access(path, os.W_OK) or not (has_log or os.access(_folder_of(path), os.W_OK))
+
+
+def _folder_of(path: str) -> str:
+    return os.path.dirname(os.path.abspath(path))
 
 
 def _make_private(path: str) -> None:
@@ -280,14 +292,14 @@ def _make_private(path: str) -> None:
     with contextlib.suppress(OSError):
         with contextlib.suppress(FileExistsError):
             os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        store = os.stat(real)  # noqa: PTH116
+        store = os.stat(real)
         if not store.st_size:
-            Path(real).chmod(0o600)  # an empty file that becomes a store
+            os.chmod(real, 0o600)  # an empty file that becomes a store
         for side_file in (f"{real}-wal", f"{real}-shm"):
             with contextlib.suppress(FileNotFoundError):
                 mode = os.lstat(side_file).st_mode
                 if stat.S_ISREG(mode) and mode & ~store.st_mode & 0o777:
-                    Path(side_file).chmod(mode & store.st_mode & 0o777)
+                    os.chmod(side_file, mode & store.st_mode & 0o777)
 
 
 def busy_handler() -> Callable[[int], bool]:
@@ -327,7 +339,7 @@ def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) ->
         if version == 0:
             raise StoreDamaged(f"{path} is not a limpet store")
         # What later schemas add is empty, nobody could write it; and it can be read without their indexes.
-        for number, text in MIGRATIONS:
+        for number, text in migrations(MIGRATIONS):
             if number > version and "CREATE TABLE" in text and "ALTER TABLE" not in text:
                 connection.execute(text.replace("CREATE TABLE", "CREATE TEMP TABLE")).fetchall()
         return
@@ -352,7 +364,7 @@ def _migrate(connection: apsw.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = _user_version(connection)
-        for number, text in MIGRATIONS:
+        for number, text in migrations(MIGRATIONS):
             if number > version:
                 connection.execute(text)
                 if number == CHAINED and connection.execute("SELECT 1 FROM event LIMIT 1").get:

@@ -13,7 +13,6 @@ import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import Any
 
 import apsw
 
@@ -23,6 +22,10 @@ from ...model.forks import OPENING, abandon, hold_at_fork
 from ..sql.database import Index
 from .connection import busy_handler, connect, how_to_write, open_connection, translated, translation
 from .index import SqliteIndex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # After so many pages more a thread folds the write-ahead log into the file: the commit that did so took five times as
 # long as others. From so many on, as nobody paused for the log to begin anew, a commit does it.
@@ -114,8 +117,9 @@ class Database:
             if self._reader is not None and self._reader is not self._writer:
                 self._reader.close()
             if self._writer is not None:
-                with contextlib.suppress(apsw.Error):
-                    self._writer.execute("PRAGMA optimize").fetchall()
+                if self._writer.total_changes():
+                    with contextlib.suppress(apsw.Error):
+                        self._writer.execute("PRAGMA optimize").fetchall()
                 self._writer.close()
             self._writer = self._reader = None
 

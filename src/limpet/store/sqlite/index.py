@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Any
 
 import apsw
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Texts of one statement: from a hundred on the price of a row is that of its own words.
 TEXTS_TOGETHER = 100

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import apsw
 
@@ -14,6 +13,7 @@ from ..sql.search import SqlSearch, like_pattern
 from .database import Database
 from .fulltext import Lexical, allowed, interrupted
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .feed import SqliteFeed
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from ..sql.store import SqlStore
 from .database import Database
-from .search import SqliteSearch
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..contract import Describe
     from .erasure import SqliteErasure
     from .maintenance import SqliteMaintenance
+    from .search import SqliteSearch
     from .vectors import SqliteVectors
 
 
@@ -27,7 +27,12 @@ class SqliteStore(SqlStore):
     ) -> None:  # fmt: skip
         database = Database(path, read_only=read_only, durable=durable, create=create, late=late)
         super().__init__(database, describe)
-        self.search = SqliteSearch(database)
+
+    @cached_property
+    def search(self) -> SqliteSearch:
+        from .search import SqliteSearch
+
+        return SqliteSearch(self._database)
 
     @cached_property
     def vectors(self) -> SqliteVectors:
@@ -48,5 +53,6 @@ class SqliteStore(SqlStore):
         return SqliteErasure(self._database, self.maintenance)
 
     def close(self) -> None:
-        self.search.close()
+        if "search" in vars(self):
+            self.search.close()
         self._database.close()
