@@ -24,13 +24,13 @@ from urllib.parse import quote
 import numpy as np
 
 import limpet
+from limpet.features.web.access import Access
+from limpet.features.web.site import Site, application
+from limpet.features.web.views_home import make_ahead
 from limpet.model.clock import SystemClock
 from limpet.model.ids import IdSource, parse_id
 from limpet.store.records import Proposal
 from limpet.vectors.embedder import load_embedder
-from limpet.web.access import Access
-from limpet.web.site import Site, application
-from limpet.web.views_home import make_ahead
 
 DOCS = Path(__file__).parents[1] / "docs"
 LARGEST = 2_000

@@ -22,7 +22,7 @@ from typing import Any
 
 import httpx2
 
-from limpet.serve.tokens import tokens_of
+from limpet.features.serve.tokens import tokens_of
 from tests.flows.test_serve import begin, served
 from tests.postgres_server import Server, furnish
 

@@ -9,7 +9,7 @@ from contextlib import closing
 import apsw
 import numpy as np
 
-from limpet.transfer import amem
+from limpet.features.transfer import amem
 
 T0 = 1_771_466_912.5
 

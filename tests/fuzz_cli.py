@@ -34,12 +34,12 @@ OPTIONS_LEFT_OUT = {"--every", "--help", "--model", "--rerank", "--plugin"}
 WATCHES = {("mirror", "watch")}
 # Modules that need packages which nobody has to have.
 WITH_OTHERS = (
-    "limpet.adapters.",
+    "limpet.features.adapters.",
     "limpet.certify.preload",
-    "limpet.store.postgres",
+    "limpet.features.postgres",
     "limpet.__main__",
-    "limpet.web",
-    "limpet.serve",
+    "limpet.features.web",
+    "limpet.features.serve",
 )
 CODES = (0, 1, 2, 3, 141)
 

@@ -16,13 +16,13 @@ from limpet.agents.calls import Call
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
 from limpet.agents.hooks.entry import handle
 from limpet.agents.protocol import INTERNAL_ERROR, ProtocolError, Service
+from limpet.features.organize.sentences import sentences
+from limpet.features.transfer import formats as registry
+from limpet.features.transfer.records import TransferReport
 from limpet.model.clock import parse_time
 from limpet.model.errors import LimpetError
-from limpet.organize.sentences import sentences
 from limpet.recall.intent import asks_for_several, asks_now, asks_of_agent, asks_past, intent
 from limpet.text import blocks, dates, difference, entities, excerpt, grams, instructions, secrets, statements, turns
-from limpet.transfer import formats as registry
-from limpet.transfer.records import TransferReport
 from tests.flows import hook_inputs
 from tests.fuzz_values import PLAIN, damaged, request, sayable, text, value
 from tests.hostile import bent, imported, ledger

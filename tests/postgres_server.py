@@ -158,7 +158,7 @@ def without_predicates() -> str:
     """Another database, whose views leave out the tenant: row-level security is all that keeps tenants apart."""
     import psycopg
 
-    from limpet.store.postgres import PostgresStore
+    from limpet.features.postgres import PostgresStore
     from limpet.text.describe import describe
 
     admin = server().format("postgres")

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from limpet.organize.sentences import sentences
-from limpet.organize.statements import Sentence, in_message, question
+from limpet.features.organize.sentences import sentences
+from limpet.features.organize.statements import Sentence, in_message, question
 
 FOLDER = Path(__file__).parent / "statements"
 TOGETHER = 4  # sentences in a row for the judge

@@ -21,7 +21,7 @@ from labelled import Unit, units
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from limpet.organize.statements import KINDS, SLOTS, slots
+from limpet.features.organize.statements import KINDS, SLOTS, slots
 
 KEPT, KIND = 12.0, 4.0  # inverse strength of regularisation
 # How much a sentence counts of the files that were written for standing rules alone: nearly all that they keep are

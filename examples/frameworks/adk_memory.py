@@ -7,7 +7,7 @@ from google.adk.sessions import Session
 from google.genai.types import Content, Part
 
 import limpet
-from limpet.adapters.adk import LimpetMemoryService
+from limpet.features.adapters.adk import LimpetMemoryService
 
 
 async def main(memory):

@@ -5,7 +5,7 @@ import asyncio
 from agent_framework import Message
 
 import limpet
-from limpet.adapters.agent_framework import LimpetContextProvider, LimpetHistoryProvider
+from limpet.features.adapters.agent_framework import LimpetContextProvider, LimpetHistoryProvider
 
 
 async def main(memory):

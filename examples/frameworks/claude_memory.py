@@ -1,7 +1,7 @@
 """Claude's memory tool on a store. With a client: client.beta.messages.tool_runner(tools=[tool], ...)."""
 
 import limpet
-from limpet.adapters.claude import LimpetMemoryTool
+from limpet.features.adapters.claude import LimpetMemoryTool
 
 with limpet.open(":memory:", scope="project:shop") as memory:
     tool = LimpetMemoryTool(memory)

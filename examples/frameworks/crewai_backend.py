@@ -3,7 +3,7 @@
 from crewai.memory.types import MemoryRecord
 
 import limpet
-from limpet.adapters.crewai import LimpetBackend
+from limpet.features.adapters.crewai import LimpetBackend
 
 with limpet.open(":memory:", scope="project:shop") as memory:
     backend = LimpetBackend(memory)

@@ -1,7 +1,7 @@
 """LangGraph's long-term memory on a store. With a graph: builder.compile(store=store)."""
 
 import limpet
-from limpet.adapters.langgraph import LimpetStore
+from limpet.features.adapters.langgraph import LimpetStore
 
 with limpet.open(":memory:", scope="project:shop") as memory:
     store = LimpetStore(memory, ttl={"default_ttl": None, "refresh_on_read": True})

@@ -6,7 +6,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import Memory
 
 import limpet
-from limpet.adapters.llama_index import LimpetMemoryBlock
+from limpet.features.adapters.llama_index import LimpetMemoryBlock
 
 
 async def main(memory):

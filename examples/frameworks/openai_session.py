@@ -4,7 +4,7 @@ import asyncio
 
 import limpet
 from agents import Agent
-from limpet.adapters.openai_agents import LimpetSession, memory_tools
+from limpet.features.adapters.openai_agents import LimpetSession, memory_tools
 
 
 async def main(memory):

@@ -3,7 +3,7 @@
 import asyncio
 
 import limpet
-from limpet.adapters.pydantic_ai import LimpetMemoryStore
+from limpet.features.adapters.pydantic_ai import LimpetMemoryStore
 
 
 async def main(memory):

@@ -10,6 +10,15 @@ if TYPE_CHECKING:
     from .api import Limpet, change_key, copy_store, open, restore_backup
     from .asynchronous import AsyncHistory, AsyncLimpet
     from .erasure import PurgeReport
+    from .features.mirror.report import MirrorReport
+    from .features.organize.report import OrganizeReport
+    from .features.transfer.copy import CopyReport
+    from .features.transfer.devices import DeviceInfo
+    from .features.transfer.records import TransferReport
+    from .features.transfer.segments import SegmentReport
+    from .features.transfer.service import ImportReport
+    from .features.usefulness.adherence import Adherence
+    from .features.usefulness.journal_lines import Dropped, JournalLine
     from .history.audit import Audit, Belief
     from .history.claims import Analogy, Grounding, Revision, Support, Yields
     from .history.consolidate import Consolidation, Proposal
@@ -26,7 +35,6 @@ if TYPE_CHECKING:
     from .history.walk import GraphPath, Subgraph
     from .history.whole import Central, Contradiction, Contradictions
     from .jobs.embed import WorkReport
-    from .mirror.report import MirrorReport
     from .model.clock import Clock, FixedClock, SystemClock
     from .model.errors import (
         AmbiguousId,
@@ -44,7 +52,6 @@ if TYPE_CHECKING:
         StoreTooNew,
     )
     from .model.memory import Memory
-    from .organize.report import OrganizeReport
     from .rank.interval import Interval
     from .rank.trace import SignalTrace, Trace
     from .recall.answer import Item, Recall
@@ -62,13 +69,6 @@ if TYPE_CHECKING:
     from .remember.write import Receipt
     from .scan import HeldSecret
     from .store.records import Action, Filter, Page, Problem, Scan, SessionRow, StoreStats
-    from .transfer.copy import CopyReport
-    from .transfer.devices import DeviceInfo
-    from .transfer.records import TransferReport
-    from .transfer.segments import SegmentReport
-    from .transfer.service import ImportReport
-    from .usefulness.adherence import Adherence
-    from .usefulness.journal_lines import Dropped, JournalLine
     from .vectors.embedder import Embedder
     from .work.backups import BackupState
     from .work.doctor import Check
@@ -115,14 +115,14 @@ _HOMES = {
     "history.walk": ("GraphPath", "Subgraph"),
     "history.whole": ("Central", "Contradiction", "Contradictions"),
     "jobs.embed": ("WorkReport",),
-    "mirror.report": ("MirrorReport",),
+    "features.mirror.report": ("MirrorReport",),
     "model.clock": ("Clock", "FixedClock", "SystemClock"),
     "model.errors": (
         "AmbiguousId", "BadInput", "ChangedSince", "EmbedderUnavailable", "LimpetError", "NotFound", "StoreBusy",
         "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing", "StoreReadOnly", "StoreTooNew",
     ),
     "model.memory": ("Memory",),
-    "organize.report": ("OrganizeReport",),
+    "features.organize.report": ("OrganizeReport",),
     "rank.interval": ("Interval",),
     "rank.trace": ("SignalTrace", "Trace"),
     "recall.answer": ("Item", "Recall"),
@@ -141,13 +141,13 @@ _HOMES = {
     "remember.sweep": ("Swept",),
     "remember.write": ("Receipt",),
     "store.records": ("Action", "Filter", "Page", "Problem", "Scan", "SessionRow", "StoreStats"),
-    "transfer.copy": ("CopyReport",),
-    "transfer.devices": ("DeviceInfo",),
-    "transfer.records": ("TransferReport",),
-    "transfer.segments": ("SegmentReport",),
-    "transfer.service": ("ImportReport",),
-    "usefulness.adherence": ("Adherence",),
-    "usefulness.journal_lines": ("Dropped", "JournalLine"),
+    "features.transfer.copy": ("CopyReport",),
+    "features.transfer.devices": ("DeviceInfo",),
+    "features.transfer.records": ("TransferReport",),
+    "features.transfer.segments": ("SegmentReport",),
+    "features.transfer.service": ("ImportReport",),
+    "features.usefulness.adherence": ("Adherence",),
+    "features.usefulness.journal_lines": ("Dropped", "JournalLine"),
     "vectors.embedder": ("Embedder",),
     "work.backups": ("BackupState",),
     "work.doctor": ("Check",),

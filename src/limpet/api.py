@@ -29,6 +29,19 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
     from .erasure import PurgeReport
+    from .features.mirror import service as mirror_service
+    from .features.mirror.report import MirrorReport
+    from .features.organize import service as organize_service
+    from .features.organize.report import OrganizeReport
+    from .features.transfer import service as transfer_service
+    from .features.transfer.copy import CopyReport
+    from .features.transfer.devices import DeviceInfo
+    from .features.transfer.records import TransferReport
+    from .features.transfer.segments import SegmentReport
+    from .features.transfer.service import ImportReport
+    from .features.usefulness import service as usefulness_service
+    from .features.usefulness.adherence import Adherence
+    from .features.usefulness.journal_lines import Dropped, JournalLine
     from .history.audit import Audit
     from .history.claims import Match
     from .history.diff import Diff
@@ -43,12 +56,8 @@ if TYPE_CHECKING:
     from .history.walk import GraphPath
     from .history.whole import Contradictions
     from .jobs.embed import WorkReport
-    from .mirror import service as mirror_service
-    from .mirror.report import MirrorReport
     from .model.memory import Memory
     from .model.state import MemoryState, SearchFields
-    from .organize import service as organize_service
-    from .organize.report import OrganizeReport
     from .recall import lookup as recall_lookup
     from .recall import service as recall_service
     from .recall.answer import Recall
@@ -68,15 +77,6 @@ if TYPE_CHECKING:
     from .scan import HeldSecret
     from .store.contract import Store
     from .store.records import Action, Page, Problem, SessionRow, StoreStats
-    from .transfer import service as transfer_service
-    from .transfer.copy import CopyReport
-    from .transfer.devices import DeviceInfo
-    from .transfer.records import TransferReport
-    from .transfer.segments import SegmentReport
-    from .transfer.service import ImportReport
-    from .usefulness import service as usefulness_service
-    from .usefulness.adherence import Adherence
-    from .usefulness.journal_lines import Dropped, JournalLine
     from .vectors.embedder import Embedder
     from .work import service as work_service
     from .work.backups import BackupState
@@ -171,7 +171,7 @@ def copy_store(
     Journal, exposures, transcripts read and claims of checkouts stay behind. Raises BadInput for a target that holds
     something else, StoreMissing, StoreError.
     """
-    from .transfer.copy import copy_store as copy_all
+    from .features.transfer.copy import copy_store as copy_all
 
     paths = [read_settings(path, "global", None).path for path in (source, target)]
     with (
@@ -635,7 +635,7 @@ class Limpet:
         >>> [one.what for one in memory.journal(match="linter")]
         ['ran the linter']
         """
-        from .usefulness import journal_lines
+        from .features.usefulness import journal_lines
 
         return journal_lines.lines(self._context, numbers, session=session, since=since, until=until, match=match)
 
@@ -657,7 +657,7 @@ class Limpet:
         >>> [one.what for one in memory.drop_from_journal(match="4711").lines]
         ['the code is 4711']
         """
-        from .usefulness import journal_lines
+        from .features.usefulness import journal_lines
 
         return journal_lines.drop(
             self._context, numbers, session=session, since=since, until=until, match=match, dry_run=dry_run

@@ -126,7 +126,7 @@ def _quoting(context: Context, memories: Iterable[Memory], scopes: tuple[str, ..
 
 def _places(context: Context, *, refresh: bool) -> list[tuple[str, str]]:
     """(path, kind) of every copy that the store knows of. `refresh`: mirrors are synced before."""
-    from .mirror.service import mirror_sync, noted
+    from .features.mirror.service import mirror_sync, noted
 
     store = context.store
     mirrors = noted(context)
@@ -158,7 +158,7 @@ def _erase_copies(
     reopened: Callable[[str], AbstractContextManager[Any]],
 ) -> None:  # fmt: skip
     """Purge in backups, write segments of this device again, delete exports; what cannot be is named afterwards."""
-    from .transfer.segments import export_segments
+    from .features.transfer.segments import export_segments
 
     for path, kind in places:
         with suppress(LimpetError, OSError):

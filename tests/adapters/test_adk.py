@@ -20,7 +20,7 @@ from google.adk.tools import load_memory
 from google.genai.types import Content, FunctionCall, Part
 
 import limpet
-from limpet.adapters.adk import LimpetMemoryService
+from limpet.features.adapters.adk import LimpetMemoryService
 
 # Before the clock of the store.
 YESTERDAY = datetime(2026, 2, 28, tzinfo=UTC).timestamp()

@@ -11,7 +11,7 @@ pytest.importorskip("agent_framework")
 from agent_framework import Agent, AgentSession, BaseChatClient, ChatResponse, Content, Message
 
 import limpet
-from limpet.adapters.agent_framework import LimpetContextProvider, LimpetHistoryProvider
+from limpet.features.adapters.agent_framework import LimpetContextProvider, LimpetHistoryProvider
 
 
 class Stub(BaseChatClient):

@@ -15,7 +15,7 @@ from anthropic.lib.tools import ToolError
 from anthropic.lib.tools._beta_builtin_memory_tool import BetaLocalFilesystemMemoryTool
 
 import limpet
-from limpet.adapters.claude import SHARED, AsyncLimpetMemoryTool, LimpetMemoryTool
+from limpet.features.adapters.claude import SHARED, AsyncLimpetMemoryTool, LimpetMemoryTool
 from tests.agents.model_api import ModelApi, ToolCall
 
 

@@ -17,7 +17,7 @@ from crewai.memory.types import MemoryRecord
 from crewai.memory.unified_memory import Memory
 
 import limpet
-from limpet.adapters.crewai import LimpetBackend
+from limpet.features.adapters.crewai import LimpetBackend
 
 T0 = datetime(2026, 2, 1)
 

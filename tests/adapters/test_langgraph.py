@@ -15,8 +15,8 @@ from langgraph.store.base import InvalidNamespaceError, ListNamespacesOp, MatchC
 from langgraph.store.memory import InMemoryStore
 
 import limpet
-from limpet.adapters import documents
-from limpet.adapters.langgraph import LimpetStore
+from limpet.features.adapters import documents
+from limpet.features.adapters.langgraph import LimpetStore
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_times_are_of_the_first_and_the_last_put(store, memory, clock):
 
 def test_items_end_when_their_time_to_live_is_over_and_reading_prolongs_it(memory, clock, monkeypatch):
     monkeypatch.setattr(documents, "now", clock_now(clock))
-    monkeypatch.setattr("limpet.adapters.langgraph.now", clock_now(clock))
+    monkeypatch.setattr("limpet.features.adapters.langgraph.now", clock_now(clock))
     store = LimpetStore(memory, ttl={"default_ttl": 10, "refresh_on_read": True})
     for key in ("read", "glanced", "left"):
         store.put(("n",), key, {"text": f"{key} pizza"})
@@ -159,7 +159,7 @@ def test_items_end_when_their_time_to_live_is_over_and_reading_prolongs_it(memor
 
 
 def clock_now(clock):
-    from limpet.adapters.documents import UTC, datetime
+    from limpet.features.adapters.documents import UTC, datetime
 
     return lambda: datetime.fromtimestamp(clock.now() / 1e6, UTC)
 

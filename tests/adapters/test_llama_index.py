@@ -11,7 +11,7 @@ pytest.importorskip("llama_index.core")
 from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import Memory
 
-from limpet.adapters.llama_index import LimpetMemoryBlock
+from limpet.features.adapters.llama_index import LimpetMemoryBlock
 
 
 def test_what_leaves_the_short_term_memory_comes_back_when_it_matters(memory):

@@ -13,7 +13,7 @@ from openai import AsyncOpenAI
 
 import limpet
 from agents import Agent, OpenAIResponsesModel, RunConfig, Runner, Session, SessionSettings, SQLiteSession
-from limpet.adapters.openai_agents import LimpetSession, memory_tools
+from limpet.features.adapters.openai_agents import LimpetSession, memory_tools
 from tests.agents.model_api import ModelApi, ToolCall
 
 ITEMS = [

@@ -22,7 +22,7 @@ from pydantic_ai_harness.memory import (
 )
 
 import limpet
-from limpet.adapters.pydantic_ai import LimpetMemoryStore
+from limpet.features.adapters.pydantic_ai import LimpetMemoryStore
 
 PATHS = ["MEMORY.md", "notes.md", "ana/MEMORY.md", "ana/trips/rome.md", "Ana/MEMORY.md"]
 TEXTS = ["", "one\n", "One\n", "Ana likes pizza", "line\n\n  two", "ünï"]

@@ -29,7 +29,7 @@ def open_engine(name, tmp_path):
     if name == "postgres":
         if why := postgres_server.missing():
             pytest.skip(why)
-        from limpet.store.postgres import PostgresStore
+        from limpet.features.postgres import PostgresStore
 
         return PostgresStore(postgres_server.url_of(tmp_path.name), describe)
     return SqliteStore(":memory:" if name == "memory" else str(tmp_path / "memory.db"), describe)

@@ -105,7 +105,7 @@ def test_a_text_that_postgres_cannot_hold_is_refused_by_name(both):
 
 
 def test_a_deadline_ends_a_statement_and_the_snapshot_goes_on(both):
-    from limpet.store.postgres.search import interrupted
+    from limpet.features.postgres.search import interrupted
 
     database = both[1].store._database
     with both[1].store.snapshot():

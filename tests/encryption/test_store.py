@@ -162,7 +162,7 @@ def test_what_was_there_is_overwritten_for_who_still_has_it_open(plain, key):
 
 
 def test_a_store_that_others_have_open_is_not_changed(plain, key, monkeypatch):
-    monkeypatch.setattr("limpet.store.sqlite.encryption.ALONE_MS", 50)
+    monkeypatch.setattr("limpet.features.encryption.ALONE_MS", 50)
     script = "import sys, limpet\nwith limpet.open(sys.argv[1]) as m:\n print(m.count(), flush=True)\n sys.stdin.read()"
     with subprocess.Popen(
         [sys.executable, "-c", script, str(plain)], stdin=subprocess.PIPE, stdout=subprocess.PIPE

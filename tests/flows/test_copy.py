@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 import limpet
-from limpet.transfer import copy as copying
+from limpet.features.transfer import copy as copying
 from tests import postgres_server
 
 POSTGRES = pytest.param(
@@ -85,7 +85,7 @@ def test_an_interrupted_copy_goes_on_where_it_was(lived, path, elsewhere, monkey
 KILLED = """
 import os, signal, sys
 import limpet
-from limpet.transfer import copy as copying
+from limpet.features.transfer import copy as copying
 
 source, target, place = sys.argv[1:]
 copying.BATCH_EVENTS = 3

@@ -12,8 +12,8 @@ import pytest
 import limpet
 from limpet.agents.hooks.holdout import Holdout
 from limpet.cli.main import main
-from limpet.evaluate.power import sessions_for
-from limpet.evaluate.service import evaluate
+from limpet.features.evaluate.power import sessions_for
+from limpet.features.evaluate.service import evaluate
 from limpet.model.ids import parse_id
 from limpet.store.records import ExposureRow
 

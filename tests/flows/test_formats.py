@@ -13,8 +13,8 @@ import apsw
 import pytest
 
 import limpet
+from limpet.features.transfer import amem, frontmatter
 from limpet.model.ids import format_id
-from limpet.transfer import amem, frontmatter
 from tests import formats
 
 DATA = Path(__file__).parents[1] / "data"
@@ -388,7 +388,7 @@ def test_a_real_amem_file_keeps_kinds_times_sessions_confidences_and_links(memor
 
 def amem_shape(path):
     data = path.read_bytes()
-    from limpet.transfer import amem
+    from limpet.features.transfer import amem
 
     head = amem.read_head(data, len(data))
     nodes = [amem.NODE.unpack_from(data, head.node_table + 72 * i) for i in range(head.nodes)]

@@ -283,7 +283,7 @@ def test_a_line_that_is_no_text_is_reported_and_the_rest_comes_in(memory, tmp_pa
 
 @pytest.mark.parametrize("as_file", [True, False])
 def test_a_line_that_is_too_long_is_passed_over(memory, tmp_path, monkeypatch, as_file):
-    monkeypatch.setattr("limpet.transfer.jsonl.MAX_LINE", 200)
+    monkeypatch.setattr("limpet.features.transfer.jsonl.MAX_LINE", 200)
     long = [json.dumps({"content": "x" * size}) for size in (181, 182, 185, 186, 187, 188, 189, 400, 401, 402, 5_000)]
     texts = [text for n, one in enumerate(long) for text in (f'{{"content": "number {n}"}}', one)]
     texts += ['{"content": "the last"}', "y" * 900]
@@ -322,7 +322,7 @@ def test_a_line_of_a_gigabyte_is_never_held(tmp_path):
 
 
 def test_what_is_wrong_is_listed_up_to_a_number_and_then_counted(memory, monkeypatch):
-    monkeypatch.setattr("limpet.transfer.jsonl_import.MAX_LISTED", 5)
+    monkeypatch.setattr("limpet.features.transfer.jsonl_import.MAX_LISTED", 5)
     report = imported(memory, ["nothing"] * 12 + [json.dumps({"content": "the last"})])
 
     assert [line for line, _ in report.rejected] == [1, 2, 3, 4, 5, 13]
@@ -332,7 +332,7 @@ def test_what_is_wrong_is_listed_up_to_a_number_and_then_counted(memory, monkeyp
 
 def test_long_lines_are_taken_in_by_what_they_hold(memory, monkeypatch):
     """Few long lines are not gathered until there are as many as of short ones."""
-    monkeypatch.setattr("limpet.transfer.jsonl_import.CHUNK_CHARACTERS", 1_000)
+    monkeypatch.setattr("limpet.features.transfer.jsonl_import.CHUNK_CHARACTERS", 1_000)
     lines = [event(n, "remembered", f"01890000-0000-7000-8000-{n:012}", content=f"{n} " * 200) for n in range(1, 8)]
     used = {"uses": 3, "used_at": AT, "useful": 0, "not_useful": 0, "wrong": 0}
     report = imported(memory, [*lines, *({"usage": used | {"id": one["id"]}} for one in lines)])
@@ -489,7 +489,7 @@ def test_a_segment_above_a_limit_is_left_out_alone(two, tmp_path, monkeypatch, l
     for n in range(5):
         laptop.memory.remember(f"statement {n}")
     laptop.memory.export_segments(tmp_path / "shared")
-    monkeypatch.setattr(f"limpet.transfer.segment_files.{limit}", 4)
+    monkeypatch.setattr(f"limpet.features.transfer.segment_files.{limit}", 4)
     report = desk.memory.import_segments(tmp_path / "shared")
 
     assert what in report.problems[0][1]
@@ -504,7 +504,7 @@ def test_a_line_of_a_segment_that_is_too_long_is_left_out_and_the_others_come_in
     for text in ("the first", "x" * 2_000, "the third"):
         laptop.memory.remember(text)
     laptop.memory.export_segments(tmp_path / "shared")
-    monkeypatch.setattr("limpet.transfer.jsonl.MAX_LINE", 1_000)
+    monkeypatch.setattr("limpet.features.transfer.jsonl.MAX_LINE", 1_000)
     report = desk.memory.import_segments(tmp_path / "shared")
 
     assert ["line 3: longer" in reason for _, reason in report.problems] == [True]

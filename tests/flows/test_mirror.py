@@ -12,7 +12,7 @@ import pytest
 import limpet
 from limpet.agents.resources import Pages
 from limpet.cli.main import main
-from limpet.mirror import folder
+from limpet.features.mirror import folder
 
 CLAUDE = {
     "MEMORY.md": "- [Pull requests](small-prs.md) — keep them small\n- [Staging](staging.md) — where it is\n",

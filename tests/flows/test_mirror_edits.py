@@ -6,7 +6,7 @@ import pytest
 
 import limpet
 from limpet.agents.mcp import Drain
-from limpet.mirror import service
+from limpet.features.mirror import service
 
 
 @pytest.fixture

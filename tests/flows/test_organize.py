@@ -13,13 +13,13 @@ import pytest
 
 import limpet
 from limpet import BadInput
+from limpet.features.organize import scan
+from limpet.features.organize.run import id_of
+from limpet.features.organize.work import extract
+from limpet.features.transfer.records import TransferReport
 from limpet.model.ids import format_id
 from limpet.model.memory import KINDS
-from limpet.organize import scan
-from limpet.organize.run import id_of
-from limpet.organize.work import extract
 from limpet.remember.validation import validate
-from limpet.transfer.records import TransferReport
 from tests import transcripts
 from tests.transcripts import CORRECTION, DECISION, STEPS
 

@@ -100,7 +100,7 @@ def test_cron_gets_one_line_beside_the_others(machine):
 def test_launchd_gets_an_agent_of_the_user(tmp_path):
     timer = schedule.plan("launchd", 21_600, ["/opt/my tools/limpet", "organize", "--once"], tmp_path)
     ((path, data),) = timer.files
-    assert path == tmp_path / "Library" / "LaunchAgents" / "dev.limpet.organize.plist"
+    assert path == tmp_path / "Library" / "LaunchAgents" / "dev.limpet.features.organize.plist"
     told = plistlib.loads(data)
     assert (told["StartInterval"], told["ProgramArguments"]) == (21_600, ["/opt/my tools/limpet", "organize", "--once"])
     assert [one[1] for one in timer.commands] == ["bootout", "bootstrap"]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from limpet.organize.person import about_user
+from limpet.features.organize.person import about_user
 from tests import transcripts
 
 

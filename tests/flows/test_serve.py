@@ -19,9 +19,9 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
+from limpet.features.serve.tokens import tokens_of
+from limpet.features.serve.verbs import VERBS
 from limpet.model.errors import BadInput, NotFound, StoreError
-from limpet.serve.tokens import tokens_of
-from limpet.serve.verbs import VERBS
 
 from .. import postgres_server
 

@@ -18,11 +18,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import limpet
+from limpet.features.transfer import amem
+from limpet.features.transfer import formats as registry
+from limpet.features.transfer.cycles import edges_closing_cycle
+from limpet.features.transfer.records import Record, TransferReport
 from limpet.model.errors import LimpetError
-from limpet.transfer import amem
-from limpet.transfer import formats as registry
-from limpet.transfer.cycles import edges_closing_cycle
-from limpet.transfer.records import Record, TransferReport
 from tests import formats, transcripts
 
 # Cases a reader; the suite runs few, `make fuzz` 100,000 in all.

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import limpet
-from limpet.transfer.jsonl import write_event
+from limpet.features.transfer.jsonl import write_event
 
 # Begins and ends as nothing else in a file does ("conversation" stands in the schema); what it looks like does not matter.
 VALUES = st.text("abcdefghijklmnopqrstuvwxyzäöß東京 -", min_size=6, max_size=30).map("zqx{}xqz".format)

@@ -81,7 +81,7 @@ def fill(store, words, count):
 @cache
 def stores(predicates: bool):
     """(a tenant beside another one, a file with the same in it)."""
-    from limpet.store.postgres import PostgresStore
+    from limpet.features.postgres import PostgresStore
 
     if predicates:
         url = postgres_server.url_of

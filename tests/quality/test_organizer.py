@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import limpet
-from limpet.organize.turns import Turn
-from limpet.organize.work import extract
+from limpet.features.organize.turns import Turn
+from limpet.features.organize.work import extract
 from tests import transcripts
 
 CONVERSATIONS = [

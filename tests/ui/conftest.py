@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import limpet
-from limpet.web.access import Access
-from limpet.web.site import Site, application
+from limpet.features.web.access import Access
+from limpet.features.web.site import Site, application
 
 ASKED = "LIMPET_TEST_UI" in os.environ
 LINK = "a link that only a test knows"

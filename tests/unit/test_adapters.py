@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import limpet
-from limpet.adapters.documents import Documents, data_of, text_of
-from limpet.adapters.turns import Turns
+from limpet.features.adapters.documents import Documents, data_of, text_of
+from limpet.features.adapters.turns import Turns
 
 FRAMEWORKS = {
     "claude": ("anthropic", "limpet[claude]"),
@@ -32,7 +32,7 @@ def test_without_its_framework_an_adapter_says_what_to_install(module):
     if importlib.util.find_spec(package.partition(".")[0]) and package != "google.adk":
         pytest.skip(f"{package} is here")
     with pytest.raises(ImportError) as raised:
-        importlib.import_module(f"limpet.adapters.{module}")
+        importlib.import_module(f"limpet.features.adapters.{module}")
     assert f"pip install '{extra}" in str(raised.value)
 
 

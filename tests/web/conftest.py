@@ -8,8 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 import limpet
-from limpet.web.access import Access
-from limpet.web.site import Site, application
+from limpet.features.web.access import Access
+from limpet.features.web.site import Site, application
 
 PORT = 8765
 HOME = f"http://127.0.0.1:{PORT}"

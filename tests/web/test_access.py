@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.web import access as accesses
+from limpet.features.web import access as accesses
 from tests.web.conftest import HOME, LINK, PORT, Browser, open_page
 
 PAGES = [

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import limpet
-from limpet.web import site as site_module
+from limpet.features.web import site as site_module
 from tests.flows.test_proposals import propose
 from tests.web.conftest import Read, open_page
 
@@ -302,9 +302,9 @@ def test_the_graph_is_drawn_on_the_server(page, memory, read):
 
 
 def test_the_same_graph_is_the_same_picture_and_large_ones_are_drawn_too():
+    from limpet.features.web.drawing import radial
     from limpet.history.view import Link, Node
     from limpet.history.walk import Subgraph
-    from limpet.web.drawing import radial
 
     nodes = [
         Node(id=str(i), kind="fact", content=f"memory {i}", scope="s", standing="held", confidence=1.0,
@@ -368,7 +368,7 @@ def test_light_or_dark_is_kept_by_the_browser(page):
 
 def test_what_is_slow_in_a_large_store_is_given_as_it_was_once_more(memory, clock, monkeypatch):
     site = open_page(memory, clock).site
-    monkeypatch.setattr("limpet.web.site.WAIT_SECONDS", 0.0)
+    monkeypatch.setattr("limpet.features.web.site.WAIT_SECONDS", 0.0)
     made = []
     assert site.kept("what", lambda: made.append(1) or len(made)) == 1
     memory.remember("something new")
@@ -404,7 +404,7 @@ def test_pages_are_small(page, memory):
 def test_the_commands_that_need_no_page_import_nothing_of_it(tmp_path):
     ask = (
         "import sys; from limpet.cli.main import main; main(sys.argv[1:]); "
-        "print([one for one in sys.modules if one.startswith(('limpet.web', 'starlette', 'jinja2', 'uvicorn'))], file=sys.stderr)"
+        "print([one for one in sys.modules if one.startswith(('limpet.features.web', 'starlette', 'jinja2', 'uvicorn'))], file=sys.stderr)"
     )
     for words in (["remember", "Deploys go out on Tuesdays"], ["recall", "--lexical", "deploys"]):
         run = subprocess.run(

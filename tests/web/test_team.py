@@ -8,9 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 import limpet
-from limpet.serve.page import page_of
-from limpet.serve.tokens import now_us, tokens_of
-from limpet.web.site import role_of
+from limpet.features.serve.page import page_of
+from limpet.features.serve.tokens import now_us, tokens_of
+from limpet.features.web.site import role_of
 
 URL = "http://memory.test:8766"
 PEOPLE = {
@@ -147,7 +147,7 @@ def test_each_form_takes_its_role(team):
 
 
 def test_the_table_of_forms_is_whole(team):
-    from limpet.web import views_care, views_home, views_memories, views_recall, views_review, views_sessions
+    from limpet.features.web import views_care, views_home, views_memories, views_recall, views_review, views_sessions
 
     modules = (views_home, views_memories, views_recall, views_review, views_sessions, views_care)
     forms = {(method, path) for module in modules for method, path, _ in module.VIEWS if method == "POST"}

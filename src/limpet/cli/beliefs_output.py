@@ -29,13 +29,13 @@ from .output import (
 
 if TYPE_CHECKING:
     from ..api import Limpet
+    from ..features.usefulness.adherence import Adherence
     from ..history.audit import Audit, Belief
     from ..history.view import Node
     from ..recall.facts import Fact
     from ..remember.retention import Retention
     from ..remember.sweep import Swept
     from ..store.records import SessionRow
-    from ..usefulness.adherence import Adherence
 
 # Expiring memories that are listed, and the characters of each.
 LISTED, EXCERPT = 20, 90

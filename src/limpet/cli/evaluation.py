@@ -10,10 +10,10 @@ from . import output
 from .options import TIME_FORMS, Command, open_store
 
 if TYPE_CHECKING:
-    from ..evaluate.figures import Figures, WayFigures
-    from ..evaluate.misses import Miss
-    from ..evaluate.power import HoldoutReport
-    from ..evaluate.service import Evaluation
+    from ..features.evaluate.figures import Figures, WayFigures
+    from ..features.evaluate.misses import Miss
+    from ..features.evaluate.power import HoldoutReport
+    from ..features.evaluate.service import Evaluation
     from ..rank.interval import Interval
 
 MISSES = 10
@@ -42,7 +42,7 @@ def _options(parser: ArgumentParser) -> None:
 def _run(args: Namespace) -> int:
     if args.misses < 0:
         raise BadInput("--misses must be 0 or more")
-    from ..evaluate.service import evaluate
+    from ..features.evaluate.service import evaluate
 
     with open_store(args) as memory, output.progress("replaying") as progress:
         found = evaluate(

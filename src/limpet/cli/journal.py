@@ -13,7 +13,7 @@ from .options import TIME_FORMS, Command, open_store
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..usefulness.journal_lines import JournalLine
+    from ..features.usefulness.journal_lines import JournalLine
 
 SHOWN = 50
 

@@ -13,7 +13,7 @@ from .options import Command, open_store
 
 if TYPE_CHECKING:
     from ..api import Limpet
-    from ..mirror.report import MirrorReport
+    from ..features.mirror.report import MirrorReport
 
 ACTIONS = ("init", "sync", "status", "watch", "read")
 # What people get to see one by one; --json has all.

@@ -19,7 +19,7 @@ from .receipt import undone_by
 
 if TYPE_CHECKING:
     from ..agents.install.schedule import Timer
-    from ..organize.report import OrganizeReport
+    from ..features.organize.report import OrganizeReport
 
 MODELS = "LIMPET_ORGANIZER"
 SHORTEST_PAUSE_SECONDS = 10

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
     from ..api import Limpet
+    from ..features.transfer.records import TransferReport
     from ..history.view import Node
     from ..model.encode import JsonForm
     from ..model.memory import Memory
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from ..recall.answer import Item, Recall
     from ..recall.explain import Explanation, LeftOut
     from ..recall.sessions import SessionRecall
-    from ..transfer.records import TransferReport
 
 Progress = Callable[[int, int], None]
 encode = json.JSONEncoder(ensure_ascii=False).encode

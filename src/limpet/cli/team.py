@@ -11,7 +11,7 @@ from . import output
 from .options import Command
 
 if TYPE_CHECKING:
-    from ..serve.tokens import Tokens
+    from ..features.serve.tokens import Tokens
 
 # As in serve/tokens.py, whose import would cost every command of this module.
 ROLES = ("read", "write", "review", "admin")
@@ -42,7 +42,7 @@ def _serve(args: Namespace) -> int:
     if args.keys and not args.issuer:
         raise BadInput("--keys are those of an --issuer")
     try:
-        from ..serve.process import serve
+        from ..features.serve.process import serve
     except ModuleNotFoundError as error:
         raise package_missing(error, "serve") from error
     serve(
@@ -70,7 +70,7 @@ def _token_options(parser: ArgumentParser) -> None:
 
 
 def _token(args: Namespace) -> int:
-    from ..serve.tokens import tokens_of
+    from ..features.serve.tokens import tokens_of
     from ..settings import read_settings
 
     tokens = tokens_of(read_settings(args.store, "global", None).path, args.tokens)

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import IO, TYPE_CHECKING
 
+from ..features.transfer import formats
+from ..features.transfer.project import PROJECTS
 from ..model.errors import BadInput, counted
-from ..transfer import formats
-from ..transfer.project import PROJECTS
 from . import output
 from .options import Command, open_store, vectors_option
 from .receipt import imported_language, undone_by
 
 if TYPE_CHECKING:
     from ..api import Limpet
-    from ..transfer.records import TransferReport
-    from ..transfer.segments import SegmentReport
+    from ..features.transfer.records import TransferReport
+    from ..features.transfer.segments import SegmentReport
 
 # `limpet organize` under the name of an import.
 TRANSCRIPTS = "transcripts"

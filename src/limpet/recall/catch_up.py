@@ -10,9 +10,9 @@ from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.dataclass import replace
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..rank import constants as C
-from ..recall.plan import SECONDS_FOR_WORDS, Plan
-from ..recall.semantic import LOAD_SECONDS, QUERY_SECONDS, SemanticSearch, cannot_load
 from ..text.grams import with_grams
+from .plan import SECONDS_FOR_WORDS, Plan
+from .semantic import LOAD_SECONDS, QUERY_SECONDS, SemanticSearch, cannot_load
 from .within import InTime
 
 if TYPE_CHECKING:

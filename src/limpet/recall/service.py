@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from ..context import Context, Time
-    from ..recall.answer import Recall
-    from ..recall.brief import Brief
-    from ..recall.plan import Plan
-    from ..recall.rerank import Reranker
-    from ..recall.semantic import SemanticSearch
-    from ..recall.sessions import SessionRecall
+    from .answer import Recall
+    from .brief import Brief
+    from .plan import Plan
+    from .rerank import Reranker
+    from .semantic import SemanticSearch
+    from .sessions import SessionRecall
 
     T = TypeVar("T")
 
@@ -73,7 +73,7 @@ def recall_sessions(
 
 def _plan(context: Context, query: str, where: Filter, as_of: Time, **given: Any) -> Plan:
     """A request as a plan, held true at `as_of`."""
-    from ..recall.plan import make_plan
+    from .plan import make_plan
 
     now, held = context.now(), context.time(as_of)
     at = next((one for one in (held, where.known_at) if one is not None), now)
@@ -97,8 +97,8 @@ def _answered(context: Context, plan: Plan, ask: Callable[[Plan, SemanticSearch 
 
 
 def related(context: Context, id: str, *, k: int) -> Recall:
-    from ..recall.answer import recall
-    from ..recall.plan import make_plan
+    from .answer import recall
+    from .plan import make_plan
 
     def ask(plan: Plan, semantic: SemanticSearch | None) -> Recall:
         return recall(context.store, semantic, plan, skip=raw)
@@ -132,9 +132,9 @@ def prepare(
     lexical_only: bool | None,
 ) -> Brief:
     from ..rank.constants import BRIEF_TOKENS
-    from ..recall.choose import MOST
-    from ..recall.plan import make_plan
-    from ..recall.prepare import prepare
+    from .choose import MOST
+    from .plan import make_plan
+    from .prepare import prepare
 
     now = context.now()
     plan = make_plan(

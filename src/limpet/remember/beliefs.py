@@ -15,10 +15,10 @@ from ..store.records import SessionRow
 if TYPE_CHECKING:
     from ..context import Context, Time
     from ..recall.facts import Fact
-    from ..remember.retention import Retention
-    from ..remember.review import ReviewItem
-    from ..remember.sweep import Swept
-    from ..remember.write import Receipt, Writer
+    from .retention import Retention
+    from .review import ReviewItem
+    from .sweep import Swept
+    from .write import Receipt, Writer
 
 
 def set_fact(context: Context, key: str, value: str, **given: Any) -> Receipt:
@@ -50,9 +50,9 @@ def fact_history(context: Context, key: str, *, known_at: Time) -> list[Fact]:
 
 def end_fact(context: Context, key: str, *, at: Time, why: str | None, origin: str | None) -> Receipt:
     from ..recall.facts import holding
-    from ..remember.replacement import proposed
-    from ..remember.write import Receipt
     from ..text.secrets import redact
+    from .replacement import proposed
+    from .write import Receipt
 
     when = context.time(at)
     reason, redacted = redact(why or "")
@@ -99,9 +99,9 @@ def _near(context: Context, key: str) -> str | None:
 
 
 def session_start(context: Context, name: str | None, *, title: str | None) -> SessionRow:
-    from ..remember.session import start
-    from ..remember.validation import check_name
     from ..text.secrets import redact
+    from .session import start
+    from .validation import check_name
 
     given = redact(check_name("session", name) or "")[0] or format_id(context.new_id())
     said = redact(check_name("title", title) or "")[0] or None
@@ -110,7 +110,7 @@ def session_start(context: Context, name: str | None, *, title: str | None) -> S
 
 
 def session_end(context: Context, name: str, *, summary: str | None, origin: str) -> Receipt:
-    from ..remember.session import end
+    from .session import end
 
     statement = None
     if summary is not None:
@@ -137,8 +137,8 @@ def session_memories(context: Context, name: str) -> list[Memory]:
 
 
 def compress(context: Context, name: str, *, summary: str | None) -> Receipt:
-    from ..remember.session import compress
-    from ..remember.validation import check_text
+    from .session import compress
+    from .validation import check_text
 
     session(context, name)
     given = None if summary is None else check_text(summary)
@@ -150,7 +150,7 @@ def compress(context: Context, name: str, *, summary: str | None) -> Receipt:
 
 
 def review(context: Context, *, limit: int) -> list[ReviewItem]:
-    from ..remember.review import waiting
+    from .review import waiting
 
     if isinstance(limit, bool) or not 1 <= limit <= 10_000:
         raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
@@ -166,8 +166,8 @@ def reject(context: Context, id: str) -> Receipt:
 
 
 def _decide(context: Context, id: str, verdict: str, *, older: bool = False) -> Receipt:
-    from ..remember.review import decide_pair, decide_single, no_older
     from ..store.records import OBJECTION
+    from .review import decide_pair, decide_single, no_older
 
     pairs = context.store.reviews.named(id, context.scopes)
     try:
@@ -200,7 +200,7 @@ def _decide(context: Context, id: str, verdict: str, *, older: bool = False) -> 
 
 
 def sweep(context: Context, *, apply: bool, progress: Callable[[int, int], None] | None) -> list[Swept]:
-    from ..remember.sweep import set_right, swept
+    from .sweep import set_right, swept
 
     found = swept(context.store, context.policy.rules(), context.scope, context.now(), progress)
     if apply and found:
@@ -209,7 +209,7 @@ def sweep(context: Context, *, apply: bool, progress: Callable[[int, int], None]
 
 
 def retention(context: Context, *, days: float, kinds: Sequence[str], fold: bool, apply: bool) -> Retention:
-    from ..remember.retention import archive, expired
+    from .retention import archive, expired
 
     found = expired(context.store, context.scope, now=context.now(), days=days, kinds=kinds, fold=fold)
     if not apply or not found.archive:

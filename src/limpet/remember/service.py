@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..context import Context, Time
-    from ..remember.forget import Forgotten
-    from ..remember.operations import Operation
-    from ..remember.scopes import Scope, ScopeChange
-    from ..remember.validation import ValidStatement
-    from ..remember.write import Receipt, Writer
+    from .forget import Forgotten
+    from .operations import Operation
+    from .scopes import Scope, ScopeChange
+    from .validation import ValidStatement
+    from .write import Receipt, Writer
 
 # What a correction takes over from the belief that it replaces, unless it is given.
 KEPT = frozenset({"kind", "topics", "key", "importance", "pin", "metadata", "speaker", "scope"})
@@ -34,9 +34,9 @@ def remember(context: Context, item: Mapping[str, Any]) -> Receipt:
 def correct(
     context: Context, id: str, content: str, *, why: str | None, valid_from: Time, version: Time = None, **given: Any
 ) -> Receipt:
-    from ..remember.validation import as_episode, clean_text
-    from ..remember.write import Receipt, check_live, need
     from .corrected import says_already
+    from .validation import as_episode, clean_text
+    from .write import Receipt, check_live, need
 
     statement = context.validate({"content": content, "valid_from": valid_from, **given})
     # By their values: the verb gives each of these, also those that nobody said.
@@ -78,8 +78,8 @@ def _check_version(context: Context, now: Memory, version: Time) -> None:
 
 
 def edit(context: Context, id: str, content: str, *, version: Time = None, origin: str | None = None) -> Receipt:
-    from ..remember.validation import clean_text
-    from ..remember.write import Receipt, check_live, need
+    from .validation import clean_text
+    from .write import Receipt, check_live, need
 
     who = _who(origin)
     known = need(context.store, id, context.scopes)
@@ -107,7 +107,7 @@ def tag(
     context: Context, id: str, add: Iterable[str], remove: Iterable[str], values: Mapping[str, Any] | None,
     *, origin: str | None = None,
 ) -> Receipt:  # fmt: skip
-    from ..remember.validation import check_topics, clean_metadata
+    from .validation import check_topics, clean_metadata
 
     more, less = check_topics(add), check_topics(remove)
     given, redacted = clean_metadata(values)
@@ -123,8 +123,8 @@ def _who(origin: str | None) -> str:
 def _tagged(
     writer: Writer, id: str, more: Iterable[str], less: Iterable[str], given: Mapping[str, Any], who: str
 ) -> Receipt:
-    from ..remember.validation import check_topics
-    from ..remember.write import Receipt, check_live, need
+    from .validation import check_topics
+    from .write import Receipt, check_live, need
 
     old = need(writer.reads, id, writer.scopes)
     check_live(old)
@@ -179,7 +179,7 @@ _CHANGES: dict[str, tuple[str, Callable[[Memory], bool]]] = {
 def change_several(
     context: Context, ids: Iterable[str], change: str, topics: Iterable[str], *, origin: str | None = None
 ) -> list[Receipt]:
-    from ..remember.validation import check_topics
+    from .validation import check_topics
 
     tags, who = check_topics(topics), _who(origin)
     if change not in (*_CHANGES, "tag", "untag") or (change in _CHANGES) == bool(tags):
@@ -198,8 +198,8 @@ def change_several(
 
 
 def reach(context: Context, id: str, *, origin: str | None) -> Receipt:
-    from ..remember.replacement import proposed
-    from ..remember.write import Receipt, check_live, need
+    from .replacement import proposed
+    from .write import Receipt, check_live, need
 
     def decide(writer: Writer) -> Receipt:
         old = need(writer.reads, id, writer.scopes)
@@ -219,8 +219,8 @@ def reach(context: Context, id: str, *, origin: str | None) -> Receipt:
 
 
 def promote(context: Context, id: str) -> Receipt:
-    from ..remember.replacement import take_key
-    from ..remember.write import Receipt, check_live, need
+    from .replacement import take_key
+    from .write import Receipt, check_live, need
 
     def decide(writer: Writer) -> Receipt:
         old = need(writer.reads, id, writer.scopes)
@@ -243,8 +243,8 @@ def promote(context: Context, id: str) -> Receipt:
 
 
 def retract(context: Context, id: str, why: str, *, origin: str | None) -> Receipt:
-    from ..remember.validation import check_text
     from ..text.secrets import redact
+    from .validation import check_text
 
     reason, redacted = redact(check_text(why, "why"))
     receipt = _change(
@@ -257,7 +257,7 @@ def forget(
     context: Context, ids: str | Iterable[str] | None, where: Filter, *, match: str | None, why: str,
     origin: str | None, dry_run: bool,
 ) -> Forgotten:  # fmt: skip
-    from ..remember.forget import forget
+    from .forget import forget
 
     named = (ids,) if isinstance(ids, str) else ids if ids is None else check_list("ids", ids)
     held = where if where.narrows or match is not None else None
@@ -269,25 +269,25 @@ def forget(
 
 
 def scopes(context: Context) -> list[Scope]:
-    from ..remember.scopes import scopes
+    from .scopes import scopes
 
     return scopes(context, replace(context.filter(), as_of=context.now()))
 
 
 def move(context: Context, ids: str | Iterable[str], scope: str) -> list[Receipt]:
-    from ..remember.scopes import move
+    from .scopes import move
 
     return move(context, (ids,) if isinstance(ids, str) else check_list("ids", ids), scope)
 
 
 def rename_scope(context: Context, scope: str, name: str) -> ScopeChange:
-    from ..remember.scopes import rename
+    from .scopes import rename
 
     return rename(context, scope, name)
 
 
 def merge_scopes(context: Context, scope: str, into: str) -> ScopeChange:
-    from ..remember.scopes import merge_into
+    from .scopes import merge_into
 
     return merge_into(context, scope, into)
 
@@ -312,8 +312,8 @@ def _changed(
     by: str | None = None, **data: Any,
 ) -> Receipt:  # fmt: skip
     """`origin`: as in `proposed`, what is trusted more asks a person first. `by`: who does what ends nothing."""
-    from ..remember.replacement import proposed, take_key
-    from ..remember.write import Receipt, check_live, need
+    from .replacement import proposed, take_key
+    from .write import Receipt, check_live, need
 
     old = need(writer.reads, id, writer.scopes)
     if live or old.state == "purged":
@@ -331,7 +331,7 @@ def _changed(
 
 
 def undo(context: Context, event: str | None, *, origin: str) -> list[Receipt]:
-    from ..remember import operations as done
+    from . import operations as done
 
     check_origin(origin)
 
@@ -344,7 +344,7 @@ def undo(context: Context, event: str | None, *, origin: str) -> list[Receipt]:
 
 
 def redo(context: Context) -> list[Receipt]:
-    from ..remember import operations as done
+    from . import operations as done
 
     return done.standing(
         context, context.write(lambda writer: done.undo(writer, done.last_undone(writer.reads, context.scopes)))
@@ -354,7 +354,7 @@ def redo(context: Context) -> list[Receipt]:
 def log(context: Context, *, limit: int, event: str | None, sessions: bool) -> list[Operation]:
     from itertools import islice
 
-    from ..remember import operations as done
+    from . import operations as done
 
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 10_000:
         raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
@@ -374,7 +374,7 @@ def feedback(context: Context, id: str, verdict: str) -> Memory:
 
 
 def link(context: Context, a: str, type: str, b: str, weight: float | None) -> Receipt:
-    from ..remember.link import link
+    from .link import link
 
     receipt = context.write(lambda writer: link(writer, a, type, b, weight, context.scopes))
     if receipt.status == "proposed":
@@ -397,6 +397,6 @@ def _propose_replacement(context: Context, a: str, b: str) -> None:
 
 
 def unlink(context: Context, a: str, type: str, b: str) -> Receipt:
-    from ..remember.link import unlink
+    from .link import unlink
 
     return context.write(lambda writer: unlink(writer, a, type, b, context.scopes))

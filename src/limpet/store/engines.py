@@ -37,7 +37,7 @@ def open_store(
 ) -> Store:  # fmt: skip
     """`late`: a file that is not there is made by the first write. Raises StoreError and its kind, BadInput."""
     if is_url(path):
-        from .postgres import PostgresStore
+        from ..features.postgres import PostgresStore
 
         return PostgresStore(path, describe, read_only=read_only, durable=durable, create=create)
     from .sqlite import SqliteStore
@@ -50,7 +50,7 @@ def open_store(
 def open_pen(path: str) -> Pen:
     """Raises StoreError and its kind."""
     if is_url(path):
-        from .postgres import Database
+        from ..features.postgres import Database
 
         return Database(path, durable=False)
     from .sqlite.pen import SqlitePen
@@ -80,6 +80,6 @@ def encrypt(path: str, key: str | None) -> None:
     """Give a store's file another key, or none. Raises BadInput, StoreBusy, StoreLocked, StoreError."""
     if is_url(path):
         raise BadInput("what a server keeps is the server's to encrypt", hint="encrypt the disks that its data is on")
-    from .sqlite.encryption import change_key
+    from ..features.encryption import change_key
 
     change_key(path, key)

@@ -13,8 +13,8 @@ from ..store.records import ALL
 if TYPE_CHECKING:
     from ..context import Context
     from ..jobs.embed import WorkReport
-    from ..work.backups import BackupState
-    from ..work.doctor import Check
+    from .backups import BackupState
+    from .doctor import Check
 
 Progress = Callable[[int, int], None]
 
@@ -163,6 +163,6 @@ def backup_state(context: Context) -> BackupState:
 
 
 def doctor(context: Context) -> list[Check]:
-    from ..work.doctor import doctor
+    from .doctor import doctor
 
     return doctor(context.store, context.semantic(), scope=context.scope)

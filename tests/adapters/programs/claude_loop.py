@@ -5,7 +5,7 @@ import sys
 import anthropic
 
 import limpet
-from limpet.adapters.claude import LimpetMemoryTool
+from limpet.features.adapters.claude import LimpetMemoryTool
 
 store, url, message = sys.argv[1:]
 with limpet.open(store, scope="project:shop") as memory:

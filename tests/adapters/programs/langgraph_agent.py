@@ -7,7 +7,7 @@ import urllib.request
 from langgraph.graph import END, START, StateGraph
 
 import limpet
-from limpet.adapters.langgraph import LimpetStore
+from limpet.features.adapters.langgraph import LimpetStore
 
 path, url, message = sys.argv[1:]
 TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("save", "look_up")]

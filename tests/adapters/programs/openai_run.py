@@ -7,7 +7,7 @@ from openai import AsyncOpenAI
 
 import limpet
 from agents import Agent, OpenAIResponsesModel, RunConfig, Runner
-from limpet.adapters.openai_agents import LimpetSession, memory_tools
+from limpet.features.adapters.openai_agents import LimpetSession, memory_tools
 
 store, url, message = sys.argv[1:]
 with limpet.open(store, scope="project:shop") as memory:

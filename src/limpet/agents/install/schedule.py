@@ -21,7 +21,7 @@ from ...model.errors import BadInput
 from .files import delete, write
 
 NAME = "limpet-organize"
-LABEL = "dev.limpet.organize"
+LABEL = "dev.limpet.features.organize"
 MARK = f"# {NAME}"
 SHORTEST, LONGEST = 600, 7 * 86_400
 KINDS = ("systemd", "launchd", "cron")

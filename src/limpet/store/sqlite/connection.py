@@ -177,7 +177,7 @@ def connect(path: str, *, flags: int = READ_WRITE, like: str | None = None) -> a
     wanted = (is_key_given() if like is None else is_encrypted(like)) if not head_of(file) else is_encrypted(file)
     if not wanted:
         return apsw.Connection(path, flags=flags)
-    from .encryption import unlocked
+    from ...features.encryption import unlocked
 
     return unlocked(path, flags)
 

@@ -1,0 +1,101 @@
+"""Google ADK: a `MemoryService` that keeps the events of sessions and finds them, and all else in the scope, by recall.
+
+Each user of an app has a scope of their own, `adk:APP:USER`, unless `scope_of` says otherwise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from . import missing
+
+try:
+    from google.adk.memory import BaseMemoryService
+    from google.adk.memory.base_memory_service import SearchMemoryResponse
+    from google.adk.memory.memory_entry import MemoryEntry
+    from google.genai.types import Content, Part
+except ImportError as error:
+    raise missing("adk", error) from error
+from ...model.memory import is_unconfirmed
+from .documents import readable
+from .turns import Turns
+
+if TYPE_CHECKING:
+    from ...api import Limpet
+    from ...recall.answer import Item
+
+ADAPTER = "adk"
+
+
+class LimpetMemoryService(BaseMemoryService):
+    """`Runner(..., memory_service=LimpetMemoryService(memory))`. `k`: results of a search."""
+
+    def __init__(self, memory: Limpet, *, k: int = 10, scope_of: Callable[[str, str], str] | None = None) -> None:
+        self._memory = memory
+        self._k = k
+        self._scope_of = scope_of or (lambda app, user: f"adk:{quote(app, safe='')}:{quote(user, safe='@')}")
+
+    async def add_session_to_memory(self, session: Any) -> None:
+        """The texts of a session. Added again, only what is new is kept, and nothing that was deleted."""
+        await self.add_events_to_memory(
+            app_name=session.app_name, user_id=session.user_id, session_id=session.id, events=session.events
+        )
+
+    async def add_events_to_memory(
+        self, *, app_name: str, user_id: str, events: Sequence[Any], session_id: str | None = None,
+        custom_metadata: Mapping[str, object] | None = None,  # noqa: ARG002
+    ) -> None:  # fmt: skip
+        await asyncio.to_thread(self._add, self._in(app_name, user_id), session_id or "adk", events)
+
+    async def add_memory(
+        self, *, app_name: str, user_id: str, memories: Sequence[Any],
+        custom_metadata: Mapping[str, object] | None = None,
+    ) -> None:  # fmt: skip
+        """Statements, as facts; `custom_metadata` is kept with them. Raises BadInput."""
+        memory = self._in(app_name, user_id)
+        for one in memories:
+            metadata = {"adapter": ADAPTER, **(custom_metadata or {}), **one.custom_metadata}
+            await asyncio.to_thread(
+                memory.remember, _text(one.content), kind="fact", metadata=metadata, valid_from=one.timestamp
+            )
+
+    async def search_memory(self, *, app_name: str, user_id: str, query: str) -> Any:
+        found = await asyncio.to_thread(self._in(app_name, user_id).recall, query, k=self._k)
+        return SearchMemoryResponse(memories=[_entry(one) for one in found])
+
+    async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
+        """Retracted: `limpet undo` brings it back. Raises NotFound, BadInput."""
+        if memory_id is not None:
+            await asyncio.to_thread(self._in(app_name, user_id).retract, memory_id, f"deleted through {ADAPTER}")
+
+    def _in(self, app: str, user: str) -> Limpet:
+        return self._memory.in_scope(self._scope_of(app, user))
+
+    def _add(self, memory: Limpet, session: str, events: Sequence[Any]) -> None:
+        turns = Turns(memory, ADAPTER, session)
+        known = turns.names()
+        new = [(one, _text(one.content)) for one in events if one.id not in known]
+        said = [(one, text, datetime.fromtimestamp(one.timestamp, UTC)) for one, text in new if text.strip()]
+        turns.add_named((one.id, one.author, text, text, at) for one, text, at in said)
+
+
+def _text(content: Any) -> str:
+    """What is said in words: no calls, no thoughts, no files."""
+    parts = (content.parts if content else None) or ()
+    return readable("\n".join(one.text for one in parts if one.text and not one.thought))
+
+
+def _entry(one: Item) -> Any:
+    who = one.speaker or one.origin
+    said = one.metadata.get("data") if one.metadata.get("adapter") == ADAPTER else None
+    return MemoryEntry(
+        id=one.id,
+        content=Content(role="user" if who == "user" else "model", parts=[Part(text=str(said or one.content))]),
+        author=f"{who} (unconfirmed)" if is_unconfirmed(one.origin, one.trust) else who,
+        timestamp=one.valid_from.isoformat(),
+        custom_metadata={"kind": one.kind, "topics": list(one.topics), "trust": one.trust},
+    )

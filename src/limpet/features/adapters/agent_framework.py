@@ -1,0 +1,84 @@
+"""Microsoft Agent Framework: a history provider whose messages are memories, and a context provider that briefs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import missing
+
+try:
+    from agent_framework import ContextProvider, HistoryProvider, Message
+except ImportError as error:
+    raise missing("agent-framework", error) from error
+from .turns import TOOL, Turns
+
+if TYPE_CHECKING:
+    from ...api import Limpet
+
+ADAPTER = "agent-framework"
+
+
+class LimpetHistoryProvider(HistoryProvider):
+    """The conversation of each session, in the scope of an open store. `given`: the base class's settings."""
+
+    def __init__(self, memory: Limpet, source_id: str = "limpet-history", **given: Any) -> None:
+        super().__init__(source_id, **given)
+        self._memory = memory
+
+    async def get_messages(
+        self,
+        session_id: str | None,
+        *,
+        state: dict[str, Any] | None = None,  # noqa: ARG002
+        **_: Any,
+    ) -> list[Any]:
+        items = await asyncio.to_thread(self._turns(session_id).items)
+        return [Message.from_dict(one) for one in items]
+
+    async def save_messages(
+        self,
+        session_id: str | None,
+        messages: Sequence[Any],
+        *,
+        state: dict[str, Any] | None = None,  # noqa: ARG002
+        **_: Any,
+    ) -> None:
+        """Raises BadInput: data of more than 60,000 bytes in a message."""
+        items = [(TOOL if one.role == "tool" else str(one.role), _text(one), _plain(one)) for one in messages]
+        await asyncio.to_thread(self._turns(session_id).add, items)
+
+    def _turns(self, session: str | None) -> Turns:
+        return Turns(self._memory, ADAPTER, session or ADAPTER)
+
+
+class LimpetContextProvider(ContextProvider):
+    """Before each run, what is remembered that matters for the message is added to the instructions."""
+
+    def __init__(self, memory: Limpet, source_id: str = "limpet", *, budget_tokens: int = 600) -> None:
+        super().__init__(source_id)
+        self._memory = memory
+        self._budget = budget_tokens
+
+    async def before_run(self, *, agent: Any, session: Any, context: Any, state: dict[str, Any]) -> None:  # noqa: ARG002
+        message = "\n".join(one.text for one in context.input_messages if one.text)
+        brief = await asyncio.to_thread(
+            self._memory.prepare, message, budget_tokens=self._budget, session=context.session_id
+        )
+        if text := brief.text():
+            context.extend_instructions(self.source_id, text)
+
+
+def _plain(message: Any) -> dict[str, Any]:
+    made: dict[str, Any] = message.to_dict()
+    return made
+
+
+def _text(message: Any) -> str:
+    """What a message says, or what its calls and their results hold."""
+    if message.text:
+        return str(message.text)
+    names = ("name", "arguments", "result")
+    parts = [" ".join(str(getattr(one, name, None) or "") for name in names) for one in message.contents]
+    return "\n".join(parts).strip()

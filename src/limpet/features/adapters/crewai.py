@@ -1,0 +1,177 @@
+"""CrewAI: a storage backend for its `Memory`, searched by recall.
+
+CrewAI asks a backend by vector. `LimpetBackend.embedder` gives vectors that stand for a text alone, and the backend
+knows which; likeness is what a recall finds, by meaning and words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from . import missing
+
+try:
+    from crewai.memory.types import MemoryRecord, ScopeInfo
+except ImportError as error:
+    raise missing("crewai", error, instead="'crewai>=1.9,<2'") from error
+from ...model.errors import BadInput
+from .documents import Documents, data_of, text_of
+
+if TYPE_CHECKING:
+    from ...api import Limpet
+    from ...recall.answer import Item
+
+ADAPTER = "crewai"
+MOST_RESULTS = 1_000
+# Questions whose vectors are still known.
+KNOWN_TEXTS = 10_000
+# The likeness of what is found by its words alone.
+BY_WORDS = 0.5
+
+
+class TextVectors:
+    """Texts as vectors that stand for them: the same for the same text, far apart for others."""
+
+    def __init__(self) -> None:
+        self._texts: OrderedDict[tuple[float, ...], str] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __call__(self, input: list[str]) -> list[list[float]]:
+        made = []
+        for text in input:
+            vector = [(byte - 127.5) / 417.0 for byte in hashlib.sha256(text.encode()).digest()]
+            with self._lock:
+                self._texts[tuple(vector)] = text
+                if len(self._texts) > KNOWN_TEXTS:
+                    self._texts.popitem(last=False)
+            made.append(vector)
+        return made
+
+    def text_of(self, vector: Iterable[float]) -> str:
+        """Raises BadInput: another embedder made it."""
+        try:
+            return self._texts[tuple(vector)]
+        except KeyError:
+            raise BadInput(
+                "this vector stands for no known text", hint="Memory(storage=backend, embedder=backend.embedder)"
+            ) from None
+
+
+class LimpetBackend:
+    """`StorageBackend` in the scope of an open store: `Memory(storage=backend, embedder=backend.embedder)`."""
+
+    def __init__(self, memory: Limpet) -> None:
+        self.embedder = TextVectors()
+        self._records = Documents(memory, ADAPTER)
+
+    def save(self, records: list[Any]) -> None:
+        for one in records:
+            self.update(one)
+
+    def update(self, record: Any) -> None:
+        """Raises BadInput."""
+        data = record.model_dump(mode="json", exclude={"content", "id"})
+        self._records.put(record.id, record.content, data=data, topics=record.categories)
+
+    def search(
+        self, query_embedding: list[float], scope_prefix: str | None = None, categories: list[str] | None = None,
+        metadata_filter: dict[str, Any] | None = None, limit: int = 10, min_score: float = 0.0,
+    ) -> list[tuple[Any, float]]:  # fmt: skip
+        """The best first, as a recall ranks them; scores are cosines."""
+        query = self.embedder.text_of(query_embedding)
+        found = self._records.memory.recall(query, k=MOST_RESULTS, metadata={"adapter": ADAPTER}, trace=True)
+        scored = ((_record(one), _likeness(one)) for one in found)
+        kept = [
+            (record, score)
+            for record, score in scored
+            if score >= min_score and _is_wanted(record, scope_prefix, categories, metadata_filter)
+        ]
+        return kept[:limit]
+
+    def delete(
+        self, scope_prefix: str | None = None, categories: list[str] | None = None, record_ids: list[str] | None = None,
+        older_than: datetime | None = None, metadata_filter: dict[str, Any] | None = None,
+    ) -> int:  # fmt: skip
+        """How many were retracted."""
+        gone = [
+            one
+            for one in self._all(scope_prefix)
+            if _is_wanted(one, None, categories, metadata_filter)
+            and (record_ids is None or one.id in record_ids)
+            and (older_than is None or _utc(one.created_at) < _utc(older_than))
+        ]
+        return sum(self._records.delete(one.id) for one in gone)
+
+    def get_record(self, record_id: str) -> Any | None:
+        one = self._records.get(record_id)
+        return None if one is None else _record(one)
+
+    def list_records(self, scope_prefix: str | None = None, limit: int = 200, offset: int = 0) -> list[Any]:
+        found = sorted(self._all(scope_prefix), key=lambda one: _utc(one.created_at), reverse=True)
+        return found[offset : offset + limit]
+
+    def get_scope_info(self, scope: str) -> Any:
+        found = self._all(scope)
+        times = sorted(_utc(one.created_at) for one in found)
+        return ScopeInfo(
+            path=scope, record_count=len(found), categories=sorted({name for one in found for name in one.categories}),
+            oldest_record=times[0] if times else None, newest_record=times[-1] if times else None,
+            child_scopes=self.list_scopes(scope),
+        )  # fmt: skip
+
+    def list_scopes(self, parent: str = "/") -> list[str]:
+        above = parent.rstrip("/")
+        below = (one.scope.removeprefix(f"{above}/") for one in self._all(parent) if one.scope.rstrip("/") != above)
+        return sorted({f"{above}/{path.split('/')[0]}" for path in below if path})
+
+    def list_categories(self, scope_prefix: str | None = None) -> dict[str, int]:
+        names = [name for one in self._all(scope_prefix) for name in one.categories]
+        return {name: names.count(name) for name in dict.fromkeys(names)}
+
+    def count(self, scope_prefix: str | None = None) -> int:
+        return len(self._all(scope_prefix))
+
+    def reset(self, scope_prefix: str | None = None) -> None:
+        self.delete(scope_prefix)
+
+    async def asave(self, records: list[Any]) -> None:
+        await asyncio.to_thread(self.save, records)
+
+    async def asearch(self, query_embedding: list[float], *args: Any, **given: Any) -> list[tuple[Any, float]]:
+        return await asyncio.to_thread(self.search, query_embedding, *args, **given)
+
+    async def adelete(self, *args: Any, **given: Any) -> int:
+        return await asyncio.to_thread(self.delete, *args, **given)
+
+    def _all(self, scope_prefix: str | None) -> list[Any]:
+        return [one for one in map(_record, self._records.all()) if _is_wanted(one, scope_prefix, None, None)]
+
+
+def _record(one: Any) -> Any:
+    """A memory or an item of a recall as a record."""
+    return MemoryRecord(**data_of(one), id=str(one.metadata["document"]), content=text_of(one))
+
+
+def _likeness(one: Item) -> float:
+    signal = one.why.signals.get("vector") if one.why else None
+    return BY_WORDS if signal is None else min(1.0, max(0.0, signal.raw))
+
+
+def _is_wanted(record: Any, scope: str | None, categories: list[str] | None, metadata: dict[str, Any] | None) -> bool:
+    above = (scope or "").rstrip("/")
+    return (
+        (not above or record.scope == above or record.scope.startswith(f"{above}/"))
+        and (not categories or any(one in record.categories for one in categories))
+        and all(record.metadata.get(name) == value for name, value in (metadata or {}).items())
+    )
+
+
+def _utc(time: datetime) -> datetime:
+    """CrewAI's times are UTC and do not say so."""
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time

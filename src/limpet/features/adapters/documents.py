@@ -1,0 +1,188 @@
+"""Texts and JSON values under names: what frameworks call files, items and records. Each is one memory of a scope.
+
+The text begins with the name, so that two documents that say the same stay two memories; metadata says whose it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ...model.errors import BadInput, NotFound
+from ...model.memory import is_unconfirmed
+
+if TYPE_CHECKING:
+    from ...api import Limpet
+    from ...model.memory import Memory
+    from ...recall.answer import Item
+    from ...remember.write import Receipt
+
+PAGE = 500
+LINE_CHARACTERS = 500
+SAID_BY_A_PERSON = "a person said what stands there; the change waits in `limpet review`"
+# Characters that no memory holds, and what may stand for them in JSON.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_ODD = re.compile(r"\\u00|\\[bf]|[\x7f-\x9f\ud800-\udfff]")
+log = logging.getLogger(__name__)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Documents:
+    """The documents of one adapter in the scope of `memory`. Other processes may write there too."""
+
+    def __init__(self, memory: Limpet, adapter: str, *, origin: str = "agent") -> None:
+        self.memory = memory
+        self.adapter = adapter
+        self.origin = origin
+        self._ids: dict[str, str] = {}
+        self._seen: datetime | None = None
+
+    def get(self, name: str) -> Memory | None:
+        """The memory that is the document now."""
+        self._look()
+        try:
+            one = self.memory.get(self._ids[name])
+        except (KeyError, NotFound):
+            return None
+        return one if self._is_held(one) else None
+
+    def all(self, topics: Iterable[str] = ()) -> Iterator[Memory]:
+        """Every document, the oldest first."""
+        for one in pages(self.memory, metadata={"adapter": self.adapter}, topics=topics):
+            if self._is_ours(one):
+                yield one
+
+    def put(
+        self, name: str, text: str, *, data: Any = None, topics: Iterable[str] = (), until: datetime | None = None,
+        over: Memory | None = None, fresh: bool = False, **more: Any,
+    ) -> Memory:  # fmt: skip
+        """Make this the document of the name. `over`: only if that is what it is now. `fresh`: a new memory, also
+        where nothing but metadata changes. `more`: further metadata.
+
+        Raises BadInput: the store does not take it, a person's word stands there, or it has changed meanwhile.
+        """
+        metadata = {"adapter": self.adapter, "document": name} | more | ({} if data is None else packed(data))
+        given: dict[str, Any] = {"kind": "note", "topics": list(topics), "metadata": metadata}
+        given |= {"valid_to": until, "origin": self.origin}
+        while True:
+            there = over or self.get(name)
+            try:
+                receipt = self._store(there, _header(name) + text, given, fresh=fresh)
+                break
+            except BadInput:
+                if over is not None or there is None or ((held := self.get(name)) and held.id == there.id):
+                    raise  # else another process replaced it meanwhile, and the last word counts
+        self._check(name, receipt)
+        assert receipt.id is not None
+        self._ids[name] = receipt.id
+        return self.memory.get(receipt.id)
+
+    def _store(self, there: Memory | None, content: str, given: dict[str, Any], *, fresh: bool) -> Receipt:
+        if there is None:
+            seen = self._seen
+            receipt = self.memory.remember(content, **given)
+            self._retract_twins(given["metadata"], seen)
+            return receipt
+        if there.content == content and given["valid_to"] is there.valid_to is None and not fresh:
+            return self.memory.tag(there.id, given["topics"], values=given["metadata"])
+        return self.memory.correct(there.id, content, **given)
+
+    def _retract_twins(self, metadata: dict[str, Any], seen: datetime | None) -> None:
+        """Of documents that several processes made under a name at the same instant the last one stays."""
+        where = {name: metadata[name] for name in ("adapter", "document")}
+        while True:  # one that is retracted may have been replaced meanwhile
+            made = [one for one in pages(self.memory, metadata=where, since=seen, clock="stored") if self._is_ours(one)]
+            if len(made) < 2:
+                return
+            for one in made[:-1]:
+                self.memory.retract(one.id, "another process stored this document at the same instant")
+
+    def prolong(self, one: Memory, until: datetime) -> None:
+        """The document ends then, and not when it would have."""
+        self.memory.remember(one.content, kind=one.kind, valid_to=until, origin=one.origin)
+
+    def delete(self, name: str) -> bool:
+        """Whether there was one. Retracted: `limpet undo` brings it back. Raises BadInput (a person's word)."""
+        where = {"adapter": self.adapter, "document": name}
+        gone = self.memory.forget(metadata=where, why=f"deleted through {self.adapter}", origin=self.origin)
+        if gone.waiting:
+            raise BadInput(f"{name}: {SAID_BY_A_PERSON}")
+        self._ids.pop(name, None)
+        return bool(gone.memories)
+
+    def _look(self) -> None:
+        """Learn of the documents that were stored since the last look. One stored later takes the name."""
+        for one in pages(self.memory, metadata={"adapter": self.adapter}, since=self._seen, clock="stored"):
+            if self._is_ours(one):
+                self._ids[str(one.metadata["document"])] = one.id
+                self._seen = one.created_at
+
+    def _is_ours(self, one: Memory) -> bool:
+        return one.scope == self.memory.scope and "document" in one.metadata
+
+    def _is_held(self, one: Memory) -> bool:
+        return one.state == "active" and (one.valid_to is None or one.valid_to > now())
+
+    def _check(self, name: str, receipt: Receipt) -> None:
+        if receipt.status == "proposed":
+            raise BadInput(f"{name}: {SAID_BY_A_PERSON}")
+        if receipt.redacted:
+            log.warning("%s is stored without its secrets (%s)", name, ", ".join(receipt.redacted))
+
+
+def text_of(one: Memory) -> str:
+    """A document's text, without the name before it."""
+    return one.content.removeprefix(_header(str(one.metadata.get("document"))))
+
+
+def _header(name: str) -> str:
+    """What the text begins with. Names that differ in case, white space or form alone are told apart by a digest."""
+    plain = " ".join(unicodedata.normalize("NFC", name).casefold().split())
+    if name == plain:
+        return f"{name}:\n"
+    return f"{' '.join(name.split())} ({hashlib.sha256(name.encode()).hexdigest()[:8]}):\n"
+
+
+def packed(value: Any) -> dict[str, Any]:
+    """JSON as metadata; as text where it holds characters that metadata does not."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    odd = _ODD.search(text) is not None
+    return {"data": None, "data_text": json.dumps(value)} if odd else {"data": value, "data_text": None}
+
+
+def data_of(one: Memory) -> Any:
+    """The JSON that came with a document or a turn."""
+    text = one.metadata.get("data_text")
+    return json.loads(str(text)) if text is not None else one.metadata.get("data")
+
+
+def readable(text: str) -> str:
+    """A text for a memory: without control characters, which are no text."""
+    return _CONTROL.sub(" ", text)
+
+
+def line(one: Memory | Item) -> str:
+    """A memory as a line for a model, marked where nobody here has vouched for it."""
+    outside = ", unconfirmed" if is_unconfirmed(one.origin, one.trust) else ""
+    text = " ".join(one.content.split())[:LINE_CHARACTERS].replace("<", "&lt;")
+    return f"- {one.valid_from:%Y-%m-%d} [{one.kind}{outside}] {text}"
+
+
+def pages(memory: Limpet, **where: Any) -> Iterator[Memory]:
+    """Every memory that a filter of `list` lets pass, the oldest first."""
+    cursor = None
+    while True:
+        page = memory.list(**where, limit=PAGE, cursor=cursor, ascending=True)
+        yield from page.memories
+        cursor = page.cursor
+        if cursor is None:
+            return

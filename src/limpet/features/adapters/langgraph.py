@@ -1,0 +1,263 @@
+"""LangGraph's long-term memory (`BaseStore`) on a limpet store: an item is a memory, its namespace its topics.
+
+`store.search(("limpet",), query=...)` reads everything in the scope, whoever remembered it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from . import missing
+
+try:
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        InvalidNamespaceError,
+        Item,
+        ListNamespacesOp,
+        MatchCondition,
+        PutOp,
+        SearchItem,
+        SearchOp,
+        get_text_at_path,
+    )
+except ImportError as error:
+    raise missing("langgraph", error) from error
+from ...model.errors import BadInput, NotFound
+from .documents import Documents, data_of, now, pages, readable
+
+if TYPE_CHECKING:
+    from ...api import Limpet
+    from ...model.memory import Memory
+
+ADAPTER = "langgraph"
+# The namespace of whatever the scope holds; nothing is put there.
+EVERYTHING = ("limpet",)
+MOST_RESULTS = 1_000
+_ORDER: dict[str, Callable[[float, float], bool]] = {
+    "$gt": float.__gt__, "$gte": float.__ge__, "$lt": float.__lt__, "$lte": float.__le__,
+}  # fmt: skip
+
+
+class LimpetStore(BaseStore):
+    """Items in the scope of an open store.
+
+    `fields`: which parts of a value search reads (LangGraph's paths; default: all of it). `ttl`: LangGraph's TTLConfig.
+    `scope_of`: the scope that a namespace's items are kept in; default: that of `memory` for all.
+    """
+
+    supports_ttl = True
+
+    def __init__(
+        self, memory: Limpet, *, fields: list[str] | None = None, ttl: Any = None,
+        scope_of: Callable[[tuple[str, ...]], str] | None = None,
+    ) -> None:  # fmt: skip
+        self.ttl_config = ttl
+        self._fields = fields
+        self._memory = memory
+        self._scope_of = scope_of or (lambda _: memory.scope)
+        self._scopes: dict[str, Documents] = {}
+        # Items of several namespaces may be of several scopes.
+        self._reader = memory.in_all_scopes() if scope_of else memory
+
+    def batch(self, ops: Iterable[Any]) -> list[Any]:
+        """Reads see what was there before the batch; of several puts of an item the last counts."""
+        ops = list(ops)
+        results: list[Any] = []
+        puts: dict[tuple[tuple[str, ...], str], PutOp] = {}
+        for op in ops:
+            _check(op)
+            if isinstance(op, PutOp):
+                puts[op.namespace, op.key] = op
+            results.append(None if isinstance(op, PutOp) else self._read(op))
+        for op in puts.values():
+            self._put(op)
+        return results
+
+    async def abatch(self, ops: Iterable[Any]) -> list[Any]:
+        return await asyncio.to_thread(self.batch, list(ops))
+
+    def _read(self, op: Any) -> Any:
+        if isinstance(op, GetOp):
+            return self._get(op)
+        if isinstance(op, SearchOp):
+            return self._search(op)
+        if isinstance(op, ListNamespacesOp):
+            return self._namespaces(op)
+        raise ValueError(f"Unknown operation type: {type(op)}")
+
+    def _documents(self, namespace: tuple[str, ...]) -> Documents:
+        scope = self._scope_of(namespace)
+        return self._scopes.setdefault(scope, Documents(self._memory.in_scope(scope), ADAPTER))
+
+    def _get(self, op: GetOp) -> Item | None:
+        if op.namespace == EVERYTHING:
+            try:
+                return Item(**_any(self._memory.get(op.key)))
+            except NotFound:
+                return None
+        one = self._documents(op.namespace).get(_name(op.namespace, op.key))
+        if one is None:
+            return None
+        self._prolong([one], wanted=op.refresh_ttl)
+        return Item(**_item(one))
+
+    def _put(self, op: PutOp) -> None:
+        documents, name = self._documents(op.namespace), _name(op.namespace, op.key)
+        if op.value is None:
+            documents.delete(name)
+            return
+        there = documents.get(name)
+        more: dict[str, Any] = {"namespace": list(op.namespace), "item": op.key, "ttl": op.ttl}
+        if there is not None:
+            more["first"] = there.metadata.get("first") or there.created_at.isoformat()
+        fields = self._fields if op.index is None else op.index
+        topics = [_topic(op.namespace[: i + 1]) for i in range(len(op.namespace))]
+        until = None if op.ttl is None else now() + timedelta(minutes=op.ttl)
+        more["searched"] = fields is not False
+        documents.put(name, readable(_text(op.value, fields)), data=op.value, topics=topics, until=until, **more)
+
+    def _search(self, op: SearchOp) -> list[SearchItem]:
+        everything = op.namespace_prefix == EVERYTHING
+        found = self._matches(op, everything) if op.query else self._newest(op, everything)
+        shape = _any if everything else _item
+        made = [
+            SearchItem(**shape(one), score=score)
+            for one, score in found
+            if everything or _place(one)[0][: len(op.namespace_prefix)] == op.namespace_prefix
+        ]
+        kept = [one for one in made if _passes(one.value, op.filter or {})][op.offset :][: op.limit]
+        if not everything:
+            shown = {(one.namespace, one.key) for one in kept}
+            self._prolong([one for one, _ in found if _place(one) in shown], wanted=op.refresh_ttl)
+        return kept
+
+    def _matches(self, op: SearchOp, everything: bool) -> list[tuple[Memory, float | None]]:
+        """What a recall finds, then what is not searched by its text."""
+        k = MOST_RESULTS if op.filter else max(1, min(MOST_RESULTS, op.offset + op.limit))
+        if everything:
+            return [(self._memory.get(one.id), one.score) for one in self._memory.recall(op.query or "", k=k)]
+        where: dict[str, Any] = {"topics": _prefix(op)}
+        found = self._reader.recall(op.query or "", k=k, metadata={"adapter": ADAPTER, "searched": True}, **where)
+        left = pages(self._reader, metadata={"adapter": ADAPTER, "searched": False}, **where)
+        return [(self._reader.get(one.id), one.score) for one in found] + [(one, None) for one in left]
+
+    def _newest(self, op: SearchOp, everything: bool) -> list[tuple[Memory, float | None]]:
+        if everything:
+            found = list(pages(self._memory))
+        else:
+            found = list(pages(self._reader, metadata={"adapter": ADAPTER}, topics=_prefix(op)))
+        return [(one, None) for one in sorted(found, key=lambda one: one.recorded_at_us, reverse=True)]
+
+    def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+        found = {_place(one)[0] for one in pages(self._reader, metadata={"adapter": ADAPTER})}
+        found = {one for one in found if all(_fits(condition, one) for condition in op.match_conditions or ())}
+        if op.max_depth is not None:
+            found = {one[: op.max_depth] for one in found}
+        return sorted(found)[op.offset :][: op.limit]
+
+    def _prolong(self, read: list[Memory], *, wanted: bool) -> None:
+        for one in read if wanted else ():
+            ttl = one.metadata.get("ttl")
+            if isinstance(ttl, int | float):
+                self._documents(_place(one)[0]).prolong(one, now() + timedelta(minutes=ttl))
+
+
+def _check(op: Any) -> None:
+    """Raises InvalidNamespaceError: labels are written with dots between them."""
+    namespaces: list[Any] = [getattr(op, "namespace", None) or getattr(op, "namespace_prefix", ())]
+    namespaces += [condition.path for condition in getattr(op, "match_conditions", None) or ()]
+    for namespace in namespaces:
+        if not all(isinstance(label, str) and label and "." not in label for label in namespace):
+            raise InvalidNamespaceError(f"labels are texts without dots, not {namespace!r}")
+    if isinstance(op, PutOp) and (not op.namespace or op.namespace[0] == EVERYTHING[0]):
+        raise InvalidNamespaceError(f"nothing can be put into {op.namespace!r}")
+
+
+def _topic(namespace: tuple[str, ...]) -> str:
+    return ".".join(namespace)
+
+
+def _prefix(op: SearchOp) -> list[str]:
+    """The topics of what a search is about."""
+    return [_topic(op.namespace_prefix)] if op.namespace_prefix else []
+
+
+def _name(namespace: tuple[str, ...], key: str) -> str:
+    return f"{_topic(namespace)}/{key}"
+
+
+def _place(one: Memory) -> tuple[tuple[str, ...], str]:
+    return tuple(one.metadata["namespace"]), str(one.metadata["item"])  # type: ignore[arg-type]
+
+
+def _item(one: Memory) -> dict[str, Any]:
+    namespace, key = _place(one)
+    first = one.metadata.get("first")
+    created = datetime.fromisoformat(str(first)) if first else one.created_at
+    times = {"created_at": created, "updated_at": one.recorded_at}
+    return {"namespace": namespace, "key": key, "value": data_of(one), **times}
+
+
+def _any(one: Memory) -> dict[str, Any]:
+    """Any memory as an item of the namespace EVERYTHING."""
+    value: dict[str, Any] = {"text": one.content, "kind": one.kind, "topics": list(one.topics)}
+    value |= {"origin": one.origin, "trust": one.trust}
+    times = {"created_at": one.created_at, "updated_at": one.recorded_at}
+    return {"namespace": EVERYTHING, "key": one.id, "value": value, **times}
+
+
+def _text(value: dict[str, Any], fields: Any) -> str:
+    """What a value says: its only text, or a line for each part of it."""
+    if fields is False:
+        return ""
+    if fields:
+        return "\n".join(text for path in fields for text in get_text_at_path(value, path))
+    lines = list(_lines(value, ""))
+    return lines[0][1] if len(lines) == 1 else "\n".join(f"{path}: {text}" for path, text in lines)
+
+
+def _lines(value: Any, path: str) -> Iterable[tuple[str, str]]:
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from _lines(one, f"{path}.{name}" if path else str(name))
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _lines(one, path)
+    elif value is not None:
+        yield path, str(value)
+
+
+def _passes(value: Any, wanted: Any) -> bool:
+    """LangGraph's filter: values that are equal, parts of objects, and operators."""
+    if not isinstance(wanted, dict):
+        return bool(value == wanted)
+    if any(name.startswith("$") for name in wanted):
+        return all(_holds(value, name, other) for name, other in wanted.items())
+    return isinstance(value, dict) and all(_passes(value.get(name), other) for name, other in wanted.items())
+
+
+def _holds(value: Any, operator: str, other: Any) -> bool:
+    if operator in ("$eq", "$ne"):
+        return bool(value == other) is (operator == "$eq")
+    if operator not in _ORDER:
+        raise ValueError(f"Unsupported operator: {operator}")
+    if value is None or other is None:
+        return False
+    try:
+        return _ORDER[operator](float(value), float(other))
+    except (TypeError, ValueError):
+        raise BadInput(f"{operator} compares numbers, not {value!r:.40} and {other!r:.40}") from None
+
+
+def _fits(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
+    """Whether a namespace begins or ends with a path, in which "*" is any label."""
+    path = tuple(condition.path)
+    if len(namespace) < len(path):
+        return False
+    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
+    return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))

@@ -1,0 +1,185 @@
+"""Pydantic AI's harness: a store for its `Memory` capability, whose files are memories, searched by recall."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import missing
+
+try:
+    from pydantic_ai_harness.memory import (
+        MemoryConflictError,
+        MemoryFile,
+        MemoryMutation,
+        MemoryOperation,
+        MemoryOperationConflictError,
+        MemorySearchMatch,
+        MemorySearchResult,
+    )
+except ImportError as error:
+    raise missing("pydantic-ai", error) from error
+from ...model.errors import BadInput
+from .documents import Documents, pages, text_of
+
+if TYPE_CHECKING:
+    from ...api import Limpet
+    from ...model.memory import Memory
+
+ADAPTER = "pydantic-ai"
+MOST_RESULTS = 200
+
+
+class LimpetMemoryStore:
+    """`MemoryStore`, `MetadataMemoryStore` and `SearchableMemoryStore`: `Agent(capabilities=[Memory(store=...)])`."""
+
+    def __init__(self, memory: Limpet) -> None:
+        self._files = Documents(memory, ADAPTER)
+        self._lock = threading.Lock()
+
+    async def read(self, path: str, *, max_chars: int) -> Any:
+        _check(path)
+        if max_chars <= 0:
+            raise ValueError("max_chars must be positive")
+        one = await asyncio.to_thread(self._files.get, path)
+        if one is None:
+            return None
+        text, about = text_of(one), one.metadata
+        return MemoryFile(
+            content=text[:max_chars], version=_version(one), operation_id=about.get("operation"),
+            truncated=len(text) > max_chars, metadata=about.get("data"),
+        )  # fmt: skip
+
+    async def get_operation(self, operation: MemoryOperation) -> Any:
+        return await asyncio.to_thread(self._done, operation)
+
+    async def write(
+        self, path: str, content: str, *, expected_version: str | None, operation: MemoryOperation | None = None
+    ) -> Any:
+        """Raises MemoryConflictError, MemoryOperationConflictError, BadInput."""
+        return await asyncio.to_thread(self._write, path, content, expected_version, {}, operation)
+
+    async def write_with_metadata(
+        self, path: str, content: str, *, expected_version: str | None, metadata: Mapping[str, str] | None,
+        operation: MemoryOperation | None = None,
+    ) -> Any:  # fmt: skip
+        return await asyncio.to_thread(self._write, path, content, expected_version, dict(metadata or {}), operation)
+
+    async def delete(self, path: str, *, expected_version: str | None, operation: MemoryOperation | None = None) -> Any:
+        """The same; the deletion of what is not there leaves no receipt of its operation."""
+        return await asyncio.to_thread(self._delete, path, expected_version, operation)
+
+    async def list_paths(self, prefix: str = "", *, limit: int) -> list[str]:
+        if limit <= 0:
+            raise ValueError("limit must be positive")
+        found = await asyncio.to_thread(lambda: [_path(one) for one in self._files.all()])
+        return sorted(path for path in found if path.startswith(prefix))[:limit]
+
+    async def search(
+        self, prefix: str, query: str, *, limit: int, max_files: int, max_chars: int, max_file_chars: int
+    ) -> Any:
+        """By recall, files directly below the prefix alone, within the limits of what is returned."""
+        if not query.split() or min(limit, max_files, max_chars, max_file_chars) <= 0:
+            return MemorySearchResult(matches=[], scanned=0, truncated=False)
+        return await asyncio.to_thread(self._search, prefix, query, limit, max_files, max_chars)
+
+    def _write(
+        self, path: str, content: str, expected: str | None, metadata: dict[str, str], operation: MemoryOperation | None
+    ) -> Any:
+        _check(path)
+        with self._lock:
+            if operation is not None and (done := self._done(operation)) is not None:
+                return done
+            there = self._expected(path, expected)
+            more = {"existed": there is not None, **_receipt("operation", operation)}
+            try:
+                one = self._files.put(
+                    path, content, data=metadata or None, topics=[_folder(path)], over=there, fresh=True, **more
+                )
+            except BadInput as error:
+                if "superseded" in error.message:  # by another process, meanwhile
+                    raise MemoryConflictError(f"memory path {path!r} changed before it could be written") from error
+                raise
+            return MemoryMutation(version=_version(one), replayed=False, existed=there is not None)
+
+    def _delete(self, path: str, expected: str | None, operation: MemoryOperation | None) -> Any:
+        _check(path)
+        with self._lock:
+            if operation is not None and (done := self._done(operation)) is not None:
+                return done
+            there = self._expected(path, expected)
+            if there is not None:
+                if operation is not None:
+                    self._files.memory.tag(there.id, values=_receipt("deletion", operation))
+                self._files.delete(path)
+            return MemoryMutation(version=None, replayed=False, existed=there is not None)
+
+    def _expected(self, path: str, version: str | None) -> Memory | None:
+        there = self._files.get(path)
+        if (None if there is None else _version(there)) != version:
+            raise MemoryConflictError(f"memory path {path!r} changed before it could be written")
+        return there
+
+    def _done(self, operation: MemoryOperation) -> Any:
+        """What an operation did, by what it left: a version of a file, or the deletion of one."""
+        for name in ("operation", "deletion"):
+            where = {"adapter": ADAPTER, name: operation.id}
+            for one in pages(self._files.memory, metadata=where, all_states=True):
+                if one.metadata[f"{name}_of"] != operation.fingerprint:
+                    raise MemoryOperationConflictError(f"operation id {operation.id!r} was reused differently")
+                deleted = name == "deletion"
+                existed = deleted or bool(one.metadata["existed"])
+                return MemoryMutation(version=None if deleted else _version(one), replayed=True, existed=existed)
+        return None
+
+    def _search(self, prefix: str, query: str, limit: int, max_files: int, max_chars: int) -> Any:
+        below = [path for path in map(_path, self._files.all()) if _is_child(prefix, path)]
+        topics = [prefix.removesuffix("/")] if prefix.endswith("/") else []
+        found = self._files.memory.recall(query, k=MOST_RESULTS, metadata={"adapter": ADAPTER}, topics=topics)
+        matches: list[Any] = []
+        left, cut = max_chars, False
+        for one in found:
+            path = str(one.metadata["document"])
+            if not _is_child(prefix, path):
+                continue
+            free = left - len(path.removeprefix(prefix))
+            if len(matches) == limit or free <= 0:
+                cut = True
+                break
+            text = one.content.partition(":\n")[2]
+            matches.append(MemorySearchMatch(path=path, snippet=text[:free], score=one.score))
+            left = free - len(text[:free])
+        return MemorySearchResult(
+            matches=matches, scanned=min(len(below), max_files), truncated=cut or len(below) > max_files
+        )
+
+
+def _check(path: str) -> None:
+    if not all(part and part not in (".", "..") for part in path.split("/")):
+        raise ValueError(f"invalid memory path: {path!r}")
+
+
+def _is_child(prefix: str, path: str) -> bool:
+    return path.startswith(prefix) and "/" not in path.removeprefix(prefix)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0] or ADAPTER
+
+
+def _path(one: Memory) -> str:
+    return str(one.metadata["document"])
+
+
+def _version(one: Memory) -> str:
+    return one.id
+
+
+def _receipt(name: str, operation: MemoryOperation | None) -> dict[str, Any]:
+    return (
+        {name: None, f"{name}_of": None}
+        if operation is None
+        else {name: operation.id, f"{name}_of": operation.fingerprint}
+    )

@@ -1,0 +1,112 @@
+"""What a replay comes to: how much of what was needed was found, what was shown for nothing, at how many tokens."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ...history.usefulness import as_interval
+from ...model.dataclass import dataclass, field
+from ...model.encode import JsonForm, by
+from ...rank.interval import Interval, Z, share
+
+if TYPE_CHECKING:
+    from .moments import Moment
+    from .needed import Need
+    from .replay import Replayed, Shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures(JsonForm):
+    """Counts over moments. `useful` and `for_nothing` are of what was shown and could be judged."""
+
+    needs: int
+    found: int
+    hit_rate: Interval | None = field(metadata=by(as_interval))  # found of needs, with 95 %
+    told_again: int  # of the needs, those that the user had to say again
+    spared: int  # of these, those that were found
+    shown: int
+    useful: int
+    for_nothing: int
+    tokens: int
+    tokens_for_nothing: int
+
+
+def figures(pairs: Iterable[tuple[Need, bool]], shown: Iterable[Shown]) -> Figures:
+    wanted, items = list(pairs), list(shown)
+    found = sum(hit for _, hit in wanted)
+    idle = [one for one in items if one.useful is False]
+    return Figures(
+        needs=len(wanted), found=found, hit_rate=share(found, len(wanted)),
+        told_again=sum(need.told_again for need, _ in wanted),
+        spared=sum(hit for need, hit in wanted if need.told_again),
+        shown=len(items), useful=sum(one.useful is True for one in items), for_nothing=len(idle),
+        tokens=sum(one.tokens for one in items), tokens_for_nothing=sum(one.tokens for one in idle),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayFigures(JsonForm):
+    """A way, and what it came to. Against limpet as it is set: needs that only one of them found, with the difference
+    of the hit rates; none for limpet itself."""
+
+    name: str
+    figures: Figures
+    gained: int = 0  # found by this way alone
+    lost: int = 0  # found by limpet alone
+    difference: Interval | None = field(default=None, metadata=by(as_interval))
+
+
+def of_all(needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed]) -> Figures:
+    pairs = [pair for wanted, one in zip(needs, replayed, strict=True) for pair in zip(wanted, one.found, strict=True)]
+    return figures(pairs, [item for one in replayed for item in one.shown])
+
+
+def by_client(
+    moments: Sequence[Moment], needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed]
+) -> dict[str, Figures]:
+    """Of each client, by name; "" where nobody said which."""
+    places: dict[str, list[int]] = {}
+    for place, moment in enumerate(moments):
+        places.setdefault(moment.client, []).append(place)
+    return {
+        client: of_all([needs[place] for place in several], [replayed[place] for place in several])
+        for client, several in sorted(places.items())
+    }
+
+
+def by_kind(needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed], kinds: dict[str, str]) -> dict[str, Figures]:
+    """Of each kind of memory. `kinds`: of each memory."""
+    pairs = [pair for wanted, one in zip(needs, replayed, strict=True) for pair in zip(wanted, one.found, strict=True)]
+    items = [item for one in replayed for item in one.shown]
+    there = sorted({need.kind for need, _ in pairs} | {kinds.get(one.id, "") for one in items})
+    return {
+        kind: figures(
+            [pair for pair in pairs if pair[0].kind == kind], [one for one in items if kinds.get(one.id, "") == kind]
+        )
+        for kind in there
+    }
+
+
+def against(name: str, figures: Figures, base: Sequence[bool], other: Sequence[bool]) -> WayFigures:
+    """A way beside limpet as it is set: for each need whether it was found."""
+    gained = sum(after and not before for before, after in zip(base, other, strict=True))
+    lost = sum(before and not after for before, after in zip(base, other, strict=True))
+    return WayFigures(
+        name=name, figures=figures, gained=gained, lost=lost, difference=paired(gained, lost, len(base))
+    )  # fmt: skip
+
+
+def paired(gained: int, lost: int, cases: int) -> Interval | None:
+    """The difference of two shares of the same cases, with 95 %; None without a case.
+
+    Source: A. Agresti and Y. Min, "Simple improved confidence intervals for comparing matched proportions", Statistics
+    in Medicine 24, 2005: Wald's with half a case more in each cell.
+    """
+    if not cases:
+        return None
+    more, fewer, all = gained + 0.5, lost + 0.5, cases + 2
+    middle = (more - fewer) / all
+    width = Z * math.sqrt(more + fewer - (more - fewer) ** 2 / all) / all
+    return Interval((gained - lost) / cases, max(-1.0, middle - width), min(1.0, middle + width))

@@ -1,0 +1,101 @@
+"""Moments of a history: a message, what was said before it, what was done with it. From the journal or transcripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...agents.hooks.gate import query_of
+from ...model.dataclass import dataclass
+from ...pause import read_pauses
+from ..organize.limits import limited, may_read
+from ..organize.scan import find, read
+from ..transfer.records import TransferReport
+
+if TYPE_CHECKING:
+    from ...api import Limpet
+    from ..organize.turns import Conversation
+
+# Exposures that are asked for: as many as one answer gives.
+EXPOSURES = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """A message of a user, and its turn. Times in microseconds UTC."""
+
+    session: str
+    client: str  # "" when nobody said
+    at: int
+    began: int  # when its session did
+    prompt: str
+    query: str  # what of it is looked up; "" when that is not worth it
+    before: str  # all that the session said before the work: its earlier turns, and this message
+    work: str  # what the agent said and did in answer
+    after: str  # the next message; "" when there is none
+    whole: bool  # False: texts were cut by the journal
+
+
+class Step(NamedTuple):
+    at: int
+    asked: bool  # a message of the user; else what the agent said or did
+    text: str
+
+
+def from_journal(memory: Limpet) -> Iterator[Moment]:
+    """The sessions of the scope's journal, which keeps the beginnings of messages and answers."""
+    clients = {one.session: one.client for one in memory.exposures(limit=EXPOSURES) if one.via != "recall"}
+    sessions: dict[str, list[Step]] = {}
+    for line in memory.journal():
+        sessions.setdefault(line.session, []).append(Step(line.at_us, line.kind == "asked", line.what))
+    for session, steps in sessions.items():
+        yield from _moments(session, clients.get(session, ""), steps, whole=False)
+
+
+def from_transcripts(memory: Limpet, paths: Iterable[Path], report: TransferReport) -> Iterator[Moment]:
+    """The sessions of clients' transcripts, whole. What is off, incognito or ignored is left out.
+
+    Raises BadInput for a path that is not there; what cannot be read is in `report`.
+    """
+    from ...model.errors import BadInput, message_of
+
+    pauses = read_pauses(memory.path)
+    for path in find(list(paths), report):
+        if not may_read(path, pauses):
+            continue
+        try:
+            for one in read(path, report):
+                if one.client != "notes" and limited(one, pauses):
+                    yield from _moments(one.id, one.client, list(_steps(one)), whole=True)
+        except (BadInput, OSError) as error:
+            report.bad(str(path), message_of(error))
+
+
+def _steps(one: Conversation) -> Iterator[Step]:
+    for turn in one.turns:
+        if turn.at is None:
+            continue  # nobody knows what the store knew then
+        call = turn.call
+        yield Step(turn.at, turn.role == "user", turn.text if call is None else f"{call.command} {call.path}".strip())
+
+
+def _moments(session: str, client: str, steps: Sequence[Step], *, whole: bool) -> Iterator[Moment]:
+    """A moment a message that something was done with."""
+    turns: list[tuple[Step, str]] = []
+    for asked, several in groupby(steps, key=lambda step: step.asked):
+        if asked:
+            turns += [(one, "") for one in several]
+        elif turns:
+            turns[-1] = (turns[-1][0], "\n".join(one.text for one in several))
+    before = ""
+    for place, (message, work) in enumerate(turns):
+        before += "\n" + message.text
+        if work:
+            after = turns[place + 1][0].text if place + 1 < len(turns) else ""
+            yield Moment(
+                session=session, client=client, at=message.at, began=steps[0].at, prompt=message.text,
+                query=query_of(message.text), before=before, work=work, after=after, whole=whole,
+            )  # fmt: skip
+        before += "\n" + work

@@ -1,0 +1,143 @@
+"""What a turn needed of what the store knew: what its work uses, and what the user had to tell again.
+
+Every memory that was known is asked about, and not only those that were shown: of thousands some share words with a
+long answer by chance. So words count by how rare they are, where exposures (`text/attribution.py`) count them alike,
+and those in common have to be too rare for chance. docs/how-to/evaluate.md says how often that is right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...text.attribution import LEAST, weigh_words
+from ...text.overlap import SAID_ANYWAY
+
+if TYPE_CHECKING:
+    from ...model.memory import Memory
+    from .moments import Moment
+
+# How much less likely than one in as many as are known it must be that the words came by chance, in nats; and which
+# share of what the memory says beyond what was said before they must be, in the same. Who asks about a thing names it
+# too: to tell it again is to say nearly all of it. What they come to: benchmarks/needs.py.
+BEYOND_CHANCE, SHARE, TOLD_SHARE = 4.0, 0.4, 0.75
+# A small store says little about how rare a word is: as if there were texts of so many words at least.
+BACKGROUND = 8_000
+# What shares this much of its evidence with a clearer one is the same need: another statement of the same thing.
+SAME = 0.5
+# And says it too, so that showing it would have helped as much, if its evidence comes near that of the clearer one:
+# "Ana wants it" is a part of what "Ana wants the checklist" says, and may be said of something else.
+AS_CLEAR = 0.7
+
+
+class Need(NamedTuple):
+    """Something that the store knew and the turn needed. `ids`: the memories that say it, the clearest first."""
+
+    ids: tuple[str, ...]
+    kind: str
+    content: str
+    told_again: bool  # the user had to say it; else the work uses it
+    evidence: float  # how unlikely it is by chance, in nats
+    words: frozenset[str]  # that show it
+
+
+class Version(NamedTuple):
+    """A memory as it was for some time."""
+
+    memory: Memory
+    words: dict[str, int]  # and their weights
+
+    def is_known(self, at: int, since: int | None = None) -> bool:
+        """Whether the store knew it and held it true; with `since` whether it began to hold before that."""
+        one = self.memory
+        if one.state != "active" or (one.valid_to_us is not None and one.valid_to_us <= at):
+            return False
+        if since is not None:
+            return one.valid_from_us < since and one.retired_at_us is None
+        there = one.recorded_at_us <= at and (one.retired_at_us is None or at < one.retired_at_us)
+        return there and one.valid_from_us <= at
+
+
+class Versions:
+    """All versions of all memories, by the words in them."""
+
+    def __init__(self, versions: Iterable[Memory]) -> None:
+        self.all = [Version(one, weigh_words(one.content)) for one in versions if one.content]
+        self._with: dict[str, list[int]] = {}
+        for place, one in enumerate(self.all):
+            for word in one.words:
+                self._with.setdefault(word, []).append(place)
+        self._words = max(BACKGROUND, sum(len(one.words) for one in self.all))
+
+    def known(self, at: int, since: int | None = None) -> list[Version]:
+        return [one for one in self.all if one.is_known(at, since)]
+
+    def of_sessions(self, moments: Iterable[Moment], clock: str) -> list[list[Need]]:
+        """Of each moment, in their order. A memory counts once a session: after that the session has it, and what is
+        left of it that was not said yet is common words, which a next question has as well."""
+        met: dict[str, set[str]] = {}
+        found: list[list[Need]] = []
+        for one in moments:
+            before = met.setdefault(one.session, set())
+            since = one.began if clock == "valid" else None
+            found.append([need for need in self.needs(one, since=since) if need.ids[0] not in before])
+            before.update(need.ids[0] for need in found[-1])
+        return found
+
+    def needs(self, moment: Moment, *, since: int | None = None) -> list[Need]:
+        """`since`: see `Version.is_known`."""
+        count = len(self.known(moment.at, since))
+        found = list(self._said(moment, moment.work, moment.before, count, since, told_again=False))
+        if moment.after:
+            before = f"{moment.before}\n{moment.work}"
+            found += self._said(moment, moment.after, before, count, since, told_again=True)
+        needs: list[Need] = []
+        for one in sorted(found, key=lambda need: (-need.evidence, need.ids)):
+            for place, other in enumerate(needs):
+                if one.ids[0] in other.ids:
+                    break
+                if len(one.words & other.words) >= SAME * len(one.words):
+                    if one.evidence >= AS_CLEAR * other.evidence:
+                        needs[place] = other._replace(ids=other.ids + one.ids)
+                    break
+            else:
+                needs.append(one)
+        return needs
+
+    def _said(
+        self, moment: Moment, text: str, before: str, count: int, since: int | None, *, told_again: bool
+    ) -> Iterator[Need]:
+        share = TOLD_SHARE if told_again else SHARE
+        known = weigh_words(before)
+        there = set(weigh_words(text)) - set(known)
+        hits = Counter(place for word in there for place in self._with.get(word, ()))
+        for place in hits:
+            version = self.all[place]
+            if not version.is_known(moment.at, since):
+                continue
+            new = {
+                word: weight * self._rarity(word, len(there))
+                for word, weight in version.words.items()
+                if word not in known
+            }
+            words = new.keys() & there
+            evidence = sum(new[word] for word in words)
+            least = max(math.log(max(count, 1)) + BEYOND_CHANCE, share * sum(new.values()))
+            if evidence >= least and sum(version.words[word] for word in words) >= LEAST:
+                one = version.memory
+                yield Need((one.id,), one.kind, one.content, told_again, evidence, frozenset(words))
+
+    def _rarity(self, word: str, length: int) -> float:
+        """How unlikely a text of `length` words has it by chance, in nats; nothing of words that are always said."""
+        if word in SAID_ANYWAY:
+            return 0.0
+        rate = (len(self._with.get(word, ())) + 0.5) / self._words
+        return -math.log(-math.expm1(-length * rate))
+
+
+def can_tell(version: Version, before: str) -> bool:
+    """Whether a memory holds enough beyond what was said before that its use would show."""
+    known = weigh_words(before)
+    return sum(weight for word, weight in version.words.items() if word not in known) >= LEAST

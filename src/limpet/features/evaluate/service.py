@@ -1,0 +1,169 @@
+"""Memory measured on one's own history: `evaluate` makes the moments, replays recall over them and counts.
+
+Nothing is sent, and nothing of the store changes. docs/how-to/evaluate.md says what the figures mean.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ... import __version__
+from ...context import CLOCKS
+from ...model.clock import SystemClock, parse_time
+from ...model.dataclass import dataclass, field
+from ...model.encode import OPTIONAL, JsonForm, by
+from ...model.errors import BadInput
+from ...store.files import new_file
+from ..transfer.records import TransferReport
+from . import export, figures, misses, ways
+from .figures import Figures, WayFigures
+from .misses import Miss
+from .moments import EXPOSURES, Moment, from_journal, from_transcripts
+from .needed import Need, Versions
+from .power import HoldoutReport, holdout
+from .replay import Replayed, as_shown, replay
+
+if TYPE_CHECKING:
+    from ...api import Limpet
+    from ...context import Time
+    from ...model.memory import Memory
+
+Progress = Callable[[int, int], None]
+# Memories of a page that is asked for.
+PAGE = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation(JsonForm):
+    """What `limpet eval` found. `ways`: limpet as it is set, first; then what it is compared with."""
+
+    sessions: int
+    moments: int
+    looked_up: int
+    whole: int  # moments from transcripts; the others are from the journal, which keeps the beginnings of texts
+    memories: int  # that were known at the last moment
+    clock: str
+    ways: tuple[WayFigures, ...] = field(metadata=by(lambda several: [one.as_dict() for one in several]))
+    by_client: dict[str, Figures] = field(metadata=by(lambda given: {k: one.as_dict() for k, one in given.items()}))
+    by_kind: dict[str, Figures] = field(metadata=by(lambda given: {k: one.as_dict() for k, one in given.items()}))
+    misses: tuple[Miss, ...] = field(metadata=by(lambda several: [one.as_dict() for one in several]))
+    holdout: HoldoutReport = field(metadata=by(lambda one: one.as_dict()))
+    notes: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
+
+
+def evaluate(
+    memory: Limpet, transcripts: Iterable[str | os.PathLike[str]] = (), *, compare: Sequence[str] = (),
+    against: str | os.PathLike[str] | None = None, export_to: str | os.PathLike[str] | None = None,
+    clock: str = "stored", since: Time = None, until: Time = None, worst: int = 10, progress: Progress | None = None,
+) -> Evaluation:  # fmt: skip
+    """Replay recall over the sessions of this scope: those of its journal, and of transcripts where they are given.
+
+    `compare`: settings to hold beside, as "search=words"; `against`: the export of an earlier run, of another version
+    say. `clock`: `stored` asks what the store knew then; `valid` what it would have known, had everything been stored
+    when it was said. `export_to`: a new file for the moments without any text. `worst`: how many misses are explained.
+    Raises BadInput, NotFound, StoreError.
+
+    >>> evaluate(memory).moments
+    0
+    """
+    settings = [(one, ways.Setting().but(one)) for one in compare]
+    if clock not in CLOCKS:
+        raise BadInput(f"unknown clock: {clock!r}", hint=f"one of: {', '.join(CLOCKS)}")
+    earlier = None if against is None else export.read(Path(against))
+    report = TransferReport()
+    moments = _moments(memory, transcripts, since, until, report)
+    versions = Versions(_versions(memory))
+    needs = versions.of_sessions(moments, clock)
+    kinds = {one.memory.id: one.memory.kind for one in versions.all}
+
+    setting = ways.Setting()
+    base = replay(ways.limpet(memory, setting, clock), moments, needs, versions, progress)
+    found = _hits(base)
+    told = [WayFigures(name="limpet", figures=figures.of_all(needs, base))]
+    for name, other in settings:
+        with ways.opened(memory, other) as one:
+            made = replay(ways.limpet(one, other, clock), moments, needs, versions, progress)
+        told.append(figures.against(name, figures.of_all(needs, made), found, _hits(made)))
+    exposures = _exposures(memory)
+    made = as_shown(moments, needs, versions, exposures)
+    if exposures:
+        told.append(figures.against("as it was shown", figures.of_all(needs, made), found, _hits(made)))
+    made = replay(ways.bm25(versions, clock), moments, needs, versions)
+    told.append(figures.against("plain BM25", figures.of_all(needs, made), found, _hits(made)))
+    made = as_shown(moments, needs, versions, {})
+    told.append(figures.against("no memory", figures.of_all(needs, made), found, _hits(made)))
+    if earlier is not None:
+        told.append(_earlier(earlier, moments, needs, base, list(kinds)))
+
+    known = [len(versions.known(one.at, one.began if clock == "valid" else None)) for one in moments]
+    if export_to is not None:
+        head = {"limpet": __version__, "embedder": memory.embedder, "clock": clock}
+        with new_file(Path(export_to), store=memory.path) as file:
+            for row in export.rows(moments, needs, base, known, kinds, head):
+                file.write((json.dumps(row, sort_keys=True) + "\n").encode())
+    return Evaluation(
+        sessions=len({one.session for one in moments}), moments=len(moments),
+        looked_up=sum(bool(one.query) for one in moments), whole=sum(one.whole for one in moments),
+        memories=known[-1] if known else 0, clock=clock, ways=tuple(told),
+        by_client=figures.by_client(moments, needs, base), by_kind=figures.by_kind(needs, base, kinds),
+        misses=misses.worst(memory, setting, clock, moments, needs, base, worst), holdout=holdout(memory),
+        notes=tuple(_notes(report)),
+    )  # fmt: skip
+
+
+def _moments(
+    memory: Limpet, transcripts: Iterable[str | os.PathLike[str]], since: Time, until: Time, report: TransferReport
+) -> list[Moment]:
+    """By session, in their order; a session that a transcript holds is taken from there, where it is whole."""
+    whole = list(from_transcripts(memory, [Path(os.fspath(one)) for one in transcripts], report))
+    there = {one.session for one in whole}
+    every = whole + [one for one in from_journal(memory) if one.session not in there]
+    now = SystemClock().now()
+    begin, end = (None if one is None else parse_time(one, now=now) for one in (since, until))
+    kept = [one for one in every if (begin is None or one.at >= begin) and (end is None or one.at < end)]
+    return sorted(kept, key=lambda one: (one.began, one.session, one.at))
+
+
+def _versions(memory: Limpet) -> Iterator[Memory]:
+    cursor = None
+    while True:
+        page = memory.list(all_states=True, limit=PAGE, cursor=cursor)
+        for one in page.memories:
+            yield from memory.history(one.id)
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _exposures(memory: Limpet) -> dict[str, list[tuple[int, str, int]]]:
+    """What each session was shown, in order: (when, id, tokens)."""
+    found: dict[str, list[tuple[int, str, int]]] = {}
+    for one in reversed(memory.exposures(limit=EXPOSURES)):
+        if one.shown:
+            found.setdefault(one.session, []).append((one.at_us, one.id, one.tokens))
+    return found
+
+
+def _hits(replayed: Sequence[Replayed]) -> list[bool]:
+    return [hit for one in replayed for hit in one.found]
+
+
+def _earlier(
+    earlier: Mapping[tuple[str, str], bool], moments: Sequence[Moment], needs: Sequence[Sequence[Need]],
+    base: Sequence[Replayed], ids: Sequence[str],
+) -> WayFigures:  # fmt: skip
+    """The run that was exported, by the needs that both have; beside it limpet is what it is now."""
+    both = export.pairs(earlier, moments, needs, base, ids)
+    then = figures.figures([(need, hit) for need, hit, _ in both], ())
+    return figures.against("the earlier run", then, [now for *_, now in both], [hit for _, hit, _ in both])
+
+
+def _notes(report: TransferReport) -> Iterator[str]:
+    for place, why in report.rejected:
+        yield f"{place}: {why}"
+    if report.more_rejected:
+        yield f"{report.more_rejected:,} more could not be read"

@@ -1,0 +1,142 @@
+"""Ways to choose what a message is shown, which are compared: limpet's with its settings, plain BM25, what was shown.
+
+A way answers a moment with an offer of hooks, so that each is paid for in the same tokens.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...agents.hooks.holdout import Holdout
+from ...agents.hooks.injected import ASKED, MESSAGE_TOKENS, Offer, Section, offered, reader, told
+from ...model.errors import BadInput
+from ...recall.plan import SIGNALS
+
+if TYPE_CHECKING:
+    from ...api import Limpet
+    from ...rank.trace import Trace
+    from .moments import Moment
+    from .needed import Version, Versions
+
+# What plain BM25 shows, whatever the message; its constants are the usual ones (Robertson and Zaragoza, 2009).
+BEST, K1, B = 5, 1.2, 0.75
+SEARCHES = ("meaning", "words")
+_WORD = re.compile(r"\w+")
+
+
+class Answer(NamedTuple):
+    """What a way offers at a moment. `traces`: how each result scored, those too that do not fit, best first."""
+
+    offer: Offer
+    traces: Mapping[str, Trace] = {}
+
+
+Way = Callable[["Moment"], Answer]
+NOTHING = Answer(Offer([], MESSAGE_TOKENS))
+
+
+class Setting(NamedTuple):
+    """What of limpet can be set for a replay."""
+
+    search: str = "meaning"  # words: as a hook that finds no running process
+    embedder: str = ""  # another than the store's
+    without: tuple[str, ...] = ()  # signals
+    tokens: int = MESSAGE_TOKENS  # that a message gets
+
+    def but(self, said: str) -> Setting:
+        """This, with KEY=VALUE. Raises BadInput."""
+        name, _, value = said.partition("=")
+        if name == "search" and value in SEARCHES:
+            return self._replace(search=value)
+        if name == "embedder" and value:
+            return self._replace(embedder=value)
+        if name == "without" and value and set(value.split(",")) <= set(SIGNALS):
+            return self._replace(without=tuple(value.split(",")))
+        if name == "tokens" and value.isascii() and value.isdigit() and int(value) > 0:
+            return self._replace(tokens=int(value))
+        hint = f"search={'|'.join(SEARCHES)}, embedder=NAME, tokens=N, without=SIGNAL of {', '.join(SIGNALS)}"
+        raise BadInput(f"cannot compare with {said[:60]!r}", hint=hint)
+
+
+def times(moment: Moment, clock: str) -> dict[str, Any]:
+    """The arguments of a recall as of a moment. `clock`: `stored` asks what the store knew; `valid` what it would have
+    known if everything had been stored when it was said, before the session."""
+    if clock == "valid":
+        return {"as_of": moment.at, "until": moment.began}
+    return {"as_of": moment.at, "known_at": moment.at}
+
+
+def limpet(memory: Limpet, setting: Setting, clock: str) -> Way:
+    """What hooks would inject."""
+    words = setting.search == "words"
+
+    def way(moment: Moment) -> Answer:
+        if not moment.query:
+            return NOTHING
+        found = memory.recall(
+            moment.query, k=ASKED, lexical_only=words, trace=True, without=setting.without,
+            rerank=None if words else reader(), **times(moment, clock),
+        )  # fmt: skip
+        offer = offered(found, moment.query, _short, setting.tokens, Holdout(moment.session, 0.0))
+        return Answer(offer, {one.id: one.why for one in found.items if one.why is not None})
+
+    return way
+
+
+def bm25(versions: Versions, clock: str) -> Way:
+    """The best few by plain BM25 over the texts that were known, for every message."""
+    of: dict[int, Counter[str]] = {id(one): Counter(_words(one.memory.content)) for one in versions.all}
+
+    def way(moment: Moment) -> Answer:
+        known = versions.known(moment.at, moment.began if clock == "valid" else None)
+        best = _best(set(_words(moment.prompt)), known, [of[id(one)] for one in known])
+        return Answer(Offer([Section("", list(told([one.memory for one in best], _short)))], MESSAGE_TOKENS))
+
+    return way
+
+
+def _best(query: set[str], known: Sequence[Version], words: Sequence[Counter[str]]) -> list[Version]:
+    lengths = [one.total() for one in words]
+    mean = sum(lengths) / max(len(lengths), 1)
+    scores: dict[int, float] = {}
+    for word in query:
+        having = [place for place, one in enumerate(words) if word in one]
+        idf = math.log(1 + (len(words) - len(having) + 0.5) / (len(having) + 0.5))
+        for place in having:
+            often = words[place][word]
+            worth = idf * often * (K1 + 1) / (often + K1 * (1 - B + B * lengths[place] / mean))
+            scores[place] = scores.get(place, 0.0) + worth
+    order = sorted(scores, key=lambda place: (-scores[place], known[place].memory.id))
+    return [known[place] for place in order[:BEST]]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _short(ids: list[str]) -> list[str]:
+    """Ids as long as short ones are, for what they cost."""
+    return [one[-6:] for one in ids]
+
+
+@contextmanager
+def opened(memory: Limpet, setting: Setting) -> Iterator[Limpet]:
+    """The store with the setting's embedder: with another one than it has, a copy that is given its vectors."""
+    if not setting.embedder or setting.embedder == memory.embedder:
+        yield memory
+        return
+    from ... import open as open_store
+
+    with TemporaryDirectory(prefix="limpet-eval-") as folder:
+        copy = Path(folder) / "memory.db"
+        memory.backup(copy)
+        with open_store(copy, scope=memory.scope, embedder=setting.embedder) as other:
+            other.reembed()
+            yield other

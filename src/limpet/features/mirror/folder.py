@@ -1,0 +1,222 @@
+"""The files of a mirror: looked at, read, and replaced by atomic renames. Nothing outside of the folder is touched."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+
+from ...model.dataclass import dataclass
+from ...model.errors import BadInput, StoreBusy, StoreError
+from ...store.files import partial_file, publish, writing
+from ..transfer.markdown import MAX_FILE_BYTES, MAX_FILES
+from . import edits
+
+OWN = edits.OWN
+REMOVED = "removed"  # in there: the last copies of files whose memory the store has given up, by its id
+INDEX = "MEMORY.md"
+MORE = "MEMORY-more.md"
+# A file that changed this shortly before it was looked at may change again within the same tick of its time stamp.
+FRESH_NS = 2_000_000_000
+_KEPT = re.compile(r"\.([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.md$")
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
+
+Mark = tuple[int, int, int]  # modified (ns), size, inode: as long as they stay, the file was not changed
+
+
+@dataclass(slots=True, kw_only=True)
+class Seen:
+    """A file as it was found."""
+
+    mark: Mark
+    problem: str | None = None  # why it is left alone
+
+
+def folded(name: str) -> str:
+    """Equal for names that some file system takes for the same."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def open_root(path: Path, *, make: bool) -> Path:
+    """The folder itself, its own folder made. Raises BadInput, StoreError."""
+    try:
+        if make:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        root = path.resolve(strict=True)
+        if not root.is_dir():
+            raise BadInput(f"{path} is no folder")
+        own = root / OWN
+        if own.is_symlink() or (own.exists() and not own.is_dir()):
+            raise BadInput(f"{own} is not a folder of limpet's", hint="remove it, and try again")
+        if make:
+            own.mkdir(mode=0o700, exist_ok=True)
+    except FileNotFoundError:
+        raise BadInput(f"no folder {path}", hint="limpet mirror init DIR") from None
+    except OSError as error:
+        raise StoreError(f"cannot use {path}: {error.strerror}") from None
+    return root
+
+
+@contextlib.contextmanager
+def locked(root: Path) -> Iterator[None]:
+    """One sync at a time in one folder. Raises StoreBusy."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: what is written is still checked against what was read
+        yield
+        return
+    with open(root / OWN / "lock", "ab", opener=_open_own) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise StoreBusy(f"another process syncs {root}", hint="try again in a moment") from None
+        yield
+
+
+def _open_own(name: str, flags: int) -> int:
+    """Through no link, and without waiting for the other end of a pipe."""
+    return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
+
+
+def look(root: Path) -> dict[str, Seen]:
+    """Every Markdown file of the folder by name. Raises BadInput, StoreError."""
+    found: dict[str, Seen] = {}
+    try:
+        with os.scandir(root) as items:
+            for one in items:
+                if not one.name.lower().endswith(".md") or one.name.startswith("."):
+                    continue
+                status = one.stat(follow_symlinks=False)
+                mark = (status.st_mtime_ns, status.st_size, status.st_ino)
+                found[one.name] = Seen(mark=mark, problem=_problem(one.name, status))
+    except OSError as error:
+        raise StoreError(f"cannot read {root}: {error.strerror}") from None
+    if len(found) > MAX_FILES:
+        raise BadInput(f"{root} holds more than {MAX_FILES:,} Markdown files")
+    return found
+
+
+def mark_of(path: Path) -> Mark:
+    """Raises StoreError."""
+    try:
+        status = path.stat(follow_symlinks=False)
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}") from None
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def _problem(name: str, status: os.stat_result) -> str | None:
+    if stat.S_ISLNK(status.st_mode):
+        return "a link of the file system is not followed"
+    if not stat.S_ISREG(status.st_mode):
+        return "not a file"
+    if status.st_size > MAX_FILE_BYTES:
+        return f"{status.st_size:,} bytes, {MAX_FILE_BYTES:,} at most"
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return "its name is not valid UTF-8"
+    return None
+
+
+def read(root: Path, name: str) -> tuple[str | None, Mark, str | None]:
+    """(text, mark, problem) of a file; it may be half written, and then it is a problem of this time only."""
+    none = (0, 0, 0)
+    try:
+        number = os.open(root / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(number, "rb") as file:
+            before = os.fstat(number)
+            if problem := _problem(name, before):
+                return None, none, problem
+            raw = file.read(MAX_FILE_BYTES + 1)
+            after = os.fstat(number)
+    except OSError as error:
+        return None, none, f"cannot be read: {error.strerror}"
+    if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size) or len(raw) != after.st_size:
+        return None, none, "is being written"
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return None, none, f"not UTF-8: byte {error.start} {error.reason}"
+    if "\0" in text:
+        return None, none, "holds NUL characters: not text, or half written"
+    return text, (after.st_mtime_ns, after.st_size, after.st_ino), None
+
+
+def write(root: Path, name: str, text: str, known: str | None) -> Mark | None:
+    """Replace a file whose text is still `known` (None: there is none). None: somebody else was there first."""
+    target = root / name
+    with writing(target), partial_file(root / OWN / "partial") as file:
+        file.write(text.encode("utf-8"))
+        file.flush()
+        if known is None:
+            if os.path.lexists(target):
+                return None
+        else:
+            now, _, _ = read(root, name)
+            if now != known:
+                return None
+            Path(file.name).chmod(stat.S_IMODE(target.stat().st_mode))
+        status = os.stat(file.fileno())  # noqa: PTH116
+        publish(file, target, force=True)
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def take_away(root: Path, name: str, known: str, *, keep: str | None = None) -> bool:
+    """Remove a file whose text is still `known`. `keep`: into the mirror's own folder, as the last copy of the memory
+    of this id. False: it was changed.
+    """
+    now, _, _ = read(root, name)
+    if now != known:
+        return False
+    try:
+        if keep is not None:
+            removed = root / OWN / REMOVED
+            removed.mkdir(mode=0o700, exist_ok=True)
+            stem = Path(name).stem[:100]
+            target, number = removed / f"{stem}.{keep}.md", 1
+            while os.path.lexists(target):
+                number += 1
+                target = removed / f"{stem}-{number}.{keep}.md"
+            (root / name).replace(target)
+        else:
+            (root / name).unlink()
+    except OSError as error:
+        raise StoreError(f"cannot remove {root / name}: {error.strerror}") from None
+    return True
+
+
+def forget_removed(root: Path, purged: Callable[[str], bool]) -> None:
+    """Delete the copies that were kept of memories whose content is to be gone. `purged` is asked for each id.
+
+    Raises StoreError.
+    """
+    try:
+        with os.scandir(root / OWN / REMOVED) as items:
+            for one in list(items):
+                kept = _KEPT.search(one.name)
+                if kept and purged(kept[1]):
+                    Path(one.path).unlink()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(f"cannot clean {root / OWN / REMOVED}: {error.strerror}") from None
+
+
+def free_name(wanted: str, taken: Collection[str]) -> tuple[str, str]:
+    """(file name, slug) for a topic: lower case, letters and digits of any script, no name that is taken (folded)."""
+    plain = unicodedata.normalize("NFKC", wanted).casefold()
+    slug = re.sub(r"[^\w]+", "-", plain).strip("-_")[:60].strip("-_") or "topic"
+    while len(slug.encode()) > 120:
+        slug = slug[:-1]
+    if _RESERVED.fullmatch(slug):
+        slug += "-topic"
+    number, name = 1, slug
+    while folded(f"{name}.md") in taken or folded(f"{name}.md") in (folded(INDEX), folded(MORE)):
+        number += 1
+        name = f"{slug}-{number}"
+    return f"{name}.md", name

@@ -1,0 +1,366 @@
+"""The text of one file: front matter, prose, and entries, each of which is a memory. Pure.
+
+A topic page holds many entries: list items, each with a mark that says which memory it is. Every other file is one
+memory, its body, as Claude writes them. Lines that nobody changed are written back as they were, byte by byte.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+from ...model.dataclass import dataclass, field
+from ...model.memory import KINDS, ORIGINS, Memory, is_unconfirmed
+from ...text.excerpt import one_line
+from ..transfer import frontmatter
+from ..transfer.records import digest
+
+BOM = "\ufeff"
+# Headings under which a topic page groups its entries; an entry that is added below one is of that kind.
+HEADINGS = {kind: kind.capitalize() + "s" for kind in KINDS}
+_KINDS = {name.casefold(): kind for kind, title in HEADINGS.items() for name in (kind, title)}
+
+_BULLET = re.compile(r"[-*+](?:[ \t]+(.*)|)$", re.DOTALL)
+_MARK = re.compile(r"[ \t]*<!-- limpet ([0-9a-f]{12,32}) -->(?: \*\(([a-z]+, unconfirmed)\)\*)?[ \t]*$")
+_HEADING = re.compile(r"#{2,6}[ \t]+(.*?)[ \t]*#*$")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_KEYED = re.compile(r"\*\*([^\s.*]+(?:\.[^\s.*]+)+)\*\*: (.*)", re.DOTALL)
+# A text that begins so cannot share its first line with the mark.
+_OWN_LINE = re.compile(r"\s|`{3}|~{3}|$")
+
+
+@dataclass(slots=True, kw_only=True)
+class Entry:
+    """One memory in a file: lines [start, end)."""
+
+    text: str
+    mark: str | None = None  # the end of its memory's id, or all of it
+    note: str = ""  # what stands behind the mark: where it comes from while nobody has confirmed it
+    heading: str = ""  # the nearest one above
+    start: int
+    end: int
+    id: str | None = None  # found by the mark, or by what was there before
+
+    @property
+    def hash(self) -> str:
+        return digest(self.text)
+
+
+@dataclass(slots=True, kw_only=True)
+class Page:
+    """One file, read. `lines` have no line feeds; a carriage return at their end stays there."""
+
+    lines: list[str]
+    bom: bool
+    front: frontmatter.Front
+    group: str = ""  # what a page of entries is about; "": the file is one memory
+    entries: list[Entry] = field(default_factory=list)
+
+    @property
+    def eol(self) -> str:
+        return "\r" if self.lines and self.lines[0].endswith("\r") else ""
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the front matter says below `metadata`."""
+        inner = self.front.values.get("metadata")
+        return inner if isinstance(inner, dict) else {}
+
+    def author(self) -> str | None:
+        """The origin that the file names for what is written in it."""
+        for said in (self.front.values.get("author"), self.about.get("author")):
+            if said in ORIGINS:
+                return str(said)
+        return None
+
+    def front_hash(self) -> str:
+        return digest("\n".join(_bare(line) for line in self.lines[: self.front.lines]))
+
+    def text(self) -> str:
+        return (BOM if self.bom else "") + "\n".join(self.lines)
+
+
+def read(text: str) -> Page:
+    """A file's text, taken apart."""
+    bom = text.startswith(BOM)
+    lines = text.removeprefix(BOM).split("\n")
+    bare = [_bare(line) for line in lines]
+    page = Page(lines=lines, bom=bom, front=frontmatter.parse(bare))
+    page.group = _group(page.about)
+    page.entries = _items(bare, page.front.lines) if page.group else _body(bare, page.front)
+    return page
+
+
+class Group(NamedTuple):
+    """What a page of entries is about: a topic, the episodes of a month, or (neither) the rest of a scope."""
+
+    scope: str
+    topic: str | None = None
+    month: str | None = None
+
+    def __str__(self) -> str:
+        return json.dumps(self)
+
+    @property
+    def title(self) -> str:
+        return self.topic or (f"Episodes {self.month}" if self.month else "General")
+
+
+def group(text: str) -> Group:
+    """What `str` of a group says, read back."""
+    return Group(*json.loads(text))
+
+
+def _group(about: dict[str, Any]) -> str:
+    what, scope = about.get("limpet"), about.get("scope")
+    if what not in ("topic", "episodes", "general") or not isinstance(scope, str):
+        return ""
+    topic, month = str(about.get("topic", "")), str(about.get("month", ""))
+    if what == "topic":
+        return str(Group(scope, topic=topic)) if topic else ""
+    if what == "episodes":
+        return str(Group(scope, month=month)) if re.fullmatch(r"\d{4}-\d\d", month) else ""
+    return str(Group(scope))
+
+
+def _bare(line: str) -> str:
+    return line.removesuffix("\r")
+
+
+def _body(lines: list[str], front: frontmatter.Front) -> list[Entry]:
+    """The body as one entry; of a file without a body, its description."""
+    start, end = front.lines, len(lines)
+    while start < end and not lines[start].strip():
+        start += 1
+    while end > start and not lines[end - 1].strip():
+        end -= 1
+    text = "\n".join(lines[start:end]).strip()
+    if not text:
+        said = front.values.get("description")
+        text = said.strip() if isinstance(said, str) else ""
+    return [Entry(text=text, start=start, end=end)] if text else []
+
+
+def _items(lines: list[str], start: int) -> list[Entry]:
+    found: list[Entry] = []
+    heading, fence, at = "", "", start
+    while at < len(lines):
+        line = lines[at]
+        if fence:
+            if line.strip().startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+        elif opened := _FENCE.match(line):
+            fence = opened[1]
+        elif title := _HEADING.match(line):
+            heading = title[1]
+        elif bullet := _BULLET.match(line):
+            end = _end(lines, at)
+            entry = _item(bullet[1] or "", lines[at + 1 : end], heading, at, end)
+            if entry.text or entry.mark:
+                found.append(entry)
+            at = end
+            continue
+        at += 1
+    return found
+
+
+def _end(lines: list[str], start: int) -> int:
+    """The line after an item: what is indented belongs to it, and blank lines before that."""
+    end = at = start + 1
+    while at < len(lines):
+        if lines[at].startswith(("  ", "\t")) and lines[at].strip():
+            end = at + 1
+        elif lines[at].strip():
+            break
+        at += 1
+    return end
+
+
+def _item(first: str, more: Sequence[str], heading: str, start: int, end: int) -> Entry:
+    mark = _MARK.search(first)
+    if mark:
+        first = first[: mark.start()]
+    rest = [line[2:] if line.startswith("  ") else line.removeprefix("\t") for line in more]
+    text = "\n".join([first, *rest] if first.strip() or not rest else rest).rstrip()
+    known, note = (mark[1], mark[2] or "") if mark else (None, "")
+    return Entry(text=text, mark=known, note=note, heading=heading, start=start, end=end)
+
+
+def marked(mark: str, one: Memory) -> str:
+    """What `item` takes for a mark: of what is unconfirmed, with its origin."""
+    return f"{mark} {one.trust}, unconfirmed" if is_unconfirmed(one.origin, one.trust) else mark
+
+
+def item(text: str, mark: str, eol: str) -> list[str]:
+    """The lines of an entry of a topic page."""
+    lines = text.split("\n")
+    mark, _, note = mark.partition(" ")
+    tag = f"<!-- limpet {mark} -->" + (f" *({note})*" if note else "")
+    if _OWN_LINE.match(lines[0]):
+        head, rest = f"- {tag}", lines
+    else:
+        head, rest = f"- {lines[0].rstrip()} {tag}", lines[1:]
+    return [head + eol, *(("  " + line).rstrip(" \r") + eol if line.strip() else eol for line in rest)]
+
+
+def shown(content: str, key: str | None) -> str:
+    """What a memory says in a topic page: the value of a keyed fact comes with its key."""
+    return f"**{key}**: {content}" if key else content
+
+
+def keyed(text: str) -> tuple[str | None, str]:
+    """(key, value) of an entry that names a key."""
+    found = _KEYED.fullmatch(text)
+    return (found[1], found[2]) if found else (None, text)
+
+
+def kind_of(heading: str) -> str | None:
+    """The kind of what stands below a heading."""
+    return _KINDS.get(heading.strip().casefold())
+
+
+# -- changes
+
+
+def set_entry(page: Page, entry: Entry, text: str, mark: str) -> None:
+    """Say something else in place of an entry."""
+    if page.group:
+        new = item(text, mark, page.eol)
+    else:
+        new = [line + page.eol for line in text.split("\n")]
+        if entry.start == entry.end:  # there was no body
+            new = [page.eol, *new, ""]
+        elif not page.lines[entry.end - 1].endswith("\r"):  # the file's last line, without an end
+            new[-1] = new[-1].removesuffix("\r")
+    _splice(page, entry.start, entry.end, new)
+
+
+def drop(page: Page, entry: Entry) -> None:
+    """Take an entry away; a heading that has nothing below it any more goes with it."""
+    start, end = entry.start, entry.end
+    _splice(page, start, end, [])
+    page.entries.remove(entry)
+    if any(one.heading == entry.heading for one in page.entries):
+        return
+    above = start - 1
+    while above >= 0 and not page.lines[above].strip():
+        above -= 1
+    below = start
+    while below < len(page.lines) and not page.lines[below].strip():
+        below += 1
+    title = _HEADING.match(_bare(page.lines[above])) if above >= 0 else None
+    ends = below == len(page.lines) or page.lines[below].startswith("#")
+    if title and ends and (kind_of(title[1]) or re.fullmatch(r"\d{4}-\d\d-\d\d", title[1])):
+        last = below == len(page.lines)
+        while above > 0 and not page.lines[above - 1].strip():
+            above -= 1
+        _splice(page, above, below, [""] if last else [page.eol])
+
+
+def add(page: Page, heading: str, text: str, mark: str) -> Entry:
+    """Put an entry below a heading, which is made when it is not there."""
+    same = [one for one in page.entries if one.heading.casefold() == heading.casefold()]
+    made = item(text, mark, page.eol)
+    if same:
+        at = max(one.end for one in same)
+        if at == len(page.lines):  # the file's last line had no end
+            page.lines[-1] = _bare(page.lines[-1]) + page.eol
+            page.lines.append("")
+        lead = 0
+    else:
+        at = len(page.lines)
+        while at > 0 and not page.lines[at - 1].strip():
+            at -= 1
+        if at and not page.lines[at - 1].endswith(page.eol):
+            page.lines[at - 1] += page.eol
+        _splice(page, at, len(page.lines), [page.eol, f"## {heading}" + page.eol, page.eol, ""])
+        at, lead = at + 3, 0
+    _splice(page, at, at, made)
+    entry = Entry(text="", heading=heading, start=at + lead, end=at + lead + len(made))
+    entry.text = read_item(made)
+    page.entries.append(entry)
+    page.entries.sort(key=lambda one: one.start)
+    return entry
+
+
+def read_item(lines: Sequence[str]) -> str:
+    """What an entry's own lines say when they are read again."""
+    bare = [_bare(line) for line in lines]
+    bullet = _BULLET.match(bare[0])
+    return _item(bullet[1] or "" if bullet else "", bare[1:], "", 0, 1).text
+
+
+def _splice(page: Page, start: int, end: int, new: list[str]) -> None:
+    page.lines[start:end] = new
+    moved = len(new) - (end - start)
+    for one in page.entries:
+        if one.start == start and one.end == end:
+            one.end += moved
+        elif one.start >= end:
+            one.start += moved
+            one.end += moved
+
+
+def describe(page: Page, description: str) -> bool:
+    """Say what a topic page is about, in its front matter. False: there is no such line."""
+    for at, line in enumerate(page.lines[: page.front.lines]):
+        if line.startswith("description:"):
+            page.lines[at] = f"description: {_quoted(description)}" + page.eol
+            return True
+    return False
+
+
+def new_page(of: Group, slug: str, description: str) -> Page:
+    """A page without entries."""
+    about = {"type": "project", "limpet": "topic" if of.topic else "episodes" if of.month else "general"}
+    about |= {name: value for name, value in (("topic", of.topic), ("month", of.month)) if value} | {"scope": of.scope}
+    front = f"---\nname: {slug}\ndescription: {_quoted(description)}\nmetadata:\n"
+    front += "".join(f"  {name}: {_quoted(value)}\n" for name, value in about.items()) + "---\n"
+    return read(f"{front}\n# {one_line(of.title) or slug}\n")
+
+
+_PLAIN = re.compile(r"[A-Za-z][\w -]*[\w]|[a-z]")
+
+
+def topic_text(topic: str, memories: Collection[Memory]) -> str:
+    """Some memories as a page to read: by kind, each with its mark."""
+    made = read(f"# {one_line(topic)}\n")
+    made.group = str(Group("", topic=topic))
+    for kind in KINDS:
+        for one in memories:
+            if one.kind == kind:
+                add(made, HEADINGS[kind], shown(one.content, one.key), marked(one.id.replace("-", "")[-12:], one))
+    return made.text()
+
+
+# What YAML takes for something else than a text.
+_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+
+
+def _quoted(value: str) -> str:
+    """A value that YAML reads as this text."""
+    return value if _PLAIN.fullmatch(value) and value.lower() not in _WORDS else json.dumps(value, ensure_ascii=False)
+
+
+_OURS = frozenset({"type", "limpet", "topic", "month", "scope"})
+
+
+def has_prose(page: Page) -> bool:
+    """Whether a topic page holds more than its title, our headings and entries."""
+    taken = {at for one in page.entries for at in range(one.start, one.end)}
+    titles = 0
+    for at, line in enumerate(page.lines[page.front.lines :], page.front.lines):
+        bare = _bare(line).strip()
+        if not bare or at in taken:
+            continue
+        title = _HEADING.match(bare)
+        if title and (kind_of(title[1]) or re.fullmatch(r"\d{4}-\d\d-\d\d", title[1])):
+            continue
+        if bare.startswith("# ") and not titles:
+            titles += 1
+            continue
+        return True
+    known = {"name", "description", "metadata"}
+    return bool(set(page.front.values) - known or page.front.bad or set(page.about) - _OURS)

@@ -1,0 +1,240 @@
+"""Three-way comparison of folder, store and sync state: which entry is which memory, and what is to be done about each.
+
+A decision compares hashes: of the entry now, of the memory now, and of both at the last sync. Nothing is changed here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ...model.dataclass import dataclass, field
+from ...model.memory import Memory
+from ..transfer.records import digest
+from . import folder, page
+from .state import SyncedEntry, SyncedFile, SyncState
+
+
+@dataclass(slots=True, kw_only=True)
+class View:
+    """One file as this sync sees it."""
+
+    name: str
+    mark: folder.Mark
+    base: SyncedFile | None
+    held: str | None = None  # why it is left alone this time
+    page: page.Page | None = None  # None: not read, because it is as it was
+    text: str | None = None  # as it was read
+    # Entries that are a memory: (id, hash of what the file says), in the order of the file.
+    bound: list[tuple[str, str]] = field(default_factory=list)
+    repeats: list[str] = field(default_factory=list)
+    refused: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    @property
+    def group(self) -> str:
+        return self.page.group if self.page else self.base.group if self.base else ""
+
+
+class Task(NamedTuple):
+    """Something to tell the store. `id`: the memory it is about; None for a new one."""
+
+    what: str  # new, edit, conflict, archive, restore, tag
+    id: str | None
+    file: str
+    entry: page.Entry | None
+
+
+def store_hash(one: Memory) -> str:
+    """Of all that a file shows of a memory."""
+    return digest(page.shown(one.content, one.key) + page.marked("", one))
+
+
+def said_in(one: Memory, group: str) -> str:
+    """What an entry that shows this memory says when it is read."""
+    if group:
+        return page.read_item(page.item(page.shown(one.content, one.key), "0" * 12, ""))
+    return one.content.strip()
+
+
+def views(
+    root: Path, there: Mapping[str, folder.Seen], base: SyncState, trusted_before: int, skip: Iterable[str]
+) -> dict[str, View]:
+    """Every file but those of the index; only those are read that may have changed since the last sync."""
+    found: dict[str, View] = {}
+    ignored = {folder.folded(name) for name in skip}
+    for name, seen in sorted(there.items()):
+        if folder.folded(name) in ignored:
+            continue
+        was = base.files.get(name)
+        view = View(name=name, mark=seen.mark, base=was, held=seen.problem)
+        found[name] = view
+        if view.held is None and (
+            was is None or was.repeats or was.mark != seen.mark or seen.mark[0] >= trusted_before
+        ):
+            load(root, view, lazily=True)
+        elif was:
+            view.refused = dict(was.refused)
+            view.bound = [(one.id, one.file) for one in was.entries]
+    return found
+
+
+def load(root: Path, view: View, *, lazily: bool = False) -> None:
+    """Read a file. One that cannot be read, or was emptied, is held: it may be half written. `lazily`: one that says
+    what it said is not taken apart."""
+    text, mark, problem = folder.read(root, view.name)
+    if text is not None and not text.strip(page.BOM + " \r\n\t") and view.base and view.base.entries:
+        problem = "is empty: half written? Remove the file to forget what it said"
+    if problem or text is None:
+        view.held = problem
+        view.bound = [(one.id, one.file) for one in view.base.entries] if view.base else []
+        return
+    view.text, view.mark = text, mark
+    if lazily and view.base and digest(text) == view.base.whole and not view.base.repeats:
+        view.bound, view.refused = [(one.id, one.file) for one in view.base.entries], dict(view.base.refused)
+        return
+    view.page, view.bound = page.read(text), []
+
+
+class Matcher:
+    """Finds out which memory each entry is, over all files of one sync."""
+
+    def __init__(self, views: Mapping[str, View], base: SyncState, memories: Mapping[str, Memory]) -> None:
+        self._views = views
+        self.place: dict[str, str] = {}  # id -> file
+        self.was: dict[str, SyncedEntry] = {one.id: one for file in base.files.values() for one in file.entries}
+        self.home = {one.id: name for name, file in base.files.items() for one in file.entries}
+        self._marks: dict[str, str | None] = {}
+        for id in dict.fromkeys((*self.was, *memories)):
+            mark = short(id)
+            self._marks[mark] = id if self._marks.get(mark, id) == id else None
+            self._marks[id.replace("-", "")] = id
+
+    def mark(self, id: str) -> str:
+        """What stands in a file for an id: its last twelve digits, as long as no other memory here ends so."""
+        return short(id) if self._marks.get(short(id), id) == id else id.replace("-", "")
+
+    def know(self, id: str) -> None:
+        """A memory that came to be during the sync."""
+        mark = short(id)
+        self._marks[mark] = id if self._marks.get(mark, id) == id else None
+
+    def match(self, resolve: Callable[[str], str | None]) -> None:
+        """`resolve`: the id of a memory that is neither in the base nor listed, by its mark."""
+        for view in self._views.values():  # files that are as they were come first
+            if view.page is None:
+                for id, _ in view.bound:
+                    self.place.setdefault(id, view.name)
+        read = [view for view in self._views.values() if view.page is not None]
+        for home in (True, False):  # of two entries with one mark, the one where it was keeps it
+            for view in read:
+                self._by_mark(view, home, resolve)
+        self._by_text(read)
+
+    def _by_mark(self, view: View, home: bool, resolve: Callable[[str], str | None]) -> None:
+        assert view.page is not None
+        for entry in view.page.entries:
+            if entry.id is not None:
+                continue
+            if view.page.group:
+                id = self._marks.get(entry.mark) if entry.mark else None
+                # What was said twice already keeps the mark it was copied with, and stays as it is.
+                repeated = view.base is not None and entry.hash in view.base.repeats
+                if id is None and entry.mark and not home and not repeated:
+                    id = resolve(entry.mark)
+            else:
+                id = view.base.entries[0].id if view.base and view.base.entries and not view.base.group else None
+            if id is not None and id not in self.place and (not home or self.home.get(id) == view.name):
+                entry.id = id
+                self.place[id] = view.name
+
+    def _by_text(self, read: list[View]) -> None:
+        """An entry without a mark that says what one that is missing said is that one: renamed, moved, or unmarked."""
+        missing: dict[str, list[str]] = defaultdict(list)
+        for id, was in self.was.items():
+            if id not in self.place:
+                missing[was.file].append(id)
+        for near in (True, False):
+            for view in read:
+                assert view.page is not None
+                for entry in view.page.entries:
+                    ids = missing.get(entry.hash, []) if entry.id is None else []
+                    found = next((one for one in ids if not near or self.home[one] == view.name), None)
+                    if found is not None:
+                        ids.remove(found)
+                        entry.id = found
+                        self.place[found] = view.name
+
+
+def short(id: str) -> str:
+    return id.replace("-", "")[-12:]
+
+
+def decide(
+    views: Mapping[str, View],
+    matcher: Matcher,
+    memories: Mapping[str, Memory],
+    earlier: Callable[[str, str], str | None],
+) -> list[Task]:
+    """What the store is to be told. `earlier(id, text)`: the state of a memory that is not listed, or was never in the
+    base: "active" when its text was this once, else its state; None for one the store does not know.
+    """
+    tasks: list[Task] = []
+    loose = {digest(said_in(one, "topic")) for id, one in memories.items() if id not in matcher.place}
+    for view in views.values():
+        if view.page is None:
+            continue
+        for entry in view.page.entries:
+            # What was refused is not judged again, unless a person has stored it since.
+            before = view.base.refused.get(entry.hash) if view.base else None
+            if before and entry.hash not in loose:
+                view.refused[entry.hash] = (entry.start + 1, before[1])
+                continue
+            what = _entry(view, entry, matcher, memories, earlier)
+            if what:
+                tasks.append(Task(what, entry.id, view.name, entry))
+        front = view.base.front if view.base else None
+        if not view.page.group and front is not None and front != view.page.front_hash():
+            for entry in view.page.entries:  # one at most
+                if entry.id in memories:
+                    tasks.append(Task("tag", entry.id, view.name, entry))
+    for id, was in matcher.was.items():
+        one = memories.get(id)
+        if id not in matcher.place and one is not None and store_hash(one) == was.store:
+            tasks.append(Task("archive", id, matcher.home[id], None))
+    return tasks
+
+
+def _entry(
+    view: View,
+    entry: page.Entry,
+    matcher: Matcher,
+    memories: Mapping[str, Memory],
+    earlier: Callable[[str, str], str | None],
+) -> str | None:
+    if entry.id is None:
+        if view.base and entry.hash in view.base.repeats:
+            view.repeats.append(entry.hash)
+            return None
+        return "new"
+    one, was = memories.get(entry.id), matcher.was.get(entry.id)
+    same_here = was is not None and entry.hash == was.file
+    if one is not None:
+        if same_here or entry.text == said_in(one, view.group):
+            return None
+        if was is not None and store_hash(one) == was.store:
+            return "edit"
+        known = earlier(entry.id, entry.text) if was is None else None
+        return None if known == "active" else "conflict"
+    if same_here:
+        return None
+    state = earlier(entry.id, entry.text)
+    if was is None and state == "archived":
+        return "restore"
+    if state in ("active", "waits"):
+        return None  # the store has this text in its history, or it waits for a person
+    if state is None:
+        entry.id = None
+        return "new"
+    return "conflict"

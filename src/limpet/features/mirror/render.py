@@ -1,0 +1,327 @@
+"""Changes of the store into the folder: every file as the store says, pages for what has none, and the index."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from ...model.clock import format_time
+from ...model.ids import parse_id
+from ...model.memory import KINDS, Memory
+from ...text.excerpt import one_line
+from ..transfer.records import digest
+from . import folder, index, page
+from .reconcile import Matcher, View, load, said_in, store_hash
+from .report import MirrorReport
+from .state import SyncedEntry, SyncedFile, SyncState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ...store.contract import Store
+
+# Entries of one page; more begin another page about the same.
+PAGE_ENTRIES = 200
+
+
+class Render:
+    """Writes a folder once, after the store was told what the folder says."""
+
+    def __init__(
+        self, root: Path, base: SyncState, store: Store, *, views: dict[str, View], memories: dict[str, Memory],
+        matcher: Matcher, refused: Collection[int], report: MirrorReport, indexes: tuple[str, str], dry_run: bool,
+    ) -> None:  # fmt: skip
+        """`refused`: `id()` of the entries that the store did not take. `indexes`: names of the index and its rest."""
+        self._root, self._base, self._store = root, base, store
+        self._views, self._memories, self._matcher = views, memories, matcher
+        self._refused, self._report, self._dry_run = refused, report, dry_run
+        self._index, self._more = indexes
+
+    def run(self) -> None:
+        before: dict[str, str | None] = {}
+        unplaced = {id: one for id, one in self._memories.items() if id not in self._matcher.place}
+        files: dict[str, SyncedFile] = {}
+        removed: dict[str, str | None] = {}
+        for view in list(self._views.values()):
+            before[view.name] = view.text
+            if view.held:
+                if view.base:
+                    files[view.name] = view.base
+                continue
+            if view.page is None:
+                if not self._stale(view):
+                    assert view.base is not None
+                    view.base.mark = view.mark
+                    files[view.name] = view.base
+                    continue
+                assert view.base is not None
+                if not self._loaded(view, view.base):
+                    files[view.name] = view.base
+                    self._report.left.append((view.name, view.held or "changed just now: the next sync looks again"))
+                    view.held = view.held or "changed"
+                    continue
+                before[view.name] = view.text
+            made, vanishes, kept = self._file(view, unplaced)
+            files[view.name] = made
+            if vanishes:
+                removed[view.name] = kept
+        self._add(unplaced, files)
+        for name in [name for name in removed if files[name].group and files[name].entries]:
+            del removed[name]  # it was empty, and has something new
+        self._describe(files)
+        self._write_files(files, before, removed)
+        self._write_index(files)
+        self._base.files = files
+
+    def _loaded(self, view: View, base: SyncedFile) -> bool:
+        """Read a file that was trusted to be as its base says. False: it is not."""
+        load(self._root, view)
+        if view.page is None or [entry.hash for entry in view.page.entries] != [was.file for was in base.entries]:
+            return False
+        for entry, was in zip(view.page.entries, base.entries, strict=True):
+            entry.id = was.id
+        return True
+
+    def _stale(self, view: View) -> bool:
+        """Whether the store says something else than at the last sync about anything in a file."""
+        assert view.base is not None
+        for was in view.base.entries:
+            one = self._memories.get(was.id)
+            if one is None or store_hash(one) != was.store:
+                return one is not None or not self._waits(was.id)
+        return False
+
+    def _waits(self, id: str) -> bool:
+        one = self._store.memories.get(parse_id(id))
+        return one is not None and one.state == "quarantined"
+
+    def _file(self, view: View, unplaced: dict[str, Memory]) -> tuple[SyncedFile, bool, str | None]:
+        """Bring a file that was read to what the store says. The second: to be removed; the third: kept aside, as the
+        last copy of this memory.
+        """
+        found = view.page
+        assert found is not None
+        made = SyncedFile(
+            mark=view.mark, whole=digest(view.text or ""), group=found.group, front=found.front_hash(),
+            about=view.base.about if view.base else "",
+            repeats=list(dict.fromkeys(view.repeats)), refused=view.refused,
+        )  # fmt: skip
+        vanishes, kept = False, None
+        for entry in list(found.entries):
+            if entry.id is None:
+                continue
+            was = self._matcher.was.get(entry.id)
+            one = self._memories.get(entry.id)
+            if id(entry) in self._refused or entry.hash in view.refused:
+                if was:
+                    made.entries.append(was)
+                continue
+            if one is None and entry.id in unplaced:
+                one = unplaced[entry.id]
+            if one is None and self._waits(entry.id):
+                made.entries.append(was or SyncedEntry(entry.id, entry.hash, ""))
+                continue
+            if one is None:
+                one = self._successor(entry.id, unplaced)
+                if one is None:
+                    self._report.removed += 1
+                    if found.group:
+                        page.drop(found, entry)
+                    else:
+                        gone = self._store.memories.get(parse_id(entry.id))
+                        vanishes, kept = True, None if gone and gone.state == "purged" else entry.id
+                    continue
+            made.entries.append(self._entry(view, entry, one, was if one.id == entry.id else None))
+        if found.group and not found.entries and view.base and view.base.entries and not page.has_prose(found):
+            vanishes = True
+        return made, vanishes, kept
+
+    def _successor(self, id: str, unplaced: dict[str, Memory]) -> Memory | None:
+        """What replaced a memory takes its place."""
+        for _ in range(100):
+            gone = self._store.memories.get(parse_id(id))
+            if gone is None or gone.superseded_by is None:
+                return None
+            id = gone.superseded_by
+            if id in unplaced:
+                return unplaced.pop(id)
+        return None
+
+    def _entry(self, view: View, entry: page.Entry, one: Memory, was: SyncedEntry | None) -> SyncedEntry:
+        assert view.page is not None
+        now, mark = store_hash(one), page.marked(self._matcher.mark(one.id), one)
+        agreed = was is not None and entry.hash == was.file and now == was.store
+        if not agreed and entry.text != said_in(one, view.group):
+            page.set_entry(view.page, entry, page.shown(one.content, one.key) if view.group else one.content, mark)
+            entry.text = said_in(one, view.group)
+            self._report.updated += 1
+        elif view.group and f"{entry.mark} {entry.note}".rstrip() != mark:
+            page.set_entry(view.page, entry, entry.text, mark)
+        return SyncedEntry(one.id, entry.hash, now)
+
+    def _add(self, unplaced: dict[str, Memory], files: dict[str, SyncedFile]) -> None:
+        """An entry for each memory that has none."""
+        if not unplaced:
+            return
+        pages: dict[str, list[str]] = {}
+        for name, made in files.items():
+            if made.group and not self._views[name].held:
+                pages.setdefault(made.group, []).append(name)
+        taken = {folder.folded(name) for name in (*self._views, self._index, self._more)}
+        order = {kind: place for place, kind in enumerate(KINDS)}
+        for one in sorted(
+            unplaced.values(), key=lambda one: (order[one.kind] if one.kind != "episode" else 0, one.valid_from, one.id)
+        ):
+            group = _group(one)
+            space = (place for place in pages.get(str(group), ()) if len(files[place].entries) < PAGE_ENTRIES)
+            name = next(space, "")
+            if not name:
+                name, slug = folder.free_name(_wanted(group, self._base.scopes[0]), taken)
+                taken.add(folder.folded(name))
+                self._views[name] = View(
+                    name=name, mark=(0, 0, 0), base=None, page=page.new_page(group, slug, group.title)
+                )  # fmt: skip
+                files[name] = SyncedFile(group=str(group), about=digest(group.title))
+                pages.setdefault(str(group), []).append(name)
+            view = self._views[name]
+            if view.page is None and not self._loaded(view, files[name]):
+                continue  # it was changed just now: the next sync adds it
+            assert view.page is not None
+            heading = (format_time(one.valid_from) or "")[:10] if group.month else page.HEADINGS[one.kind]
+            made_entry = page.add(
+                view.page, heading, page.shown(one.content, one.key), page.marked(self._matcher.mark(one.id), one)
+            )
+            made_entry.id = one.id
+            files[name].entries.append(SyncedEntry(one.id, made_entry.hash, store_hash(one)))
+            self._report.added += 1
+
+    def _describe(self, files: dict[str, SyncedFile]) -> None:
+        """Pages say in their front matter what they are about, as long as nobody else said it."""
+        for name, made in files.items():
+            if not made.group or self._views[name].held or not made.about:
+                continue
+            view = self._views[name]
+            said = self._about([self._memories[one.id] for one in made.entries if one.id in self._memories])
+            if view.page is None and digest(said) == made.about:
+                continue
+            if view.page is None:
+                load(self._root, view)
+            if view.page is None:
+                continue
+            there = view.page.front.values.get("description")
+            if not isinstance(there, str) or digest(there) != made.about:
+                made.about = ""
+            elif there != said and page.describe(view.page, said):
+                made.about = digest(said)
+            made.front = page.read(view.page.text()).front_hash()
+
+    def _about(self, memories: list[Memory]) -> str:
+        """The kinds in a page, and what its weightiest entry begins with."""
+        if not memories:
+            return "nothing now"
+        counts = {kind: sum(one.kind == kind for one in memories) for kind in KINDS}
+        said = ", ".join(
+            f"{count} {page.HEADINGS[kind].lower() if count > 1 else kind}" for kind, count in counts.items() if count
+        )
+        first = max(memories, key=lambda one: (one.pinned, one.importance, one.valid_from, one.id))
+        text = f"{first.key}: {first.content}" if first.key else first.content
+        return f"{said}: {one_line(text)[:80].strip()}"
+
+    def _write_files(
+        self, files: dict[str, SyncedFile], before: dict[str, str | None], removed: dict[str, str | None]
+    ) -> None:
+        for name in sorted(files):
+            view = self._views[name]
+            if view.held or view.page is None:
+                continue
+            known = before.get(name) if name in before else None
+            if known is None and name in before:
+                known = view.text
+            text = view.page.text()
+            if name in removed:
+                self._report.files.append(name)
+                if self._dry_run:
+                    continue
+                if folder.take_away(self._root, name, known or "", keep=removed[name]):
+                    del files[name]
+                else:
+                    self._postpone(files, name)
+            elif text != known:
+                self._report.files.append(name)
+                if self._dry_run:
+                    continue
+                mark = folder.write(self._root, name, text, known)
+                if mark is None:
+                    self._postpone(files, name)
+                else:
+                    files[name].mark, files[name].whole, view.text = mark, digest(text), text
+
+    def _postpone(self, files: dict[str, SyncedFile], name: str) -> None:
+        """Somebody wrote to a file during the sync: it stays, and the next sync compares it with the last base."""
+        self._report.files.remove(name)
+        self._report.left.append((name, "changed just now: the next sync looks again"))
+        was = self._base.files.get(name)
+        if was is None:
+            del files[name]
+        else:
+            files[name] = was
+
+    def _write_index(self, files: dict[str, SyncedFile]) -> None:
+        texts = {}
+        for name in (self._index, self._more):
+            text, _, problem = folder.read(self._root, name) if os.path.lexists(self._root / name) else (None, 0, None)
+            if problem:
+                self._report.left.append((name, problem))
+                return
+            texts[name] = text
+        there = {name: view for name, view in self._views.items() if name in files or view.held}
+        pointers = {name: self._pointer(name, files.get(name)) for name in there}
+        gone = set(self._base.files) - set(there)
+        made = index.compose(
+            texts[self._index], texts[self._more], pointers, self._base.lines, gone, self._base.index_bytes
+        )  # fmt: skip
+        for name, text in ((self._index, made.text), (self._more, made.more)):
+            known = texts[name]
+            if text == known:
+                continue
+            self._report.files.append(name)
+            if self._dry_run:
+                continue
+            if text is None:
+                folder.take_away(self._root, name, known or "")
+            elif folder.write(self._root, name, text, known) is None:
+                self._report.left.append((name, "changed just now: the next sync looks again"))
+                return
+        self._base.lines = made.ours
+
+    def _pointer(self, name: str, made: SyncedFile | None) -> index.Pointer:
+        memories = [self._memories[one.id] for one in made.entries if one.id in self._memories] if made else []
+        title, hook = name.removesuffix(".md"), ""
+        if made and made.group:
+            title, hook = page.group(made.group).title, self._about(memories)
+        elif memories:
+            said = memories[0].metadata
+            named = [said.get(one) for one in ("title", "name")]
+            title = next((one for one in named if isinstance(one, str) and one.strip()), title)
+            hooks = [said.get(one) for one in ("hook", "description")]
+            hook = next((one for one in hooks if isinstance(one, str) and one.strip()), memories[0].content)
+        best = max((_useful(one) for one in memories), default=(0.0, 0.0, 0.0))
+        return index.Pointer(name, title, hook, best)
+
+
+def _useful(one: Memory) -> tuple[float, ...]:
+    """Pinned first, then by importance and use, then the newest."""
+    return (float(one.pinned), one.importance * (1 + min(one.uses, 20) / 10), float(one.valid_from_us))
+
+
+def _group(one: Memory) -> page.Group:
+    if one.kind == "episode":
+        return page.Group(one.scope, month=(format_time(one.valid_from) or "")[:7])
+    return page.Group(one.scope, topic=one_line(one.topics[0]) if one.topics else None)
+
+
+def _wanted(group: page.Group, home: str) -> str:
+    """The name a page would like to have."""
+    name = f"episodes-{group.month}" if group.month else group.topic or "general"
+    return name if group.scope == home else f"{group.scope}-{name}"

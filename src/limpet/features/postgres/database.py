@@ -1,0 +1,329 @@
+"""One tenant of a Postgres database as repositories use it: connections of a pool, transactions by thread.
+
+What a thread reads inside its own write transaction is read from that transaction. The writers of a tenant go one after
+the other: each begins by taking its row of `store`, whose version it counts up. So the ledger has no gaps, and what is
+visible is all that came before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from ...keys import signing_key
+from ...model.errors import LimpetError, StoreBusy, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
+from ...model.forks import renew_in_child
+from ...store.sql.database import Index
+from ...store.sql.statements import latest, migrations
+from .array_values import Ids, Numbers
+from .connection import Session, place_of, translated
+from .index import LATER, PostgresIndex
+from .listening import Listener, channel_of
+from .pool import Connection, Pool, Silent
+
+MIGRATIONS = str(Path(__file__).with_name("migrations"))
+LATEST_SCHEMA = latest(MIGRATIONS)
+# How long a write waits for others.
+BUSY_TIMEOUT_MS = 60_000
+# How long beyond its deadline a recall waits for those of other threads.
+TURN_SECONDS = 30.0
+# Rows of a bulk load, after which statistics are made, and how long those wait for who makes them already. The server's
+# own (autovacuum) come within a minute or never; until then it plans for empty tables, and the first recalls of 10,000
+# memories take minutes.
+BULK_ROWS, ANALYZE_WAITS_MS = 1_000, 1_000
+_MIGRATING = 0x6C696D70  # the number of the lock of who migrates
+
+# All tables by name, and how many events the planner believes in: -1 before the first statistics.
+_STATISTICS = (
+    "SELECT string_agg(CAST(CAST(oid AS regclass) AS text), ', ' ORDER BY relname),"
+    " max(reltuples) FILTER (WHERE relname = 'event')"
+    " FROM pg_class WHERE relnamespace = CAST('limpet_rows' AS regnamespace) AND relkind = 'r'"
+)
+
+
+class Database:
+    """The connections of a tenant. Thread-safe. Also what hooks write with (`Pen`)."""
+
+    index: Index = PostgresIndex()
+    begun = True
+
+    def __init__(self, url: str, *, read_only: bool = False, durable: bool = True, create: bool = True) -> None:
+        self.renew()
+        renew_in_child(self)
+        place = place_of(url)
+        self.path = place.shown
+        self.tenant = place.tenant
+        self.read_only = read_only = read_only or place.replica
+        literal = psycopg.sql.Literal(self.tenant).as_string()
+        # SET LOCAL, as a function: it ends with its transaction, so that a pooler may lend the connection to others.
+        self._as_tenant = (
+            f"SELECT set_config('limpet.tenant', {literal}, true), set_config('search_path', 'limpet', true)"
+        )
+        self._begin_writing = (
+            f"BEGIN; {self._as_tenant}; {'' if durable else 'SET LOCAL synchronous_commit = off;'}"
+            f" SET LOCAL lock_timeout = {{wait}};"
+            f" UPDATE store SET version = {LATER} RETURNING version, pg_backend_pid()"
+        )
+        self._pool = Pool(place)
+        self._loaded, self._bulk = 0, BULK_ROWS
+        self._listener = Listener(self._pool, self.tenant)
+        self.on_change = self._listener.add
+        with self._connection() as con:
+            self._check_schema(con, create=create and not read_only)
+
+    def renew(self) -> None:
+        self._mine = threading.local()
+        self._cached: tuple[int, dict[Any, Any]] = (-1, {})
+        self._turn = threading.Lock()
+
+    @cached_property
+    def signing_key(self) -> bytes | None:
+        return signing_key()
+
+    def close(self) -> None:
+        self._listener.close()
+        self._pool.close()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A connection to read from, for the length of a `with`; outside of transactions each statement is one."""
+        session = self._current()
+        if session is not None:
+            with translated(self.path):
+                yield session
+            return
+        with self._connection() as con:
+            yield Session(con, self._as_tenant)
+
+    @contextlib.contextmanager
+    def writing(self, *, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[Session]:
+        """A write transaction: committed at the end, rolled back when anything is raised; inside one, a part of it."""
+        if self.read_only:
+            raise StoreReadOnly(f"{self.path} is open read-only")
+        session = getattr(self._mine, "writer", None)
+        if session is not None:
+            yield session
+            return
+        with self._connection() as con:
+            _, pid = _last(con.execute(self._begin_writing.replace("{wait}", str(wait_ms))))
+            con.prepared.served_by(con, pid)
+            self._mine.writer = session = Session(con, prepared=con.prepared)
+            try:
+                yield session
+                self._commit(con, session)
+            except BaseException:
+                if con.info.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):
+                    con.execute("ROLLBACK")
+                raise
+            finally:
+                self._mine.writer = None
+
+    def _commit(self, con: Connection, session: Session) -> None:
+        """Nothing is acknowledged of which that is not known. Statements that wait go with it."""
+        con.warned = False
+        hint = "look whether it is there before you write it again"
+        try:
+            status = session.send("COMMIT")
+        except (psycopg.OperationalError, Silent):
+            if not con.closed:
+                raise
+            lost = f"the connection to {self.path} was lost while a write was committed"
+            raise StoreError(f"{lost}: whether it is stored is not known", hint=hint) from None
+        if status != "COMMIT":
+            # A statement had failed, and who asked went on: nothing was stored, and that is said.
+            raise StoreError(f"{self.path} rolled a write back; nothing was stored", hint="try again")
+        if con.warned:  # it was told to wait for no standby any more
+            raise StoreError(f"{self.path} has stored a write that no standby has confirmed", hint=hint)
+
+    def tell(self) -> None:
+        """After the write, and not as a part of it: all that notify commit one by one, whatever their tenant."""
+        if self._current() is None:
+            with contextlib.suppress(StoreError), self._connection() as con:
+                con.post(f"BEGIN; SET LOCAL synchronous_commit = off; NOTIFY {channel_of(self.tenant)}; COMMIT")
+
+    @contextlib.contextmanager
+    def maintaining(self) -> Iterator[Connection]:
+        """A connection outside any transaction, for statements that cannot be in one."""
+        with self._connection() as con:
+            con.patient = True
+            yield con
+
+    @contextlib.contextmanager
+    def snapshot(self, deadline: float | None = None) -> Iterator[None]:
+        """All reads inside see one state of the store. A server that is silent beyond the deadline is an error.
+
+        Those of a process go one after the other, as with a file: arrays follow the store from one to the next. What
+        the beginning gives is waited for by the first read: a caller that has something else to do does it meanwhile.
+        """
+        if self._current() is not None:
+            yield
+            return
+        with self._in_turn(deadline), self._connection(deadline) as con:
+            con.post(
+                f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._as_tenant};"
+                " SELECT version, pg_backend_pid() FROM store"
+            )
+            self._mine.beginning, self._mine.reader = con, Session(con, prepared=con.prepared)
+            try:
+                yield
+            finally:
+                self._mine.beginning = self._mine.reader = self._mine.version = None
+                if not con.closed:
+                    con.finish()
+                    con.post("COMMIT")
+
+    def _begin(self, con: Connection) -> None:
+        """Read what the beginning of a snapshot has given: the store's version, 0 without a store, and who serves."""
+        self._mine.beginning = None
+        *_, last = con.finish()
+        version, pid = (int(last.get_value(0, place) or 0) for place in (0, 1)) if last.ntuples else (0, None)
+        self._mine.version = version
+        con.prepared.served_by(con, pid)
+
+    @contextlib.contextmanager
+    def _in_turn(self, deadline: float | None) -> Iterator[None]:
+        left = -1.0 if deadline is None else max(0.0, deadline - time.monotonic()) + TURN_SECONDS
+        if not self._turn.acquire(timeout=left):
+            raise StoreBusy(f"other recalls of {self.path} have taken too long", hint="try again")
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def version(self, con: Session) -> int:
+        """Changes with every commit, by whichever process."""
+        known = getattr(self._mine, "version", None)
+        if known is not None and con is getattr(self._mine, "reader", None):
+            return int(known)
+        return int(con.execute("SELECT version FROM store").get or 0)
+
+    def rows(self, statement: str, bound: Any = None) -> list[Any]:
+        with self.reading() as con:
+            return con.execute(statement, bound).fetchall()
+
+    def rows_of_each(
+        self, statement: str, name: str, values: Sequence[int], bound: dict[str, Any]
+    ) -> list[tuple[Any, ...]]:
+        """In one statement: that of a single value takes longer to plan and to send than to run."""
+        if not values:
+            return []
+        each = re.sub(rf":{name}\b", "one.value", statement)
+        return self.rows(
+            f"SELECT one.value, found.* FROM unnest(:values) one(value) CROSS JOIN LATERAL ({each}) found",
+            bound | {"values": Numbers(values)},
+        )
+
+    def cached(self, name: object, ask: Callable[[Any], list[Any]]) -> list[Any]:
+        """A small answer that is asked for by every recall: read once for each version of the store."""
+        with self.reading() as con:
+            if getattr(self._mine, "writer", None) is not None:
+                return ask(con)  # of a transaction that may be rolled back
+            version = self.version(con)
+            held = self._cached
+            if held[0] != version:
+                held = self._cached = (version, {})
+            if name not in held[1]:
+                held[1][name] = ask(con)
+            return list(held[1][name])
+
+    def flush_erased(self, *, seconds: float) -> bool:  # noqa: ARG002
+        """Rows that were deleted are overwritten by VACUUM, as far as no transaction still sees them. The server's log
+        and its backups keep what they have: `limpet purge` says so."""
+        with self.maintaining() as con:
+            con.execute(
+                "VACUUM limpet_rows.body, limpet_rows.event, limpet_rows.memory, limpet_rows.posting,"
+                " limpet_rows.journal, limpet_rows.slot, limpet_rows.session"
+            )
+        return True
+
+    def loaded(self, rows: int) -> None:
+        """The tables are analysed as they grow by half, unless somebody else is at it. Who does not own them may not:
+        the server warns and goes on. What was written is written, whatever comes of it."""
+        self._loaded += rows
+        if self._loaded < self._bulk or self._current() is not None:
+            return
+        grown, self._loaded = self._loaded, 0
+        with contextlib.suppress(LimpetError), self._connection() as con:
+            tables, known = con.execute(_STATISTICS).fetchall()[0]
+            con.patient = True
+            # No standby is waited for: they are statistics.
+            con.execute(
+                f"BEGIN; SET LOCAL synchronous_commit = off; SET LOCAL lock_timeout = {ANALYZE_WAITS_MS};"
+                f" ANALYZE {tables}; COMMIT"
+            )
+            self._bulk = max(BULK_ROWS, (int(known) + grown) // 2)
+
+    @staticmethod
+    def ids(ids: Iterable[bytes]) -> Ids:
+        return Ids(ids)
+
+    @staticmethod
+    def numbers(numbers: Iterable[int]) -> Numbers:
+        return Numbers(numbers)
+
+    def _current(self) -> Session | None:
+        """The transaction that this thread is in."""
+        beginning = getattr(self._mine, "beginning", None)
+        if beginning is not None:
+            self._begin(beginning)
+        return getattr(self._mine, "writer", None) or getattr(self._mine, "reader", None)
+
+    @contextlib.contextmanager
+    def _connection(self, deadline: float | None = None) -> Iterator[Connection]:
+        with translated(self.path), self._pool.lent(deadline) as con:
+            yield con
+
+    def _check_schema(self, con: Connection, *, create: bool) -> None:
+        if self._schema(con) < LATEST_SCHEMA:
+            if not create:
+                raise StoreMissing(f"no store at {self.path}", hint="`limpet remember` makes one there")
+            self._migrate(con)
+        con.execute("BEGIN")
+        con.execute(self._as_tenant)
+        there = con.execute("SELECT 1 FROM store").fetchone() is not None
+        if not there:
+            if not create:
+                raise StoreMissing(f"no store at {self.path}", hint="`limpet remember` makes one there")
+            for table in ("store", "taken", "named", "sealed", "chain_end"):
+                con.execute(f"INSERT INTO {table} DEFAULT VALUES ON CONFLICT DO NOTHING")
+        con.execute("COMMIT")
+
+    def _schema(self, con: Connection) -> int:
+        """The version of the schema, 0 for none. Raises StoreTooNew."""
+        if con.execute("SELECT to_regclass('limpet_rows.schema_version')").fetchone() == (None,):
+            return 0
+        ((version,),) = con.execute("SELECT max(version) FROM limpet_rows.schema_version").fetchall()
+        if version > LATEST_SCHEMA:
+            raise StoreTooNew(
+                f"{self.path} was written by a newer limpet (schema {version}; this one knows {LATEST_SCHEMA})",
+                hint="upgrade: pip install --upgrade limpet",
+            )
+        return int(version)
+
+    def _migrate(self, con: Connection) -> None:
+        """Run what is missing, all in one transaction; another process may have done it while we waited."""
+        con.patient = True
+        with con.transaction():
+            con.execute(f"SELECT pg_advisory_xact_lock({_MIGRATING})")
+            version = self._schema(con)
+            for number, text in migrations(MIGRATIONS):
+                if number > version:
+                    con.execute(text)
+                    con.execute(f"INSERT INTO limpet_rows.schema_version (version) VALUES ({number})")
+
+
+def _last(found: psycopg.Cursor[Any]) -> tuple[int, int | None]:
+    """What the last of several statements gave: the store's version, and which process serves; 0 and None: no store."""
+    while found.nextset():
+        pass
+    row = found.fetchone()
+    return row or (0, None)

@@ -1,0 +1,70 @@
+"""The care of a tenant: checks and compaction. What is the server's is refused by name: `pg_dump` makes backups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...model.errors import BadInput
+from ...store.records import BackupPlan, Problem
+from ...store.sql.maintenance import SIGNATURE, SqlMaintenance, check_rows
+from .connection import Session
+from .database import Database
+from .index import PostgresIndex
+
+_NOT_HERE = "a store in Postgres is copied by its server's tools, not by limpet"
+_HINT = "`pg_dump` and `pg_restore`, or `limpet copy` into a file; see `how-to/postgres.md`"
+
+
+class PostgresMaintenance(SqlMaintenance):
+    _database: Database
+
+    def encryption(self) -> tuple[bool, str]:
+        import psycopg
+
+        return False, f"psycopg {psycopg.__version__}; what is on the disks is the server's to encrypt"
+
+    def verify(self, *, sign: bool = False) -> list[Problem]:
+        from ...store.sql.chain_check import ENTRIES, sign_chain, verify_chain
+
+        key = self._database.signing_key
+        self._may_sign(key, wanted=sign)
+        with self._database.snapshot(), self._database.reading() as con:
+            problems = check_rows(con)
+            index = self._database.index
+            assert isinstance(index, PostgresIndex)
+            if unfit := index.unfit(con):
+                message = f"the full-text index does not fit {unfit} texts; `limpet rebuild` mends it"
+                problems.append(Problem(check="index", message=message))
+            wrong = con.execute(
+                "SELECT count(*) FROM chunk c WHERE c.used <> (SELECT count(*) FROM slot s WHERE s.chunk = c.num)"
+            ).get
+            if wrong:
+                problems.append(Problem(check="vectors", message=f"{wrong} chunks do not have the codes that they say"))
+            problems += verify_chain(con, key, read=lambda: con.stream(f"{ENTRIES} ORDER BY o.place"))
+        if sign and key is not None and all(one.check == SIGNATURE for one in problems):
+            with self._database.writing() as con:
+                problems = sign_chain(con, key, read=lambda: con.stream(f"{ENTRIES} ORDER BY o.place"))
+        return problems
+
+    def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:  # noqa: ARG002
+        raise BadInput(_NOT_HERE, hint=_HINT)
+
+    def backup_plan(self) -> BackupPlan | None:
+        return None
+
+    def plan_backups(self, plan: BackupPlan | None, *, was: BackupPlan | None) -> bool:  # noqa: ARG002
+        raise BadInput(_NOT_HERE, hint=_HINT)
+
+    def compact(self) -> dict[str, Any]:
+        before = self.stats().file_bytes
+        self._database.flush_erased(seconds=0)
+        return {"before_bytes": before, "after_bytes": self.stats().file_bytes}
+
+    def _bytes(self, con: Session) -> tuple[int, int]:
+        """Of the tables of all tenants: their pages are shared."""
+        held = con.execute(
+            "SELECT sum(pg_total_relation_size(oid)) FROM pg_class"
+            " WHERE relnamespace = CAST('limpet_rows' AS regnamespace) AND relkind = 'r'"
+        ).get
+        return int(held), 0

@@ -1,0 +1,289 @@
+"""The ASGI application: who asks, may they, and which part answers: health, metrics, the HTTP/JSON API, MCP."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import anyio
+import anyio.to_thread
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from ...agents import off
+from ...agents.arguments import HALF_A_CHARACTER, checked, holds_half_a_character
+from ...agents.sdk import SERVICE
+from ...model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreError, StoreReadOnly
+from .guarded import Services
+from .logins import Logins
+from .metrics import Metrics
+from .tokens import EVERY_SCOPE, Forbidden, Grant, Tokens, now_us
+from .verbs import VERBS, Verb, openapi
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from ...api import Limpet
+
+MOST_BYTES = 4 * 1024 * 1024
+# How often an open stream asks whether its token still holds.
+LOOK_SECONDS = 1.0
+# A store that answers nothing in this time is not ready.
+READY_SECONDS = 5.0
+RESOURCE = "/.well-known/oauth-protected-resource"
+OWNER = Grant(id="owner", name="owner", role="admin", scopes=(EVERY_SCOPE,), created_at=0)
+log = logging.getLogger("limpet.features.serve")
+
+
+class App:
+    """`urls`: where clients reach this, the first being what it is called; `owner`: the token that opens everything as
+    long as there are no others."""
+
+    def __init__(
+        self, memory: Limpet, mcp: ASGIApp, services: Services, tokens: Tokens, *, urls: list[str],
+        owner: str | None = None, logins: Logins | None = None, page: bool = False,
+    ) -> None:  # fmt: skip
+        self._memory, self._mcp, self._services, self._tokens = memory, mcp, services, tokens
+        self._metrics: Metrics = services.metrics
+        self._url, self._owner, self._logins, self._drain = urls[0], owner, logins, services.drain
+        places = [urlsplit(one) for one in urls]
+        self._local = TransportSecurityMiddleware(
+            TransportSecuritySettings(
+                allowed_hosts=[one.netloc for one in places],
+                allowed_origins=[f"{one.scheme}://{one.netloc}" for one in places],
+            )
+        )
+        self.stopping = False
+        self._page: ASGIApp | None = None
+        if page:
+            from .page import page_of
+
+            self._page = page_of(memory, urls, self._known, self._holds, lambda: self.stopping, self._drain.wake)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._mcp(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        path, started, who = request.url.path, time.monotonic(), ""
+        verb = path.removeprefix("/v1/") if path.removeprefix("/v1/") in VERBS else None
+        if verb:
+            self._metrics.begin()
+        status = 499  # the client went before it was answered
+        try:
+            if self._page is not None and not _is_api(path):
+                status = await _told(self._page, scope, receive, send)
+                who = getattr(scope.get("visitor"), "id", "")
+                return
+            answer = await self._open(path, request)
+            if answer is None:
+                grant = await self._grant(request)
+                who = grant.id
+                if path == "/mcp":
+                    status = 200
+                    await self._stream(grant, scope, receive, send)
+                    return
+                answer = await self._answer(path, grant, request)
+            status = answer.status_code
+            await answer(scope, receive, send)
+        except ClientDisconnect:
+            pass  # the body did not come whole: nothing was done
+        except Exception as error:
+            answer = self._refused(error)
+            status = answer.status_code
+            await answer(scope, receive, send)
+        finally:
+            seconds = time.monotonic() - started
+            if verb:
+                self._metrics.end(verb, str(status), seconds)
+            # Never what was asked or answered, and no name of a scope.
+            fields = {"method": request.method, "path": _shown(path), "status": status, "ms": round(seconds * 1_000, 1)}
+            log.info("request", extra={"fields": fields | ({"token": who} if who else {})})
+
+    async def _open(self, path: str, request: Request) -> Response | None:
+        """What is answered to anybody: probes come by any name and have no token."""
+        if path == "/healthz":
+            return PlainTextResponse("ok\n")
+        if path == "/readyz":
+            return await self._ready()
+        # Prometheus scrapes by address; it shows a token, which no page in a browser has.
+        refusal = None if path == "/metrics" else await self._local.validate_request(request)
+        if refusal is None and path in (RESOURCE, f"{RESOURCE}/mcp") and self._logins:
+            return JSONResponse(
+                {
+                    "resource": self._logins.resource, "authorization_servers": [self._logins.issuer],
+                    "bearer_methods_supported": ["header"], "scopes_supported": ["openid"], "resource_name": "limpet",
+                }
+            )  # fmt: skip
+        return refusal
+
+    async def _ready(self) -> Response:
+        try:
+            with anyio.fail_after(READY_SECONDS):
+                await anyio.to_thread.run_sync(lambda: self._memory.list(limit=1), abandon_on_cancel=True)
+                self._tokens.grants()
+        except (LimpetError, TimeoutError) as error:
+            log.warning("not ready: %s", error)
+            return PlainTextResponse("the store does not answer\n", 503)
+        return PlainTextResponse("stopping\n" if self.stopping else "ready\n", 503 if self.stopping else 200)
+
+    async def _grant(self, request: Request) -> Grant:
+        """Whose request it is. Raises _Unknown, StoreError."""
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not token:
+            raise _Unknown
+        found = self._known(token)
+        if found is None and self._logins and token.count(".") == 2:
+            subject = await anyio.to_thread.run_sync(self._logins.subject, token)
+            found = None if subject is None else self._tokens.of_subject(subject)
+        if found is None:
+            raise _Unknown
+        return found
+
+    def _known(self, token: str) -> Grant | None:
+        """Whose token this is, of those that limpet gave. Raises StoreError."""
+        found = self._tokens.find(token)
+        if found is None and self._owner and not self._tokens.grants():
+            found = OWNER if secrets.compare_digest(token.encode(), self._owner.encode()) else None
+        return found
+
+    def _holds(self, grant: Grant) -> bool:
+        try:
+            found = self._tokens.grants()
+        except StoreError:
+            return False
+        return not found if grant is OWNER else any(one.id == grant.id and one.holds(now_us()) for one in found)
+
+    async def _answer(self, path: str, grant: Grant, request: Request) -> Response:
+        if path == "/metrics":
+            grant.need("admin")
+            return PlainTextResponse(self._metrics.text(), media_type="text/plain; version=0.0.4")
+        if path == "/v1/openapi.json":
+            return JSONResponse(openapi(self._url, None if self._logins is None else self._logins.issuer))
+        verb = VERBS.get(path.removeprefix("/v1/")) if path.startswith("/v1/") else None
+        if verb is None:
+            raise NotFound("there is nothing at this path", hint="/v1/openapi.json lists what there is")
+        if request.method != "POST":
+            return JSONResponse({"error": "bad_input", "message": "POST it, with JSON"}, 405, {"Allow": "POST"})
+        grant.need(verb.role)
+        content = await _content(request)
+        answer = await anyio.to_thread.run_sync(self._run, verb, grant, content)
+        return JSONResponse(answer)
+
+    def _run(self, verb: Verb, grant: Grant, content: bytes) -> dict[str, Any]:
+        try:
+            given = json.loads(content)
+        except (ValueError, RecursionError):
+            raise BadInput("the body is no JSON") from None
+        if holds_half_a_character(given):
+            raise BadInput(HALF_A_CHARACTER)
+        given = checked(given, verb.takes, of=verb.name)
+        memory = self._memory.in_scope(grant.scope(given.pop("scope", None), self._memory.scope))
+        if off.state_of(memory.path, "").why:
+            raise _Off("limpet is off here; nothing was read or stored")
+        self._drain.called()
+        answer = verb.run(memory, grant, given)
+        if verb.role != "read":
+            self._drain.wake()
+        return answer
+
+    async def _stream(self, grant: Grant, scope: Scope, receive: Receive, send: Send) -> None:
+        """MCP; an answer that goes on ends when the token does, and one without an end when the server stops."""
+        asked = Request(scope).query_params.get("scope")
+        of = grant.scope(asked, self._memory.scope)
+        scope[SERVICE] = self._services.of(grant, of)
+        # A session is its token's: to another one the SDK says that there is none.
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=f"{grant.id} {of}", scopes=[grant.role]))
+        began = ended = False
+
+        async def tell(message: Message) -> None:
+            nonlocal began, ended
+            began = began or message["type"] == "http.response.start"
+            ended = message["type"] == "http.response.body" and not message.get("more_body", False)
+            await send(message)
+
+        async def watch() -> None:
+            while self._holds(grant) and not (self.stopping and scope["method"] == "GET"):
+                await anyio.sleep(LOOK_SECONDS)
+            group.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(watch)
+            await self._mcp(scope, receive, tell)
+            group.cancel_scope.cancel()
+        if began and not ended:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _refused(self, error: Exception) -> Response:
+        """An error as JSON. Those of the store and of the program are told to the log: they may name paths."""
+        if isinstance(error, _Unknown):
+            place = f', resource_metadata="{self._url}{RESOURCE}"' if self._logins else ""
+            said = {"error": "unauthorized", "message": "the token is missing, wrong, revoked or expired"}
+            return JSONResponse(said, 401, {"WWW-Authenticate": f'Bearer realm="limpet"{place}'})
+        if isinstance(error, _TooLarge):
+            return JSONResponse({"error": "too_large", "message": f"at most {MOST_BYTES:,} bytes"}, 413)
+        if isinstance(error, LimpetError):
+            found = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), None)
+            if found is not None:
+                return JSONResponse(error.as_dict(), found)
+            log.error("%s: %s", error.code, error.message)
+            return JSONResponse({"error": error.code, "message": "the store cannot do this now"}, 503)
+        log.error("internal error: %s: %s", type(error).__name__, error)
+        return JSONResponse({"error": "internal_error", "message": "limpet failed; its log says how"}, 500)
+
+
+class _Unknown(Exception):
+    """No token, or none that holds."""
+
+
+class _TooLarge(Exception):
+    """A body over the limit."""
+
+
+class _Off(LimpetError):
+    code = "off"
+
+
+_STATUS: dict[type[LimpetError], int] = {
+    Forbidden: 403, BadInput: 400, NotFound: 404, StoreReadOnly: 403, StoreBusy: 503, _Off: 503,
+}  # fmt: skip
+
+
+def _is_api(path: str) -> bool:
+    """Whether it is asked for by programs; the rest is the page's."""
+    return path in ("/mcp", "/metrics", "/healthz", "/readyz") or path.startswith(("/v1/", "/.well-known/"))
+
+
+async def _told(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> int:
+    """Let an application answer; the status that it gave."""
+    status = 500
+
+    async def tell(message: Message) -> None:
+        nonlocal status
+        status = message.get("status", status)
+        await send(message)
+
+    await app(scope, receive, tell)
+    return status
+
+
+async def _content(request: Request) -> bytes:
+    content = bytearray()
+    async for part in request.stream():
+        content += part
+        if len(content) > MOST_BYTES:
+            raise _TooLarge
+    return bytes(content)
+
+
+def _shown(path: str) -> str:
+    """A path as it is logged: what a client makes up is not."""
+    known = {"/mcp", "/metrics", "/healthz", "/readyz", "/v1/openapi.json", RESOURCE, *(f"/v1/{one}" for one in VERBS)}
+    return path if path in known else "other"

@@ -1,0 +1,106 @@
+"""What MCP answers to a token: the service of its scope, behind the role that each call takes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from ...agents.arguments import checked
+from ...agents.calls import Call
+from ...agents.protocol import Service
+from ...agents.schemas import TAKES
+from ...agents.wording import in_words
+from ...model.errors import LimpetError
+from .tokens import Grant
+from .verbs import own
+
+if TYPE_CHECKING:
+    from ...agents.mcp import Drain
+    from ...agents.subscriptions import Subscriptions
+    from ...api import Limpet
+    from .metrics import Metrics
+
+# Sessions of an agent and keyed facts that are only read.
+_READING = ("list", "show", "journal")
+_REVIEWS = ("accept", "reject")
+_READS = ("recall", "prepare", "explain")
+# Scopes whose services are kept; with `*` a client may name any.
+MOST_SCOPES = 1_000
+
+
+class Services:
+    """A service for each scope that was asked for, over one open store. Thread-safe."""
+
+    def __init__(self, memory: Limpet, drain: Drain, metrics: Metrics) -> None:
+        self._memory, self.drain, self.metrics = memory, drain, metrics
+        self._services: dict[str, tuple[Limpet, Service]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, grant: Grant, scope: str) -> GrantedService:
+        with self._lock:
+            if scope not in self._services:
+                if len(self._services) >= MOST_SCOPES:
+                    del self._services[next(iter(self._services))]
+                seen = self._memory.in_scope(scope)
+                drain = self.drain
+                self._services[scope] = seen, Service(seen, drain.wake, _Exposures(drain, seen), drain.called)
+            return GrantedService(*self._services[scope], grant, self.metrics)
+
+
+class _Exposures:
+    """What was surfaced in a scope is written down there."""
+
+    def __init__(self, drain: Drain, seen: Limpet) -> None:
+        self._drain, self._seen = drain, seen
+
+    def add(self, via: str, items: list[tuple[str, int]], session: str) -> None:
+        self._drain.add(via, items, session, self._seen)
+
+
+class GrantedService:
+    """`Service`, as far as a grant goes."""
+
+    def __init__(self, memory: Limpet, service: Service, grant: Grant, metrics: Metrics) -> None:
+        self._memory, self._service, self._grant, self._metrics = memory, service, grant, metrics
+
+    @property
+    def subscriptions(self) -> Subscriptions:
+        return self._service.subscriptions
+
+    def answer(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
+        """Raises ProtocolError, Cancelled."""
+        if method != "tools/call":
+            return self._service.answer(method, params, call)
+        name, started, status = str(params.get("name")), time.monotonic(), "error"
+        self._metrics.begin()
+        try:
+            refused = self._refusal(name, params.get("arguments"))
+            answer = refused or self._service.answer(method, params, call)
+            status = "refused" if refused else "error" if answer.get("isError") else "ok"
+            return answer
+        finally:
+            self._metrics.end(f"mcp_{name}" if name in TAKES else "mcp_other", status, time.monotonic() - started)
+
+    def _refusal(self, name: str, given: Any) -> dict[str, Any] | None:
+        """A tool's error, which its model can read, unlike one of the protocol."""
+        if name not in TAKES:
+            return None  # there is no such tool
+        try:
+            # As the tool will take it: what it does must be known before it is done.
+            given = checked(given or {}, TAKES[name], of=name)
+            self._grant.need(role_of(name, given))
+            for id in given["ids"] if name == "feedback" else [given["id"]] if name == "correct" else ():
+                own(self._memory, self._grant, id)
+        except LimpetError as error:
+            return {"content": [{"type": "text", "text": in_words(error)}], "isError": True}
+        return None
+
+
+def role_of(tool: str, given: dict[str, Any]) -> str:
+    """The role that a call takes; what is not known here writes."""
+    if tool in _READS or (tool == "session" and given.get("action") in _READING):
+        return "read"
+    if tool == "fact" and given.get("value", "") == "" and not given.get("end"):
+        return "read"
+    return "review" if tool == "correct" and given.get("action") in _REVIEWS else "write"

@@ -1,0 +1,199 @@
+"""Who may do what in which scope: tokens, kept as digests in a private file that is looked at with each request."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import stat
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ...folders import beside
+from ...model.clock import format_time
+from ...model.errors import BadInput, LimpetError, NotFound, StoreError
+from ...model.memory import check_scope
+from ...store.files import write_own
+
+# Each may do what those before it may.
+ROLES = ("read", "write", "review", "admin")
+EVERY_SCOPE = "*"
+PREFIX = "limpet_"
+MOST_NAME = 120
+
+
+class Forbidden(LimpetError):
+    """The token is good, and not for this."""
+
+    code = "forbidden"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """What one token, or one login, may do. Times are microseconds UTC."""
+
+    id: str
+    name: str
+    role: str
+    scopes: tuple[str, ...]
+    created_at: int
+    expires_at: int | None = None
+    revoked_at: int | None = None
+    sha256: str | None = None  # of the token
+    subject: str | None = None  # of the login at the issuer, in place of a token
+
+    def holds(self, now: int) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+    def may(self, role: str) -> bool:
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+    def need(self, role: str) -> None:
+        """Raises Forbidden."""
+        if not self.may(role):
+            raise Forbidden(f"this takes the role {role}; the token has {self.role}")
+
+    def sees(self, scope: str) -> bool:
+        return EVERY_SCOPE in self.scopes or scope in self.scopes
+
+    def scope(self, asked: str | None, usual: str) -> str:
+        """The scope that a request is of. What is not granted is refused, whether there is such a scope or not."""
+        scope = check_scope(asked or (usual if EVERY_SCOPE in self.scopes else self.scopes[0]))
+        if not self.sees(scope):
+            raise Forbidden("the token is not for this scope")
+        return scope
+
+    def as_dict(self) -> dict[str, Any]:
+        """As it is listed: without the digest."""
+        shown: dict[str, Any] = {"id": self.id, "name": self.name, "role": self.role, "scopes": list(self.scopes)}
+        times = {"created_at": self.created_at, "expires_at": self.expires_at, "revoked_at": self.revoked_at}
+        shown |= {name: None if at is None else format_time(at) for name, at in times.items()}
+        return shown | ({"subject": self.subject} if self.subject else {})
+
+
+class Tokens:
+    """The grants of one file. Thread-safe; what another process changes counts with the next question."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._seen: tuple[int, ...] | None = None
+        self._grants: list[Grant] = []
+        self._lock = threading.Lock()
+
+    def create(
+        self, name: str, *, role: str, scopes: Sequence[str], seconds: int | None, subject: str | None = None
+    ) -> tuple[Grant, str | None]:
+        """A grant, and its token, which is kept nowhere; none for the login `subject`. Raises BadInput, StoreError."""
+        if not name.strip() or len(name) > MOST_NAME or not name.isprintable():
+            raise BadInput(f"a token's name is a printable text of at most {MOST_NAME} characters")
+        if role not in ROLES:
+            raise BadInput(f"unknown role: {role!r:.60}", hint=f"one of: {', '.join(ROLES)}")
+        if not scopes:
+            raise BadInput("the token is for no scope", hint="--scope project:api, or --scope '*' for every one")
+        kept = tuple(dict.fromkeys(one if one == EVERY_SCOPE else check_scope(one) for one in scopes))
+        now = now_us()
+        token = None if subject else PREFIX + secrets.token_urlsafe(32)
+        grant = Grant(
+            id=secrets.token_hex(4), name=name, role=role, scopes=kept, created_at=now,
+            expires_at=None if seconds is None else now + seconds * 1_000_000,
+            sha256=None if token is None else _digest(token), subject=subject,
+        )  # fmt: skip
+        with self._changing() as grants:
+            if any(one.name == name and one.holds(now) for one in grants):
+                raise BadInput(f"there is a token {name!r} already", hint="revoke it, or take another name")
+            if subject and any(one.subject == subject and one.holds(now) for one in grants):
+                raise BadInput("there is a grant for this login already", hint="revoke it first")
+            grants.append(grant)
+        return grant, token
+
+    def revoke(self, name: str) -> list[Grant]:
+        """Those of an id or a name; from now on they open nothing. Raises NotFound, StoreError."""
+        now, found = now_us(), []
+        with self._changing() as grants:
+            for at, one in enumerate(grants):
+                if name in (one.id, one.name) and one.revoked_at is None:
+                    grants[at] = replace(one, revoked_at=now)
+                    found.append(grants[at])
+            if not found:
+                raise NotFound(f"no token {name!r:.130} that is not revoked", hint="`limpet token list` lists them")
+        return found
+
+    def grants(self) -> list[Grant]:
+        """All of them, also those that hold no more. Raises StoreError when the file is not what it should be."""
+        with self._lock:
+            try:
+                status = self.path.lstat()
+            except FileNotFoundError:
+                self._seen, self._grants = None, []
+                return []
+            except OSError as error:
+                raise StoreError(f"the file of tokens {self.path} cannot be read: {error.strerror}") from None
+            seen = (status.st_mtime_ns, status.st_ino, status.st_size, status.st_mode)
+            if seen != self._seen:
+                if stat.S_IMODE(status.st_mode) & 0o022:
+                    raise StoreError(f"the file of tokens {self.path} can be written by others", hint="chmod 600")
+                self._grants, self._seen = self._read(), seen
+            return list(self._grants)
+
+    def any(self) -> bool:
+        """Whether any grant holds."""
+        return any(one.holds(now_us()) for one in self.grants())
+
+    def find(self, token: str) -> Grant | None:
+        """Whose token this is, if it holds."""
+        wanted = _digest(token)
+        # Of 256 random bits: what the time of a comparison tells of a digest opens nothing.
+        return self._one(lambda one: one.sha256 == wanted)
+
+    def of_subject(self, subject: str) -> Grant | None:
+        """What the login of an issuer may do, if anything."""
+        return self._one(lambda one: one.subject == subject)
+
+    def _one(self, fits: Any) -> Grant | None:
+        now = now_us()
+        return next((one for one in self.grants() if fits(one) and one.holds(now)), None)
+
+    def _read(self) -> list[Grant]:
+        try:
+            found = json.loads(self.path.read_bytes())
+            return [Grant(**(one | {"scopes": tuple(one["scopes"])})) for one in found["tokens"]]
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise StoreError(
+                f"the file of tokens {self.path} cannot be read: {type(error).__name__}",
+                hint="restore it, or remove it",
+            ) from None
+
+    @contextmanager
+    def _changing(self) -> Iterator[list[Grant]]:
+        """The grants, written when they were changed. One process at a time: else a revocation could be lost."""
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with Path(f"{self.path}.lock").open("w") as lock:
+            try:
+                import fcntl
+            except ImportError:  # Windows: whoever gives out tokens there is one person
+                pass
+            else:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            grants = self.grants()
+            yield grants
+            write_own(
+                self.path, json.dumps({"version": 1, "tokens": [asdict(one) for one in grants]}, indent=1).encode()
+            )
+
+
+def tokens_of(store: str, path: str | None = None) -> Tokens:
+    """Those of a store: in the file that is named, else beside it (of a server's: in the user's data folder)."""
+    return Tokens(path or f"{beside(store)}.tokens")
+
+
+def _digest(token: str) -> str:
+    return sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def now_us() -> int:
+    return time.time_ns() // 1_000

@@ -1,0 +1,219 @@
+"""The one table of what the HTTP/JSON API offers; routes, roles and the OpenAPI document are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ... import __version__
+from ...agents.arguments import checked
+from ...agents.schemas import ITEM, PREPARE
+from ...model.clock import format_time
+from ...model.dataclass import dataclass
+from ...model.errors import BadInput, NotFound
+from ...model.ids import parse_id
+from ...model.memory import GLOBAL_SCOPE, KINDS
+from ...remember.operations import MOST_CHANGES
+from .tokens import EVERY_SCOPE, ROLES, Forbidden, Grant
+
+if TYPE_CHECKING:
+    from ...api import Limpet
+
+Schema = dict[str, Any]
+Given = dict[str, Any]
+# A recall may have to load the model first; a brief answers without what comes later.
+DEADLINE_MS = 10_000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """`run` gets the store seen from the scope of the request, whose token it is, and what was given, checked."""
+
+    name: str
+    role: str
+    says: str
+    takes: Schema
+    run: Callable[[Limpet, Grant, Given], dict[str, Any]]
+
+
+def _takes(*required: str, **properties: Schema) -> Schema:
+    properties["scope"] = _text("one that the token is for; without it the token's first")
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def _text(description: str = "", one_of: tuple[str, ...] = ()) -> Schema:
+    said = {"enum": list(one_of)} if one_of else {}
+    return {"type": "string"} | said | ({"description": description} if description else {})
+
+
+def _number(default: int, most: int) -> Schema:
+    return {"type": "integer", "minimum": 1, "maximum": most, "default": default}
+
+
+_TIME = _text('ISO 8601, or "3 days ago"')
+_YES: Schema = {"type": "boolean"}
+_TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
+_FILTERS: Given = {
+    "kind": {"type": "array", "items": _text(one_of=KINDS)}, "topics": _TEXTS, "since": _TIME, "until": _TIME,
+    "session": _text(), "speaker": _text(), "key": _text("SUBJECT.ATTRIBUTE"),
+}  # fmt: skip
+_ORIGIN = ITEM["properties"]["origin"]
+
+
+def _remember(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
+    items = [checked(one, ITEM, of=f"items[{at}]") for at, one in enumerate(given["items"])]
+    if not items:
+        raise BadInput("nothing to remember", hint="give at least one item")
+    written = memory.remember_batch(items)
+    return {"results": [one.as_dict() for one in written]}
+
+
+def _recall(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
+    return memory.recall(given.pop("query"), deadline_ms=DEADLINE_MS, **given).as_dict()
+
+
+def _prepare(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
+    return memory.prepare(given.pop("message"), lexical_only=False, deadline_ms=DEADLINE_MS, **given).as_dict()
+
+
+def _get(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
+    found = memory.get(given["id"], known_at=given.get("known_at")).as_dict()
+    if given.get("history"):
+        found["history"] = [one.as_dict() for one in memory.history(given["id"])]
+    return found
+
+
+def _list(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
+    page = memory.list(**given)
+    return {"memories": [one.as_dict() for one in page.memories], "cursor": page.cursor}
+
+
+def _correct(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
+    own(memory, grant, given["id"])
+    return memory.correct(given.pop("id"), given.pop("content"), **given).as_dict()
+
+
+def _retract(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
+    own(memory, grant, given["id"])
+    return memory.retract(given["id"], given["why"], origin=given["origin"]).as_dict()
+
+
+def _undo(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
+    """Of a named event alone: the last operation of a shared scope may be somebody else's."""
+    parse_id(given["event"])  # a whole one: nobody looks for others by their beginnings
+    try:
+        (operation,) = memory.log(event=given["event"])
+    except NotFound:
+        raise NotFound("there is no such operation in this scope") from None
+    if operation.count > MOST_CHANGES and not grant.sees(GLOBAL_SCOPE):
+        raise Forbidden("so large an operation is taken back with a token for `global` too")
+    for change in operation.changes:
+        if change.what not in ("session_started", "session_ended"):
+            own(memory, grant, change.id)
+    return {"undone": [one.as_dict() for one in memory.undo(given["event"])]}
+
+
+def _stats(memory: Limpet, grant: Grant, _: Given) -> dict[str, Any]:
+    """Of the scope; of the whole store only for who may see all of it."""
+    shown: dict[str, Any] = {
+        "scope": memory.scope,
+        "memories": memory.count(),
+        "by_kind": {kind: count for kind in KINDS if (count := memory.count(kind=kind))},
+    }
+    if grant.may("admin") and EVERY_SCOPE in grant.scopes:
+        stats = memory.stats()
+        whole = {name.removesuffix("_us"): value for name, value in stats._asdict().items()}
+        shown["store"] = whole | {"oldest": format_time(stats.oldest), "newest": format_time(stats.newest)}
+    return shown
+
+
+def own(memory: Limpet, grant: Grant, id: str) -> None:
+    """Every scope reads `global`; who changes something of it has a token for it. Raises NotFound, Forbidden."""
+    if not grant.sees(memory.get(id).scope):
+        raise Forbidden(f"this memory is of `{GLOBAL_SCOPE}`, which the token may read and not change")
+
+
+VERBS = {
+    one.name: one
+    for one in (
+        Verb(
+            name="remember", role="write", says="Store memories, one statement an item. One receipt each.",
+            takes=_takes("items", items={"type": "array", "items": ITEM}), run=_remember,
+        ),
+        Verb(
+            name="recall", role="read", says="Find memories by meaning and words, best first.",
+            takes=_takes(
+                "query", query=_text(), k=_number(10, 100), as_of=_TIME, known_at=_TIME, explain=_YES,
+                budget_tokens=_number(2_000, 100_000), lexical_only=_YES, **_FILTERS,
+            ),
+            run=_recall,
+        ),
+        Verb(
+            name="prepare", role="read", says="A brief for a task.",
+            takes=_takes("message", **PREPARE["properties"], session=_text()), run=_prepare,
+        ),
+        Verb(
+            name="get", role="read", says="One memory, whatever its state; `history`: with its versions.",
+            takes=_takes("id", id=_text(), known_at=_TIME, history=_YES), run=_get,
+        ),
+        Verb(
+            name="list", role="read", says="Memories, newest first, a page at a time.",
+            takes=_takes(limit=_number(50, 1_000), cursor=_text(), all_states=_YES, ascending=_YES, **_FILTERS),
+            run=_list,
+        ),
+        Verb(
+            name="correct", role="write", says="Replace what a memory says by a new memory.",
+            takes=_takes("id", "content", id=_text(), content=_text(), why=_text(), valid_from=_TIME, origin=_ORIGIN),
+            run=_correct,
+        ),
+        Verb(
+            name="retract", role="write", says="No longer believe a memory.",
+            takes=_takes("id", "why", id=_text(), why=_text(), origin=_ORIGIN), run=_retract,
+        ),
+        Verb(
+            name="undo", role="write", says="Take back the operation of an event, which a receipt names.",
+            takes=_takes("event", event=_text()), run=_undo,
+        ),
+        Verb(name="stats", role="read", says="Counts.", takes=_takes(), run=_stats),
+    )
+}  # fmt: skip
+
+
+def openapi(url: str, issuer: str | None) -> dict[str, Any]:
+    """The OpenAPI 3.1 document of the table."""
+    answers: Schema = {"200": _json("the JSON form of docs/reference/json.md", {"type": "object"})}
+    refused = _json("an error", {"$ref": "#/components/schemas/Error"})
+    errors = dict.fromkeys(("400", "401", "403", "404", "405", "413", "500", "503"), refused)
+    schemes: dict[str, Any] = {"token": {"type": "http", "scheme": "bearer"}}
+    if issuer:
+        place = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+        schemes["login"] = {"type": "openIdConnect", "openIdConnectUrl": place}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "limpet", "version": __version__, "description": f"Roles: {', '.join(ROLES)}."},
+        "servers": [{"url": url}],
+        "security": [{name: []} for name in schemes],
+        "paths": {
+            f"/v1/{verb.name}": {
+                "post": {
+                    "operationId": verb.name, "summary": verb.says, "x-role": verb.role,
+                    "requestBody": {"required": True, "content": {"application/json": {"schema": verb.takes}}},
+                    "responses": answers | errors,
+                }
+            }
+            for verb in VERBS.values()
+        },
+        "components": {
+            "securitySchemes": schemes,
+            "schemas": {
+                "Error": {
+                    "type": "object", "required": ["error", "message"],
+                    "properties": dict.fromkeys(("error", "message", "hint"), _text()),
+                }
+            },
+        },
+    }  # fmt: skip
+
+
+def _json(description: str, schema: Schema) -> Schema:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}

@@ -1,0 +1,433 @@
+"""Records of any reader into the store. For limpet's own JSONL see `jsonl_import.py`.
+
+A thousand records are a transaction, and so are a thousand links: what stops in between is completed by importing
+again. An imported memory has an id that follows from the format, the scope and the id it had, so a second import finds
+it. What was read last time is marked in its metadata: a record that has changed at its source since is edited, one that
+was changed here is left alone. Every record becomes a memory of its own, also when two say the same; `limpet work`
+merges those, and that can be undone. The rules about people are not applied, which would take a model for each text:
+`limpet sweep` does that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...model.clock import format_time
+from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES, SYMMETRIC_TYPES, TEMPORAL
+from ...model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
+from ...model.ids import format_id, parse_id
+from ...model.memory import Memory, is_below, unlike_topics
+from ...remember.validation import ValidStatement, validate
+from ...remember.write import Writer
+from ...store.heap import no_collection
+from ...store.records import EmbedderRow, Filter
+from .cycles import edges_closing_cycle
+from .records import Record, TransferReport, digest, imported_id, interrupted
+
+if TYPE_CHECKING:
+    from ...context import Context
+    from ...store.contract import Store
+    from ...vectors.embedder import Embedder
+
+# Records, or links, in one transaction.
+BATCH = 1_000
+# Another program's vectors are taken over when ours of the same texts are this near; fp32 and int8 MiniLM are .999.
+NEAR_ENOUGH = 0.95
+# Texts of a batch that are embedded to find that out.
+SAMPLE = 4
+# Where an imported memory says what it was: {"from", "id", "mark", "created"?, "updated"?}.
+MARK = "import"
+
+_PLAIN_ID = re.compile(r"[0-9a-fA-F-]{1,64}")
+
+
+class Link(NamedTuple):
+    source: bytes
+    type: str
+    target: bytes
+    weight: float
+    at: int | None
+    place: str
+
+
+class Importer:
+    """One import into one scope."""
+
+    def __init__(
+        self, context: Context, *, format: str, dry_run: bool, report: TransferReport, origin: str = "import"
+    ) -> None:
+        self._context = context
+        self._format = format
+        self._origin = origin
+        self._dry_run = dry_run
+        self._report = report
+        self._order: dict[bytes, int] = {}  # ids of this import, in its order
+        self._fresh: set[bytes] = set()  # those that it made
+        self._links: list[Link] = []
+        self._refused: set[int] = set()  # lengths of vectors that are not ours
+
+    def run(self, records: Iterator[Record]) -> TransferReport:
+        """Raises BadInput when the source cannot be read at all; when it breaks off later, that is in the report.
+
+        KeyboardInterrupt says what is stored.
+        """
+        with self._context.one_operation() as operation:
+            try:
+                self._import(records)
+            except KeyboardInterrupt:
+                raise interrupted(self._report.new, dry_run=self._dry_run) from None
+        self._report.operation = format_id(operation[0]) if operation else None
+        return self._report
+
+    def _import(self, records: Iterator[Record]) -> None:
+        while True:
+            batch, error = _take(records)
+            if error is not None and not batch and not self._order:
+                raise error
+            self._import_batch(batch)
+            if error is not None:
+                self._report.bad("the rest", f"not read: {error.message}")
+            if error is not None or not batch:
+                break
+        self._import_links()
+
+    # -- memories
+
+    @no_collection()
+    def _import_batch(self, batch: Sequence[Record]) -> None:
+        good: list[tuple[Record, ValidStatement]] = []
+        for record in batch:
+            id = self._id(record.id)
+            if id in self._order:
+                self._report.bad(record.place, f"the id {record.id[:100]!r} was there before")
+                continue
+            try:
+                good.append((record, self._validated(record, id)))
+            except LimpetError as error:
+                self._report.bad(record.place, error.message)
+                continue
+            except (ValueError, OverflowError, RecursionError) as error:
+                self._report.bad(record.place, f"not usable: {error}")
+                continue
+            self._order[id] = len(self._order)
+            for link in record.links:
+                self._links.append(
+                    Link(id, link.type, self._id(link.target), link.weight, link.at, f"{record.place}, a link")
+                )
+        # What takes a key's place must see the one before it in the store.
+        for part in _runs_of_keys(good):
+            self._import_part(part)
+
+    def _id(self, id: str) -> bytes:
+        return imported_id(self._format, f"{self._context.scope}\0{id}")
+
+    def _validated(self, record: Record, id: bytes) -> ValidStatement:
+        now = self._context.now()
+        start = None if record.created is None else min(record.created, now)
+        mark: dict[str, Any] = {"from": self._format, "id": record.id[:1_000]}
+        if record.created is not None and record.created != start:
+            mark["created"] = format_time(record.created)
+        if record.updated is not None and record.updated != record.created:
+            mark["updated"] = format_time(record.updated)
+        end = record.valid_to
+        if end is not None and end <= (now if start is None else start):
+            self._report.note("an end that is not after the beginning was left out")
+            end = None
+        # An id that can neither hide a secret nor a control character needs no second look.
+        plain = _PLAIN_ID.fullmatch(record.id) is not None and MARK not in record.metadata
+        valid = validate(
+            {
+                "content": record.content,
+                "kind": record.kind,
+                "topics": record.topics,
+                "key": record.key,
+                "importance": record.importance,
+                "confidence": record.confidence,
+                "valid_from": start,
+                "valid_to": end,
+                "session": record.session,
+                "speaker": record.speaker,
+                "source": record.source,
+                "metadata": record.metadata if plain else {**record.metadata, MARK: mark},
+                "origin": self._origin,
+                "id": id,
+            },
+            scope=self._context.scope,
+            now=now,
+        )
+        if plain:
+            valid.metadata[MARK] = mark
+        valid.metadata[MARK]["mark"] = _mark(record, valid.content)
+        return valid
+
+    def _import_part(self, part: Sequence[tuple[Record, ValidStatement]]) -> None:
+        outcomes: list[str] = []
+
+        def decide(writer: Writer) -> None:
+            # The event that makes a memory has its id, so that one look-up tells which are there.
+            there = {event.id for event in writer.reads.ledger.events(ids=[one.id for _, one in part if one.id])}
+            outcomes[:] = [self._decide(writer, record, one, one.id in there) for record, one in part]
+
+        if self._dry_run:
+            # The same decision, of which nothing is committed. Nobody else's write is waited for.
+            decide(Writer(self._context.store, _no_id, self._context.now()))
+        else:
+            self._context.write(decide)
+        made = []
+        for (record, one), outcome in zip(part, outcomes, strict=True):
+            if outcome in ("created", "quarantined", "proposed"):
+                self._report.new += 1
+                self._report.quarantined += outcome != "created"
+                self._report.redacted += bool(one.secrets)
+                made.append((record, one))
+                assert one.id is not None
+                self._fresh.add(one.id)
+            elif outcome == "changed":
+                self._report.changed += 1
+            elif outcome == "known":
+                self._report.known += 1
+            else:
+                self._report.bad(record.place, outcome)
+        if not self._dry_run:
+            self._import_use(made)
+            self._import_vectors(made)
+
+    def _decide(self, writer: Writer, record: Record, one: ValidStatement, known: bool) -> str:
+        """created, quarantined, proposed (both wait for review), known, changed, or why it was not taken."""
+        assert one.id is not None
+        there = writer.reads.memories.get(one.id) if known else None
+        if there is None:
+            try:
+                status = writer.state(one, fresh=True, unused=one.id).status
+            except (BadInput, NotFound) as error:
+                return error.message
+            if record.archived and status == "created":
+                writer.event("archived", one.id, origin=self._origin)
+            return status
+        then = there.metadata.get(MARK)
+        before = then.get("mark") if isinstance(then, dict) else None
+        if there.state == "purged" or before == one.metadata[MARK]["mark"]:
+            return "known"
+        if there.state != "active" or there.superseded_by is not None:
+            return (
+                f"changed at its source, but {'superseded' if there.state == 'active' else there.state} here: left so"
+            )
+        if not isinstance(before, str) or before.split("-")[0] != digest(there.content):
+            return "changed at its source and here: left as it is here"
+        if is_below(self._origin, there.trust):
+            return "changed at its source, but said by a more trusted origin here: left as it is here"
+        if one.quarantine:
+            return f"its new text {one.quarantine}: left as it was"
+        if there.content != one.content:
+            writer.event("edited", one.id, origin=self._origin, content=one.content)
+        topics = list(unlike_topics((*there.topics, *one.topics)))[:50]
+        writer.event("tagged", one.id, origin=self._origin, topics=topics, metadata={**there.metadata, **one.metadata})
+        return "changed"
+
+    # -- what stands beside them
+
+    def _import_use(self, made: Sequence[tuple[Record, ValidStatement]]) -> None:
+        rows = [
+            {"id": one.id, "uses": min(record.uses, 1 << 31), "used_at": record.used or 0}
+            | {"useful": 0, "not_useful": 0, "wrong": 0}
+            for record, one in made
+            if record.uses > 0
+        ]
+        if rows:
+            self._context.store.usage.restore(rows)
+
+    def _import_vectors(self, made: Sequence[tuple[Record, ValidStatement]]) -> None:
+        """Take over vectors that our embedder could have made; it makes all others later."""
+        given = [(record, one) for record, one in made if record.vector and not one.redacted and not one.key]
+        if not given:
+            return
+        try:
+            embedder, row = self._context.semantic().for_writing()
+        except EmbedderUnavailable as error:
+            self._report.note(f"vectors were left out ({error.message}); `limpet work` makes them", len(given))
+            return
+        fitting = [(record, one) for record, one in given if len(record.vector or b"") == 4 * row.dimensions]
+        if len(fitting) < len(given):
+            self._report.note(
+                "vectors of another length were left out; `limpet work` makes them", len(given) - len(fitting)
+            )
+        if fitting:
+            self._store_vectors(fitting, embedder, row)
+
+    def _store_vectors(
+        self, given: Sequence[tuple[Record, ValidStatement]], embedder: Embedder, row: EmbedderRow
+    ) -> None:
+        import numpy as np
+
+        from ...vectors.codes import encode_for_store, to_unit
+
+        theirs = np.stack([np.frombuffer(record.vector or b"", dtype="<f4") for record, _ in given])
+        units, fits = to_unit(theirs)
+        usable = np.flatnonzero(fits).tolist()
+        unit = units[usable]
+        if len(usable) < len(given):
+            self._report.note(
+                "vectors that are nothing, or not of numbers, were left out; `limpet work` makes them",
+                len(given) - len(usable),
+            )
+        step = max(1, len(usable) // SAMPLE)
+        sample = list(range(0, len(usable), step))[:SAMPLE]
+        refused = row.dimensions in self._refused
+        if sample and not refused:
+            try:
+                ours = embedder.embed_passages([given[usable[place]][1].content for place in sample])
+                refused = float((ours * unit[sample]).sum(axis=1).min()) < NEAR_ENOUGH
+            except EmbedderUnavailable:
+                refused = True
+        if refused:
+            self._refused.add(row.dimensions)
+            self._report.note(
+                "vectors of another embedder (of the same length) were left out; `limpet work` makes them", len(given)
+            )
+            return
+        ids = {given[place][1].id or b"": i for i, place in enumerate(usable)}
+        everything = Filter(states=("active", "archived"))
+        candidates = self._context.store.search.candidates(self._context.store.search.texts_of(list(ids)), everything)
+        found = [(one.text_id, ids[one.id]) for one in candidates]
+        if found:
+            stored = encode_for_store([text_id for text_id, _ in found], unit[[place for _, place in found]])
+            # As when we made them: the look for what was said twice comes next.
+            self._context.store.vectors.add(
+                row.num, stored, done=[one.text_id for one in stored], then="duplicates", at=self._context.now()
+            )
+            self._report.vectors += len(stored)
+
+    # -- links
+
+    def _import_links(self) -> None:
+        wanted: dict[tuple[bytes, str, bytes], Link] = {}
+        for link in self._links:
+            reason = self._unfit(link)
+            if reason:
+                self._report.bad(link.place, reason)
+            elif link.type == TEMPORAL:
+                self._report.note(f"{TEMPORAL} links follow from the order in a session and are not stored")
+            else:
+                slot = (link.source, link.type, link.target)
+                twin = (link.target, link.type, link.source)
+                if not (link.type in SYMMETRIC_TYPES and twin in wanted):
+                    wanted.setdefault(slot, link)
+        links = self._without_cycles(list(wanted.values()))
+        coming = iter(links)
+        while part := list(islice(coming, BATCH)):
+            count = 0
+
+            def decide(writer: Writer, part: list[Link] = part) -> None:
+                nonlocal count
+                replaced: set[bytes] = set()
+                count = sum(self._decide_link(writer, link, replaced) for link in part)
+
+            if self._dry_run:
+                decide(Writer(self._context.store, _no_id, self._context.now()))
+            else:
+                self._context.write(decide)
+            self._report.links += count
+
+    def _unfit(self, link: Link) -> str | None:
+        if link.type not in STORED_TYPES and link.type != TEMPORAL:
+            return f"unknown link type: {link.type[:60]!r}"
+        if link.source == link.target:
+            return f"{link.type} links a memory to itself"
+        if link.target not in self._order:
+            return f"{link.type} leads to a memory that is not there"
+        if not 0 <= link.weight <= MAX_WEIGHT:
+            return f"{link.type}: a weight must be from 0 to {MAX_WEIGHT:g}"
+        return None
+
+    def _without_cycles(self, links: list[Link]) -> list[Link]:
+        dropped: set[Link] = set()
+        for type in ACYCLIC_TYPES:
+            new = [link for link in links if link.type == type]
+            if not new:
+                continue
+            there = {(edge.source, edge.target) for edge in self._context.store.edges.all([type])}
+            coming = [link for link in new if (link.source, link.target) not in there]
+            for place in edges_closing_cycle([(link.source, link.target) for link in coming], there, self._order):
+                dropped.add(coming[place])
+                self._report.bad(coming[place].place, f"{type} would close a cycle")
+        return [link for link in links if link not in dropped]
+
+    def _decide_link(self, writer: Writer, link: Link, replaced: set[bytes]) -> bool:
+        """Whether the link is new. One that was there and was ended here stays ended."""
+        if link.source not in self._fresh and self._had(writer.reads, link):
+            return False
+        if link.type in SYMMETRIC_TYPES and link.target not in self._fresh:
+            back = link._replace(source=link.target, target=link.source)
+            if self._had(writer.reads, back):
+                return False
+        if self._dry_run:
+            return True
+        source, target = writer.reads.memories.get(link.source), writer.reads.memories.get(link.target)
+        if source is None or target is None or "purged" in (source.state, target.state):
+            return False
+        data: dict[str, Any] = {"edge": link.type, "target": link.target.hex()}
+        if link.weight != 1.0:
+            data["weight"] = link.weight
+        if link.at is not None:
+            data["since"] = link.at
+        writer.event("linked", link.source, origin=self._origin, **data)
+        if link.type == "supersedes":
+            self._replace(writer, source, target, replaced)
+        return True
+
+    def _had(self, reads: Store, link: Link) -> bool:
+        return any(
+            event.type == "linked" and event.data["edge"] == link.type and event.data["target"] == link.target.hex()
+            for event in reads.ledger.events(memory=link.source)
+        )
+
+    def _replace(self, writer: Writer, new: Memory, old: Memory, replaced: set[bytes]) -> None:
+        """The old one ends where the new one begins, unless something replaced it before, or it is trusted more."""
+        id = parse_id(old.id)
+        if is_below(new.trust, old.trust):
+            self._report.note("what is trusted more was not replaced by a link")
+            return
+        if old.superseded_by is not None or old.state == "retracted" or id in replaced:
+            return
+        replaced.add(id)
+        until = max(new.valid_from_us, old.valid_from_us)
+        writer.event("superseded", id, origin=self._origin, by=parse_id(new.id).hex(), valid_to=until)
+
+
+def _mark(record: Record, content: str) -> str:
+    """What was read, in two parts: the text as it is stored, and the rest that an import brings, but use and links."""
+    rest = digest(record.kind, record.topics, record.valid_to, record.key, record.metadata, record.speaker)
+    return f"{digest(content)}-{rest}"
+
+
+def _take(records: Iterator[Record]) -> tuple[list[Record], LimpetError | None]:
+    """The next batch, and the error that ended the source, if one did."""
+    batch: list[Record] = []
+    try:
+        for record in islice(records, BATCH):
+            batch.append(record)
+    except LimpetError as error:
+        return batch, error
+    return batch, None
+
+
+def _runs_of_keys(part: Iterable[tuple[Record, ValidStatement]]) -> Iterator[list[tuple[Record, ValidStatement]]]:
+    """Parts in which no key comes twice."""
+    run: list[tuple[Record, ValidStatement]] = []
+    keys: set[str] = set()
+    for record, one in part:
+        if one.key and one.key in keys:
+            yield run
+            run, keys = [], set()
+        if one.key:
+            keys.add(one.key)
+        run.append((record, one))
+    if run:
+        yield run
+
+
+def _no_id() -> bytes:
+    return bytes(16)

@@ -1,0 +1,248 @@
+"""A project as notes that know where they come from: new pieces remembered, changed ones superseded, others archived.
+
+A piece is a symbol of code, a statement of Markdown, a page of PDF. Its memory holds, under `indexed` in its metadata,
+where it was read from and a digest of those lines: recall compares them with the file (`recall/sources.py`).
+A file whose digest is known is not read again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...model.errors import BadInput, LimpetError
+from ...model.ids import format_id, parse_id
+from ...model.memory import STATES, Memory
+from ...recall.sources import INDEXED, lines_digest
+from ...remember.validation import validate
+from ...remember.write import Writer
+from ...store.records import Filter
+from ...text.secrets import redact
+from .folder import SourceFile, source_files
+from .records import TransferReport, digest, imported_id
+
+if TYPE_CHECKING:
+    from ...context import Context
+
+# format -> (module, what it reads)
+PROJECTS = {
+    "code": ("code", "a project's source code: symbols with their docstrings; again: what changed"),
+    "docs": ("documents", "a project's documents: Markdown and PDF; again: what changed"),
+}
+# Changes in one transaction.
+BATCH = 500
+MAX_CONTENT = 8_000  # characters of one note
+
+
+class Piece(NamedTuple):
+    """What one memory is made of. `key` names it within its file; `lines` 0: it has no lines."""
+
+    key: str
+    content: str
+    line: int
+    lines: int
+    digest: str
+    topics: tuple[str, ...] = ()
+
+
+def piece(
+    key: str, content: str, lines: Sequence[str], first: int, last: int, *, topics: tuple[str, ...] = ()
+) -> Piece:
+    """A piece of some whole lines, counted from 0, `last` included."""
+    return Piece(key, content, first + 1, last - first + 1, lines_digest(lines[first : last + 1]), topics)
+
+
+Change = Callable[[Writer], Any]
+
+
+class Indexer:
+    """One refresh of one folder in one scope."""
+
+    def __init__(self, context: Context, *, format: str, dry_run: bool, report: TransferReport) -> None:
+        module, _ = PROJECTS[format]
+        self._reader: Any = import_module(f".{module}", __package__)
+        self._context = context
+        self._format, self._dry_run, self._report = format, dry_run, report
+        self._changes: list[Change] = []
+        self._root = ""
+
+    def run(self, path: Path) -> TransferReport:
+        """Raises BadInput for a path that is not there, or a reader that is not installed."""
+        if not path.exists():
+            raise BadInput(f"no file or folder {path}")
+        if path.is_file() and not self._reader.wanted(path.name):
+            raise BadInput(f"{path} is no file that `import {self._format}` reads", hint="give a project's folder")
+        path = path.resolve()
+        self._root = str(path.parent if path.is_file() else path)
+        there = self._there(None if path.is_dir() else path.name)
+        for file in source_files(path, self._reader.wanted, self._report):
+            known = there.pop(file.name, {})
+            if file.content is None:
+                continue
+            if known and all(_mark(one).get("file_digest") == file.digest for one in known.values()) and not any(
+                one.state == "archived" for one in known.values()
+            ):  # fmt: skip
+                self._report.known += len(known)
+                self._report.note("files that did not change were not read again")
+                continue
+            self._refresh(file, known)
+        for known in there.values():
+            self._report.note("files that are gone", 1 if any(one.state == "active" for one in known.values()) else 0)
+            self._archive(known.values())
+        self._flush()
+        self._report.notes = +self._report.notes
+        return self._report
+
+    def _there(self, only: str | None) -> dict[str, dict[str, Memory]]:
+        """file -> key -> the memory of it that nothing has replaced."""
+        found: dict[str, dict[str, Memory]] = {}
+        states = tuple(one for one in STATES if one not in ("purged", "merged"))
+        where = Filter(scopes=(self._context.scope,), kinds=("note",), states=states)
+        cursor = None
+        while True:
+            page = self._context.store.listings.page(
+                where, sort="created", limit=1_000, cursor=cursor, descending=False
+            )
+            for one in page.memories:
+                mark = _mark(one)
+                if (mark.get("root"), mark.get("format")) != (self._root, self._format) or one.superseded_by:
+                    continue
+                name, key = mark.get("file"), mark.get("key")
+                if isinstance(name, str) and isinstance(key, str) and only in (None, name):
+                    found.setdefault(name, {})[key] = one
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+    def _refresh(self, file: SourceFile, known: dict[str, Memory]) -> None:
+        assert file.content is not None
+        seen: Counter[str] = Counter()
+        rest = dict(known)
+        try:
+            pieces = list(self._reader.pieces(file.name, file.content))
+        except BadInput as error:
+            if error.hint:  # a reader that is not installed reads no file
+                raise
+            self._report.bad(file.name, error.message)
+            return
+        for place, one in enumerate(pieces):
+            key = redact(one.key)[0]  # as its memory's metadata has it, or it is not found again
+            seen[key] += 1
+            pieces[place] = one._replace(key=key if seen[key] == 1 else f"{key} {seen[key]}")
+        reworded = _reworded(pieces, known)
+        # Keys of which earlier versions took the digest for a secret.
+        hidden = {_mark(one).get("digest"): key for key, one in known.items() if "[redacted:" in key}
+        for one in pieces:
+            try:
+                before = reworded.get(one.key, one.key)
+                self._index(file, one, rest.pop(before if before in rest else hidden.get(one.digest, before), None))
+            except LimpetError as error:
+                self._report.bad(f"{file.name}:{one.line}", error.message)
+        self._archive(rest.values())
+
+    def _index(self, file: SourceFile, one: Piece, old: Memory | None) -> None:
+        content = one.content if len(one.content) <= MAX_CONTENT else one.content[: MAX_CONTENT - 4] + " ..."
+        mark = {
+            "format": self._format, "root": self._root, "file": file.name, "key": one.key, "line": one.line,
+            "lines": one.lines, "digest": one.digest, "file_digest": file.digest,
+        }  # fmt: skip
+        id = imported_id(self._format, "\0".join((self._context.scope, self._root, file.name, one.key, one.digest)))
+        before = self._context.store.memories.get(id)
+        statement = validate(
+            {
+                "content": content,
+                "kind": "note",
+                "topics": one.topics,
+                "source": f"{file.name}:{one.line}" if one.lines else f"{file.name} page {one.line}",
+                "origin": "import",
+                "metadata": {INDEXED: mark},
+                "id": format_id(id) if before is None else None,
+            },
+            scope=self._context.scope,
+            now=self._context.now(),
+        )
+        statement.metadata[INDEXED]["text"] = digest(statement.content)
+        if old is None:
+            if before is not None and before.state in ("purged", "retracted"):
+                self._report.known += 1
+                return
+            self._report.new += 1
+            self._report.redacted += bool(statement.secrets)
+            self._report.quarantined += statement.quarantine is not None
+            self._change(lambda writer: writer.state(statement, fresh=True))
+        elif _mark(old).get("digest") != one.digest:
+            if old.state not in ("active", "archived") or digest(old.content) != _mark(old).get("text"):
+                self._report.bad(f"{file.name}:{one.line}", "changed at its source and here: left as it is here")
+                return
+            self._report.changed += 1
+            self._change(lambda writer: writer.correct(old, statement, "its source changed"))
+        else:
+            self._report.known += 1
+            raw = parse_id(old.id)
+            if old.state == "archived" and self._archived_here(raw):
+                self._change(lambda writer: writer.event("restored", raw, origin="import"))
+            moved = mark | {"text": _mark(old).get("text")}
+            if _mark(old) != moved and old.state != "retracted":
+                metadata = {**old.metadata, INDEXED: moved}
+                self._change(lambda writer: writer.event("tagged", raw, origin="import", topics=list(old.topics),
+                                                         metadata=metadata))  # fmt: skip
+
+    def _archived_here(self, id: bytes) -> bool:
+        """Archived because it was gone, not by somebody."""
+        last = [event.origin for event in self._context.store.ledger.events(memory=id) if event.type == "archived"]
+        return bool(last) and last[-1] == "import"
+
+    def _archive(self, gone: Iterable[Memory]) -> None:
+        for one in gone:
+            if one.state == "active":
+                self._report.note("pieces that are gone were archived")
+                self._change(partial(_archive, parse_id(one.id)))
+
+    def _change(self, change: Change) -> None:
+        self._changes.append(change)
+        if len(self._changes) >= BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        changes = list(self._changes)
+        self._changes.clear()
+        if not changes or self._dry_run:
+            return
+
+        def all_of_them(writer: Writer) -> None:
+            for change in changes:
+                change(writer)
+
+        self._context.write(all_of_them)
+
+
+def _archive(id: bytes, writer: Writer) -> None:
+    writer.event("archived", id, origin="import")
+
+
+def _mark(one: Memory) -> dict[str, Any]:
+    found = one.metadata.get(INDEXED)
+    return found if isinstance(found, dict) else {}
+
+
+def _reworded(pieces: Sequence[Piece], known: dict[str, Memory]) -> dict[str, str]:
+    """new key -> old key, for statements of a document that stand in the place of others below the same heading."""
+    keys = {one.key for one in pieces}
+    new: dict[str, list[str]] = {}
+    old: dict[str, list[str]] = {}
+    for one in pieces:
+        if "#" in one.key and one.key not in known:
+            new.setdefault(one.key.rpartition("#")[0], []).append(one.key)
+    for key, memory in sorted(known.items(), key=lambda pair: _mark(pair[1]).get("line", 0)):
+        if "#" in key and key not in keys and memory.state == "active":
+            old.setdefault(key.rpartition("#")[0], []).append(key)
+    return {
+        after: before
+        for heading, several in new.items()
+        if len(several) == len(old.get(heading, ()))
+        for after, before in zip(several, old[heading], strict=True)
+    }

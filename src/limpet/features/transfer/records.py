@@ -1,0 +1,217 @@
+"""What every reader yields, and the report that readers and importer write together.
+
+A reader is a function `read(path, report) -> Iterator[Record]`. It trusts nothing in the file: what it does not
+understand goes into the report, with its place, and it goes on. It raises BadInput only when it cannot go on at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ...model.clock import parse_time
+from ...model.dataclass import dataclass, field
+from ...model.encode import PLACES, JsonForm
+from ...model.errors import BadInput, message_of
+from ...model.memory import KINDS
+
+Progress = Callable[[int, int], None]
+# Bad places that a report lists; more are counted.
+MAX_LISTED = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A link from a record to another of the same source, by their ids there."""
+
+    type: str
+    target: str
+    weight: float = 1.0
+    at: int | None = None  # microseconds UTC: since when
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One statement of another program. Times in microseconds UTC."""
+
+    id: str  # the same each time it is read, and of no other record of the source
+    place: str  # where it stands, for the report: "row 7", "notes/a.md:12"
+    content: str
+    kind: str = "fact"
+    topics: tuple[str, ...] = ()
+    created: int | None = None
+    updated: int | None = None
+    valid_to: int | None = None
+    key: str | None = None
+    importance: float | None = None
+    confidence: float | None = None
+    session: str | None = None
+    speaker: str | None = None
+    source: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    links: tuple[Link, ...] = ()
+    vector: bytes | None = None  # float32, little-endian
+    uses: int = 0
+    used: int | None = None
+    archived: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class TransferReport(JsonForm):
+    """What a transfer did. Counts are of memories unless they say otherwise."""
+
+    SHOWN: ClassVar[tuple[str, ...]] = (
+        "new", "changed", "known", "quarantined", "redacted", "links", "vectors", "rejected", "more_rejected", "notes",
+    )  # fmt: skip
+
+    new: int = 0
+    changed: int = 0
+    known: int = 0
+    quarantined: int = 0  # new, and kept out of recall until a person has looked
+    redacted: int = 0  # new, and without the secrets that were in them
+    links: int = 0  # new ones
+    vectors: int = 0  # taken over
+    rejected: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)  # (place, reason)
+    more_rejected: int = 0  # beyond MAX_LISTED
+    notes: Counter[str] = field(default_factory=Counter)  # what was not kept as it was -> how often
+    operation: str | None = None  # of an import that wrote: `undo` takes it
+    progress: Progress | None = None
+
+    def bad(self, place: str, reason: str) -> None:
+        """Something was not understood or not taken."""
+        if len(self.rejected) < MAX_LISTED:
+            self.rejected.append((place[:300], reason[:500]))
+        else:
+            self.more_rejected += 1
+
+    def note(self, what: str, count: int = 1) -> None:
+        """Something is kept in another way, or not at all; nothing is wrong."""
+        self.notes[what] += count
+
+    def at(self, done: int, total: int) -> None:
+        if self.progress:
+            self.progress(min(done, total), total)
+
+
+def interrupted(new: int, *, dry_run: bool) -> KeyboardInterrupt:
+    """What is raised by an import that a person ends: what of it is stored, in words."""
+    if dry_run:
+        return KeyboardInterrupt("nothing is stored: it was a dry run")
+    stored = f"the first {new:,} new memories of it are" if new else "nothing of it is"
+    return KeyboardInterrupt(f"{stored} stored, and the same import goes on from there")
+
+
+def imported_id(format: str, id: str) -> bytes:
+    """The id that a record of another program has here, always: UUIDv8 (RFC 9562) of a hash of both names."""
+    raw = bytearray(hashlib.sha256(f"{format}\0{id}".encode("utf-8", "surrogatepass")).digest()[:16])
+    raw[6] = raw[6] & 0x0F | 0x80
+    raw[8] = raw[8] & 0x3F | 0x80
+    return bytes(raw)
+
+
+_YEAR_2200 = 7_258_118_400_000_000  # below it nothing needs a closer look
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str).encode
+
+
+def digest(*parts: Any) -> str:
+    """A short mark of some JSON values: equal for equal ones."""
+    text = parts[0] if len(parts) == 1 and isinstance(parts[0], str) else _encode(parts)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+# -- what readers have in common: files and values that may be anything
+
+
+def is_own_file(path: Path, report: TransferReport) -> bool:
+    """Whether something in a folder is a file to read; what it is instead goes into the report.
+
+    A link may lead out of the folder; a pipe, a socket or a device may never come to an end.
+    """
+    if path.is_symlink():
+        report.note("links of the file system were not followed")
+        return False
+    if not path.is_file():
+        report.note("pipes, sockets and other things that are no regular files were skipped")
+        return False
+    return True
+
+
+def kind_of(name: Any, others: dict[str, str], default: str = "fact") -> str:
+    """Our kind for a type of theirs."""
+    if not isinstance(name, str):
+        return default
+    plain = name.strip().lower()
+    return plain if plain in KINDS else others.get(plain, default)
+
+
+def seconds(value: Any) -> int | None:
+    """Epoch seconds, perhaps with a fraction -> microseconds. None for none, and for 0. Raises BadInput."""
+    if type(value) is float and 0 < value < _YEAR_2200 / 1_000_000:
+        return round(value * 1_000_000)  # as most are
+    if value is None or value == 0:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _YEAR_2200:
+        raise BadInput(f"not a time: {str(value)[:60]!r}")
+    return in_range(round(value * 1_000_000) if isinstance(value, float) else value * 1_000_000)
+
+
+def in_range(at: int) -> int:
+    """Microseconds within years 1 to 9999. Raises BadInput."""
+    return at if 0 <= at < _YEAR_2200 else parse_time(at, now=0)
+
+
+def moment(value: Any) -> int | None:
+    """ISO 8601 or epoch seconds -> microseconds; None for none. Raises BadInput; words are no times here."""
+    if not isinstance(value, str):
+        return seconds(value)
+    text = value.strip()
+    if not text:
+        return None
+    if not text[0].isdigit() or len(text) > 40:
+        raise BadInput(f"not a time: {text[:60]!r}")
+    # Only forms that fromisoformat reads: parse_time would go on and guess.
+    from datetime import datetime
+
+    from ...model.clock import from_datetime
+
+    try:
+        return in_range(from_datetime(datetime.fromisoformat(text)))
+    except (ValueError, OverflowError):
+        raise BadInput(f"not a time: {text[:60]!r}") from None
+
+
+def time_or_note(
+    read: Callable[[Any], int | None], value: Any, place: str, what: str, report: TransferReport
+) -> int | None:
+    """A time; one that cannot be read is reported, and the record goes on without it."""
+    try:
+        return read(value)
+    except (BadInput, OverflowError) as error:
+        report.bad(place, f"{what}: {message_of(error)}; taken without it")
+        return None
+
+
+def text_list(value: Any) -> list[str]:
+    """The texts in a value that is a text or a list of them; others are left out."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        value = [value]
+    return [one.strip() for one in value if isinstance(one, str) and one.strip()] if isinstance(value, list) else []
+
+
+def topics(*values: Any) -> tuple[str, ...]:
+    """Topics from values that are texts or lists of them: each once, none too long, fifty at most."""
+    given = (one for value in values for one in text_list(value))
+    return tuple(one for one in dict.fromkeys(given) if len(one) <= 200)[:50]
+
+
+def unit(value: Any) -> float | None:
+    """A number from 0 to 1, or None."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        return None
+    return float(value)

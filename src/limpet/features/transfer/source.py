@@ -1,0 +1,300 @@
+"""Reading files that may be anything: lines and JSON in bounded memory, archives with a limit on their size."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from ...model.errors import BadInput
+from ...store.foreign import Cell, ForeignFile, TooLarge
+from .records import Record, TransferReport
+
+# The longest line of JSONL, and the largest item of a JSON array.
+MAX_LINE_BYTES = 16_000_000
+MAX_ITEM_CHARACTERS = 32_000_000
+# What an archive may unpack to, and how far: exports of chats pack about 8 to 1.
+MAX_UNPACKED_BYTES = 4 << 30
+MAX_RATIO = 200
+FREE_BYTES = 64 << 20  # below this no ratio is too high
+CHUNK = 1 << 20
+
+# What zipfile raises for archives that are broken, encrypted or of an unknown kind.
+BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
+
+
+def json_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line number, object) of every line that is one; the others go into the report."""
+    for number, raw in numbered_lines(path, report):
+        try:
+            value = json.loads(raw.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            report.bad(f"line {number}", f"not UTF-8: {error.reason} at {error.start}")
+            continue
+        except (ValueError, RecursionError) as error:
+            report.bad(f"line {number}", f"not JSON: {error}")
+            continue
+        if isinstance(value, dict):
+            yield number, value
+        else:
+            report.bad(f"line {number}", "not a JSON object")
+
+
+def numbered_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, bytes]]:
+    """(number, line) of every line that is not blank and not too long. Raises BadInput for a file without text."""
+    total, done, number = path.stat().st_size, 0, 0
+    with path.open("rb") as file:
+        if b"\0" in file.read(4_096):
+            raise BadInput(f"{path} is not text")
+        file.seek(0)
+        while line := file.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            done += len(line)
+            if number % 500 == 0:
+                report.at(done, total)
+            if len(line) > MAX_LINE_BYTES:
+                report.bad(f"line {number}", f"longer than {MAX_LINE_BYTES:,} bytes")
+                while line and not line.endswith(b"\n"):
+                    line = file.readline(MAX_LINE_BYTES)
+                    done += len(line)
+                continue
+            if number == 1:
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            if line.strip():
+                yield number, line
+    report.at(total, total)
+
+
+@contextlib.contextmanager
+def database(
+    path: Path, report: TransferReport, *, what: str, rows: str, needs: Mapping[str, Sequence[str]], inner: str = ""
+) -> Iterator[ForeignFile]:
+    """`path`, or in a folder the file `inner`, with the tables and columns that it needs. Damage is reported. Raises
+    BadInput.
+    """
+    if inner and path.is_dir():
+        path = path / inner
+        if not path.is_file():
+            raise BadInput(f"{path.parent} holds no {inner}")
+    with ForeignFile(path) as file:
+        if not all(file.has(table, *columns) for table, columns in needs.items()):
+            raise BadInput(f"{path} is no {what}: it has no table of {rows}")
+        report_damage(file, report)
+        yield file
+
+
+def report_damage(file: ForeignFile, report: TransferReport) -> None:
+    """Say that a database is damaged; what can be read of it is read all the same."""
+    damage = file.damage()
+    if damage is not None:
+        report.bad(file.path.name, f"{damage}. What can be read is taken; a repaired copy: sqlite3 FILE .recover")
+
+
+def cell_text(value: Cell, what: str) -> str | None:
+    """The text in a cell of a foreign database. Raises BadInput."""
+    if isinstance(value, TooLarge):
+        raise BadInput(f"{what} is too long: {value:,} bytes")
+    if value is None:
+        return None
+    if not isinstance(value, bytes):
+        return str(value)
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{what} is not UTF-8: {error.reason} at {error.start}") from None
+
+
+def records_of(
+    file: ForeignFile,
+    table: str,
+    columns: Sequence[str],
+    report: TransferReport,
+    record: Callable[[dict[str, Cell], str], Record | None],
+    *,
+    named: str = "row",
+) -> Iterator[Record]:
+    """What `record` makes of each row: it is given the cells and the place, and raises BadInput for what is none."""
+    total = file.count(table)
+    for number, row in enumerate(file.rows(table, columns), 1):
+        if number % 500 == 0 or number == total:
+            report.at(number, total)
+        place = f"{named} {number}"
+        try:
+            one = record(dict(zip(columns, row, strict=True)), place)
+        except BadInput as error:
+            report.bad(place, error.message)
+            continue
+        if one is not None:
+            yield one
+
+
+def plain(row: dict[str, Cell]) -> dict[str, Any]:
+    """The cells with their texts read. Raises BadInput."""
+    return {name: cell_text(cell, name) if isinstance(cell, bytes | TooLarge) else cell for name, cell in row.items()}
+
+
+def json_object(text: str | None, what: str, place: str, report: TransferReport) -> dict[str, Any]:
+    """The object that a cell holds as JSON. Anything else is reported, and the record goes on without it."""
+    if not text:
+        return {}
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        report.bad(place, f"{what} is not JSON: {error}; taken without it")
+        return {}
+    if isinstance(value, dict):
+        return value
+    report.bad(place, f"{what} is no object; taken without it")
+    return {}
+
+
+def json_items(file: IO[bytes], name: str) -> Iterator[Any]:
+    """The items of a JSON array, one at a time, or the one value that a file holds. Raises BadInput where it breaks."""
+    text = _Text(file, name)
+    first = text.peek()
+    if first != "[":
+        value = text.value()
+        if text.peek():
+            raise BadInput(f"{name}: something follows the JSON value")
+        yield value
+        return
+    text.skip()
+    if text.peek() == "]":
+        return
+    while True:
+        yield text.value()
+        mark = text.peek()
+        if mark not in (",", "]"):
+            raise BadInput(f"{name} is not JSON, or was cut off, at character {text.place:,}")
+        text.skip()
+        if mark == "]":
+            return
+
+
+class _Text:
+    """A JSON text, of which only the part that is being read is in memory."""
+
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        import codecs
+
+        self._file, self._name = file, name
+        self._decode = codecs.getincrementaldecoder("utf-8-sig")()
+        self._buffer, self._at, self._before, self._ended = "", 0, 0, False
+        self._json = json.JSONDecoder()
+
+    @property
+    def place(self) -> int:
+        return self._before + self._at
+
+    def _more(self, size: int = CHUNK) -> bool:
+        if self._ended:
+            return False
+        try:
+            raw = self._file.read(size)
+            self._ended = not raw
+            text = self._decode.decode(raw, self._ended)
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{self._name} is not UTF-8: {error.reason}") from None
+        self._buffer = self._buffer[self._at :] + text
+        self._before += self._at
+        self._at = 0
+        return True
+
+    def peek(self) -> str:
+        """The next character that is not white space; empty at the end."""
+        while True:
+            while self._at < len(self._buffer):
+                if not self._buffer[self._at].isspace():
+                    return self._buffer[self._at]
+                self._at += 1
+            if not self._more():
+                return ""
+
+    def skip(self) -> None:
+        self._at += 1
+
+    def value(self) -> Any:
+        self.peek()
+        size = CHUNK
+        while True:
+            try:
+                value, end = self._json.raw_decode(self._buffer, self._at)
+            except RecursionError:
+                raise BadInput(f"{self._name} is nested too deeply at character {self.place:,}") from None
+            except ValueError as error:
+                # It may only be incomplete: read as much again, up to the limit.
+                if len(self._buffer) - self._at > MAX_ITEM_CHARACTERS:
+                    raise BadInput(f"{self._name}: an item is too large at character {self.place:,}") from None
+                if not self._more(size):
+                    raise BadInput(
+                        f"{self._name} is not JSON, or was cut off, at character {self.place:,}: {error}"
+                    ) from None
+                size = min(2 * size, 4 * CHUNK)
+                continue
+            if end == len(self._buffer) and not self._ended and not isinstance(value, dict | list | str):
+                self._more()  # a number may go on
+                continue
+            self._at = end
+            return value
+
+
+class Limited:
+    """A stream that refuses to give more than a limit, whatever was declared."""
+
+    def __init__(self, file: IO[bytes], limit: int, name: str) -> None:
+        self._file, self._left, self._name = file, limit, name
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            part = self._file.read(min(size, CHUNK) if size > 0 else CHUNK)
+        except BROKEN_ZIP as error:
+            raise BadInput(f"{self._name} is damaged: {error or type(error).__name__}") from None
+        self._left -= len(part)
+        if self._left < 0:
+            raise BadInput(f"{self._name} unpacks to more than it may: refused")
+        return part
+
+
+@contextlib.contextmanager
+def member(path: Path, wanted: str) -> Iterator[tuple[Limited, str]]:
+    """A file itself, or from a zip archive (or a folder) the member of that name. Raises BadInput."""
+    if path.is_dir():
+        inner = path / wanted
+        if not inner.is_file():
+            raise BadInput(f"{path} holds no {wanted}")
+        path = inner
+    try:
+        packed = zipfile.is_zipfile(path)
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from None
+    if not packed:
+        with path.open("rb") as file:
+            if file.read(4) == b"PK\x03\x04":
+                raise BadInput(f"{path} is a damaged archive, or was cut off")
+            file.seek(0)
+            yield Limited(file, MAX_UNPACKED_BYTES, path.name), path.name
+        return
+    try:
+        archive = zipfile.ZipFile(path)
+    except BROKEN_ZIP as error:
+        raise BadInput(f"{path} is a damaged archive: {error}") from None
+    with archive:
+        found = [one for one in archive.infolist()[:100_000] if Path(one.filename).name == wanted]
+        if not found:
+            raise BadInput(f"{path} holds no {wanted}")
+        one = min(found, key=lambda info: len(info.filename))
+        limit = min(MAX_UNPACKED_BYTES, max(FREE_BYTES, one.compress_size * MAX_RATIO))
+        if one.file_size > limit:
+            raise BadInput(
+                f"{wanted} in {path} would unpack from {one.compress_size:,} to {one.file_size:,} bytes: refused"
+            )
+        try:
+            unpacked = archive.open(one)
+        except BROKEN_ZIP as error:
+            raise BadInput(f"{wanted} in {path} cannot be read: {error or type(error).__name__}") from None
+        with unpacked:
+            yield Limited(unpacked, limit, f"{wanted} in {path}"), one.filename

@@ -1,0 +1,303 @@
+"""Memories in other programs' formats. Each writer says in the report what its format cannot hold."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from ...model.clock import format_time
+from ...model.dataclass import dataclass
+from ...model.edges import STORED_TYPES, Edge
+from ...model.ids import parse_id
+from ...model.memory import Memory
+from ...rank.adjust import confidence
+from ...store.files import new_file, new_folder
+from ...store.records import Filter
+from .importer import MARK
+from .jsonl import encode
+from .memori import KINDS as MEMORI_KINDS
+from .records import TransferReport, kind_of, moment, text_list
+
+if TYPE_CHECKING:
+    from ...store.contract import Store
+
+PAGE = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What is exported: the memories of some scopes, oldest first, with their links."""
+
+    store: Store
+    scopes: tuple[str, ...] | None  # None = every scope
+    now: int  # microseconds UTC
+    report: TransferReport
+    vectors: bool = False
+    embedder: int | None = None  # whose vectors
+    force: bool = False  # replace a file that is there
+
+    def new_file(self, path: Path) -> AbstractContextManager[IO[bytes]]:
+        """Where it is written to. Raises BadInput, StoreError."""
+        return new_file(path, store=self.store.path, force=self.force)
+
+    def memories(self, *, ended: bool) -> Iterator[Memory]:
+        """Active ones; `ended`: also those that hold no longer. What stays behind is noted."""
+        where = Filter(scopes=self.scopes, as_of=None if ended else self.now)
+        self._note_rest(where)
+        total, done, cursor = self.store.listings.count(where), 0, None
+        while True:
+            page = self.store.listings.page(where, sort="created", limit=PAGE, cursor=cursor, descending=False)
+            for one in page.memories:
+                done += 1
+                yield one
+            self.report.at(done, total)
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    def _note_rest(self, where: Filter) -> None:
+        every = Filter(scopes=self.scopes)
+        rest = self.store.listings.count(every) - self.store.listings.count(where)
+        if rest:
+            self.report.note("memories that do not hold now were left out", rest)
+        for state in ("archived", "retracted", "merged", "quarantined"):
+            count = self.store.listings.count(Filter(scopes=self.scopes, states=(state,)))
+            if count:
+                self.report.note(f"{state} memories were left out", count)
+
+    def sure(self, memory: Memory) -> float:
+        """The confidence of a memory, also of one that was superseded: what it had. A stated one to the last digit."""
+        if memory.stated_confidence is not None:
+            return memory.stated_confidence
+        return confidence(
+            kind=memory.kind,
+            trust=memory.trust,
+            observations=memory.observations,
+            observed_at=memory.observed_at_us,
+            stated=None,
+            now=self.now,
+        )
+
+    def edges(self, ids: set[bytes], types: Sequence[str]) -> Iterator[tuple[Edge, int]]:
+        """Links between these memories, and since when each holds."""
+        found = [edge for edge in self.store.edges.all(types) if edge.source in ids and edge.target in ids]
+        for start in range(0, len(found), PAGE):
+            part = found[start : start + PAGE]
+            events = self.store.ledger.events(ids=[edge.event for edge in part if edge.event is not None])
+            since = {event.id: event.data.get("since") for event in events}
+            for edge in part:
+                at = since.get(edge.event) if edge.event is not None else None
+                yield edge, at if isinstance(at, int) else edge.recorded_at
+
+
+def mark_of(memory: Memory) -> dict[str, Any]:
+    """What an import left in the metadata."""
+    mark = memory.metadata.get(MARK)
+    return mark if isinstance(mark, dict) else {}
+
+
+def own_metadata(memory: Memory) -> dict[str, Any]:
+    return {name: value for name, value in memory.metadata.items() if name != MARK}
+
+
+def note_lost(memories: Iterable[Memory], report: TransferReport, lost: dict[str, Callable[[Memory], object]]) -> None:
+    """Count what a format has no place for."""
+    for memory in memories:
+        for what, there in lost.items():
+            if there(memory):
+                report.note(f"{what}: no place in this format")
+
+
+# -- Memori
+
+
+def write_memori(source: Source, path: Path) -> int:
+    """JSONL as `memori import` reads it. Returns the number of memories."""
+    written = 0
+    names: set[str] = set()
+    with source.new_file(path) as file:
+        for part in _parts(source.memories(ended=False)):
+            vectors = _vectors(source, part)
+            for memory in part:
+                mark = mark_of(memory)
+                id = str(mark.get("id")) if mark.get("from") == "memori" else memory.id
+                id = memory.id if id in names else id
+                names.add(id)
+                updated = _parsed(mark.get("updated")) or max(memory.valid_from_us, _parsed(mark.get("created")) or 0)
+                line = {
+                    "id": id,
+                    "content": memory.content,
+                    "metadata": _memori_metadata(memory) or None,
+                    "created_at": (_parsed(mark.get("created")) or memory.valid_from_us) / 1e6,
+                    "updated_at": updated / 1e6,
+                    "last_accessed": (memory.used_at_us or 0) / 1e6,
+                    "access_count": memory.uses,
+                    "vector": vectors.get(memory.id),
+                }
+                file.write((encode(line) + "\n").encode())
+                written += 1
+            note_lost(part, source.report, {"the end of validity": lambda one: one.valid_to, "pins": _pinned})
+    ids = source.store.edges.leaving(Filter(scopes=source.scopes), STORED_TYPES)
+    if ids:
+        source.report.note("links: no place in this format", len(ids))
+    return written
+
+
+def _memori_metadata(memory: Memory) -> dict[str, Any]:
+    """Their metadata as it was; what it does not say already beside it."""
+    found = own_metadata(memory)
+    if kind_of(found.get("type"), MEMORI_KINDS) != memory.kind:
+        found["type"] = memory.kind
+    given = [*text_list(found.get("topic")), *text_list(found.get("topics"))]
+    given += text_list(found.get("tags"))
+    if list(dict.fromkeys(given)) != list(memory.topics):
+        found["topics"] = list(memory.topics)
+    for name, value in (
+        ("key", memory.key),
+        ("session", memory.session),
+        ("speaker", memory.speaker),
+        ("confidence", memory.stated_confidence),
+        ("source", memory.source),
+        ("importance", memory.importance if memory.importance != 0.5 else None),
+        ("scope", memory.scope if mark_of(memory).get("from") != "memori" else None),
+    ):
+        if value is not None:
+            found.setdefault(name, value)
+    return found
+
+
+def _vectors(source: Source, part: Sequence[Memory]) -> dict[str, list[float]]:
+    if not source.vectors or source.embedder is None:
+        return {}
+    import numpy as np
+
+    ids = [parse_id(one.id) for one in part]
+    memory_of = {
+        one.text_id: one.id
+        for one in source.store.search.candidates(source.store.search.texts_of(ids), Filter(scopes=source.scopes))
+    }
+    names = {parse_id(one.id): one.id for one in part}
+    return {
+        names[memory_of[text_id]]: np.frombuffer(exact, dtype=np.float16).astype(np.float32).tolist()
+        for text_id, exact in source.store.vectors.exact(source.embedder, list(memory_of))
+    }
+
+
+# -- the MCP reference memory server
+
+
+def write_mcp(source: Source, path: Path) -> int:
+    """JSONL of entities and relations. A memory is an observation of what it is about: its entity, or first topic."""
+    entities: dict[str, tuple[str, list[str]]] = {}
+    of: dict[bytes, str] = {}
+    relations: dict[tuple[str, str, str], None] = {}
+    written = 0
+    for memory in source.memories(ended=False):
+        written += 1
+        data = own_metadata(memory)
+        relation = data.get("relation")
+        if isinstance(relation, dict) and set(relation) == {"from", "type", "to"}:
+            relations[str(relation["from"]), str(relation["type"]), str(relation["to"])] = None
+            continue
+        name = data.get("entity")
+        name = name if isinstance(name, str) and name else memory.topics[0] if memory.topics else memory.scope
+        type = data.get("entity_type")
+        known = entities.setdefault(name, (type if isinstance(type, str) else "topic", []))
+        of[parse_id(memory.id)] = name
+        if "entity" in data and "observation" not in data:
+            continue
+        known[1].append(memory.content.removeprefix(f"{name}: "))
+        source.report.note("times, kinds, confidence, sessions and other metadata: no place in this format")
+    for edge, _ in source.edges(set(of), STORED_TYPES):
+        ends = of[edge.source], of[edge.target]
+        if ends[0] == ends[1]:
+            source.report.note("links between two observations of one entity: no place in this format")
+        elif edge.type != "related_to" or not any((one[0], one[2]) in (ends, ends[::-1]) for one in relations):
+            relations.setdefault((ends[0], edge.type, ends[1]))
+    with source.new_file(path) as file:
+        for name, (type, texts) in entities.items():
+            line = {"type": "entity", "name": name, "entityType": type, "observations": list(dict.fromkeys(texts))}
+            file.write((encode(line) + "\n").encode())
+        for source_name, type, target in relations:
+            line = {"type": "relation", "from": source_name, "to": target, "relationType": type}
+            file.write((encode(line) + "\n").encode())
+    return written
+
+
+# -- Markdown
+
+
+def write_markdown(source: Source, path: Path) -> int:
+    """A folder: a file a topic, a list item a memory, with what else is known of it in a comment that people skip."""
+    written = 0
+    files: dict[str, str] = {}  # first topic -> file name
+    with new_folder(path, store=source.store.path) as folder:
+        for part in _parts(source.memories(ended=False)):
+            texts: dict[str, list[str]] = {}
+            for memory in part:
+                topic = memory.topics[0] if memory.topics else ""
+                if topic not in files:
+                    files[topic] = _file_name(topic or memory.scope, set(files.values()))
+                    texts[topic] = [f"# {' '.join((topic or memory.scope).split())}\n\n"]
+                texts.setdefault(topic, []).append(_item(memory))
+                written += 1
+            for topic, items in texts.items():
+                with (folder / files[topic]).open("a", encoding="utf-8", newline="\n") as file:
+                    file.writelines(items)
+            note_lost(part, source.report, {"pins": _pinned, "use counts": lambda one: one.uses})
+    links = source.store.edges.leaving(Filter(scopes=source.scopes), STORED_TYPES)
+    if links:
+        source.report.note("links: no place in this format", len(links))
+    return written
+
+
+def _item(memory: Memory) -> str:
+    first, *rest = memory.content.strip().replace("\r\n", "\n").split("\n")
+    lines = [f"- {first}", *(f"  {line}" if line.strip() else "" for line in rest)]
+    facts: dict[str, Any] = {"id": memory.id, "kind": memory.kind, "since": format_time(memory.valid_from)}
+    for name, value in (
+        ("until", format_time(memory.valid_to)),
+        ("topics", list(memory.topics)),
+        ("key", memory.key),
+        ("session", memory.session),
+        ("speaker", memory.speaker),
+        ("confidence", memory.stated_confidence),
+        ("importance", memory.importance if memory.importance != 0.5 else None),
+        ("metadata", own_metadata(memory) or None),
+    ):
+        if value is not None:
+            facts[name] = value
+    mark = json.dumps(facts, ensure_ascii=False, separators=(",", ":")).replace(">", "\\u003e")
+    return "\n".join(lines) + f" <!-- limpet {mark} -->\n\n"
+
+
+def _file_name(topic: str, taken: set[str]) -> str:
+    plain = re.sub(r"[^\w]+", "-", topic.lower()).strip("-_")[:60] or "notes"
+    name, number = f"{plain}.md", 1
+    while name in taken or name.lower() in ("claude.md", "agents.md", "gemini.md", "agent.md"):
+        number += 1
+        name = f"{plain}-{number}.md"
+    return name
+
+
+def _parts(memories: Iterator[Memory]) -> Iterator[list[Memory]]:
+    part: list[Memory] = []
+    for memory in memories:
+        part.append(memory)
+        if len(part) == PAGE:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def _parsed(value: Any) -> int | None:
+    return moment(value) if isinstance(value, str) else None
+
+
+def _pinned(memory: Memory) -> bool:
+    return memory.pinned

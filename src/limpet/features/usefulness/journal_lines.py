@@ -1,0 +1,75 @@
+"""The journal for a person: its lines by number, session, age and words, and erasing them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...model.clock import Instant
+from ...model.dataclass import dataclass, field
+from ...model.encode import TIME, JsonForm
+from ...model.errors import BadInput, NotFound
+from ...model.memory import check_list
+from ...text.whole_words import all_stand
+
+if TYPE_CHECKING:
+    from ...context import Context, Time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalLine(JsonForm):
+    """A line of the journal as a person finds it: by a number that it keeps while it is there."""
+
+    number: int
+    at_us: int = field(metadata=TIME)  # microseconds UTC
+    session: str
+    kind: str  # asked, did, failed or said
+    what: str
+    at = Instant("at_us")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped(JsonForm):
+    """Lines of the journal that were erased, or would be. `erased`: their bytes are gone from the files too."""
+
+    lines: tuple[JournalLine, ...]
+    erased: bool
+
+
+def lines(
+    context: Context, numbers: Sequence[int], *, session: str | None, since: Time, until: Time, match: str | None
+) -> list[JournalLine]:
+    stand = all_stand(match or "")
+    begin, end = context.time(since), context.time(until)
+    wanted = frozenset(check_list("numbers", numbers))
+    return [
+        JournalLine(number=number, at_us=one.at_us, session=one.session, kind=one.kind, what=one.what)
+        for number, one in context.store.journal.numbered(context.scope)
+        if (not wanted or number in wanted)
+        and session in (None, one.session)
+        and (begin is None or one.at_us >= begin)
+        and (end is None or one.at_us < end)
+        and stand(one.what)
+    ]
+
+
+def drop(
+    context: Context,
+    numbers: Sequence[int],
+    *,
+    session: str | None,
+    since: Time,
+    until: Time,
+    match: str | None,
+    dry_run: bool,
+) -> Dropped:
+    if not numbers and (match is None or not match.split()) and session is None and since is None and until is None:
+        raise BadInput("say which lines: their numbers, words, a session or an age", hint="`limpet journal` lists them")
+    found = lines(context, numbers, session=session, since=since, until=until, match=match)
+    if missing := sorted(set(numbers) - {one.number for one in found}):
+        raise NotFound(
+            f"no line {', '.join(map(str, missing))} in the journal of {context.scope}",
+            hint="`limpet journal` lists them with their numbers",
+        )
+    gone = bool(found) and not dry_run and context.store.journal.drop(context.scope, [one.number for one in found])
+    return Dropped(lines=tuple(found), erased=gone)

@@ -1,0 +1,187 @@
+"""Who is answered: our host, our origin, a browser that came by the one link that was printed, a form that we made.
+
+A page of another site in the same browser, also one that lets its name point to this machine, fails the first two;
+what it makes the browser send carries no cookie; and a form that it makes up has no token.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import deque
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING, Protocol
+
+from ...model.errors import LimpetError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HOST = "127.0.0.1"
+# Nothing but our own files, and no code or style in a page. What a browser refuses for it is told to /csp.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self';"
+    " base-uri 'none'; frame-ancestors 'none'; report-uri /csp"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    # With no-referrer a browser would send `Origin: null` with our own forms.
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+# Purges in so many seconds: a script that got past all else cannot empty a store before somebody looks.
+PURGES, PURGE_SECONDS = 5, 60.0
+
+
+class NotAllowed(LimpetError):
+    """Whose browser it is is known; what it asked for is not theirs to see or do."""
+
+    code = "forbidden"
+
+
+class Visitor:
+    """Whose browser it is: of `limpet ui` the owner's, who may do all and sees every scope."""
+
+    id = ""
+
+    def __init__(self) -> None:
+        self.form_token = secrets.token_urlsafe(32)
+        self._purges: deque[float] = deque(maxlen=PURGES)
+
+    def may(self, role: str) -> bool:  # noqa: ARG002
+        """`role`: read, write, review, admin, or owner."""
+        return True
+
+    def sees(self, scope: str) -> bool:  # noqa: ARG002
+        """Whether they may see a scope; "" stands for all of them."""
+        return True
+
+    def usual(self) -> str:
+        """The scope that is shown where none was chosen; "": all."""
+        return ""
+
+    def may_purge(self) -> bool:
+        """Whether another purge may be made now, which is counted then."""
+        now = time.monotonic()
+        if len(self._purges) == PURGES and now - self._purges[0] < PURGE_SECONDS:
+            return False
+        self._purges.append(now)
+        return True
+
+
+class Guard(Protocol):
+    """Who is answered, and under what names. `stranger`: what to do, for who is not known."""
+
+    hosts: frozenset[str]
+    origins: frozenset[str]
+    cookie: str
+    stranger: str
+    refused_by_policy: int
+
+    def visitor(self, cookies: str) -> Visitor | None:
+        """Who has the cookie that was given, in a Cookie header."""
+
+
+class Access:
+    """The secrets of one start. `link` lets one browser in, once; it gets a cookie that was nowhere before."""
+
+    stranger = "open the link that `limpet ui` printed; it lets one browser in, once. Start it again for a new one"
+
+    def __init__(self, port: int, *, link: str | None = None) -> None:
+        self.hosts = frozenset(f"{name}:{port}" for name in (HOST, "localhost"))
+        self.origins = frozenset(f"http://{host}" for host in self.hosts)
+        # Pages of another port share the cookies of a host.
+        self.cookie = f"limpet-{port}"
+        self.refused_by_policy = 0
+        self._owner = Visitor()
+        self._link: str | None = link or secrets.token_urlsafe(32)
+        self._session: str | None = None
+
+    @property
+    def form_token(self) -> str:
+        return self._owner.form_token
+
+    @property
+    def link(self) -> str | None:
+        """What the address of /enter must have; None once it was used."""
+        return self._link
+
+    def enter(self, given: str) -> str | None:
+        """The value of the cookie for who has the link; None for everybody else, and the second time."""
+        if self._link is None or not secrets.compare_digest(given.encode(), self._link.encode()):
+            return None
+        self._link, self._session = None, secrets.token_urlsafe(32)
+        return self._session
+
+    def visitor(self, cookies: str) -> Visitor | None:
+        try:
+            given = SimpleCookie(cookies).get(self.cookie)
+        except CookieError:
+            return None
+        value = "" if given is None else given.value
+        known = self._session is not None and secrets.compare_digest(value.encode(), self._session.encode())
+        return self._owner if known else None
+
+
+def guarded(app: ASGIApp, access: Guard, refused: ASGIApp) -> ASGIApp:
+    """`app` for whom `access` knows, and the headers on every answer. `refused`: says so to others, by `scope["why"]`.
+
+    Whoever is not known may only open the link, and get the files that every page is made of.
+    """
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                given = {name.lower() for name, _ in message["headers"]}
+                more = {"cache-control": "no-store"} | HEADERS
+                message["headers"] = [
+                    *message["headers"],
+                    *((name.encode(), value.encode()) for name, value in more.items() if name.encode() not in given),
+                ]
+            await send(message)
+
+        if scope["type"] == "lifespan":
+            await app(scope, receive, send)
+            return
+        why = _why_not(scope, access)
+        if why is not None:
+            await refused({**scope, "why": why}, receive, with_headers)
+            return
+        await app(scope, receive, with_headers)
+
+    return guard
+
+
+def _why_not(scope: Scope, access: Guard) -> tuple[int, str] | None:
+    """The status and the reason for which a request is not answered; None when it is, of `scope["visitor"]`."""
+    if scope["type"] != "http":
+        return 400, "only HTTP is answered here"
+    headers: dict[str, list[str]] = {}
+    for name, value in scope["headers"]:
+        headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    # Two of a header would be read by one program so, and by another otherwise.
+    if any(len(headers.get(name, ())) > 1 for name in ("host", "origin", "content-type")):
+        return 400, "a header was sent twice"
+    origin = headers.get("origin", [None])[0]
+    if headers.get("host", [""])[0] not in access.hosts:
+        return 421, f"this address is not limpet's: {access.stranger}"
+    if origin is not None and origin not in access.origins:
+        return 403, "another site asked for this"
+    if scope["method"] not in ("GET", "HEAD", "POST"):
+        return 405, "only GET and POST are answered here"
+    if scope["method"] == "POST" and origin is None:
+        return 403, "it was not said which page sent this"
+    # A picture or a script that another site has put into its page; a person who follows a link navigates.
+    if (
+        headers.get("sec-fetch-site", ["none"])[0] in ("cross-site", "same-site")
+        and headers.get("sec-fetch-mode", ["navigate"])[0] != "navigate"
+    ):
+        return 403, "another site asked for this"
+    if scope["path"] in ("/enter",) or scope["path"].startswith("/static/"):
+        return None
+    scope["visitor"] = access.visitor("; ".join(headers.get("cookie", ())))
+    return (401, access.stranger) if scope["visitor"] is None else None

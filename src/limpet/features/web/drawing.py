@@ -1,0 +1,170 @@
+"""Drawings of the page as numbers for SVG: links around memories, and one memory along both clocks."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ...history.view import Node
+    from ...history.walk import Subgraph
+    from ...model.memory import Memory
+
+# Around a point that others stand at, no label is written when more than so many are drawn.
+MOST_LABELS, LABEL_CHARACTERS = 60, 34
+
+
+class Point(NamedTuple):
+    """A memory of a drawing. `label`: "" where there is no room for one."""
+
+    node: Node
+    name: str  # the short id
+    x: float
+    y: float
+    size: float
+    label: str
+    anchor: str  # of the label, as SVG calls it: away from the middle, and over what is there
+    at: tuple[float, float]  # where it stands
+    seed: bool
+
+
+class Drawing(NamedTuple):
+    points: list[Point]
+    lines: dict[str, str]  # type of link -> the path of all of that type
+    wide: float
+    high: float
+
+
+def radial(
+    found: Subgraph, seeds: Sequence[str], abbreviate: Callable[[list[str]], list[str]], *, wide: float, high: float
+) -> Drawing:
+    """Memories on rings by their distance from `seeds`, each among the ones it was reached from: the same picture
+    for the same graph, in time that grows with its links. `wide`, `high`: of the drawing, in its units.
+    """
+    nodes = {one.id: one for one in found.nodes}
+    names = dict(zip(nodes, abbreviate(list(nodes)), strict=True))
+    near: dict[str, list[str]] = {id: [] for id in nodes}
+    for link in found.links:
+        near[link.source].append(link.target)
+        near[link.target].append(link.source)
+    roots = [id for id in dict.fromkeys(seeds) if id in nodes]
+    below, depth = _tree(roots, near)
+    places = _angles(roots, below)
+    rings = max(depth.values(), default=0) or 1
+    first = 0 if len(roots) == 1 else 1
+    points, xy = [], {}
+    few = len(nodes) <= MOST_LABELS
+    for id in depth:
+        share = (depth[id] + first) / (rings + first)
+        angle = places[id]
+        x = wide / 2 + math.cos(angle) * share * (wide / 2 - (220 if few else 16))
+        y = high / 2 + math.sin(angle) * share * (high / 2 - 18)
+        xy[id] = (x, y)
+        label = " ".join(nodes[id].content.split()) if few or depth[id] == 0 or len(near[id]) > 8 else ""
+        size = min(4 + 1.6 * math.sqrt(len(near[id])), 14)
+        label = label if len(label) <= LABEL_CHARACTERS else label[: LABEL_CHARACTERS - 1] + "…"
+        seed = depth[id] == 0
+        anchor, at = "start", (x + size + 4, y + 4)
+        if seed and len(roots) == 1:
+            anchor, at = "middle", (x, y - size - 6)
+        elif x < wide / 2 - 1:
+            anchor, at = "end", (x - size - 4, y + 4)
+        points.append(Point(nodes[id], names[id], x, y, size, label, anchor, at, seed))
+    lines: dict[str, list[str]] = {}
+    for one in found.links:
+        if one.source != one.target:
+            (x1, y1), (x2, y2) = xy[one.source], xy[one.target]
+            lines.setdefault(one.type, []).append(f"M{x1:.0f} {y1:.0f}L{x2:.0f} {y2:.0f}")
+    return Drawing(points, {type: "".join(several) for type, several in lines.items()}, wide, high)
+
+
+def _tree(roots: list[str], near: dict[str, list[str]]) -> tuple[dict[str, list[str]], dict[str, int]]:
+    """What hangs below each, and how far it is: breadth first, so that every one hangs as near as it can."""
+    below: dict[str, list[str]] = {id: [] for id in near}
+    depth = dict.fromkeys(roots, 0)
+    left = deque(roots)
+    while left:
+        id = left.popleft()
+        for other in near[id]:
+            if other not in depth:
+                depth[other] = depth[id] + 1
+                below[id].append(other)
+                left.append(other)
+    return below, depth
+
+
+def _angles(roots: list[str], below: dict[str, list[str]]) -> dict[str, float]:
+    """The angle of each: what hangs below it has a share of its parent's, as large as its ends are many."""
+    order: list[str] = []
+    left = list(roots)
+    while left:
+        id = left.pop()
+        order.append(id)
+        left += below[id]
+    ends: dict[str, int] = {}
+    for id in reversed(order):
+        ends[id] = sum(ends[one] for one in below[id]) or 1
+    whole = sum(ends[id] for id in roots) or 1
+    # The first ones lie to the right, where there is room for what they say.
+    first = roots[0] if len(roots) > 1 else next(iter(below[roots[0]]), roots[0]) if roots else ""
+    start = -math.pi * ends.get(first, 0) / whole
+    spans: list[tuple[str, float, float]] = []
+    for id in roots:
+        width = 2 * math.pi * ends[id] / whole
+        spans.append((id, start, width))
+        start += width
+    found: dict[str, float] = {}
+    while spans:
+        id, begin, width = spans.pop()
+        found[id] = begin + width / 2
+        for one in below[id]:
+            part = width * ends[one] / ends[id]
+            spans.append((one, begin, part))
+            begin += part
+    return found
+
+
+class Lane(NamedTuple):
+    """A stretch of time of one clock. `open`: it has not ended."""
+
+    x: float
+    width: float
+    y: float
+    said: str
+    open: bool
+    current: bool
+
+
+class Clocks(NamedTuple):
+    known: list[Lane]  # versions along the time in which the store held them
+    held: list[Lane]  # when they hold in the world
+    now: float
+    start: int
+    end: int
+
+
+def both_clocks(versions: Sequence[Memory], now: int, wide: float = 640) -> Clocks:
+    """Every version of a memory along the clock of the store and along that of the world."""
+    times = [now]
+    for one in versions:
+        several = (one.valid_from_us, one.valid_to_us, one.recorded_at_us, one.retired_at_us)
+        times += [at for at in several if at is not None]
+    start, end = min(times), max(times)
+    span = max(end - start, 1)
+    end += span // 20  # an open end goes on beyond now
+    scale = wide / max(end - start, 1)
+
+    def lane(begin: int, until: int | None, said: str, place: int, current: bool) -> Lane:
+        x = (begin - start) * scale
+        width = max(((end if until is None else until) - begin) * scale, 3)
+        return Lane(min(x, wide - 3), width, place * 18, said, until is None, current)
+
+    known = [
+        lane(one.recorded_at_us, one.retired_at_us, f"version {place}", 0, one.retired_at_us is None)
+        for place, one in enumerate(versions, 1)
+    ]
+    last = versions[-1:]
+    held = [lane(one.valid_from_us, one.valid_to_us, "holds", 0, one.valid_to_us is None) for one in last]
+    return Clocks(known, held, (now - start) * scale, start, end)

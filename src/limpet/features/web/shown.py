@@ -1,0 +1,238 @@
+"""How templates show things: times, sizes, texts with what cannot be seen in them, differences, bars and lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...model.clock import format_time, to_datetime
+from ...model.errors import counted
+from ...model.ids import shorten_ids
+from ...model.memory import KINDS, ORIGINS
+from ...remember.replacement import SPEAKERS
+
+if TYPE_CHECKING:
+    from ...rank.trace import Trace
+
+# Controls, marks that turn the direction of writing, and what has no width: a text shows otherwise than it reads.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
+)
+_PIECES = re.compile(r"\s+|\w+|[^\w\s]")
+# More of two texts is not compared word by word.
+MOST_PIECES = 6_000
+_MINUTE, _HOUR, _DAY = 60_000_000, 3_600_000_000, 86_400_000_000
+
+
+def text(value: str | None) -> str:
+    """A text whose invisible characters can be seen: ⟨202E⟩."""
+    return _UNSEEN.sub(lambda found: f"⟨{ord(found[0]):04X}⟩", value or "")
+
+
+def excerpt(value: str | None, most: int = 280) -> str:
+    flat = text(value)
+    return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
+
+
+def day(at: int | None) -> str:
+    return (format_time(at) or "")[:10]
+
+
+def moment(at: int | None) -> str:
+    """2026-01-31 09:30 UTC."""
+    return "" if at is None else to_datetime(at).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def iso(at: int | None) -> str:
+    return format_time(at) or ""
+
+
+def ago(at: int | None, now: int) -> str:
+    """In words, down to minutes: "3 days ago"."""
+    if at is None:
+        return "never"
+    past = now - at
+    size, unit = next(
+        ((size, unit) for size, unit in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")) if abs(past) >= size),
+        (0, ""),
+    )
+    if not size:
+        return "just now"
+    count = abs(past) // size
+    if unit == "day" and count > 60:
+        return day(at)
+    return f"{'' if past > 0 else 'in '}{count} {unit}{'s' * (count > 1)}{' ago' if past > 0 else ''}"
+
+
+def every(interval: int) -> str:
+    """In words, in the largest unit of which it is a whole number: "12 hours", "day"."""
+    size, unit = next(
+        (one for one in ((7 * _DAY, "week"), (_DAY, "day"), (_HOUR, "hour")) if interval % one[0] == 0),
+        (_MINUTE, "minute"),
+    )
+    count = max(interval // size, 1)
+    return unit if count == 1 else f"{count:,} {unit}s"
+
+
+# What the word for a confidence means, which by itself says little.
+SURE = {
+    "stated": "said, not yet confirmed",
+    "repeated": "said on several days, not yet confirmed",
+    "confirmed": "said by the user or on many days, or confirmed in review",
+    "doubtful": "in doubt: said to be wrong, or an old opinion that nobody repeated",
+}
+
+
+def sure(word: str) -> str:
+    return SURE.get(word, "believed no longer")
+
+
+def size(count: int) -> str:
+    amount, unit = next(
+        ((count / scale, unit) for scale, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")) if count >= scale),
+        (count, "bytes"),
+    )
+    return f"{amount:,.0f} {unit}" if unit == "bytes" else f"{amount:,.1f} {unit}"
+
+
+def difference(before: str, after: str) -> list[tuple[str, str]]:
+    """(same, gone or new; text) word by word; whole where they are long."""
+    a, b = _PIECES.findall(text(before)), _PIECES.findall(text(after))
+    if len(a) + len(b) > MOST_PIECES:
+        return [("same", text(after))] if before == after else [("gone", text(before)), ("new", text(after))]
+    parts: list[tuple[str, str]] = []
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if tag == "equal":
+            parts.append(("same", "".join(a[i1:i2])))
+            continue
+        parts += [("gone", "".join(a[i1:i2]))] * (i1 < i2) + [("new", "".join(b[j1:j2]))] * (j1 < j2)
+    return parts
+
+
+class Bar(NamedTuple):
+    """A part of a drawing, in its units."""
+
+    name: str
+    x: float
+    y: float
+    width: float
+    height: float
+    value: float
+    said: str = ""
+
+
+# A drawing of growth: as wide and as high as this, so many columns at most.
+WIDE, HIGH, COLUMNS = 720, 140, 36
+
+
+class Growth(NamedTuple):
+    """Memories stored over time by kind. `unit`: what a column stands for."""
+
+    bars: list[Bar]
+    labels: list[tuple[float, str]]
+    rows: list[tuple[str, int]]
+    unit: str
+    most: int
+
+
+def _columns(days: Sequence[str]) -> tuple[str, list[str], Callable[[str], str]]:
+    """What a column stands for, the columns from the first day to the last, and the column of a day."""
+
+    def week(day: str) -> str:
+        number = date.fromisoformat(day).toordinal()
+        return date.fromordinal(number - (number - 1) % 7).isoformat()
+
+    ways: tuple[tuple[str, Callable[[str], str]], ...] = (
+        ("day", lambda day: day), ("week", week), ("month", lambda day: day[:7]), ("year", lambda day: day[:4])
+    )  # fmt: skip
+    if not days:
+        return "day", [], ways[0][1]
+    first, last = (date.fromisoformat(day).toordinal() for day in (days[0], days[-1]))
+    steps = {"day": 1, "week": 7, "month": 28, "year": 365}
+    unit, name_of = next((way for way in ways if (last - first) // steps[way[0]] < COLUMNS), ways[-1])
+    every = (date.fromordinal(number).isoformat() for number in range(first, last + 1))
+    return unit, list(dict.fromkeys(map(name_of, every)))[-COLUMNS:], name_of
+
+
+def growth(counts: Mapping[tuple[str, ...], int]) -> Growth:
+    """Columns of the counts by (day, kind): of days, of months or of years, whatever fits."""
+    unit, names, name_of = _columns(sorted({one for one, _ in counts}))
+    columns: dict[str, dict[str, int]] = {name: {} for name in names}
+    for (one, kind), count in counts.items():
+        if (of := columns.get(name_of(one))) is not None:
+            of[kind] = of.get(kind, 0) + count
+    most = max((sum(columns[name].values()) for name in names), default=1)
+    step = WIDE / max(len(names), 8)
+    bars, labels = [], []
+    for place, name in enumerate(names):
+        below = 0.0
+        for kind in KINDS:
+            count = columns[name].get(kind, 0)
+            height = HIGH * count / most
+            if count:
+                said = f"{name}: {counted(count, kind)}"
+                bars.append(Bar(kind, place * step + 1, HIGH - below - height, step - 2, height, count, said))
+            below += height
+        if place % max(1, len(names) // 6) == 0:
+            labels.append((place * step + 1, name))
+    return Growth(bars, labels, [(name, sum(columns[name].values())) for name in names], unit, most)
+
+
+# Which family a signal belongs to; the others say something of the form of a text.
+FAMILIES = {
+    "words": ("lexical", "coverage", "fields"),
+    "meaning": ("vector", "brief_vector", "word_vectors"),
+    "neighbours": ("lexical_previous", "lexical_next", "lexical_around", "vector_previous", "vector_next",
+                   "vector_around", "coverage_around"),
+    "session": ("session", "session_vector"),
+    "time": ("date", "tells_when", "recent"),
+    "person": ("speaker", "by_person", "asked_of_agent"),
+    "links": ("graph",),
+}  # fmt: skip
+_FAMILY = {name: family for family, names in FAMILIES.items() for name in names}
+
+
+def family_of(signal: str) -> str:
+    return _FAMILY.get(signal, "form")
+
+
+def families(trace: Trace) -> dict[str, float]:
+    """What each family of signals brought to a score."""
+    found: dict[str, float] = {}
+    for name, one in trace.signals.items():
+        family = family_of(name)
+        found[family] = found.get(family, 0.0) + one.contribution
+    return {family: value for family, value in found.items() if abs(value) >= 0.005}
+
+
+def signals(found: Mapping[str, float], scale: float, wide: float = 640) -> list[Bar]:
+    """Bars of what each family brought, side by side; what counts against it in a row below."""
+    bars, ends = [], {True: 0.0, False: 0.0}
+    for name, value in found.items():
+        width = wide * abs(value) / scale if scale else 0.0
+        if width >= 0.5:
+            y = 0 if value > 0 else 15
+            bars.append(Bar(name, ends[value > 0], y, max(width - 1, 0.5), 12, value, f"{name} {value:+.2f}"))
+            ends[value > 0] += width
+    return bars
+
+
+FILTERS = {
+    "text": text, "excerpt": excerpt, "day": day, "moment": moment, "iso": iso, "ago": ago, "every": every,
+    "size": size, "sure": sure, "counted": counted,
+    "family": family_of, "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
+}  # fmt: skip
+# How far a statement has come (rank/adjust.py), for a reader.
+STAGES = {"observation": "said once", "hypothesis": "said again on another day", "verified": "confirmed"}
+GLOBALS: dict[str, Any] = {
+    "KINDS": KINDS,
+    "STAGES": STAGES,
+    "ORIGINS": ORIGINS,
+    "SPEAKERS": SPEAKERS,
+    "difference": difference,
+    "HIGH": HIGH,
+    "WIDE": WIDE,
+}

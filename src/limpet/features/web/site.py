@@ -1,0 +1,416 @@
+"""The page as a program: which view answers what, what a view is given, errors as pages, and news of changes."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import secrets
+import shlex
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from urllib.parse import parse_qs, urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from ...model.clock import Clock, SystemClock
+from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound, StoreReadOnly
+from ...model.memory import GLOBAL_SCOPE
+from . import shown
+from .access import Access, Guard, NotAllowed, Visitor, guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from ...api import Limpet
+    from ...remember.operations import Operation
+    from ...remember.review import ReviewItem
+    from ...work.doctor import Check
+
+T = TypeVar("T")
+HERE = Path(__file__).parent
+# A text of a memory, percent-encoded, and something around it.
+MOST_BYTES = 4_000_000
+# How often it is asked whether the store changed, and a browser told that we are still there.
+LOOK_SECONDS, ALIVE_SECONDS = 1.0, 15.0
+# Answers that are kept, and what nobody waits for a second time.
+MOST_KEPT, WAIT_SECONDS = 200, 0.1
+# The page that started it is finished first.
+LATER_SECONDS = 0.05
+# Operations of one form that one undo takes back: as many as an address can name.
+MOST_DONE = 100
+# Of the review list.
+MOST_WAITING = 1_000
+SCOPE, THEME = "limpet-scope", "limpet-theme"
+STATUS: dict[type[LimpetError], int] = {
+    NotFound: 404,
+    ChangedSince: 409,
+    BadInput: 400,
+    StoreReadOnly: 403,
+    NotAllowed: 403,
+}
+# What can be said at the top of a page after a change, besides what the log says of it.
+SAID = {
+    "unchanged": "Nothing changed: it was so already.",
+    "waits": "It waits on the review list: something that is trusted more says otherwise.",
+    "done": "Done.",
+    "purged": "Erased for good.",
+    "undone": "Taken back. The page Changes has a button to put it back.",
+}
+
+
+class Kept(NamedTuple):
+    """What was made when the store's watermark was `mark`, how long that took, and whether it is made again now."""
+
+    mark: str
+    value: Any
+    seconds: float
+    again: bool = False
+
+
+class Site:
+    """An open store as pages show it, and the secrets of this start."""
+
+    def __init__(
+        self, memory: Limpet, access: Guard, *, read_only: bool = False, words: tuple[str, ...] = (),
+        clock: Clock | None = None, team: bool = False,
+    ) -> None:  # fmt: skip
+        self.memory, self.access, self.words, self.team = memory, access, words, team
+        self.read_only = read_only or memory.read_only
+        self.clock = clock or SystemClock()
+        self.stopping: Callable[[], bool] = lambda: False
+        self.wrote: Callable[[], None] = lambda: None
+        self._everywhere = memory.in_all_scopes()
+        # When the clients were last tried from here, and what was wrong with them.
+        self.tried: tuple[int, list[Check]] | None = None
+        self._kept: dict[Hashable, Kept] = {}
+        self._making = threading.RLock()  # what is kept can be made of what is kept
+        self._now = threading.local()
+        self.templates = Environment(
+            loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
+            trim_blocks=True, lstrip_blocks=True,
+        )  # fmt: skip
+        self.templates.filters |= shown.FILTERS
+        self.templates.globals |= shown.GLOBALS
+
+    def seen_from(self, scope: str) -> Limpet:
+        """The store seen from a scope, or from all of them ("")."""
+        return self.memory.in_scope(scope) if scope else self._everywhere
+
+    def waiting(self, scope: str, *, fresh: bool = False) -> list[ReviewItem]:
+        """What waits for a person there. `fresh`: a decision was made just now, and what it was about is not shown."""
+        return self.kept(("review", scope), lambda: self.seen_from(scope).review(limit=MOST_WAITING), fresh=fresh)
+
+    def begin(self) -> None:
+        """A page is made, on this thread: from now on `mark` says of when the oldest thing is that it shows."""
+        self._now.mark, self._now.late = self.memory.watermark(), False
+
+    @property
+    def mark(self) -> tuple[str, bool]:
+        """The store's watermark as the page knows it, and whether something on it is from before the last change."""
+        return getattr(self._now, "mark", ""), getattr(self._now, "late", False)
+
+    def kept(self, what: Hashable, make: Callable[[], T], *, fresh: bool = False) -> T:
+        """What was made before, as long as the store has not changed. Of what is slow in a large store: what took
+        longer than WAIT_SECONDS to make is given as it was, once more, while it is made anew, which the page says; not
+        if `fresh`."""
+        mark = self.memory.watermark()
+        found = self._kept.get(what)
+        if found is None or (found.mark != mark and (fresh or found.seconds < WAIT_SECONDS)):
+            with self._making:
+                found = self._kept.get(what)
+                if found is None or found.mark != mark:
+                    found = self._make(what, mark, make)
+        elif found.mark != mark:
+            self._now.mark, self._now.late = found.mark, True
+            if not found.again:
+                self._kept[what] = found._replace(again=True)
+                threading.Thread(target=self._make_again, args=(what, mark, make), daemon=True).start()
+        made: T = found.value
+        return made
+
+    def _make_again(self, what: Hashable, mark: str, make: Callable[[], Any]) -> None:
+        with suppress(LimpetError):  # whoever asks next is told
+            time.sleep(LATER_SECONDS)
+            self._make(what, mark, make)
+
+    def _make(self, what: Hashable, mark: str, make: Callable[[], Any]) -> Kept:
+        started = time.monotonic()
+        try:
+            value = make()
+        except LimpetError:
+            self._kept.pop(what, None)
+            raise
+        if len(self._kept) >= MOST_KEPT:
+            self._kept.clear()
+        kept = self._kept[what] = Kept(mark, value, time.monotonic() - started)
+        return kept
+
+
+class Ask:
+    """One request, as a view is given it: `query` and `form` have the last value of each name."""
+
+    def __init__(self, site: Site, request: Request, form: Mapping[str, list[str]]) -> None:
+        self.site, self.request = site, request
+        self.query = dict(request.query_params)
+        self.form = {name: values[-1] for name, values in form.items()}
+        self.several = form
+        self.visitor: Visitor = request.scope["visitor"]
+        self._short: dict[str, str] = {}
+        chosen = request.cookies.get(SCOPE, "")
+        self.scope = chosen if self.visitor.sees(chosen) else self.visitor.usual()
+        try:
+            self.memory = site.seen_from(self.scope)
+        except BadInput:
+            self.scope = self.visitor.usual()
+            self.memory = site.seen_from(self.scope)
+
+    @property
+    def path(self) -> str:
+        return self.request.url.path
+
+    def may(self, role: str) -> bool:
+        """Whether the visitor may do what takes a role, here and now."""
+        return self.visitor.may(role) and (role == "read" or not self.site.read_only)
+
+    def need(self, role: str) -> None:
+        """Raises NotAllowed."""
+        if not self.visitor.may(role):
+            said = "belongs to who keeps the whole store" if role == "owner" else f"takes the role {role}"
+            raise NotAllowed(f"this {said}, which your token has not")
+
+    def seen_from(self, scope: str) -> Limpet:
+        """The store seen from one scope: what was asked for, or shown, or usual. Raises NotAllowed."""
+        wanted = scope or self.scope or self.site.memory.scope
+        if not self.visitor.sees(wanted):
+            raise NotAllowed("your token is not for this scope")
+        return self.site.seen_from(wanted)
+
+    def own(self, *ids: str) -> None:
+        """Every scope reads `global`; who changes something of it may see that scope. Raises NotFound, NotAllowed."""
+        if self.visitor.sees(""):
+            return
+        for id in ids:
+            if not self.visitor.sees(self.memory.get(id).scope):
+                raise NotAllowed("this memory is of a scope that your token may read and not change")
+
+    def purgeable(self) -> list[str] | None:
+        """The scopes whose memories a purge may erase; None: every one, and copies outside of the store."""
+        if self.visitor.may("owner"):
+            return None
+        return [one for one in (self.memory.scope, GLOBAL_SCOPE) if self.visitor.sees(one)]
+
+    def name(self, name: str) -> str:
+        """A part of the path."""
+        return str(self.request.path_params[name])
+
+    def number(self, name: str, otherwise: int) -> int:
+        """A number of the query; `otherwise` where it is not given. Raises BadInput."""
+        given = self.query.get(name)
+        try:
+            return int(given) if given else otherwise
+        except ValueError:
+            raise BadInput(f"{name} takes a whole number, not {given!r:.60}") from None
+
+    def now(self) -> int:
+        return self.site.clock.now()
+
+    def short(self, id: str) -> str:
+        if id not in self._short:  # a page says the id of its memory several times
+            self._short[id] = self.memory.abbreviate([id])[0]
+        return self._short[id]
+
+    def link(self, **changes: object) -> str:
+        """This page with some of its query's values changed; None takes one away."""
+        query = {name: value for name, value in self.query.items() if name not in ("part", "done", "said")}
+        query |= {name: str(value) for name, value in changes.items() if value is not None}
+        query = {name: value for name, value in query.items() if value and changes.get(name, "") is not None}
+        return self.path + ("?" + urlencode(query) if query else "")
+
+    def command(self, *words: object) -> str:
+        """The same on the command line."""
+        scope = ("--scope", self.scope) if self.scope else ()
+        return shlex.join(["limpet", *self.site.words, *scope, *map(str, words)])
+
+    def page(self, template: str, *, status: int = 200, **given: Any) -> HTMLResponse:
+        """A template, filled in. With `part` in the query the script of the page wants its main part alone."""
+        theme = self.request.cookies.get(THEME, "")
+        said = SAID.get(self.query.get("said", ""))
+        more = {
+            "ask": self, "site": self.site, "theme": theme if theme in ("light", "dark") else "",
+            "done": self._done(), "said": said, "command": "", "token": self.visitor.form_token,
+            "mark": _digest(self.site.mark[0]), "late": self.site.mark[1],
+        }  # fmt: skip
+        return HTMLResponse(self.site.templates.get_template(template).render(more | given), status)
+
+    def _done(self) -> list[Operation]:
+        """The operations that a page was come to from."""
+        events = self.query.get("done", "").split()[:MOST_DONE]
+        try:
+            return [self.memory.log(event=event)[0] for event in events]
+        except LimpetError:
+            return []
+
+    def back(self, to: str | None = None, **query: str | None) -> RedirectResponse:
+        """To where the form was, or elsewhere on this site; with what was done."""
+        where = to or self.form.get("back", "/")
+        if not where.startswith("/") or where.startswith(("//", "/\\")) or not where.isprintable():
+            where = "/"
+        path, _, given = where.partition("?")
+        kept = {name: values[-1] for name, values in parse_qs(given).items() if name not in ("done", "said")}
+        kept |= {name: value for name, value in query.items() if value}
+        return RedirectResponse(path + ("?" + urlencode(kept) if kept else ""), 303)
+
+
+View = Callable[[Ask], Response]
+# The role that a page or a form takes, where it is not reading or writing.
+ROLES = {
+    ("POST", "/view"): "read", ("POST", "/review"): "review", ("POST", "/memory/{id}/promote"): "review",
+    ("GET", "/memory/{id}/purge"): "admin", ("POST", "/memory/{id}/purge"): "admin", ("POST", "/journal/drop"): "admin",
+}  # fmt: skip
+
+
+def role_of(method: str, path: str) -> str:
+    """Upkeep reads and writes files of the machine."""
+    usual = "owner" if path.startswith("/care") else "read" if method == "GET" else "write"
+    return ROLES.get((method, path), usual)
+
+
+def _digest(mark: str) -> str:
+    """A watermark as a browser may know it: it tells of scopes that are not its own."""
+    return sha256(mark.encode()).hexdigest()[:16]
+
+
+def application(site: Site, *, logins: Sequence[Route] = (), refused: ASGIApp | None = None) -> ASGIApp:
+    """Every page behind the questions of `access.py`. `logins`: how one gets in, instead of by the one link; `refused`:
+    what is said to others."""
+    from . import views_care, views_home, views_memories, views_recall, views_review, views_sessions
+
+    routes = [
+        *(logins or [Route("/enter", partial(_enter, site), methods=["GET"])]),
+        Route("/csp", partial(_refused_by_policy, site), methods=["POST"]),
+        Route("/events", partial(_events, site), methods=["GET"]),
+        Mount("/static", StaticFiles(directory=HERE / "static")),
+    ]
+    for module in (views_home, views_memories, views_recall, views_review, views_sessions, views_care):
+        for method, path, view in module.VIEWS:
+            routes.append(Route(path, _endpoint(site, view, method, role_of(method, path)), methods=[method]))
+    routes.append(Route("/{rest:path}", _endpoint(site, _nothing, "GET", "read"), methods=["GET"]))
+
+    async def turned_away(scope: Scope, receive: Receive, send: Send) -> None:
+        status, why = scope["why"]
+        page = site.templates.get_template("refused.html").render(why=why, theme="")
+        await HTMLResponse(page, status)(scope, receive, send)
+
+    return guarded(Starlette(routes=routes), site.access, refused or turned_away)
+
+
+def _nothing(_: Ask) -> Response:
+    raise NotFound("there is no such page")
+
+
+def _endpoint(site: Site, view: View, method: str, role: str) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        form: dict[str, list[str]] = {}
+        if method == "POST":
+            sent = bytearray()
+            async for part in request.stream():
+                sent += part
+                if len(sent) > MOST_BYTES:
+                    return HTMLResponse("too much", 413)
+            form = parse_qs(sent.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20_000)
+        return await run_in_threadpool(_answer, site, view, method, role, request, form)
+
+    return endpoint
+
+
+def _answer(site: Site, view: View, method: str, role: str, request: Request, form: dict[str, list[str]]) -> Response:
+    """What a view says, or the page of what went wrong."""
+    site.begin()
+    ask = Ask(site, request, form)
+    try:
+        if method == "POST":
+            given = ask.form.get("token", "")
+            if not secrets.compare_digest(given.encode(), ask.visitor.form_token.encode()):
+                return ask.page(
+                    "error.html", status=403, title="This form is not from here", hint="Load the page anew."
+                )
+            if site.read_only and not getattr(view, "changes_nothing", False):
+                return ask.page("error.html", status=403, title="This page was started read-only", hint="")
+        ask.need(role)
+        if method == "POST":
+            ask.own(*request.path_params.get("id", "").split())
+        answer = view(ask)
+        if method == "POST":
+            site.wrote()
+        return answer
+    except LimpetError as error:
+        status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 503)
+        return ask.page("error.html", status=status, title=error.message, hint=error.hint or "")
+    except ValueError as error:
+        return ask.page("error.html", status=400, title=f"This cannot be read: {str(error)[:200]}", hint="")
+
+
+def changes_nothing(view: View) -> View:
+    """Mark a view that a read-only page answers too, although a form is sent to it."""
+    view.changes_nothing = True  # type: ignore[attr-defined]
+    return view
+
+
+async def _enter(site: Site, request: Request) -> Response:
+    """Let the browser in that has the link. It goes on from a page of ours: a redirect of a link in a mail would not
+    bring a strict cookie along."""
+    access = site.access
+    assert isinstance(access, Access)
+    value = access.enter(request.query_params.get("link", ""))
+    template = site.templates.get_template("refused.html" if value is None else "enter.html")
+    why = "this link was used already, or is not of this start: start `limpet ui` again for a new one"
+    answer = HTMLResponse(template.render(why=why, theme=""), 401 if value is None else 200)
+    if value is not None:
+        answer.set_cookie(access.cookie, value, httponly=True, samesite="strict", path="/")
+    return answer
+
+
+async def _refused_by_policy(site: Site, request: Request) -> Response:
+    """A browser tells that it kept a page from doing something: that is counted, for the tests and for the log."""
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > 64_000:
+            break
+    site.access.refused_by_policy += 1
+    return Response(status_code=204)
+
+
+async def _events(site: Site, request: Request) -> Response:
+    """News for the script of a page: a line whenever the store has changed since the page was made."""
+
+    async def news() -> AsyncIterator[str]:
+        mark, quiet = request.query_params.get("since") or _digest(site.memory.watermark()), 0.0
+        cookies = request.headers.get("cookie", "")
+        yield "retry: 3000\n\n"
+        while not site.stopping() and site.access.visitor(cookies) and not await request.is_disconnected():
+            await asyncio.sleep(LOOK_SECONDS)
+            quiet += LOOK_SECONDS
+            now = _digest(await run_in_threadpool(site.memory.watermark))
+            if now != mark:
+                mark, quiet = now, 0.0
+                yield f"event: changed\ndata: {html.escape(now)}\n\n"
+            elif quiet >= ALIVE_SECONDS:
+                quiet = 0.0
+                yield ": still here\n\n"
+
+    return StreamingResponse(news(), media_type="text/event-stream")

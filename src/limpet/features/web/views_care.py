@@ -1,0 +1,158 @@
+"""Care: checks, backups, import and export, mirrors, clients. What takes long says how far it is."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+
+from ...model.dataclass import dataclass
+from ...model.errors import BadInput, LimpetError
+from ..transfer.formats import READERS, WRITERS
+
+if TYPE_CHECKING:
+    from ...api import Limpet
+    from .site import Ask, Site, View
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(slots=True)
+class Job:
+    """Something that takes long, on a thread of its own; one at a time."""
+
+    what: str
+    done: int = 0
+    of: int = 0
+    running: bool = True
+    outcome: str = ""
+    report: dict[str, Any] | None = None
+
+
+_JOBS: dict[int, Job] = {}
+_LOCK = threading.Lock()
+
+
+def _start(site: Site, what: str, run: Callable[[Progress], Any]) -> None:
+    with _LOCK:
+        last = _JOBS.get(id(site))
+        if last is not None and last.running:
+            raise BadInput(f"{last.what} is still running", hint="wait until it has ended")
+        job = _JOBS[id(site)] = Job(what)
+
+    def progress(done: int, of: int) -> None:
+        job.done, job.of = done, of
+
+    def work() -> None:
+        try:
+            found = run(progress)
+            job.report = found.as_dict() if hasattr(found, "as_dict") else None
+            job.outcome = f"{found:,} lines" if isinstance(found, int) else found if isinstance(found, str) else "done"
+        except (LimpetError, OSError) as error:
+            job.outcome = f"It failed: {error}"
+        finally:
+            job.running = False
+
+    threading.Thread(target=work, name="limpet-page-job", daemon=True).start()
+
+
+def care(ask: Ask) -> Response:
+    checks = None
+    if "check" in ask.query:
+        clients = _clients(ask)
+        checks = [*ask.memory.doctor(), *clients]
+        ask.site.tried = (ask.now(), [one for one in clients if one.status != "ok"])
+    here = ask.site.seen_from(ask.scope or ask.site.memory.scope)
+    return ask.page(
+        "care.html", checks=checks, job=_JOBS.get(id(ask.site)), mirrors=here.mirrors(), where=here.scope,
+        readers={"jsonl": "limpet's own export", **{name: what for name, (_, _, what) in READERS.items()}},
+        writers={"jsonl": "the whole store, lossless", **{name: what for name, (_, _, what) in WRITERS.items()}},
+        installed=installed(), devices=ask.memory.devices(), command=ask.command("doctor"),
+        backups=ask.memory.backups(), waiting=ask.site.kept("stats", ask.memory.stats),
+    )  # fmt: skip
+
+
+def _clients(ask: Ask) -> list[Any]:
+    """What doctor finds of the clients into which limpet was installed: their hooks are tried."""
+    from ...agents.install.check import Here, check_clients, place_of
+    from ...agents.install.clients import program
+
+    here = Here(Path.cwd(), ask.memory.path, ask.site.memory.scope)
+    return check_clients(place_of(Path.cwd(), Path.home(), program()), here)
+
+
+def installed() -> list[tuple[str, bool, bool]]:
+    """(client, whether it is on this machine, whether limpet is in it), for the user's own files."""
+    from ...agents.install.change import held
+    from ...agents.install.clients import CLIENTS, Place, is_present, parts, program
+
+    place, found = Place(Path.home(), None, program()), []
+    for client in CLIENTS:
+        try:
+            there = any(one[2] for one in held(parts(client, place)))
+        except LimpetError:
+            there = False
+        found.append((client, is_present(client, place), there))
+    return found
+
+
+def _backup(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:
+    path = _path(form)
+    if form.get("every"):
+        return "Backups", lambda _: here.backup_every(form["every"], path)
+
+    def run(progress: Progress) -> str:
+        here.backup(path, progress=progress)
+        return path
+
+    return "The backup", run
+
+
+def _export(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:
+    path, format = _path(form), form.get("format", "")
+    if format == "jsonl":
+        return "The export", lambda progress: here.export_jsonl(path, progress=progress)
+    return "The export", lambda progress: here.export_to(format, path, progress=progress)
+
+
+def _import(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:
+    path, format, dry = _path(form), form.get("format", ""), "apply" not in form
+    if format == "jsonl":
+        return "The import", lambda progress: here.import_jsonl(path, dry_run=dry, progress=progress)
+    return "The import", lambda progress: here.import_from(format, path, dry_run=dry, progress=progress)
+
+
+def _sync(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:
+    return "The sync", lambda _: here.mirror_sync(_path(form))
+
+
+def _work(here: Limpet, _: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:
+    return "The queue", lambda progress: here.work(progress=progress)
+
+
+JOBS = {"backup": _backup, "export": _export, "import": _import, "sync": _sync, "work": _work}
+
+
+def _path(form: dict[str, str]) -> str:
+    given = form.get("path", "").strip()
+    if not given:
+        raise BadInput("which file or folder?")
+    return str(Path(given).expanduser())
+
+
+def _do(name: str) -> View:
+    def start(ask: Ask) -> Response:
+        here = ask.site.seen_from(ask.scope or ask.site.memory.scope)
+        _start(ask.site, *JOBS[name](here, ask.form))
+        return ask.back("/care")
+
+    return start
+
+
+VIEWS: list[tuple[str, str, View]] = [
+    ("GET", "/care", care),
+    *(("POST", f"/care/{name}", _do(name)) for name in JOBS),
+]

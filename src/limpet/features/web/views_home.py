@@ -1,0 +1,117 @@
+"""Home: what is new since the last visit, how the store is, how it grew, what it cost and brought. And what is seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+
+from ...model.errors import LimpetError
+from . import shown
+from .site import SCOPE, THEME, changes_nothing
+from .views_care import installed
+
+if TYPE_CHECKING:
+    from ...api import Limpet
+    from ...store.records import Page
+    from ...work.backups import BackupState
+    from .site import Ask, Site, View
+
+# When the page was last looked at: "the visit before, this visit", in seconds. A new visit begins after a while.
+SEEN, VISIT_SECONDS = "limpet-seen", 1_800
+YEAR_SECONDS = 31_536_000
+WEEK = 7 * 86_400
+# Operations among which it is looked for what changed.
+MOST_CHANGES = 60
+# What is no change of something that was there.
+LEARNED = ("remember", "fact")
+
+
+def home(ask: Ask) -> Response:
+    before, this = _visits(ask)
+    since = (before or this - this % 3600 - WEEK) * 1_000_000
+    store, site = ask.memory, ask.site
+    learned, new = site.kept(("new", ask.scope, since), lambda: _new(store, since))
+    figures = site.kept(("figures", ask.scope), lambda: _figures(site, ask.scope))
+    log = site.kept(("log", ask.scope, MOST_CHANGES), lambda: store.log(limit=MOST_CHANGES))
+    changed = [one for one in log if one.at_us >= since and one.verb not in LEARNED]
+    answer = ask.page(
+        "home.html", since=since, first=not before, new=new,
+        learned=learned, changed=changed[:6],
+        command=ask.command("stats"), **_health(ask), **figures,
+    )  # fmt: skip
+    answer.set_cookie(SEEN, f"{before}.{this}", max_age=YEAR_SECONDS, httponly=True, samesite="strict")
+    return answer
+
+
+def _new(store: Limpet, since: int) -> tuple[int, Page]:
+    """How many memories were stored since, and the newest of them; where there are none, the newest of all."""
+    learned = store.count(clock="stored", since=since)
+    return learned, store.list(clock="stored", since=since if learned else None, limit=6)
+
+
+def _visits(ask: Ask) -> tuple[int, int]:
+    """(the visit before, this one), in seconds; 0 before the first."""
+    now = ask.now() // 1_000_000
+    try:
+        before, last = map(int, ask.request.cookies.get(SEEN, "").split("."))
+    except ValueError:
+        return 0, now
+    return (before, now) if now - last < VISIT_SECONDS else (last, now)
+
+
+def _figures(site: Site, scope: str) -> dict[str, Any]:
+    """What is slow in a large store. Exposures are counted of one scope."""
+    store, here = site.seen_from(scope), site.seen_from(scope or site.memory.scope)
+    by_day = store.count_by("day", "kind")
+    kinds: dict[str, int] = {}
+    for (_, kind), count in by_day.items():
+        kinds[kind] = kinds.get(kind, 0) + count
+    waiting: dict[str, int] = {}
+    for one in site.waiting(scope, fresh=True):
+        waiting[one.kind] = waiting.get(one.kind, 0) + 1
+    return {
+        "total": sum(kinds.values()), "kinds": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),
+        "growth": shown.growth(by_day), "waiting": waiting, "stats": store.stats(), "models": store.models(),
+        "use": here.usefulness(limit=1), "where": here.scope,
+    }  # fmt: skip
+
+
+def _health(ask: Ask) -> dict[str, Any]:
+    """Of the machine and not of the memories: for who keeps the store. What was last tried of the clients stands here
+    until they are tried again; until then, in which of them limpet is."""
+    if not ask.visitor.may("owner"):
+        return {}
+    found: tuple[BackupState, list[tuple[str, bool, bool]]] = ask.site.kept(
+        "health", lambda: (ask.memory.backups(), installed())
+    )
+    return {"backups": found[0], "clients": [one for one in found[1] if one[1] or one[2]], "tried": ask.site.tried}
+
+
+def make_ahead(site: Site) -> None:
+    """Make what the first visit of a large store would wait for."""
+    store = site.seen_from("")
+    try:
+        site.kept(("figures", ""), lambda: _figures(site, ""))
+        store.recall("limpet", k=1)
+    except LimpetError:
+        return  # the page will say so
+
+
+@changes_nothing
+def view(ask: Ask) -> Response:
+    """Which scope is shown, and whether light or dark: of this browser alone."""
+    answer = ask.back()
+    for cookie, name in ((SCOPE, "scope"), (THEME, "theme")):
+        if name in ask.form and (name != "scope" or ask.visitor.sees(ask.form[name])):
+            answer.set_cookie(cookie, ask.form[name], max_age=YEAR_SECONDS, httponly=True, samesite="strict")
+    return answer
+
+
+def scopes(ask: Ask) -> Response:
+    several = ask.site.kept("scopes", ask.site.seen_from("").scopes)
+    several = [one for one in several if ask.visitor.sees(one.scope)]
+    return ask.page("scopes.html", scopes=several, command=ask.command("scopes"))
+
+
+VIEWS: list[tuple[str, str, View]] = [("GET", "/", home), ("POST", "/view", view), ("GET", "/scopes", scopes)]

@@ -1,0 +1,320 @@
+"""Memories: found as one types, filtered, changed together; and one memory with all there is to know of it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import date, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+
+from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound
+from ...model.memory import GLOBAL_SCOPE, KINDS
+from ...remember.operations import MOST_CHANGES
+from .access import NotAllowed
+from .drawing import both_clocks, radial
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...model.memory import Memory
+    from ...remember.write import Receipt
+    from .site import Ask, View
+
+PAGE, FOUND, MOST_AT_ONCE = 40, 12, 500
+STATES = {"all": "also what is not held now"}
+SORTS = {"created": "newest", "updated": "last changed", "uses": "most used", "used": "last used"}
+
+
+def memories(ask: Ask) -> Response:
+    query = ask.query
+    words = query.get("q", "").strip()
+    where = {name: query[name] for name in ("since", "until", "session", "key") if query.get(name)}
+    kind, topic = query.get("kind", ""), query.get("topic", "")
+    for name, known in (("kind", KINDS), ("state", STATES), ("sort", SORTS)):
+        if query.get(name) and query[name] not in known:
+            raise BadInput(f"unknown {name}: {query[name][:60]!r}", hint=f"one of: {', '.join(known)}")
+    if "until" in where:
+        where["until"] = _day_after(where["until"])
+    given: dict[str, Any] = {**where, "kind": kind or (), "topics": [topic] if topic else ()}
+    flags = [
+        word
+        for name in ("kind", "topic", *where)
+        if query.get(name)
+        for word in (f"--{name}", {**query, **where}[name])
+    ]
+    every, found, cursor = query.get("state") == "all", None, None
+    if words:
+        found = ask.memory.recall(words, k=FOUND, **given)
+        shown_ones: Sequence[Any] = found.items
+        command = ask.command("recall", words, *flags)
+    else:
+        sort = query.get("sort") or "created"
+        page = ask.memory.list(
+            **given, clock="stored", sort=sort, limit=PAGE, cursor=query.get("cursor") or None, all_states=every
+        )
+        shown_ones, cursor = page.memories, page.cursor
+        flags += ["--clock", "stored"] * bool(where) + ["--all"] * every + ["--all-scopes"] * (not ask.scope)
+        command = ask.command("list", "--sort", sort, *flags)
+    left_out = 0 if shown_ones or words else ask.memory.count(all_states=every)
+    part = "_memories.html" if query.get("part") else "memories.html"
+    facets = {} if query.get("part") else _facets(ask)
+    return ask.page(
+        part, memories=shown_ones, found=found, cursor=cursor, words=words, kind=kind, topic=topic, every=every,
+        sorts=SORTS, facets=facets, left_out=left_out, command=command, states=_states(shown_ones),
+    )  # fmt: skip
+
+
+def _day_after(value: str) -> str:
+    """A day that was chosen as the last one is meant to its end; `until` of the API ends before its time."""
+    with suppress(ValueError, OverflowError):  # another time, or none: the API says so
+        return (date.fromisoformat(value) + timedelta(days=1)).isoformat()
+    return value
+
+
+def _states(several: Sequence[Any]) -> dict[str, str]:
+    """How each stands, where that is not as one expects; what a recall finds is held."""
+    return {one.id: one.state for one in several if getattr(one, "state", "active") != "active"}
+
+
+def _facets(ask: Ask) -> dict[str, list[tuple[str, int]]]:
+    """How many memories there are of each kind and topic; kept until the store changes."""
+
+    def counted() -> dict[str, list[tuple[str, int]]]:
+        kinds = [(name, count) for (name,), count in ask.memory.count_by("kind").items()]
+        topics = [(name, count) for (name,), count in ask.memory.count_by("topic").items()][:30]
+        return {"kinds": kinds, "topics": topics}
+
+    return ask.site.kept(("facets", ask.scope), counted)
+
+
+BULK = {
+    "archive": "out of recall; they stay in the store",
+    "restore": "back into recall",
+    "forget": "no longer believed",
+    "pin": "exempt from decay",
+    "unpin": "decay again",
+    "tag": "get the topics",
+    "untag": "lose the topics",
+    "move": "into another scope",
+}
+
+
+def change_several(ask: Ask) -> Response:
+    """First what would be changed, then, confirmed, the change: one operation, which one undo takes back."""
+    ids = list(dict.fromkeys(ask.several.get("id", [])))[:MOST_AT_ONCE]
+    action, value = ask.form.get("action", ""), ask.form.get("value", "").strip()
+    if action not in BULK:
+        raise BadInput("choose what to do with them")
+    if not ids:
+        raise BadInput("no memory is chosen", hint="mark some in the list first")
+    topics = [one.strip() for one in value.split(",") if one.strip()]
+    if action in ("tag", "untag", "move") and not value:
+        raise BadInput(f"{action} needs {'a scope' if action == 'move' else 'topics'}")
+    ask.own(*ids)
+    if action == "move" and not ask.visitor.sees(value):
+        raise NotAllowed("your token is not for that scope")
+    if "confirmed" not in ask.form:
+        several = [ask.memory.get(id) for id in ids]
+        words = [action, *ids] if action not in ("tag", "untag", "move") else []
+        return ask.page(
+            "change_several.html", several=several, action=action, means=BULK[action], value=value,
+            back=ask.form.get("back", "/memories"), command=ask.command(*words) if words else "",
+        )  # fmt: skip
+    if action == "forget":
+        event = ask.memory.forget(ids, origin="user").event
+    elif action == "move":
+        event = _event(ask.memory.move(ids, value))
+    else:
+        tags = topics if action in ("tag", "untag") else ()
+        event = _event(ask.memory.change_several(ids, action, topics=tags, origin="user"))
+    return ask.back(done=event, said=None if event else "unchanged")
+
+
+def _event(answers: Sequence[Receipt]) -> str | None:
+    return next((one.event for one in answers if one.event), None)
+
+
+def memory(ask: Ask) -> Response:
+    one = ask.memory.get(ask.name("id"))
+    return _memory(ask, one)
+
+
+def _memory(ask: Ask, one: Memory, **more: Any) -> Response:
+    store = ask.memory
+    versions = store.history(one.id)
+    gone = one.state == "purged"
+    graph = store.graph
+    why, impact = (None, None) if gone else (graph.why(one.id, limit=30), graph.impact(one.id, limit=30))
+    near = None if gone else graph.context([one.id], depth=1, limit=13)
+    around = (
+        radial(near, [one.id], store.abbreviate, wide=640, high=100 + 16 * len(near))
+        if near and len(near) > 1
+        else None
+    )
+    return ask.page(
+        "memory.html",
+        status=409 if "theirs" in more else 200,
+        **{
+            "one": one, "versions": versions, "why": why, "impact": impact,
+            "chain": None if gone else graph.chain(one.id, limit=20),
+            "near": near, "drawing": around,
+            "clocks": both_clocks(versions, ask.now()), "exposures": store.exposures(id=one.id, limit=20),
+            "changed": list(pairwise(versions))[::-1],
+            "command": ask.command("show", ask.short(one.id)), "theirs": None, "mine": None,
+        } | more,
+    )  # fmt: skip
+
+
+def _one(action: str, **given: str) -> View:
+    """A change of one memory that needs no more than its id."""
+
+    def change(ask: Ask) -> Response:
+        return _answered(ask, getattr(ask.memory, action)(ask.name("id"), **given))
+
+    return change
+
+
+def _answered(ask: Ask, receipt: Receipt) -> Response:
+    said = {"unchanged": "unchanged", "proposed": "waits", "quarantined": "waits"}.get(receipt.status)
+    return ask.back(done=receipt.event, said=said if said or receipt.event else "done")
+
+
+def _reworded(verb: str) -> View:
+    """Other words for a memory: edited, or corrected by a new one. Never over words that the writer has not seen."""
+
+    def change(ask: Ask) -> Response:
+        id, content, read = ask.name("id"), ask.form.get("content", ""), ask.form.get("version", "")
+        # A browser sends line ends as HTTP wants them.
+        content = content.replace("\r\n", "\n")
+        more = {"why": ask.form.get("why") or None} if verb == "correct" else {}
+        try:
+            receipt: Receipt = getattr(ask.memory, verb)(id, content, version=int(read), origin="user", **more)
+        except ChangedSince:
+            one = ask.memory.get(id)
+            return _memory(ask, one, theirs=one.content, mine=content)
+        to = f"/memory/{receipt.id}" if verb == "correct" and receipt.status == "created" else f"/memory/{id}"
+        said = {"unchanged": "unchanged", "proposed": "waits", "quarantined": "waits"}.get(receipt.status)
+        return ask.back(to, done=receipt.event, said=said)
+
+    return change
+
+
+def retract(ask: Ask) -> Response:
+    why = ask.form.get("why", "").strip() or "said so by the owner"
+    return _answered(ask, ask.memory.retract(ask.name("id"), why, origin="user"))
+
+
+def tag(ask: Ask) -> Response:
+    add = [one.strip() for one in ask.form.get("add", "").split(",") if one.strip()]
+    return _answered(ask, ask.memory.tag(ask.name("id"), add=add, remove=ask.several.get("remove", []), origin="user"))
+
+
+def feedback(ask: Ask) -> Response:
+    ask.memory.feedback(ask.name("id"), ask.form.get("verdict", ""))
+    return ask.back(said="done")
+
+
+def purge_asked(ask: Ask) -> Response:
+    """What would go, before anybody can say yes."""
+    return _purge_page(ask, "")
+
+
+def _purge_page(ask: Ask, wrong: str, status: int = 200) -> Response:
+    one = ask.memory.get(ask.name("id"))
+    ask.own(one.id)
+    would = ask.memory.purge(one.id, dry_run=True, scopes=ask.purgeable())
+    ids = (*would.quoted, *would.wordings)
+    return ask.page(
+        "purge.html", status=status, one=one, would=would, wrong=wrong, word=ask.short(one.id),
+        others=[ask.memory.get(id) for id in ids[:20]],
+        command=ask.command("purge", ask.short(one.id), "--confirm"),
+    )  # fmt: skip
+
+
+def purge(ask: Ask) -> Response:
+    id, flags = ask.name("id"), ask.form
+    if flags.get("typed", "").strip() != ask.short(ask.memory.get(id).id):
+        return _purge_page(ask, "What you typed is not the short id of this memory. Nothing was erased.", 400)
+    if not ask.visitor.may_purge():
+        return _purge_page(ask, "Five purges in a minute are enough. Nothing was erased; wait a little.", 429)
+    ask.memory.purge(
+        id, confirm=True, all_wordings="all_wordings" in flags, quoting="quoting" in flags, copies="copies" in flags,
+        scopes=ask.purgeable(),
+    )  # fmt: skip
+    return ask.back(f"/memory/{id}", said="purged")
+
+
+def undo(ask: Ask) -> Response:
+    """Take back what a form did, its last operation first."""
+    events = ask.several.get("event", [""])
+    _own_operations(ask, events)
+    back = _what_holds_again(ask, events)
+    answers = [ask.memory.undo(event or None, origin="user") for event in reversed(events)]
+    return ask.back(back, said="undone" if any(answers) else "unchanged")
+
+
+def _what_holds_again(ask: Ask, events: Sequence[str]) -> str | None:
+    """Where to go on from the page of a correction that is taken back: to what it replaced. None: stay."""
+    for event in events:
+        for operation in ask.memory.log(event=event) if event else ():
+            made = {one.id for one in operation.changes if one.what == "remembered"}
+            was = next((one.id for one in operation.changes if one.what == "superseded"), None)
+            if was and ask.form.get("back", "").partition("?")[0].removeprefix("/memory/") in made:
+                return f"/memory/{was}"
+    return None
+
+
+def _own_operations(ask: Ask, events: Sequence[str]) -> None:
+    """Of a team, who changes something of a scope may undo what was done there, and names it: the last operation may be
+    somebody else's. Raises NotFound, NotAllowed, BadInput."""
+    if ask.visitor.sees(""):
+        return
+    for event in events:
+        if not event:
+            raise BadInput("which operation?")
+        (operation,) = ask.memory.log(event=event)
+        if operation.count > MOST_CHANGES and not ask.visitor.sees(GLOBAL_SCOPE):
+            raise NotAllowed("so large an operation is taken back with a token for `global` too")
+        ask.own(*(one.id for one in operation.changes if one.what not in ("session_started", "session_ended")))
+
+
+def similar(ask: Ask) -> Response:
+    """What is near in meaning: asked for by itself, since it is a whole recall."""
+    try:
+        found = ask.memory.related(ask.name("id"), k=8)
+    except NotFound:
+        raise
+    except LimpetError:
+        found = None
+    return ask.page("similar.html", one=ask.memory.get(ask.name("id")), found=found,
+                    command=ask.command("related", ask.short(ask.name("id"))))  # fmt: skip
+
+
+def changes(ask: Ask) -> Response:
+    """What was done, the newest first, each with its undo."""
+    limit = min(max(ask.number("limit", 30), 1), 500)
+    done = ask.site.kept(("log", ask.scope, limit), lambda: ask.memory.log(limit=limit))
+    return ask.page("changes.html", operations=done, limit=limit, command=ask.command("log", "--limit", limit))
+
+
+VIEWS: list[tuple[str, str, View]] = [
+    ("GET", "/memories", memories),
+    ("POST", "/memories/change", change_several),
+    ("GET", "/memory/{id}", memory),
+    ("GET", "/memory/{id}/similar", similar),
+    *(("POST", f"/memory/{{id}}/{verb}", _one(verb)) for verb in ("promote",)),
+    *(
+        ("POST", f"/memory/{{id}}/{verb}", _one(verb, origin="user"))
+        for verb in ("restore", "pin", "unpin", "archive", "reach")
+    ),
+    *(("POST", f"/memory/{{id}}/{verb}", _reworded(verb)) for verb in ("edit", "correct")),
+    ("POST", "/memory/{id}/retract", retract),
+    ("POST", "/memory/{id}/tag", tag),
+    ("POST", "/memory/{id}/feedback", feedback),
+    ("GET", "/memory/{id}/purge", purge_asked),
+    ("POST", "/memory/{id}/purge", purge),
+    ("GET", "/changes", changes),
+    ("POST", "/undo", undo),
+]  # fmt: skip

@@ -1,0 +1,166 @@
+"""Pages that ask the store something: why this was recalled, the brief, beliefs about a subject, links around it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+
+from ...model.errors import LimpetError, NotFound
+from . import shown
+from .drawing import radial
+
+if TYPE_CHECKING:
+    from ...recall.answer import Recall
+    from .site import Ask, View
+
+# What a question can be asked with beside the usual, to compare.
+SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
+    "": ("as agents get it", {}),
+    "words": ("words alone", {"lexical_only": True}),
+    "meaning": ("without words", {"without": ("lexical",)}),
+    "ranks": ("ranks instead of weights", {"fusion": "rrf"}),
+}
+DAY = 86_400_000_000
+# Seeds of a graph that is asked for by words, and memories around them.
+SEEDS, AROUND, MOST_AROUND = 5, 120, 2_000
+
+
+def _then(ask: Ask, name: str = "known_at") -> str | None:
+    """A day that was chosen is meant to its end."""
+    value = ask.query.get(name, "").strip()
+    return f"{value}T23:59:59Z" if len(value) == 10 and value.count("-") == 2 else value or None
+
+
+def _slider(ask: Ask) -> dict[str, int]:
+    """Days from when the store first knew something until today: what the slider can go over."""
+    days = ask.site.kept(
+        ("first day", ask.scope), lambda: min(ask.memory.count_by("day", all_states=True), default=None)
+    )
+    today = ask.now() // DAY
+    start = today if days is None else date.fromisoformat(days[0]).toordinal() - date(1970, 1, 1).toordinal()
+    then = ask.query.get("known_at", "")[:10]
+    try:
+        at = date.fromisoformat(then).toordinal() - date(1970, 1, 1).toordinal() if then else today
+    except ValueError:
+        at = today
+    return {"start": start, "most": max(today - start, 1), "at": max(0, min(at - start, max(today - start, 1)))}
+
+
+def why(ask: Ask) -> Response:
+    words, chosen = ask.query.get("q", "").strip(), ask.query.get("vs", "")
+    kind = ask.query.get("kind", "")
+    given: dict[str, Any] = {"k": 10, "kind": kind or (), "trace": True, "explain": True}
+    found = other = None
+    if words:
+        found = ask.memory.recall(words, known_at=_then(ask), **given)
+        if chosen in SETTINGS and chosen:
+            other = ask.memory.recall(words, known_at=_then(ask), **given, **SETTINGS[chosen][1])
+        elif chosen == "now" and _then(ask):
+            other = ask.memory.recall(words, **given)
+    both = [one for one in (found, other) if one is not None]
+    scale = max(
+        (sum(v for v in shown.families(item.why).values() if v > 0) for one in both for item in one.items if item.why),
+        default=1.0,
+    )
+    flags = ["--explain"] + (["--known-at", _then(ask)] if _then(ask) else []) + (["--kind", kind] if kind else [])
+    return ask.page(
+        "why.html", words=words, found=found, other=other, chosen=chosen, kind=kind, settings=SETTINGS,
+        columns=[_column(one, scale) for one in both], slider=_slider(ask),
+        places=[{item.id: place for place, item in enumerate(one.items, 1)} for one in both],
+        command=ask.command("recall", words, *flags) if words else "",
+    )  # fmt: skip
+
+
+def _column(found: Recall, scale: float) -> list[dict[str, Any]]:
+    """Results with what each signal brought."""
+    return [
+        {
+            "item": item,
+            "families": shown.families(item.why) if item.why else {},
+            "bars": shown.signals(shown.families(item.why), scale, 520) if item.why else [],
+        }
+        for item in found.items
+    ]
+
+
+def brief(ask: Ask) -> Response:
+    words, budget = ask.query.get("q", "").strip(), ask.number("budget", 0)
+    made = ask.memory.prepare(words, budget_tokens=budget or None, full="full" in ask.query)
+    hook = None
+    if words:
+        from ...agents.hooks import injected
+        from ...agents.hooks.gate import query_of
+        from ...agents.hooks.holdout import Holdout
+
+        asked = query_of(words)
+        hook = injected.brief(ask.memory, asked, injected.MESSAGE_TOKENS, Holdout("", 0.0)).block(()) if asked else ()
+    flags = (["--budget", budget] if budget else []) + (["--full"] if "full" in ask.query else [])
+    return ask.page(
+        "brief.html", words=words, brief=made, hook=hook, budget=budget,
+        command=ask.command("prepare", *([words] if words else []), *flags),
+    )  # fmt: skip
+
+
+def beliefs(ask: Ask) -> Response:
+    words, then = ask.query.get("q", "").strip(), _then(ask)
+    given: dict[str, Any] = {
+        "audit": None, "facts": [], "line": None, "weak": None, "against": None, "slider": _slider(ask), "words": words,
+        "command": ask.command("contradictions"),
+    }  # fmt: skip
+    store = ask.memory
+    if words:
+        given["audit"] = store.audit(words, limit=8, known_at=then)
+        given["line"] = store.timeline(words, limit=30, known_at=then)
+        with suppress(LimpetError):  # it is no key, or one that has no value
+            given["facts"] = store.fact_history(words, known_at=then)
+        given["command"] = ask.command("audit", words, *(["--known-at", then] if then else []))
+    else:
+        given["against"] = ask.site.kept(("against", ask.scope), lambda: store.contradictions(limit=10))
+        given["weak"] = ask.site.kept(("weak", ask.scope), lambda: store.gaps(limit=6))
+    return ask.page("beliefs.html", **given)
+
+
+def graph(ask: Ask) -> Response:
+    words, then = ask.query.get("q", "").strip(), _then(ask)
+    most = min(max(ask.number("most", AROUND), 2), MOST_AROUND)
+    # Every temporal neighbour would hide the links that somebody made.
+    types = [ask.query["type"]] if ask.query.get("type") else []
+    store, everything = ask.memory, "everything" in ask.query
+
+    def drawn() -> Any:
+        seeds = _seeds(ask, words, then)
+        if not seeds:
+            return None, None
+        depth = 1 if len(seeds) > SEEDS else 6
+        found = store.graph.context(seeds, types=types, depth=depth, limit=most, everything=everything, known_at=then)
+        high = 320 if len(found) <= 12 else 560 if len(found) <= 60 else 900
+        return found, radial(found, seeds, store.abbreviate, wide=1040, high=high)
+
+    found, drawing = ask.site.kept(("graph", ask.scope, words, then, most, *types, everything), drawn)
+    first = f"{words}" if words else ""
+    return ask.page(
+        "graph.html", words=words, found=found, drawing=drawing, most=most, slider=_slider(ask),
+        command=ask.command("graph", "context", _seeds(ask, words, then)[0]) if found and words else first,
+    )  # fmt: skip
+
+
+def _seeds(ask: Ask, words: str, then: str | None) -> list[str]:
+    """What a graph is drawn around: a memory, what is found for words, or that on which most turns."""
+    store = ask.memory
+    if not words:
+        central = [one.node.id for one in store.graph.centrality(limit=12, known_at=then)]
+        return central or [one.id for one in store.list(limit=SEEDS)]
+    with suppress(LimpetError):
+        return [store.get(words, known_at=then).id]
+    found = store.recall(words, k=SEEDS, known_at=then)
+    if not found.items:
+        raise NotFound("nothing is found for this", hint="other words, or the id of a memory")
+    return [one.id for one in found.items]
+
+
+VIEWS: list[tuple[str, str, View]] = [
+    ("GET", "/why", why), ("GET", "/brief", brief), ("GET", "/beliefs", beliefs), ("GET", "/graph", graph),
+]  # fmt: skip

@@ -1,0 +1,59 @@
+"""Review: what waits for a person, side by side, a key or a click each; all that is about one memory together."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+
+from ...model.errors import BadInput
+from ...remember.review import ANSWERS, OLDER, answers, groups
+
+if TYPE_CHECKING:
+    from .site import Ask, View
+
+SHOWN = 20
+
+
+def review(ask: Ask) -> Response:
+    kind, items = (
+        ask.query.get("kind", ""),
+        ask.site.waiting(ask.scope, fresh="done" in ask.query or "said" in ask.query),
+    )
+    kinds: dict[str, int] = {}
+    for one in items:
+        kinds[one.kind] = kinds.get(one.kind, 0) + 1
+    several = groups([one for one in items if kind in ("", one.kind)])
+    start = max(0, ask.number("from", 0))
+    return ask.page(
+        "review.html", groups=several[start : start + SHOWN], start=start, left=len(several) - start - SHOWN,
+        kinds=kinds, kind=kind, total=len(items), ANSWERS=ANSWERS, OLDER=OLDER, answers=answers,
+        following=start + SHOWN, command=ask.command("review"),
+    )  # fmt: skip
+
+
+def decide(ask: Ask) -> Response:
+    """Yes or no to an item, or to all of a group; of a contradiction also that the older is right."""
+    verdict, ids = ask.form.get("verdict", ""), ask.several.get("id", [])
+    if verdict not in ("accept", "reject", "older"):
+        raise BadInput("yes or no?")
+    about = {item.id: item for item in ask.site.waiting(ask.scope, fresh=True)}
+    for id in ids:
+        item = about.get(id)
+        ask.own(*([id] if item is None else [one.id for one in (item.memory, item.other) if one is not None]))
+    events: list[str] = []
+    wrong = None
+    decided = ask.memory.reject if verdict == "reject" else partial(ask.memory.accept, older=verdict == "older")
+    for id in ids:
+        try:
+            event = decided(id).event
+            events += [event] if event else []
+        except BadInput as error:  # one of a group that can no longer be carried out keeps none of the others
+            wrong = error
+    if wrong is not None and not events:
+        raise wrong
+    return ask.back(done=" ".join(events), said=None if events else "unchanged")
+
+
+VIEWS: list[tuple[str, str, View]] = [("GET", "/review", review), ("POST", "/review", decide)]

@@ -1,0 +1,71 @@
+"""Sessions: what happened, what was asked, done and failed, what was shown and whether it was used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+
+from ...model.errors import LimpetError
+from . import shown
+
+if TYPE_CHECKING:
+    from ...store.records import SessionRow
+    from .site import Ask, View
+
+LISTED, MOST_SCOPES, MOST_LINES = 60, 40, 400
+
+
+def sessions(ask: Ask) -> Response:
+    def listed() -> list[SessionRow]:
+        scopes = [ask.scope] if ask.scope else [one.scope for one in ask.memory.scopes()]
+        several = [one for scope in scopes[:MOST_SCOPES] for one in ask.seen_from(scope).sessions(limit=LISTED)]
+        return sorted(several, key=lambda one: -one.last_at_us)[:LISTED]
+
+    several = ask.site.kept(("sessions", ask.scope), listed)
+    here = ask.seen_from("")
+    today = here.journal(since=shown.day(ask.now()))[-MOST_LINES:]
+    return ask.page("sessions.html", sessions=several, today=today, scope=here.scope,
+                    command=ask.command("session", "list"))  # fmt: skip
+
+
+def session(ask: Ask) -> Response:
+    scope, name = ask.query.get("scope", ""), ask.query.get("name", "")
+    store = ask.seen_from(scope)
+    try:
+        row = store.session(name)
+        memories = store.session_memories(name)
+    except LimpetError:
+        row, memories = None, []
+    lines = store.journal(session=name)[-MOST_LINES:]
+    if row is None and not lines:
+        store.session(name)  # says that there is none
+    kept = [one for one in store.adherence(name) if one.verdict != "unknown"]
+    texts = {}
+    exposures = store.exposures(session=name, limit=60)
+    for one in exposures:
+        if one.id not in texts:
+            try:
+                texts[one.id] = store.get(one.id).content
+            except LimpetError:
+                texts[one.id] = ""
+    return ask.page(
+        "session.html", row=row, name=name, scope=store.scope, memories=memories, lines=lines, kept=kept,
+        exposures=exposures, texts=texts, command=ask.command("session", "show", name),
+    )  # fmt: skip
+
+
+def drop(ask: Ask) -> Response:
+    """Erase the lines of the journal that are marked. First, unless confirmed, which."""
+    store = ask.seen_from(ask.form.get("scope", ""))
+    numbers = [int(one) for one in ask.several.get("number", [])]
+    found = store.drop_from_journal(numbers, dry_run="confirmed" not in ask.form)
+    if "confirmed" not in ask.form:
+        return ask.page("drop.html", lines=found.lines, scope=store.scope, back=ask.form.get("back", "/sessions"),
+                        command=ask.command("journal", "drop", *numbers))  # fmt: skip
+    return ask.back(said="purged" if found.erased else "unchanged")
+
+
+VIEWS: list[tuple[str, str, View]] = [
+    ("GET", "/sessions", sessions), ("GET", "/session", session), ("POST", "/journal/drop", drop),
+]  # fmt: skip

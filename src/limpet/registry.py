@@ -1,0 +1,54 @@
+"""Where optional features join. The core imports none of them: it asks here, and runs when they are not installed.
+
+A feature is a package or module in `limpet/features/`. It joins by a verb that hands over to it (`Part`), by a command
+(`COMMANDS` in cli/main.py names the module), or by a call of the core (`CALLS`).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from .model.errors import LimpetError
+
+PACKAGE = "limpet.features"
+# What the core calls at certain moments -> the module and the function of the feature that answers.
+CALLS = {
+    "before_recall": ("mirror.service", "take_in_edits_seen_by_recalls"),
+    "mirrors": ("mirror.service", "synced_mirrors"),
+    "rewrite_segments": ("transfer.segments", "export_segments"),
+}
+
+
+class FeatureMissing(LimpetError):
+    """A part of limpet that is not in this installation."""
+
+
+def part(name: str) -> Any:
+    """Import a module of a feature, such as `mirror.service`. Raises FeatureMissing."""
+    try:
+        return import_module(f"{PACKAGE}.{name}")
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith(PACKAGE):
+            raise
+        raise FeatureMissing(f"limpet was installed without {name.partition('.')[0]}") from None
+
+
+class Part:
+    """A module of a feature, imported when the first function of it is called. Raises FeatureMissing then."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, function: str) -> Any:
+        return getattr(part(self._name), function)
+
+
+def call(moment: str, *given: Any, **named: Any) -> Any:
+    """Call what a feature registered for a moment. Return None where the feature is not installed."""
+    module, function = CALLS[moment]
+    try:
+        found = part(module)
+    except FeatureMissing:
+        return None
+    return getattr(found, function)(*given, **named)
