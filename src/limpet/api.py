@@ -13,6 +13,7 @@ from contextlib import closing
 from copy import copy
 from importlib import import_module
 
+from . import registry
 from .context import Context, Time
 from .folders import beside
 from .model import old_names
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from .features.transfer.records import TransferReport
     from .features.transfer.segments import SegmentReport
     from .features.transfer.service import ImportReport
+    from .features.usefulness import journal_lines
     from .features.usefulness import service as usefulness_service
     from .features.usefulness.adherence import Adherence
     from .features.usefulness.journal_lines import Dropped, JournalLine
@@ -85,7 +87,7 @@ if TYPE_CHECKING:
 else:
 
     class _Service:
-        """A module that verbs hand over to, imported when the first of them is called."""
+        """A module of the core that verbs hand over to, imported when the first of them is called."""
 
         def __init__(self, name: str) -> None:
             self._name = name
@@ -95,8 +97,9 @@ else:
 
     beliefs, recall_lookup = _Service(".remember.beliefs"), _Service(".recall.lookup")
     recall_service, remember_service = _Service(".recall.service"), _Service(".remember.service")
-    mirror_service, organize_service = _Service(".mirror.service"), _Service(".organize.service")
-    transfer_service, usefulness_service = _Service(".transfer.service"), _Service(".usefulness.service")
+    mirror_service, organize_service = registry.Part("mirror.service"), registry.Part("organize.service")
+    transfer_service, usefulness_service = registry.Part("transfer.service"), registry.Part("usefulness.service")
+    journal_lines = registry.Part("usefulness.journal_lines")
     work_service = _Service(".work.service")
 
 # What an object given as an embedder must have (vectors/embedder.py).
@@ -171,14 +174,13 @@ def copy_store(
     Journal, exposures, transcripts read and claims of checkouts stay behind. Raises BadInput for a target that holds
     something else, StoreMissing, StoreError.
     """
-    from .features.transfer.copy import copy_store as copy_all
-
     paths = [read_settings(path, "global", None).path for path in (source, target)]
     with (
         closing(open_store(paths[0], _describe, read_only=True)) as one,
         closing(open_store(paths[1], _describe)) as other,
     ):
-        return copy_all(one, other, progress=progress)
+        report: CopyReport = registry.part("transfer.copy").copy_store(one, other, progress=progress)
+        return report
 
 
 def change_key(path: str | os.PathLike[str] | None, key: str | None) -> builtins.list[str]:
@@ -635,8 +637,6 @@ class Limpet:
         >>> [one.what for one in memory.journal(match="linter")]
         ['ran the linter']
         """
-        from .features.usefulness import journal_lines
-
         return journal_lines.lines(self._context, numbers, session=session, since=since, until=until, match=match)
 
     def drop_from_journal(
@@ -657,8 +657,6 @@ class Limpet:
         >>> [one.what for one in memory.drop_from_journal(match="4711").lines]
         ['the code is 4711']
         """
-        from .features.usefulness import journal_lines
-
         return journal_lines.drop(
             self._context, numbers, session=session, since=since, until=until, match=match, dry_run=dry_run
         )
@@ -1329,7 +1327,7 @@ class Limpet:
 
     def _look_at_mirrors(self) -> None:
         if os.path.exists(beside(self.path) + ".mirrors"):  # noqa: PTH110  by each recall: a Path takes longer
-            mirror_service.take_in_edits(self._context, most=mirror_service.SEEN_BY_RECALLS)
+            registry.call("before_recall", self._context)
 
     def mirror_watch(
         self, path: str | os.PathLike[str], *, stop: threading.Event | None = None

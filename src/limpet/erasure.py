@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import registry
 from .model.dataclass import NamedTuple
 from .model.errors import BadInput, LimpetError
 from .model.ids import format_id, parse_id
@@ -126,14 +127,8 @@ def _quoting(context: Context, memories: Iterable[Memory], scopes: tuple[str, ..
 
 def _places(context: Context, *, refresh: bool) -> list[tuple[str, str]]:
     """(path, kind) of every copy that the store knows of. `refresh`: mirrors are synced before."""
-    from .features.mirror.service import mirror_sync, noted
-
     store = context.store
-    mirrors = noted(context)
-    if refresh:
-        for folder in mirrors:
-            with suppress(LimpetError):  # a folder that is not there, or is in use: what it holds is named
-                mirror_sync(context, folder)
+    mirrors: list[str] = registry.call("mirrors", context, refresh=refresh) or []
     kept = [(str(one), "backup") for one in store.erasure.replaced_stores()]
     return [*store.erasure.copies(), *kept, *((one, "mirror") for one in mirrors)]
 
@@ -158,8 +153,6 @@ def _erase_copies(
     reopened: Callable[[str], AbstractContextManager[Any]],
 ) -> None:  # fmt: skip
     """Purge in backups, write segments of this device again, delete exports; what cannot be is named afterwards."""
-    from .features.transfer.segments import export_segments
-
     for path, kind in places:
         with suppress(LimpetError, OSError):
             if kind == "backup":
@@ -168,7 +161,7 @@ def _erase_copies(
                         with suppress(LimpetError):  # made before the memory was
                             other.purge(one.id, confirm=True)
             elif kind == "segments":
-                export_segments(context.store, Path(path))
+                registry.call("rewrite_segments", context.store, Path(path))
             elif kind == "export" and pieces:
                 for file in _files([path]):
                     if context.store.erasure.found(pieces, [file]).found:

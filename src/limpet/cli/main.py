@@ -12,6 +12,7 @@ import re
 import sys
 from importlib import import_module
 
+from .. import registry
 from ..model import old_names
 from ..model.errors import BadInput, LimpetError, NotFound, StoreError, package_missing
 from . import names, output
@@ -61,14 +62,17 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Facts, review and sessions": {
         "fact": ("beliefs", "a keyed fact: read it, set it, end it, see its history"),
         "audit": ("beliefs", "what is believed about something: how sure, since when, from whom, against what"),
-        "ui": ("ui", "a local web page: see, search, correct and review what agents believe"),
+        "ui": ("features:web.commands", "a local web page: see, search, correct and review what agents believe"),
         "review": ("beliefs", "what waits for a person; accept or reject it"),
         "sweep": ("beliefs", "today's rules over yesterday's memories: what would not be stored so today"),
         "scan": ("beliefs", "secrets that older versions stored: where they are, and their redaction"),
         "retention": ("beliefs", "what is old and nobody used: list it, sum its sessions up, take it out of recall"),
         "session": ("beliefs", "runs of an agent: start, end, list, show, compress into an episode"),
         "exposures": ("usefulness", "what was put before agents: when, to whom, at how many tokens, and was it used"),
-        "eval": ("evaluation", "memory measured on your own history: what was found, missed, shown for nothing"),
+        "eval": (
+            "features:evaluate.commands",
+            "memory measured on your own history: what was found, missed, shown for nothing",
+        ),
         "journal": ("journal", "what was asked, done and answered in sessions; drop lines of it"),
     },
     "How memories belong together": {
@@ -87,15 +91,18 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         ),
     },
     "In and out": {
-        "import": ("transfer", "read memories from a file"),
-        "export": ("transfer", "write the whole store to a file, lossless"),
-        "copy": ("transfer", "a whole store into a new one: from a file to a server, or back"),
-        "mirror": ("mirror", "a folder of Markdown that people read and edit: init, sync, status, watch, read"),
+        "import": ("features:transfer.commands", "read memories from a file"),
+        "export": ("features:transfer.commands", "write the whole store to a file, lossless"),
+        "copy": ("features:transfer.commands", "a whole store into a new one: from a file to a server, or back"),
+        "mirror": (
+            "features:mirror.commands",
+            "a folder of Markdown that people read and edit: init, sync, status, watch, read",
+        ),
         "organize": (
-            "organize",
+            "features:organize.commands",
             "transcripts of agents and notes into memories; by rules, and with a model if you give one",
         ),
-        "devices": ("devices", "the devices that segments come from; trust one, or no more"),
+        "devices": ("features:transfer.device_commands", "the devices that segments come from; trust one, or no more"),
         "backup": ("backups", "copy the live store to a new file, or keep some in a folder"),
     },
     "Care of the store": {
@@ -121,8 +128,11 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "ignore": ("pause", "words and paths that are never journaled or organized"),
         "status": ("pause", "is limpet on here, and which store and scope"),
         "mcp": ("serve", "serve the store to an agent over stdin and stdout (Model Context Protocol)"),
-        "serve": ("team", "serve the store to a team over HTTP: MCP and a JSON API, with a token for each user"),
-        "token": ("team", "who may use `limpet serve`: create, list, revoke tokens"),
+        "serve": (
+            "features:serve.commands",
+            "serve the store to a team over HTTP: MCP and a JSON API, with a token for each user",
+        ),
+        "token": ("features:serve.commands", "who may use `limpet serve`: create, list, revoke tokens"),
         "hook": ("agents", "what agent clients call at their events; always ends with 0"),
         "completion": ("serve", "print the completion script of a shell"),
         "help": ("serve", "what limpet can do, or one command"),
@@ -272,7 +282,8 @@ def command_help(name: str) -> str:
 
 def find(name: str) -> Command:
     """The command of a name, its module imported."""
-    module = import_module(f"{__package__}.{COMMANDS[name][0]}")
+    home, _, feature = COMMANDS[name][0].partition(":")
+    module = registry.part(feature) if feature else import_module(f"{__package__}.{home}")
     command: Command = module.COMMANDS[name]
     return command
 

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 
 from ..folders import is_url
 from ..model.errors import BadInput
+from ..registry import part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +38,10 @@ def open_store(
 ) -> Store:  # fmt: skip
     """`late`: a file that is not there is made by the first write. Raises StoreError and its kind, BadInput."""
     if is_url(path):
-        from ..features.postgres import PostgresStore
-
-        return PostgresStore(path, describe, read_only=read_only, durable=durable, create=create)
+        store: Store = part("postgres").PostgresStore(
+            path, describe, read_only=read_only, durable=durable, create=create
+        )
+        return store
     from .sqlite import SqliteStore
 
     if path == ":memory:" and read_only:
@@ -50,9 +52,8 @@ def open_store(
 def open_pen(path: str) -> Pen:
     """Raises StoreError and its kind."""
     if is_url(path):
-        from ..features.postgres import Database
-
-        return Database(path, durable=False)
+        pen: Pen = part("postgres").Database(path, durable=False)
+        return pen
     from .sqlite.pen import SqlitePen
 
     return SqlitePen(path)
@@ -80,6 +81,4 @@ def encrypt(path: str, key: str | None) -> None:
     """Give a store's file another key, or none. Raises BadInput, StoreBusy, StoreLocked, StoreError."""
     if is_url(path):
         raise BadInput("what a server keeps is the server's to encrypt", hint="encrypt the disks that its data is on")
-    from ..features.encryption import change_key
-
-    change_key(path, key)
+    part("encryption").change_key(path, key)

@@ -93,6 +93,20 @@ def take_in_edits(context: Context, *, most: int | None = None) -> None:
                 mirror_sync(context, name)
 
 
+def take_in_edits_seen_by_recalls(context: Context) -> None:
+    """Bring in edits of folders that are small enough for each recall to look at."""
+    take_in_edits(context, most=SEEN_BY_RECALLS)
+
+
+def synced_mirrors(context: Context, *, refresh: bool) -> list[str]:
+    """List the folders of all mirrors of the store. `refresh`: sync them before."""
+    folders = noted(context)
+    for folder in folders if refresh else ():
+        with suppress(LimpetError):  # a folder that is not there, or is in use: what it holds is named
+            mirror_sync(context, folder)
+    return folders
+
+
 def mirror_watch(
     context: Context, path: str | os.PathLike[str], *, stop: threading.Event | None
 ) -> Iterator[MirrorReport]:

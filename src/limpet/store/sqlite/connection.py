@@ -16,6 +16,7 @@ import apsw
 from ...keys import is_key_given
 from ...model.errors import LimpetError, StoreBusy, StoreDamaged, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from ...model.forks import OPENING
+from ...registry import part
 from ..sql.statements import latest, migrations
 
 APPLICATION_ID = 0x6C696D70  # "limp", in the file's header
@@ -177,9 +178,8 @@ def connect(path: str, *, flags: int = READ_WRITE, like: str | None = None) -> a
     wanted = (is_key_given() if like is None else is_encrypted(like)) if not head_of(file) else is_encrypted(file)
     if not wanted:
         return apsw.Connection(path, flags=flags)
-    from ...features.encryption import unlocked
-
-    return unlocked(path, flags)
+    opened: apsw.Connection = part("encryption").unlocked(path, flags)
+    return opened
 
 
 def file_system_of(path: str | os.PathLike[str]) -> str | None:

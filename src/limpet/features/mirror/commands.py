@@ -6,14 +6,14 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from ..model.errors import BadInput, counted
-from ..model.memory import ORIGINS
-from . import output
-from .options import Command, open_store
+from ...cli import output
+from ...cli.options import Command, open_store
+from ...model.errors import BadInput, counted
+from ...model.memory import ORIGINS
 
 if TYPE_CHECKING:
-    from ..api import Limpet
-    from ..features.mirror.report import MirrorReport
+    from ...api import Limpet
+    from .report import MirrorReport
 
 ACTIONS = ("init", "sync", "status", "watch", "read")
 # What people get to see one by one; --json has all.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from ..model.errors import BadInput, counted
-from . import output
-from .options import Command, open_store
+from ...cli import output
+from ...cli.options import Command, open_store
+from ...model.errors import BadInput, counted
 
 
 def _devices_options(parser: ArgumentParser) -> None:

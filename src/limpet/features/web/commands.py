@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 
-from ..model.errors import BadInput
-from . import output
-from .options import Command
+from ...cli import output
+from ...cli.options import Command
+from ...model.errors import BadInput
 
 
 def _ui_options(parser: ArgumentParser) -> None:
@@ -22,7 +22,7 @@ def _ui(args: Namespace) -> int:
         raise BadInput(f"not a port: {args.port}", hint="from 1 to 65535, or 0 for any free one")
     import limpet
 
-    from ..features.web.server import serve_ui
+    from .server import serve_ui
 
     words = ("--store", args.store) if args.store else ()
     with limpet.open(args.store, scope=args.scope, read_only=args.read_only, create=False) as memory:

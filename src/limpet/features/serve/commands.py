@@ -5,13 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from ..model.clock import MICROSECONDS_PER_SECOND, format_time, parse_duration
-from ..model.errors import BadInput, counted, package_missing
-from . import output
-from .options import Command
+from ...cli import output
+from ...cli.options import Command
+from ...model.clock import MICROSECONDS_PER_SECOND, format_time, parse_duration
+from ...model.errors import BadInput, counted, package_missing
 
 if TYPE_CHECKING:
-    from ..features.serve.tokens import Tokens
+    from .tokens import Tokens
 
 # As in serve/tokens.py, whose import would cost every command of this module.
 ROLES = ("read", "write", "review", "admin")
@@ -42,7 +42,7 @@ def _serve(args: Namespace) -> int:
     if args.keys and not args.issuer:
         raise BadInput("--keys are those of an --issuer")
     try:
-        from ..features.serve.process import serve
+        from .process import serve
     except ModuleNotFoundError as error:
         raise package_missing(error, "serve") from error
     serve(
@@ -70,8 +70,8 @@ def _token_options(parser: ArgumentParser) -> None:
 
 
 def _token(args: Namespace) -> int:
-    from ..features.serve.tokens import tokens_of
-    from ..settings import read_settings
+    from ...settings import read_settings
+    from .tokens import tokens_of
 
     tokens = tokens_of(read_settings(args.store, "global", None).path, args.tokens)
     if (args.name is None) != (args.action == "list"):

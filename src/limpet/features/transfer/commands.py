@@ -8,17 +8,17 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import IO, TYPE_CHECKING
 
-from ..features.transfer import formats
-from ..features.transfer.project import PROJECTS
-from ..model.errors import BadInput, counted
-from . import output
-from .options import Command, open_store, vectors_option
-from .receipt import imported_language, undone_by
+from ...cli import output
+from ...cli.options import Command, open_store, vectors_option
+from ...cli.receipt import imported_language, undone_by
+from ...model.errors import BadInput, counted
+from . import formats
+from .project import PROJECTS
 
 if TYPE_CHECKING:
-    from ..api import Limpet
-    from ..features.transfer.records import TransferReport
-    from ..features.transfer.segments import SegmentReport
+    from ...api import Limpet
+    from .records import TransferReport
+    from .segments import SegmentReport
 
 # `limpet organize` under the name of an import.
 TRANSCRIPTS = "transcripts"
@@ -58,7 +58,7 @@ def _import_options(parser: ArgumentParser) -> None:
 
 def _import(args: Namespace) -> int:
     if args.format == TRANSCRIPTS:
-        from .organize import organize
+        from ..organize.commands import organize
 
         args.paths = [args.path]
         return organize(args)
@@ -237,8 +237,8 @@ def _copy_options(parser: ArgumentParser) -> None:
 
 
 def _copy(args: Namespace) -> int:
-    from ..api import copy_store
-    from ..folders import shown
+    from ...api import copy_store
+    from ...folders import shown
 
     with output.progress("copying events") as progress:
         report = copy_store(args.source, args.target, progress=progress)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from ..model.errors import BadInput, counted
-from . import output
-from .options import TIME_FORMS, Command, open_store
+from ...cli import output
+from ...cli.options import TIME_FORMS, Command, open_store
+from ...model.errors import BadInput, counted
 
 if TYPE_CHECKING:
-    from ..features.evaluate.figures import Figures, WayFigures
-    from ..features.evaluate.misses import Miss
-    from ..features.evaluate.power import HoldoutReport
-    from ..features.evaluate.service import Evaluation
-    from ..rank.interval import Interval
+    from ...rank.interval import Interval
+    from .figures import Figures, WayFigures
+    from .misses import Miss
+    from .power import HoldoutReport
+    from .service import Evaluation
 
 MISSES = 10
 # Characters of a message or a memory that a line shows, and of the bar that a hit rate is drawn as.
@@ -42,7 +42,7 @@ def _options(parser: ArgumentParser) -> None:
 def _run(args: Namespace) -> int:
     if args.misses < 0:
         raise BadInput("--misses must be 0 or more")
-    from ..features.evaluate.service import evaluate
+    from .service import evaluate
 
     with open_store(args) as memory, output.progress("replaying") as progress:
         found = evaluate(

@@ -9,17 +9,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..api import BUDGET_TOKENS
-from ..folders import absolute
-from ..model.errors import BadInput, counted
-from ..model.memory import GLOBAL_SCOPE
-from . import output
-from .options import Command, open_store, vectors_option
-from .receipt import undone_by
+from ...api import BUDGET_TOKENS
+from ...cli import output
+from ...cli.options import Command, open_store, vectors_option
+from ...cli.receipt import undone_by
+from ...folders import absolute
+from ...model.errors import BadInput, counted
+from ...model.memory import GLOBAL_SCOPE
 
 if TYPE_CHECKING:
-    from ..agents.install.schedule import Timer
-    from ..features.organize.report import OrganizeReport
+    from ...agents.install.schedule import Timer
+    from .report import OrganizeReport
 
 MODELS = "LIMPET_ORGANIZER"
 SHORTEST_PAUSE_SECONDS = 10
@@ -65,7 +65,7 @@ def _run(args: Namespace) -> int:
         raise BadInput("--once and --every contradict each other")
     if args.every is None:
         return organize(args)
-    from ..agents.install.schedule import is_schedule
+    from ...agents.install.schedule import is_schedule
 
     if is_schedule(args.every):
         return _schedule(args)
@@ -82,7 +82,7 @@ def _run(args: Namespace) -> int:
 
 def _schedule(args: Namespace) -> int:
     """Write or remove the machine's timer, and say what was written."""
-    from ..agents.install import schedule
+    from ...agents.install import schedule
 
     home = Path.home()
     if args.every == "off":
@@ -106,7 +106,7 @@ def _schedule(args: Namespace) -> int:
 
 def _pass_line(args: Namespace) -> list[str]:
     """One pass as it was asked for, in words that hold in any folder."""
-    from ..agents.install.clients import program
+    from ...agents.install.clients import program
 
     store = args.store or os.environ.get("LIMPET_STORE")
     line = [*program(), *(["--store", absolute(store)] if store else [])]
