@@ -274,7 +274,7 @@ def test_every_command_explains_itself(limpet, name):
         (["version"], 3),
         (["list"], 49),
         (["remember", "Port 5434 it is"], 78),
-        (["recall", "--lexical", "which port"], 97),
+        (["recall", "--lexical", "which port"], 98),
     ],
 )
 def test_hot_commands_stay_cold(path, argv, most):
