@@ -31,7 +31,7 @@ def part(name: str) -> Any:
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith(PACKAGE):
             raise
-        raise FeatureMissing(f"limpet was installed without {name.partition('.')[0]}") from None
+        raise FeatureMissing(f"this installation of limpet is without the feature {name.partition('.')[0]}") from None
 
 
 class Part:

@@ -45,13 +45,20 @@ def measure() -> Measures:
     return {**packages(), "whole": interface() | cold_modules()}
 
 
+def _package(name: Path) -> str:
+    """The package of a file: the folder below src/limpet, or below features/."""
+    if len(name.parts) == 1:
+        return TOP
+    return "/".join(name.parts[:2]) if name.parts[0] == "features" else name.parts[0]
+
+
 def packages() -> Measures:
     found: dict[str, Counter[str]] = {}
     for path in sorted(SRC.rglob("*")):
         name = path.relative_to(SRC)
         if not path.is_file() or "__pycache__" in name.parts:
             continue
-        counts = found.setdefault(name.parts[0] if len(name.parts) > 1 else TOP, Counter())
+        counts = found.setdefault(_package(name), Counter())
         if path.suffix == ".py":
             source = path.read_text(encoding="utf-8")
             counts.update(modules=1, lines=source.count("\n"), tokens=tokens(path), patterns=patterns(source))
