@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # Structure, model and text, the store, and a flow of each kind: `make quick`.
 QUICK := tests/structure tests/unit tests/contract $(foreach one,story remember recall beliefs cli hooks mcp_calls mirror,tests/flows/test_$(one).py)
 
-.PHONY: setup demo test quick test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure evaluation fuzz budget bench felt performance embedder-figures dist check-platforms site clean coverage
+.PHONY: setup demo test quick quality test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure evaluation fuzz budget bench felt performance embedder-figures dist check-platforms site clean coverage
 
 setup: $(STAMP)
 $(CORE): pyproject.toml
@@ -23,11 +23,14 @@ $(STAMP): $(CORE)
 demo: $(CORE)  ## two sessions in separate processes: remember, recall, correct, explain
 	@$(BIN)/python examples/demo.py
 
-quick: setup  ## what to run between commits: the first two minutes of the suite
-	@$(BIN)/python -m pytest -n auto --dist loadgroup $(QUICK)
+quick: setup  ## between commits: structure, models, store, and the main flows, in a minute or two
+	@$(BIN)/python -m pytest -n auto --dist loadgroup -m "not measurement" -k "not postgres" $(QUICK)
 
 test: setup  ## the whole everyday suite; a few examples of every property
-	@$(BIN)/python -m pytest -n auto --dist loadgroup
+	@$(BIN)/python -m pytest -n auto --dist loadgroup -m "not measurement"
+
+quality: setup  ## all of tests/quality, measurements over large sets of questions included, and what an optional embedder states
+	@$(BIN)/python -m pytest -n auto --dist loadgroup tests/quality tests/unit/test_calibration.py
 
 test-postgres: setup  ## tenants at full count; properties and the state machine, written for files, on a PostgreSQL server from a wheel
 	@LIMPET_TEST_POSTGRES=1 $(BIN)/python -m pytest tests/property/test_tenants.py tests/contract tests/flows/test_postgres.py tests/flows/test_copy.py -q -k "postgres or tenant"
@@ -70,7 +73,7 @@ mcp-conformance: setup  ## the protocol's own conformance suite against limpet o
 
 coverage: setup  ## the same with line and branch coverage, at least 90 %; takes twice as long
 	@$(BIN)/python -m coverage erase
-	@$(BIN)/python -m coverage run -m pytest -n auto --dist loadgroup
+	@$(BIN)/python -m coverage run -m pytest -n auto --dist loadgroup -m "not measurement"
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report --fail-under=90
 

@@ -31,11 +31,11 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 def run(model: str | None, *, held_back: bool, write: bool) -> dict[str, Any]:
     """Measure; with `write` put file, sha256, calibration and prototypes into the package. Returns the figures."""
     if model is not None and write:
-        shutil.copyfile(model, DATA / "limpet.onnx")
-    figures = DATA / "limpet.json"
+        shutil.copyfile(model, Path(DATA) / "limpet.onnx")
+    figures = Path(DATA) / "limpet.json"
     known = json.loads(figures.read_text(encoding="utf-8"))
     if write:
-        known["sha256"] = hashlib.sha256((DATA / "limpet.onnx").read_bytes()).hexdigest()
+        known["sha256"] = hashlib.sha256((Path(DATA) / "limpet.onnx").read_bytes()).hexdigest()
         _write(figures, known)
     # Imported when the sha256 stands that its fingerprint is made of.
     from limpet.vectors.embedder import load_embedder

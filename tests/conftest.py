@@ -44,6 +44,11 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: ("property" not in item.path.parts, item.get_closest_marker("xdist_group") is None))
 
 
+def pytest_make_parametrize_id(val):
+    """Cut long texts in names of tests: workers, the log and the cache hold the names of all."""
+    return f"{val[:80]!a}..." if isinstance(val, str | bytes) and len(val) > 200 else None
+
+
 @pytest.fixture
 def clock():
     return limpet.FixedClock("2026-03-01T12:00:00Z")

@@ -177,7 +177,7 @@ def main() -> int:
     add("folder")
     add("--conversations", type=Path)
     add("--teacher", type=Path, nargs="*", default=[])
-    add("--out", type=Path, default=TABLES)
+    add("--out", type=Path, default=Path(TABLES))
     add("--epochs", type=int, default=5)
     add("--seed", type=int, default=1)
     options = parser.parse_args()

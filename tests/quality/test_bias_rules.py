@@ -74,6 +74,7 @@ def test_ordinary_memories_are_not_refused(judge, capsys):
     assert len(refused) <= 0.01 * len(texts)
 
 
+@pytest.mark.measurement
 @pytest.mark.parametrize("language", ["ko", "de"])
 def test_other_languages_with_the_multilingual_embedder(language, capsys):
     try:

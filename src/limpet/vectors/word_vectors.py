@@ -8,6 +8,7 @@ question lie near words of its answer. A recall with real vectors does not ask i
 from __future__ import annotations
 
 import mmap
+import os.path
 import struct
 import time
 from array import array
@@ -19,7 +20,7 @@ from operator import mul
 from ..model.dataclass import NamedTuple
 from .wordpiece import DATA, wordpiece
 
-TABLES = DATA / "word_vectors.bin"
+TABLES = os.path.join(DATA, "word_vectors.bin")  # noqa: PTH118
 DIMENSIONS = 96
 QUESTIONS, MEMORIES = 0, 1  # the tables in the file, one after the other
 # A component is a byte, this much more than its value.
@@ -46,7 +47,7 @@ class WordVectors:
 
     def __init__(self) -> None:
         self._pieces = wordpiece()
-        with TABLES.open("rb") as file:
+        with open(TABLES, "rb") as file:  # noqa: PTH123
             self._rows = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._table = len(self._rows) // 2
         self._row = lru_cache(maxsize=ROWS_KEPT)(self._wide)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os.path
 import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
-from pathlib import Path
 
-DATA = Path(__file__).parent / "data"
-VOCABULARY = DATA / "vocabulary.txt"
+# Paths as text: a cold recall by words imports no pathlib.
+DATA = os.path.join(os.path.dirname(__file__), "data")  # noqa: PTH118, PTH120
+VOCABULARY = os.path.join(DATA, "vocabulary.txt")  # noqa: PTH118
 # A longer word has no pieces: it is a hash, a coded file, or a line without spaces in a script unknown to the models.
 LONGEST_WORD = 100
 # Words whose pieces a process keeps.
@@ -82,4 +83,5 @@ class WordPiece:
 
 @cache
 def wordpiece() -> WordPiece:
-    return WordPiece(VOCABULARY.read_text(encoding="utf-8").splitlines())
+    with open(VOCABULARY, encoding="utf-8") as file:  # noqa: PTH123
+        return WordPiece(file.read().splitlines())
