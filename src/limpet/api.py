@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from copy import copy
-from importlib import import_module
 
 from . import registry
 from .context import Context, Time
@@ -85,22 +84,19 @@ if TYPE_CHECKING:
     from .work.doctor import Check
     from .work.service import ModelInfo
 else:
-
-    class _Service:
-        """A module of the core that verbs hand over to, imported when the first of them is called."""
-
-        def __init__(self, name: str) -> None:
-            self._name = name
-
-        def __getattr__(self, verb: str) -> Any:
-            return getattr(import_module(self._name, __package__), verb)
-
-    beliefs, recall_lookup = _Service(".remember.beliefs"), _Service(".recall.lookup")
-    recall_service, remember_service = _Service(".recall.service"), _Service(".remember.service")
-    mirror_service, organize_service = registry.Part("mirror.service"), registry.Part("organize.service")
-    transfer_service, usefulness_service = registry.Part("transfer.service"), registry.Part("usefulness.service")
-    journal_lines = registry.Part("usefulness.journal_lines")
-    work_service = _Service(".work.service")
+    # What a verb hands over to is imported when the first of them is called.
+    beliefs, recall_lookup = registry.Part("remember.beliefs"), registry.Part("recall.lookup")
+    recall_service, remember_service = registry.Part("recall.service"), registry.Part("remember.service")
+    mirror_service, organize_service = (
+        registry.Part("features.mirror.service"),
+        registry.Part("features.organize.service"),
+    )
+    transfer_service, usefulness_service = (
+        registry.Part("features.transfer.service"),
+        registry.Part("features.usefulness.service"),
+    )
+    journal_lines = registry.Part("features.usefulness.journal_lines")
+    work_service = registry.Part("work.service")
 
 # What an object given as an embedder must have (vectors/embedder.py).
 EMBEDDER_HAS = ("name", "fingerprint", "dimensions", "embed_passages", "embed_query")
@@ -179,7 +175,7 @@ def copy_store(
         closing(open_store(paths[0], _describe, read_only=True)) as one,
         closing(open_store(paths[1], _describe)) as other,
     ):
-        report: CopyReport = registry.part("transfer.copy").copy_store(one, other, progress=progress)
+        report: CopyReport = registry.part("features.transfer.copy").copy_store(one, other, progress=progress)
         return report
 
 

@@ -1,22 +1,25 @@
 """Where optional features join. The core imports none of them: it asks here, and runs when they are not installed.
 
 A feature is a package or module in `limpet/features/`. It joins by a verb that hands over to it (`Part`), by a command
-(`COMMANDS` in cli/main.py names the module), or by a call of the core (`CALLS`).
+(`GROUPS` in cli/main.py names the module), or by a call of the core (`CALLS`).
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
 
 from .model.errors import LimpetError
 
-PACKAGE = "limpet.features"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FEATURES = "limpet.features"
 # What the core calls at certain moments -> the module and the function of the feature that answers.
 CALLS = {
-    "before_recall": ("mirror.service", "take_in_edits_seen_by_recalls"),
-    "mirrors": ("mirror.service", "synced_mirrors"),
-    "rewrite_segments": ("transfer.segments", "export_segments"),
+    "before_recall": ("features.mirror.service", "take_in_edits_seen_by_recalls"),
+    "mirrors": ("features.mirror.service", "synced_mirrors"),
+    "rewrite_segments": ("features.transfer.segments", "export_segments"),
 }
 
 
@@ -25,17 +28,18 @@ class FeatureMissing(LimpetError):
 
 
 def part(name: str) -> Any:
-    """Import a module of a feature, such as `mirror.service`. Raises FeatureMissing."""
+    """Import a module of limpet, such as `features.mirror.service`. Raises FeatureMissing."""
     try:
-        return import_module(f"{PACKAGE}.{name}")
+        return import_module(f"limpet.{name}")
     except ModuleNotFoundError as error:
-        if not (error.name or "").startswith(PACKAGE):
+        if not (error.name or "").startswith(FEATURES):
             raise
-        raise FeatureMissing(f"this installation of limpet is without the feature {name.partition('.')[0]}") from None
+        feature = name.split(".")[1]
+        raise FeatureMissing(f"this installation of limpet is without the feature {feature}") from None
 
 
 class Part:
-    """A module of a feature, imported when the first function of it is called. Raises FeatureMissing then."""
+    """A module of limpet, imported when its first function is called. Raises FeatureMissing then."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -48,7 +52,7 @@ def call(moment: str, *given: Any, **named: Any) -> Any:
     """Call what a feature registered for a moment. Return None where the feature is not installed."""
     module, function = CALLS[moment]
     try:
-        found = part(module)
+        feature = part(module)
     except FeatureMissing:
         return None
-    return getattr(found, function)(*given, **named)
+    return getattr(feature, function)(*given, **named)

@@ -15,7 +15,7 @@ from limpet.features.web import site as site_module
 from tests.flows.test_proposals import propose
 from tests.web.conftest import Read, open_page
 
-STATIC = Path(limpet.__file__).parent / "web" / "static"
+STATIC = Path(limpet.__file__).parent / "features" / "web" / "static"
 
 
 def test_a_search_is_a_recall_and_its_filters_are_in_the_address(page, memory, read):

@@ -10,7 +10,6 @@ import argparse
 import os
 import re
 import sys
-from importlib import import_module
 
 from .. import registry
 from ..model import old_names
@@ -62,7 +61,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Facts, review and sessions": {
         "fact": ("beliefs", "a keyed fact: read it, set it, end it, see its history"),
         "audit": ("beliefs", "what is believed about something: how sure, since when, from whom, against what"),
-        "ui": ("features:web.commands", "a local web page: see, search, correct and review what agents believe"),
+        "ui": ("features.web.commands", "a local web page: see, search, correct and review what agents believe"),
         "review": ("beliefs", "what waits for a person; accept or reject it"),
         "sweep": ("beliefs", "today's rules over yesterday's memories: what would not be stored so today"),
         "scan": ("beliefs", "secrets that older versions stored: where they are, and their redaction"),
@@ -70,7 +69,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "session": ("beliefs", "runs of an agent: start, end, list, show, compress into an episode"),
         "exposures": ("usefulness", "what was put before agents: when, to whom, at how many tokens, and was it used"),
         "eval": (
-            "features:evaluate.commands",
+            "features.evaluate.commands",
             "memory measured on your own history: what was found, missed, shown for nothing",
         ),
         "journal": ("journal", "what was asked, done and answered in sessions; drop lines of it"),
@@ -91,18 +90,18 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         ),
     },
     "In and out": {
-        "import": ("features:transfer.commands", "read memories from a file"),
-        "export": ("features:transfer.commands", "write the whole store to a file, lossless"),
-        "copy": ("features:transfer.commands", "a whole store into a new one: from a file to a server, or back"),
+        "import": ("features.transfer.commands", "read memories from a file"),
+        "export": ("features.transfer.commands", "write the whole store to a file, lossless"),
+        "copy": ("features.transfer.commands", "a whole store into a new one: from a file to a server, or back"),
         "mirror": (
-            "features:mirror.commands",
+            "features.mirror.commands",
             "a folder of Markdown that people read and edit: init, sync, status, watch, read",
         ),
         "organize": (
-            "features:organize.commands",
+            "features.organize.commands",
             "transcripts of agents and notes into memories; by rules, and with a model if you give one",
         ),
-        "devices": ("features:transfer.device_commands", "the devices that segments come from; trust one, or no more"),
+        "devices": ("features.transfer.device_commands", "the devices that segments come from; trust one, or no more"),
         "backup": ("backups", "copy the live store to a new file, or keep some in a folder"),
     },
     "Care of the store": {
@@ -129,10 +128,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "status": ("pause", "is limpet on here, and which store and scope"),
         "mcp": ("serve", "serve the store to an agent over stdin and stdout (Model Context Protocol)"),
         "serve": (
-            "features:serve.commands",
+            "features.serve.commands",
             "serve the store to a team over HTTP: MCP and a JSON API, with a token for each user",
         ),
-        "token": ("features:serve.commands", "who may use `limpet serve`: create, list, revoke tokens"),
+        "token": ("features.serve.commands", "who may use `limpet serve`: create, list, revoke tokens"),
         "hook": ("agents", "what agent clients call at their events; always ends with 0"),
         "completion": ("serve", "print the completion script of a shell"),
         "help": ("serve", "what limpet can do, or one command"),
@@ -282,8 +281,8 @@ def command_help(name: str) -> str:
 
 def find(name: str) -> Command:
     """The command of a name, its module imported."""
-    home, _, feature = COMMANDS[name][0].partition(":")
-    module = registry.part(feature) if feature else import_module(f"{__package__}.{home}")
+    home = COMMANDS[name][0]
+    module = registry.part(home if home.startswith("features.") else f"cli.{home}")
     command: Command = module.COMMANDS[name]
     return command
 

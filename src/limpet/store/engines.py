@@ -38,7 +38,7 @@ def open_store(
 ) -> Store:  # fmt: skip
     """`late`: a file that is not there is made by the first write. Raises StoreError and its kind, BadInput."""
     if is_url(path):
-        store: Store = part("postgres").PostgresStore(
+        store: Store = part("features.postgres").PostgresStore(
             path, describe, read_only=read_only, durable=durable, create=create
         )
         return store
@@ -52,7 +52,7 @@ def open_store(
 def open_pen(path: str) -> Pen:
     """Raises StoreError and its kind."""
     if is_url(path):
-        pen: Pen = part("postgres").Database(path, durable=False)
+        pen: Pen = part("features.postgres").Database(path, durable=False)
         return pen
     from .sqlite.pen import SqlitePen
 
@@ -81,4 +81,4 @@ def encrypt(path: str, key: str | None) -> None:
     """Give a store's file another key, or none. Raises BadInput, StoreBusy, StoreLocked, StoreError."""
     if is_url(path):
         raise BadInput("what a server keeps is the server's to encrypt", hint="encrypt the disks that its data is on")
-    part("encryption").change_key(path, key)
+    part("features.encryption").change_key(path, key)

@@ -10,12 +10,10 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..model.errors import EmbedderUnavailable
 from ..model.forks import abandon, renew_in_child
 from .onnx_model import BATCH, MAX_CHARACTERS, checked_session, padded
 from .wordpiece import DATA, wordpiece
@@ -90,14 +88,3 @@ def _pair(question: list[int], text: list[int]) -> tuple[list[int], list[int]]:
 def shared() -> Judge:
     """One for the whole process."""
     return Judge()
-
-
-def load_beside() -> None:
-    """Load it in a thread of its own. What is wrong with it is told to whoever asks it."""
-    if not shared().is_loaded():
-        threading.Thread(target=_load, name="limpet-judge").start()
-
-
-def _load() -> None:
-    with suppress(EmbedderUnavailable):
-        shared().load()

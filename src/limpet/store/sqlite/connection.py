@@ -178,7 +178,7 @@ def connect(path: str, *, flags: int = READ_WRITE, like: str | None = None) -> a
     wanted = (is_key_given() if like is None else is_encrypted(like)) if not head_of(file) else is_encrypted(file)
     if not wanted:
         return apsw.Connection(path, flags=flags)
-    opened: apsw.Connection = part("encryption").unlocked(path, flags)
+    opened: apsw.Connection = part("features.encryption").unlocked(path, flags)
     return opened
 
 
