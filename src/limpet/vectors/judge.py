@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from ..model.forks import abandon, renew_in_child
-from .onnx_model import BATCH, MAX_CHARACTERS, checked_session, padded
+from ..model.errors import EmbedderUnavailable
+from .onnx_model import BATCH, MAX_CHARACTERS, InSession, checked_session, padded
 from .wordpiece import DATA, wordpiece
 
 MODEL = Path(DATA) / "judge.onnx"
@@ -25,20 +25,8 @@ TOKENS, QUESTION_TOKENS = 80, 40
 MARKS = 3
 
 
-class Judge:
-    """The cross-encoder under onnxruntime, loaded when it is first asked. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._session: Any = None
-        renew_in_child(self)
-
-    def renew(self) -> None:
-        """Let go of the session in the child of a fork: its threads are the parent's."""
-        self._lock = threading.Lock()
-        if self._session is not None:
-            abandon(self._session)
-            self._session = None
+class Judge(InSession):
+    """The cross-encoder, loaded when it is first asked. Thread-safe."""
 
     def is_loaded(self) -> bool:
         return self._session is not None
@@ -88,3 +76,14 @@ def _pair(question: list[int], text: list[int]) -> tuple[list[int], list[int]]:
 def shared() -> Judge:
     """One for the whole process."""
     return Judge()
+
+
+def load_beside() -> None:
+    """Load it in a thread. What is wrong with it is told to whoever asks it."""
+
+    def load() -> None:
+        with suppress(EmbedderUnavailable):
+            shared().load()
+
+    if not shared().is_loaded():
+        threading.Thread(target=load, name="limpet-judge").start()

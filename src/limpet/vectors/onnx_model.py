@@ -54,10 +54,8 @@ class _Questions:
 _QUESTIONS = _Questions()
 
 
-class OnnxModel:
-    """An Embedder by one ONNX file. A subclass adds `name`, `fingerprint`, `dimensions`, `load`, `_ids` and `_run`."""
-
-    dimensions: int
+class InSession:
+    """A model that runs in a session of onnxruntime, opened when it is first asked. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -70,6 +68,12 @@ class OnnxModel:
         if self._session is not None:
             abandon(self._session)
             self._session = None
+
+
+class OnnxModel(InSession):
+    """An Embedder by one ONNX file. A subclass adds `name`, `fingerprint`, `dimensions`, `load`, `_ids` and `_run`."""
+
+    dimensions: int
 
     def load(self) -> None:
         """Read and check the model, once. Raises EmbedderUnavailable."""
