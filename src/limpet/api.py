@@ -15,11 +15,9 @@ from importlib import import_module
 
 from .context import Context, Time
 from .folders import beside
-from .model import old_names
 from .model.clock import Clock, SystemClock
 from .model.errors import BadInput
-from .model.memory import check_kinds, check_list, check_several, checks_arguments, with_checks
-from .model.old_names import takes
+from .model.memory import check_kinds, check_list, check_several
 from .settings import Settings, read_settings, wants_judge
 from .store.engines import encrypt, open_store, restore
 from .store.records import ERASING_SECONDS
@@ -122,7 +120,6 @@ def _describe(state: MemoryState, mark: int | None = None) -> SearchFields:
     return describe(state, mark)
 
 
-@checks_arguments
 def open(
     path: str | os.PathLike[str] | None = None,
     *,
@@ -196,7 +193,6 @@ def change_key(path: str | os.PathLike[str] | None, key: str | None) -> builtins
     return copies
 
 
-@with_checks
 class Limpet:
     """An open memory store, seen from a scope. Thread-safe; use it as a context manager, or `close()` it."""
 
@@ -284,14 +280,6 @@ class Limpet:
         other._owns_store = False
         return other
 
-    if not TYPE_CHECKING:  # which shows that a name is old
-
-        def __getattr__(self, name: str) -> Any:
-            """A verb by a name that it had before."""
-            if name in old_names.METHODS:
-                return getattr(self, old_names.METHODS[name])
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def __enter__(self) -> Limpet:
         return self
 
@@ -311,14 +299,12 @@ class Limpet:
             self._closed.set()
             self._context.store.close()
 
-    @takes("kinds")
     def recall(
         self, query: str, *, k: int = 10, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
         speaker: str | None = None, key: str | None = None, metadata: Mapping[str, Any] | None = None,
         scope: str | None = None, as_of: Time = None, known_at: Time = None, budget_tokens: int | None = None,
         deadline_ms: float | None = None, lexical_only: bool = False, trace: bool = False, explain: bool = False,
-        fusion: str = "linear",
         without: Iterable[str] = (), rerank: str | Reranker | None = None,
     ) -> Recall:  # fmt: skip
         """The memories that matter for `query`, best first: those of this scope and `global`, held true at `as_of`
@@ -347,11 +333,10 @@ class Limpet:
         )  # fmt: skip
         return recall_service.recall(
             here, query, where, k=k, as_of=as_of, budget_tokens=budget_tokens, deadline_ms=deadline_ms,
-            lexical_only=lexical_only, trace=trace, explain=explain, fusion=fusion,
+            lexical_only=lexical_only, trace=trace, explain=explain,
             without=check_list("without", without), rerank=rerank,
         )  # fmt: skip
 
-    @takes("kinds")
     def recall_sessions(
         self, query: str, *, k: int = 5, evidence: int = 3, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
@@ -424,7 +409,6 @@ class Limpet:
         """
         return recall_lookup.history(self._context, id)
 
-    @takes("kinds")
     def list(
         self, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
@@ -449,7 +433,6 @@ class Limpet:
             here, where, sort=sort, limit=limit, cursor=cursor, all_states=all_states, ascending=ascending
         )
 
-    @takes("kinds")
     def count(
         self, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
@@ -468,7 +451,6 @@ class Limpet:
         )  # fmt: skip
         return recall_lookup.count(here, where, all_states=all_states)
 
-    @takes("kinds")
     def count_by(
         self, *by: str, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
@@ -952,7 +934,6 @@ class Limpet:
         """
         return remember_service.retract(self._context, id, why, origin=origin)
 
-    @takes("kinds")
     def forget(
         self, ids: str | Iterable[str] | None = None, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         session: str | None = None, before: Time = None, metadata: Mapping[str, Any] | None = None,
@@ -1223,7 +1204,6 @@ class Limpet:
 
         return scan(self._context, apply=redact)
 
-    @takes("kinds")
     def retention(
         self, *, days: float = 365, kind: str | Iterable[str] = ("episode",), fold: bool = True, apply: bool = False
     ) -> Retention:
@@ -1238,7 +1218,6 @@ class Limpet:
         """
         return beliefs.retention(self._context, days=days, kinds=check_kinds(kind), fold=fold, apply=apply)
 
-    @takes("budget")
     def prepare(
         self, message: str = "", *, budget_tokens: int | None = None, full: bool = False, session: str | None = None,
         deadline_ms: float | None = None, lexical_only: bool | None = None,
@@ -1651,7 +1630,6 @@ class Limpet:
         """
         return self.graph.contradictions(everything=everything, limit=limit, as_of=as_of, known_at=known_at)
 
-    @takes("kinds")
     def gaps(
         self, *, kind: str | Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
     ) -> Gaps:

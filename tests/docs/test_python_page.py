@@ -37,15 +37,6 @@ def verb(name: str) -> Callable[..., Any]:
     return one
 
 
-def old_names(one: Callable[..., Any]) -> set[str]:
-    """Keywords that a verb had before and still takes: what `takes` of model/old_names.py was given."""
-    found: set[str] = set()
-    while hasattr(one, "__wrapped__"):
-        found |= set(inspect.getclosurevars(one).nonlocals.get("names", ()))
-        one = one.__wrapped__
-    return found
-
-
 def parameters(one: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {name: its for name, its in inspect.signature(one).parameters.items() if name != "self"}
 
@@ -82,7 +73,7 @@ def differences(name: str, arguments: str) -> dict[str, set[str]]:
         expected -= OF_EVERY_QUERY
     shown = names_in(arguments)
     return {
-        "not there": shown - there - old_names(one) - (old_names(handed_on) if handed_on else set()),
+        "not there": shown - there,
         "not shown": set() if arguments.endswith("...") else expected - shown,
     }
 

@@ -166,7 +166,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [["show", "--match", WORD], ["show", "--match", "limit"], ["show", "--last"]]
     calls += [["mirror", "read", WORD], ["mirror", "status"]]
     of_the_file = {"remember", "scopes", "move", "help", "version", "stats", "undo", "redo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed", "organize",
-                   "rebuild", "devices", "scan", "models", "mcp", "completion", "certify", "copy", "serve", "token", "decrypt", "encrypt", "init", "rekey", "ui", "pause", "resume", "incognito", "ignore", "status", "install", "uninstall", "hook"}  # fmt: skip
+                   "rebuild", "devices", "scan", "models", "mcp", "completion", "copy", "serve", "token", "decrypt", "encrypt", "init", "rekey", "ui", "pause", "resume", "incognito", "ignore", "status", "install", "uninstall", "hook"}  # fmt: skip
     assert set(COMMANDS) == {call[0] for call in calls} | of_the_file
 
     with limpet.open(path, scope="project:theirs", clock=clock) as other:

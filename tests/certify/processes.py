@@ -15,8 +15,9 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from ..api import open as open_store
-from ..model.errors import LimpetError
+from limpet.api import open as open_store
+from limpet.model.errors import LimpetError
+
 from .report import Part
 from .workload import stored
 
