@@ -972,7 +972,7 @@ class Limpet:
         >>> memory.purge(id, confirm=True).purged
         True
         """
-        if not (confirm or dry_run):
+        if confirm is not True and not dry_run:
             raise BadInput(
                 "a purge erases for good and was not confirmed",
                 hint="confirm=True does it, dry_run=True says what would go; retract and archive can be undone",
@@ -980,7 +980,7 @@ class Limpet:
         from .erasure import purge
 
         return purge(
-            self._context, id, confirm=confirm and not dry_run, all_wordings=all_wordings, quoting=quoting,
+            self._context, id, confirm=not dry_run, all_wordings=all_wordings, quoting=quoting,
             copies=copies, prove=prove, wait=wait, scopes=None if scopes is None else tuple(scopes),
             reopened=self._reopened,
         )  # fmt: skip
@@ -1654,11 +1654,11 @@ class Limpet:
         """What services are given: of this scope, or of another one."""
         return self._context if scope is None else self._context.in_scope(scope)
 
-    def _matches(self, text: str, k: int, kinds: Sequence[str], view: View) -> builtins.list[Match]:
+    def _matches(self, text: str, k: int, view: View) -> builtins.list[Match]:
         """Recall for the graph's queries: ids and cosines."""
         from .history.claims import Match
 
-        found = self.recall(text, k=k, kind=kinds, as_of=view.as_of, known_at=view.known_at, trace=True)
+        found = self.recall(text, k=k, as_of=view.as_of, known_at=view.known_at, trace=True)
         vector = [one.why.signals.get("vector") if one.why else None for one in found.items]
         return [Match(one.id, v.raw if v else None) for one, v in zip(found.items, vector, strict=True)]
 

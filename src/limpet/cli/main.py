@@ -256,6 +256,7 @@ def split(argv: list[str]) -> tuple[list[str], str | None, list[str]]:
 
 def known(name: str) -> str:
     """The command that a word stands for. Raises BadInput."""
+    name = ALIASES.get(name, name)
     if name not in COMMANDS:
         raise BadInput(f"unknown command: {name[:60]!r}", hint=_near(name))
     return name

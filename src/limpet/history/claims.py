@@ -38,8 +38,8 @@ class Match(NamedTuple):
     cosine: float | None
 
 
-# text, how many, kinds (none = all), view -> matches, best first.
-Recaller = Callable[[str, int, Sequence[str], View], list[Match]]
+# text, how many, view -> matches, best first.
+Recaller = Callable[[str, int, View], list[Match]]
 # How two texts about the same thing differ, in words; None if they do not.
 Differs = Callable[[str, str], str | None]
 
@@ -105,7 +105,7 @@ def differs(one: str, other: str) -> str | None:
 
 def ground(view: View, recall: Recaller, claim: str, *, limit: int, difference: Differs = differs) -> Grounding:
     """Which beliefs support a claim, which speak against it, and what is near when none does. Raises BadInput."""
-    near = _near(view, recall, claim, (), limit, difference)
+    near = _near(view, recall, claim, limit, difference)
     about = [one for one in near if one.similarity >= SAME]
     supports = [one for one in about if one.difference is None]
     against = [one for one in about if one.difference is not None]
@@ -152,13 +152,11 @@ def revise(
     return Revision(claim=claim, gives=gives, agrees=[one for one in grounding.supports if one.node.id not in reasons])
 
 
-def _near(
-    view: View, recall: Recaller, text: str, kinds: Sequence[str], limit: int, difference: Differs
-) -> list[Support]:
+def _near(view: View, recall: Recaller, text: str, limit: int, difference: Differs) -> list[Support]:
     """Held memories near a text, nearest first."""
     if not text.strip():
         raise BadInput("the text is empty")
-    matches = recall(text, limit, kinds, view)
+    matches = recall(text, limit, view)
     memories = view.memories(parse_id(one.id) for one in matches)
     found = []
     for match in matches:

@@ -264,7 +264,7 @@ class History:
         """What is about a text; recall alone fills up to its limit. Recall may write (it embeds what waits), so that
         this stays outside of snapshots.
         """
-        matches = self._recaller()(text, limit, (), view)
+        matches = self._recaller()(text, limit, view)
         memories = view.memories(parse_id(one.id) for one in matches)
         return [
             memory

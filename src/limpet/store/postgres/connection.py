@@ -255,11 +255,13 @@ def translated(store: str) -> Iterator[None]:
     rows, and a connection string its password."""
     try:
         yield
-    except psycopg.Error as error:
+    except (psycopg.Error, UnicodeEncodeError) as error:
         raise translation(error, store) from None
 
 
-def translation(error: psycopg.Error, store: str) -> LimpetError:
+def translation(error: psycopg.Error | UnicodeEncodeError, store: str) -> LimpetError:
+    if isinstance(error, UnicodeEncodeError):
+        return BadInput("a text is not valid UTF-8", hint="it holds half a character (\\ud800 to \\udfff)")
     code = getattr(error, "sqlstate", None) or ""
     if isinstance(error, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
         return StoreBusy(f"another process has been writing to {store} for too long", hint="try again")
