@@ -90,7 +90,7 @@ torture: setup  ## kill -9 of writers at random, summed in benchmarks/results; T
 	@$(BIN)/python -m tests.torture --to $(or $(TO),10000) --seconds $(or $(SECONDS),3600)
 
 certify: setup  ## the whole certificate: the power lost at every step of 2,000 operations; FOLDER=on the disk to be tried
-	@$(BIN)/python -m tests.torture --certificate $(if $(FOLDER),--folder $(FOLDER))
+	@$(BIN)/python -m tests.certify $(or $(FOLDER),.) --whole --record
 
 erasure: setup  ## a thousand random purges, each followed by a scan of every file of the folder
 	@LIMPET_PURGES=500 $(BIN)/python -m pytest tests/flows/test_erasure.py -q -k campaign

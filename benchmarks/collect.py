@@ -37,7 +37,7 @@ class Gathered(NamedTuple):
 def plan_for(question: str, scopes: tuple[str, ...], now: int, *, words: bool = False) -> Plan:
     return make_plan(
         question, Filter(scopes=scopes, as_of=now), k=20, now=now, deadline_ms=None, budget_tokens=None,
-        lexical_only=words, fusion="linear", without=frozenset(),
+        lexical_only=words, without=frozenset(),
     )  # fmt: skip
 
 

@@ -114,7 +114,6 @@ def measure(memory: limpet.Limpet, ids: list[str], queries: list[str]) -> dict[s
         "gaps": lambda: sum(graph.gaps().counts.values()),
         "contradictions": lambda: graph.contradictions().count,
         "centrality": lambda: len(graph.centrality()),
-        "pattern": lambda: len(graph.pattern(types=["supports"], source=limpet_filter("fact")).links),
         "diff": lambda: sum(graph.diff(known - 3_600_000_000).counts.values()),
         "consolidate": lambda: sum(graph.consolidate().counts.values()),
     }
@@ -124,12 +123,6 @@ def measure(memory: limpet.Limpet, ids: list[str], queries: list[str]) -> dict[s
         figures[name] = {"seconds": round(time.perf_counter() - started, 3), "found": found}
         print(f"{name}: {figures[name]['seconds']:.2f} s", file=sys.stderr, flush=True)
     return figures
-
-
-def limpet_filter(kind: str) -> Any:
-    from limpet.store.records import Filter
-
-    return Filter(kinds=(kind,))
 
 
 def _each(call: Callable[[str], int], asked: list[str]) -> dict[str, Any]:

@@ -67,7 +67,6 @@ class Way:
 
     name: str
     without: tuple[str, ...] = ()
-    fusion: str | None = None
     lexical_only: bool = False
 
 
@@ -217,7 +216,7 @@ class _Worker:
                 found, took_ms = _recall(memory, question.text, way, SESSION_DEPTH)
                 sessions = list(dict.fromkeys(item.session for item in found.items))
                 row.best_turn_ranks = _plain(rank_evidence(question.sessions, sessions))
-                if not way.without and not way.fusion:
+                if not way.without:
                     pooled = memory.recall_sessions(question.text, k=SESSIONS, lexical_only=way.lexical_only)
                     ranking = [one.name for one in pooled.sessions]
                     row.session_ranks = _plain(rank_evidence(question.sessions, ranking))
@@ -252,8 +251,6 @@ def load(memory: Any, haystack: Haystack) -> dict[str, str]:
 
 def _recall(memory: Any, text: str, way: Way, k: int) -> tuple[Any, float]:
     options: dict[str, Any] = {"k": k, "without": way.without, "lexical_only": way.lexical_only}
-    if way.fusion:
-        options["fusion"] = way.fusion
     started = time.perf_counter()
     found = memory.recall(text, **options)
     return found, 1000 * (time.perf_counter() - started)
@@ -421,7 +418,6 @@ def arguments(description: str) -> argparse.ArgumentParser:
         "--without", action="append", choices=SIGNALS, default=[], help="switch a signal off; repeatable"
     )
     parser.add_argument("--lexical", action="store_true", help="words only")
-    parser.add_argument("--fusion", help="how signals are fused, when not the default")
     parser.add_argument("--ablate", action="store_true", help="also run with each signal switched off")
     parser.add_argument("--baselines", action="store_true", help="also plain BM25 and plain vectors, without limpet")
     parser.add_argument("--embedder", default=DEFAULT_EMBEDDER, help=f"name of the embedder ({DEFAULT_EMBEDDER})")
@@ -437,13 +433,12 @@ def main(
     base = Way(
         name="all signals" if not options.without and not options.lexical else "as asked",
         without=tuple(options.without),
-        fusion=options.fusion,
         lexical_only=options.lexical,
     )
     ways = [base]
     if options.ablate:
         off = (signal for signal in SIGNALS if signal not in base.without)
-        ways += [Way(name=f"- {one}", without=(*base.without, one), fusion=options.fusion) for one in off]
+        ways += [Way(name=f"- {one}", without=(*base.without, one)) for one in off]
         ways.append(Way(name="lexical alone", without=tuple(one for one in SIGNALS if one != "lexical")))
         ways.append(Way(name="vector alone", without=tuple(one for one in SIGNALS if one != "vector")))
     turns, sessions = options.level != "session", options.level != "turn"

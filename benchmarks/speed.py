@@ -181,9 +181,7 @@ def measure_limpet(rows: Rows, folder: Path) -> dict[str, Any]:
         figures["filtered"] = latency(
             _each(
                 [
-                    lambda q=q, n=n: memory.recall(
-                        q, k=K, kinds=(KINDS[n % len(KINDS)],), topics=(f"topic{1 + n % 5}",)
-                    )
+                    lambda q=q, n=n: memory.recall(q, k=K, kind=(KINDS[n % len(KINDS)],), topics=(f"topic{1 + n % 5}",))
                     for n, q in enumerate(rows.queries)
                 ]
             )

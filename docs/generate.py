@@ -22,7 +22,6 @@ from types import ModuleType
 import limpet
 from limpet.agents.hooks import fit, fit_weights, gate, injected
 from limpet.cli.main import COMMANDS, command_parser, find
-from limpet.model import old_names
 from limpet.rank import constants, newer_weights, relevance, relevance_weights
 from limpet.rank.session_weights import SESSION_WEIGHTS
 from limpet.rank.weights import WEIGHTS
@@ -40,7 +39,6 @@ DOCS = Path(__file__).parent
 TARGET = DOCS / "reference" / "cli.md"
 SCORING = DOCS / "scoring.md"
 PYTHON = DOCS / "reference" / "python.md"
-SETTINGS = DOCS / "reference" / "settings.md"
 STUB = DOCS.parent / "src" / "limpet" / "asynchronous.pyi"
 COLUMNS = 100
 # Shares and thresholds that stand beside what uses them: the first name of each line of the module.
@@ -183,31 +181,12 @@ def python() -> str:
     return _filled(PYTHON, types=_types())
 
 
-def settings() -> str:
-    """docs/reference/settings.md with its table made anew."""
-    return _filled(SETTINGS, **{"old names": _old_names()})
-
-
 def _filled(target: Path, **tables: str) -> str:
     text = target.read_text(encoding="utf-8")
     for name, made in tables.items():
         between = rf"(<!-- made: {name} -->\n).*?(<!-- end -->)"
         text = re.sub(between, lambda found, made=made: f"{found[1]}\n{made}\n{found[2]}", text, flags=re.DOTALL)
     return text
-
-
-def _old_names() -> str:
-    tables = (
-        ("limpet {}", old_names.COMMANDS),
-        ("{}", old_names.SETTINGS),
-        ("Limpet.{}()", old_names.METHODS),
-        ("{}=", old_names.KEYWORDS),
-        ("Embedder.{}", old_names.EMBEDDER),
-    )
-    rows = [
-        _row(f"`{form.format(old)}`", f"`{form.format(new)}`") for form, names in tables for old, new in names.items()
-    ]
-    return "| old | now |\n|---|---|\n" + "".join(rows)
 
 
 def _types() -> str:
@@ -289,7 +268,6 @@ def main() -> int:
         (TARGET, page()),
         (SCORING, scoring()),
         (PYTHON, python()),
-        (SETTINGS, settings()),
         (STUB, asynchronous_stub()),
         (man.TARGET, man.man()),
     )

@@ -29,13 +29,12 @@ COLD = 25
 # Of the processor, after which a command is killed; a busy machine may take longer by the clock.
 SECONDS = 60
 # These do not end, or work for minutes; these change programs and time tables of the user, wherever HOME points.
-LEFT_OUT = {"mcp", "serve", "ui", "certify", "install", "uninstall"}
+LEFT_OUT = {"mcp", "serve", "ui", "install", "uninstall"}
 OPTIONS_LEFT_OUT = {"--every", "--help", "--model", "--rerank", "--plugin"}
 WATCHES = {("mirror", "watch")}
 # Modules that need packages which nobody has to have.
 WITH_OTHERS = (
     "limpet.features.adapters.",
-    "limpet.certify.preload",
     "limpet.features.postgres",
     "limpet.__main__",
     "limpet.features.web",

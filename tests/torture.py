@@ -1,23 +1,19 @@
-"""Kills without end, from where the last run stopped: `python -m tests.torture --to 10000 --seconds 600`; and the whole certificate.
+"""Kills without end, from where the last run stopped: `python -m tests.torture --to 10000 --seconds 600`.
 
-Each round is a new store: `limpet.certify.processes.kill` kills writers among writers and a reader, and looks for what was acknowledged. The sums
-are in `benchmarks/results/torture.json`. With `--certificate` the power is lost at every step of 2,000 operations instead, with all else that
-`limpet certify --whole` tries, and the answer is in `benchmarks/results/certify.json`.
+Each round is a new store: `tests.certify.processes.kill` kills writers among writers and a reader, and looks for what was acknowledged. The sums
+are in `benchmarks/results/torture.json`.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import dataclasses
 import json
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from limpet.certify.processes import kill
-from limpet.certify.service import WHOLE, certify
+from tests.certify.processes import kill
 
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
 # A round takes some seconds, and the record is written after each.
@@ -29,10 +25,9 @@ def main():
     parser.add_argument("--to", type=int, default=10_000, help="go on until there were so many kills in all")
     parser.add_argument("--seconds", type=float, default=3_600.0, help="begin no round after that")
     parser.add_argument("--folder", help="on the disk to be tried (default: that of temporary files)")
-    parser.add_argument("--certificate", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
-        return certificate(folder) if args.certificate else torture(Path(folder), args)
+        return torture(Path(folder), args)
 
 
 def torture(folder, args):
@@ -53,18 +48,6 @@ def torture(folder, args):
         failed += part.problems
     print(*failed, sep="\n", file=sys.stderr)
     return 1 if failed else 0
-
-
-def certificate(folder):
-    done = certify(
-        folder, WHOLE, progress=lambda _: contextlib.nullcontext(),
-        tell=lambda part: print(part.name, part.tried, *part.problems[:20], sep="\n  ", flush=True),
-    )  # fmt: skip
-    shown = dataclasses.asdict(done) | {"ok": done.ok}
-    for private in ("folder", "kept"):
-        del shown[private]
-    (RESULTS / "certify.json").write_text(json.dumps(shown, indent=1) + "\n", encoding="utf-8")
-    return 0 if done.ok else 1
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ export interface Receipt {
 
 export interface RecallOptions {
   k?: number;
-  kinds?: Kind[];
+  kind?: Kind[];
   topics?: string[];
   since?: string;
   until?: string;

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .features.usefulness.adherence import Adherence
     from .features.usefulness.journal_lines import Dropped, JournalLine
     from .history.audit import Audit, Belief
-    from .history.claims import Analogy, Grounding, Revision, Support, Yields
+    from .history.claims import Grounding, Revision, Support, Yields
     from .history.consolidate import Consolidation, Proposal
     from .history.diff import Change, Diff
     from .history.gaps import Gap, Gaps
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "AsyncHistory", "AsyncLimpet", "Audit", "BackupState",
+    "Action", "Adherence", "Affected", "AmbiguousId", "AsyncHistory", "AsyncLimpet", "Audit", "BackupState",
     "BadInput",
     "Belief", "Brief", "BriefItem", "Caution", "Central", "Chain", "Change", "ChangedSince", "Check", "Clock",
     "Consolidation", "Contradiction", "Contradictions", "CopyReport", "DeviceInfo", "Diff", "Dropped", "Effect",
@@ -100,7 +100,7 @@ _HOMES = {
     "api": ("Limpet", "change_key", "copy_store", "open", "restore_backup"),
     "asynchronous": ("AsyncHistory", "AsyncLimpet"),
     "history.audit": ("Audit", "Belief"),
-    "history.claims": ("Analogy", "Grounding", "Revision", "Support", "Yields"),
+    "history.claims": ("Grounding", "Revision", "Support", "Yields"),
     "history.consolidate": ("Consolidation", "Proposal"),
     "history.diff": ("Change", "Diff"),
     "history.gaps": ("Gap", "Gaps"),

@@ -15,11 +15,9 @@ from copy import copy
 from . import registry
 from .context import Context, Time
 from .folders import beside
-from .model import old_names
 from .model.clock import Clock, SystemClock
 from .model.errors import BadInput
-from .model.memory import check_kinds, check_list, check_several, checks_arguments, with_checks
-from .model.old_names import takes
+from .model.memory import check_kinds, check_list, check_several
 from .settings import Settings, read_settings, wants_judge
 from .store.engines import encrypt, open_store, restore
 from .store.records import ERASING_SECONDS
@@ -121,7 +119,6 @@ def _describe(state: MemoryState, mark: int | None = None) -> SearchFields:
     return describe(state, mark)
 
 
-@checks_arguments
 def open(
     path: str | os.PathLike[str] | None = None,
     *,
@@ -194,7 +191,6 @@ def change_key(path: str | os.PathLike[str] | None, key: str | None) -> builtins
     return copies
 
 
-@with_checks
 class Limpet:
     """An open memory store, seen from a scope. Thread-safe; use it as a context manager, or `close()` it."""
 
@@ -282,14 +278,6 @@ class Limpet:
         other._owns_store = False
         return other
 
-    if not TYPE_CHECKING:  # which shows that a name is old
-
-        def __getattr__(self, name: str) -> Any:
-            """A verb by a name that it had before."""
-            if name in old_names.METHODS:
-                return getattr(self, old_names.METHODS[name])
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def __enter__(self) -> Limpet:
         return self
 
@@ -309,14 +297,12 @@ class Limpet:
             self._closed.set()
             self._context.store.close()
 
-    @takes("kinds")
     def recall(
         self, query: str, *, k: int = 10, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
         speaker: str | None = None, key: str | None = None, metadata: Mapping[str, Any] | None = None,
         scope: str | None = None, as_of: Time = None, known_at: Time = None, budget_tokens: int | None = None,
         deadline_ms: float | None = None, lexical_only: bool = False, trace: bool = False, explain: bool = False,
-        fusion: str = "linear",
         without: Iterable[str] = (), rerank: str | Reranker | None = None,
     ) -> Recall:  # fmt: skip
         """The memories that matter for `query`, best first: those of this scope and `global`, held true at `as_of`
@@ -345,11 +331,10 @@ class Limpet:
         )  # fmt: skip
         return recall_service.recall(
             here, query, where, k=k, as_of=as_of, budget_tokens=budget_tokens, deadline_ms=deadline_ms,
-            lexical_only=lexical_only, trace=trace, explain=explain, fusion=fusion,
+            lexical_only=lexical_only, trace=trace, explain=explain,
             without=check_list("without", without), rerank=rerank,
         )  # fmt: skip
 
-    @takes("kinds")
     def recall_sessions(
         self, query: str, *, k: int = 5, evidence: int = 3, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
@@ -422,7 +407,6 @@ class Limpet:
         """
         return recall_lookup.history(self._context, id)
 
-    @takes("kinds")
     def list(
         self, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
@@ -447,7 +431,6 @@ class Limpet:
             here, where, sort=sort, limit=limit, cursor=cursor, all_states=all_states, ascending=ascending
         )
 
-    @takes("kinds")
     def count(
         self, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
@@ -466,7 +449,6 @@ class Limpet:
         )  # fmt: skip
         return recall_lookup.count(here, where, all_states=all_states)
 
-    @takes("kinds")
     def count_by(
         self, *by: str, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
@@ -946,7 +928,6 @@ class Limpet:
         """
         return remember_service.retract(self._context, id, why, origin=origin)
 
-    @takes("kinds")
     def forget(
         self, ids: str | Iterable[str] | None = None, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         session: str | None = None, before: Time = None, metadata: Mapping[str, Any] | None = None,
@@ -985,7 +966,7 @@ class Limpet:
         >>> memory.purge(id, confirm=True).purged
         True
         """
-        if not (confirm or dry_run):
+        if confirm is not True and not dry_run:
             raise BadInput(
                 "a purge erases for good and was not confirmed",
                 hint="confirm=True does it, dry_run=True says what would go; retract and archive can be undone",
@@ -993,7 +974,7 @@ class Limpet:
         from .erasure import purge
 
         return purge(
-            self._context, id, confirm=confirm and not dry_run, all_wordings=all_wordings, quoting=quoting,
+            self._context, id, confirm=not dry_run, all_wordings=all_wordings, quoting=quoting,
             copies=copies, prove=prove, wait=wait, scopes=None if scopes is None else tuple(scopes),
             reopened=self._reopened,
         )  # fmt: skip
@@ -1217,7 +1198,6 @@ class Limpet:
 
         return scan(self._context, apply=redact)
 
-    @takes("kinds")
     def retention(
         self, *, days: float = 365, kind: str | Iterable[str] = ("episode",), fold: bool = True, apply: bool = False
     ) -> Retention:
@@ -1232,7 +1212,6 @@ class Limpet:
         """
         return beliefs.retention(self._context, days=days, kinds=check_kinds(kind), fold=fold, apply=apply)
 
-    @takes("budget")
     def prepare(
         self, message: str = "", *, budget_tokens: int | None = None, full: bool = False, session: str | None = None,
         deadline_ms: float | None = None, lexical_only: bool | None = None,
@@ -1645,7 +1624,6 @@ class Limpet:
         """
         return self.graph.contradictions(everything=everything, limit=limit, as_of=as_of, known_at=known_at)
 
-    @takes("kinds")
     def gaps(
         self, *, kind: str | Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
     ) -> Gaps:
@@ -1670,11 +1648,11 @@ class Limpet:
         """What services are given: of this scope, or of another one."""
         return self._context if scope is None else self._context.in_scope(scope)
 
-    def _matches(self, text: str, k: int, kinds: Sequence[str], view: View) -> builtins.list[Match]:
+    def _matches(self, text: str, k: int, view: View) -> builtins.list[Match]:
         """Recall for the graph's queries: ids and cosines."""
         from .history.claims import Match
 
-        found = self.recall(text, k=k, kind=kinds, as_of=view.as_of, known_at=view.known_at, trace=True)
+        found = self.recall(text, k=k, as_of=view.as_of, known_at=view.known_at, trace=True)
         vector = [one.why.signals.get("vector") if one.why else None for one in found.items]
         return [Match(one.id, v.raw if v else None) for one, v in zip(found.items, vector, strict=True)]
 

@@ -9,7 +9,6 @@ from .folders import is_url, user_folder
 from .model.dataclass import dataclass
 from .model.errors import BadInput
 from .model.memory import GLOBAL_SCOPE, check_scope
-from .model.old_names import SETTINGS, all_names
 
 # Stores on a server begin so.
 URLS = ("postgresql://", "postgres://")
@@ -103,7 +102,6 @@ def _current_folder() -> str:
 
 
 def _share(name: str) -> float:
-    name = next((one for one in all_names(name, SETTINGS) if os.environ.get(one, "").strip()), name)
     said = os.environ.get(name, "").strip() or "0"
     try:
         share = float(said)

@@ -37,15 +37,6 @@ def verb(name: str) -> Callable[..., Any]:
     return one
 
 
-def old_names(one: Callable[..., Any]) -> set[str]:
-    """Keywords that a verb had before and still takes: what `takes` of model/old_names.py was given."""
-    found: set[str] = set()
-    while hasattr(one, "__wrapped__"):
-        found |= set(inspect.getclosurevars(one).nonlocals.get("names", ()))
-        one = one.__wrapped__
-    return found
-
-
 def parameters(one: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {name: its for name, its in inspect.signature(one).parameters.items() if name != "self"}
 
@@ -82,7 +73,7 @@ def differences(name: str, arguments: str) -> dict[str, set[str]]:
         expected -= OF_EVERY_QUERY
     shown = names_in(arguments)
     return {
-        "not there": shown - there - old_names(one) - (old_names(handed_on) if handed_on else set()),
+        "not there": shown - there,
         "not shown": set() if arguments.endswith("...") else expected - shown,
     }
 
@@ -116,11 +107,11 @@ def test_the_python_page_shows_signatures():
         ("| `move(ids, ...)` | ... |", set(), set()),
         ("| `move(ids, dry_run=False, ...)` | ... |", {"dry_run"}, set()),
         ("| `count(*, FILTERS)` | ... |", set(), {"all_states"}),
-        ("| `count_by(*by, FILTERS, all_states=False, kinds=())` | ... |", set(), set()),
-        ("| `forget(kinds=(), ...)` | ... |", set(), set()),
-        ("| `prepare(budget=None, ...)` | ... |", set(), set()),
+        ("| `count_by(*by, FILTERS, all_states=False, kinds=())` | ... |", {"kinds"}, set()),
+        ("| `forget(kinds=(), ...)` | ... |", {"kinds"}, set()),
+        ("| `prepare(budget=None, ...)` | ... |", {"budget"}, set()),
         ("| `recall(query, *, budget=None, ...)` | ... |", {"budget"}, set()),
-        ("| `gaps(*, kinds=(), limit=20)` | ... |", set(), {"kind"}),
+        ("| `gaps(*, kinds=(), limit=20)` | ... |", {"kinds"}, {"kind"}),
         ("| `why(id, *, depth=5, everything=False)` | ... |", set(), {"limit"}),
         ("| `set_fact(key, value, *, wrong=None, ...)` | ... |", {"wrong"}, set()),
         ("| `graph.chain(id)` | ... |", set(), {"limit"}),

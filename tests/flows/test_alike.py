@@ -59,12 +59,11 @@ def test_what_is_like_the_best_comes_behind_the_first(filled):
     assert [one.id for one in with_more] == [one.id for one in memory.recall(ASKED, k=10)]
 
 
-def test_among_notes_by_words_and_by_ranks_nothing_moves(filled):
+def test_among_notes_and_by_words_nothing_moves(filled):
     notes = filled(None).recall(ASKED, k=10, trace=True).items
     scores = [one.score for one in notes][STAYING:]
     assert scores == sorted(scores, reverse=True) and not any(one.why.alike for one in notes)
-    for given in ({"lexical_only": True}, {"fusion": "rrf"}):
-        assert not any(one.why.alike for one in filled("Ana").recall(ASKED, k=10, trace=True, **given))
+    assert not any(one.why.alike for one in filled("Ana").recall(ASKED, k=10, trace=True, lexical_only=True))
 
 
 def test_what_waits_for_its_vector_is_neither_like_the_best_nor_unlike():

@@ -1,4 +1,4 @@
-"""`limpet certify`: it finds nothing on this disk, and it would find what it looks for. `make certify` runs the whole of it."""
+"""`python -m tests.certify`: it finds nothing on this disk, and it would find what it looks for. `make certify` runs the whole of it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 import limpet
-from limpet.certify.failing import fail
-from limpet.certify.power import FATES, STORE, Disk, judge, record
-from limpet.certify.processes import check
-from limpet.store.sqlite.recording import Step
+from tests.certify.failing import fail
+from tests.certify.power import FATES, STORE, Disk, judge, record
+from tests.certify.processes import check
+from tests.certify.recording import Step
 
 
 def test_the_quick_certificate_finds_nothing_and_leaves_nothing(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "limpet", "certify", str(tmp_path), "--quick", "--json"],
+        [sys.executable, "-m", "tests.certify", str(tmp_path), "--quick", "--json"],
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     found = json.loads(done.stdout)
@@ -112,7 +112,7 @@ def test_a_statement_that_is_not_there_is_named(tmp_path):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc")
 def test_no_writer_goes_on_when_the_certificate_is_killed(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from limpet.certify.processes import kill\n"
+        "import sys; from pathlib import Path; from tests.certify.processes import kill\n"
         "kill(Path(sys.argv[1]) / 'killed', 10**9, 1, None)"
     )
     running = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], start_new_session=True)
@@ -140,7 +140,7 @@ def sessions(leader):
 
 def test_a_folder_that_is_not_there_is_bad_input(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "limpet", "certify", str(tmp_path / "none"), "--quick"],
+        [sys.executable, "-m", "tests.certify", str(tmp_path / "none"), "--quick"],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 2

@@ -62,7 +62,7 @@ def test_what_came_before_the_words_takes_none_of_their_time(path):
         context = memory._context
         plan = make_plan(
             "pallet customer", replace(context.filter(), as_of=context.now()), k=3, now=context.now(), deadline_ms=500,
-            budget_tokens=None, lexical_only=True, fusion="linear", without=frozenset(),
+            budget_tokens=None, lexical_only=True, without=frozenset(),
         )  # fmt: skip
         time.sleep(0.6)
         found = recall(context.store, None, plan)
@@ -113,7 +113,7 @@ def test_the_time_that_is_told_has_what_came_before_the_search(path, clock):
 class Unmeasured(WordEmbedder):
     """Says nothing of its cosines; does not answer until it is let."""
 
-    gauge = None
+    calibration = None
 
     def __init__(self):
         super().__init__()

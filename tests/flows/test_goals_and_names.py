@@ -11,7 +11,7 @@ from limpet.cli.main import main
 
 
 def open_goals(memory):
-    return [one.content for one in memory.list(kinds=["goal"]).memories]
+    return [one.content for one in memory.list(kind=["goal"]).memories]
 
 
 def test_a_reached_goal_leaves_the_open_ones_and_says_so(memory, clock):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 import limpet
-from limpet.model.edges import INVERSES
+from limpet.model.edges import INVERSES, STORED_TYPES
 from limpet.model.ids import parse_id
 from limpet.model.memory import EDGE_TYPES
-from limpet.store.records import Filter
 
 
 class Story:
@@ -29,8 +28,14 @@ def story(memory):
     return Story(memory)
 
 
-def links_of(memory):
-    return {(one.type, one.source, one.target) for one in memory.graph.pattern(types=EDGE_TYPES[:-1]).links}
+def links_of(memory, *types):
+    """Every link of these types (default: every stored type) between memories of the scope."""
+    everything = [one.id for one in memory.list(all_states=True, limit=1_000).memories]
+    return memory.graph.context(everything, types=types or STORED_TYPES, depth=1).links
+
+
+def joined(memory, *types):
+    return {(one.type, one.source, one.target) for one in links_of(memory, *types)}
 
 
 def names(nodes):
@@ -44,17 +49,17 @@ def test_a_link_is_made_once_and_ended_once(memory, story):
     receipt = memory.link(story.load, "supports", story.batch, 0.5)
     assert receipt.status == "changed"
     assert memory.link(story.load, "supports", story.batch).status == "unchanged"
-    assert ("supports", story.load, story.batch) in links_of(memory)
+    assert ("supports", story.load, story.batch) in joined(memory)
 
     assert memory.unlink(story.load, "supports", story.batch).status == "changed"
     assert memory.unlink(story.load, "supports", story.batch).status == "unchanged"
-    assert ("supports", story.load, story.batch) not in links_of(memory)
+    assert ("supports", story.load, story.batch) not in joined(memory)
 
 
 def test_another_weight_replaces_the_link(memory, story):
     memory.link(story.load, "supports", story.batch, 0.5)
     assert memory.link(story.load, "supports", story.batch, 0.9).status == "changed"
-    found = memory.graph.pattern(types=["supports"]).links
+    found = links_of(memory, "supports")
     assert [one.weight for one in found] == [0.9]
 
 
@@ -137,15 +142,15 @@ def test_undo_takes_a_link_back_redo_and_undo_of_unlink_bring_it_again(memory, s
     memory.link(story.load, "supports", story.batch, 0.5)
     clock.advance(seconds=1)
     memory.undo()
-    assert slot not in links_of(memory)
+    assert slot not in joined(memory)
     clock.advance(seconds=1)
     memory.redo()
-    assert slot in links_of(memory)
+    assert slot in joined(memory)
     memory.unlink(*[story.load, "supports", story.batch])
     clock.advance(seconds=1)
     memory.undo()
-    assert slot in links_of(memory)
-    assert [one.weight for one in memory.graph.pattern(types=["supports"]).links] == [0.5]
+    assert slot in joined(memory)
+    assert [one.weight for one in links_of(memory, "supports")] == [0.5]
 
 
 def test_rebuilding_gives_the_same_links(memory, story, clock):
@@ -273,9 +278,9 @@ def test_no_query_leaves_the_scope(path, clock):
         graph = memory.graph
         answers = [
             graph.why(own), graph.impact(own), graph.context([own]), graph.timeline(own), graph.chain(own),
-            graph.contradictions(everything=True), graph.gaps(), graph.pattern(), graph.diff("2026-01-01"),
+            graph.contradictions(everything=True), graph.gaps(), graph.diff("2026-01-01"),
             graph.ground("The site needs the gateway"), graph.revise("The site needs the gateway"),
-            graph.consolidate(), *graph.centrality(), *graph.analogy("the gateway of the site"),
+            graph.consolidate(), *graph.centrality(),
         ]  # fmt: skip
         for answer in answers:
             assert foreign not in str(answer.as_dict())
@@ -324,10 +329,10 @@ def test_the_shortest_path_goes_either_way(memory, story):
 
 
 def test_the_session_itself_makes_the_order(memory, story):
-    found = memory.graph.pattern(types=["temporal_next"]).links
+    found = links_of(memory, "temporal_next")
     assert {(one.source, one.target) for one in found} == {(story.limit, story.load), (story.load, story.batch)}
     memory.purge(story.load, confirm=True)
-    found = memory.graph.pattern(types=["temporal_next"]).links
+    found = links_of(memory, "temporal_next")
     assert {(one.source, one.target) for one in found} == {(story.limit, story.batch)}
 
 
@@ -337,16 +342,6 @@ def test_context_is_what_surrounds_and_all_links_among_it(memory, story):
     assert (story.limit, "temporal_next", story.load) in {(one.source, one.type, one.target) for one in found.links}
     few = memory.graph.context([story.enough], depth=5, limit=2)
     assert (len(few.nodes), few.truncated) == (2, True)
-
-
-def test_pattern_filters_both_ends(memory, story):
-    graph = memory.graph
-    only = graph.pattern(types=["caused_by"], source=Filter(kinds=("decision",)), target=Filter(session="s1"))
-    assert {(one.source, one.target) for one in only.links} == {
-        (story.batch, story.limit), (story.cache, story.limit), (story.cache, story.load),
-    }  # fmt: skip
-    assert graph.pattern(types=["caused_by"], source=Filter(kinds=("fact",))).links == []
-    assert len(graph.pattern(types=["caused_by"], target=Filter(topics=("api",)), limit=1).links) == 1
 
 
 # -- time
@@ -482,11 +477,11 @@ def test_gaps_finds_each_kind(memory, clock):
     assert by_gap["weak_foundation"] == {weak}
     assert by_gap["superseded_often"] == {often}
     assert by_gap["stale"] >= {bare, sound} and found.counts["stale"] == len(by_gap["stale"])
-    assert [one.gap for one in memory.gaps(kinds=["stale"], limit=1).found] == ["stale"]
+    assert [one.gap for one in memory.gaps(kind=["stale"], limit=1).found] == ["stale"]
     memory.pin(bare)
-    assert bare not in {one.node.id for one in memory.gaps(kinds=["stale"]).found}
+    assert bare not in {one.node.id for one in memory.gaps(kind=["stale"]).found}
     with pytest.raises(limpet.BadInput, match="unknown gap"):
-        memory.gaps(kinds=["holes"])
+        memory.gaps(kind=["holes"])
 
 
 def test_a_decision_with_a_reason_that_nobody_doubts_is_no_gap(memory):
@@ -508,7 +503,7 @@ def test_a_decision_whose_only_reason_was_retracted_is_a_gap(memory):
 def test_a_decision_whose_reasons_fell_is_a_gap(memory, story, clock):
     clock.advance(days=1)
     memory.correct(story.limit, "The gateway allows 1000 requests a minute")
-    found = memory.gaps(kinds=["unjustified_decision"]).found
+    found = memory.gaps(kind=["unjustified_decision"]).found
     assert [(one.node.id, one.detail) for one in found] == [(story.batch, "its reason does not hold any more")]
 
 
@@ -564,15 +559,6 @@ def test_revising_shows_what_would_have_to_give(memory, story):
     named = memory.graph.revise("Nobody ever measured anything", against=[story.load])
     assert [(one.node.id, one.because) for one in named.gives] == [(story.load, "named by the caller")]
     assert memory.get(story.limit).state == "active"
-
-
-def test_an_analogy_brings_what_followed(memory, story):
-    memory.remember("Now the mail server allows 50 requests a minute", session="s9")
-    memory.work()
-    found = memory.graph.analogy("A server allows few requests a minute", session="s9", limit=2)
-    assert found[0].node.id == story.limit
-    assert ("rests on it", story.batch) in {(how, one.id) for how, one in found[0].followed}
-    assert ("came next", story.load) in {(how, one.id) for how, one in found[0].followed}
 
 
 def test_consolidate_proposes_and_changes_nothing(memory):
@@ -667,17 +653,12 @@ def test_the_graph_group_answers_every_query_in_words_and_in_json_as_python_does
 
     memory.correct(story.limit, "The gateway allows 1000 requests a minute", why="measured")
     claim, graph = "The gateway allows 500 requests a minute", memory.graph
-    since = Filter(kinds=("decision",))
     for argv, answer, said in (
         (["chain", story.limit], graph.chain(story.limit), "replaced: measured"),
         (["context", story.enough, "--depth", "1"], graph.context([story.enough], depth=1), "caused_by"),
-        (["pattern", "--type", "caused_by", "--from-kind", "decision"], graph.pattern(types=["caused_by"], source=since),
-         "caused_by"),
         (["centrality", "--limit", "1"], graph.centrality(limit=1), " in "),
         (["ground", claim], graph.ground(claim), "against it (1)"),
         (["revise", claim, "--against", story.load], graph.revise(claim, against=[story.load]), "would have to give"),
-        (["analogy", "few requests a minute", "--session", "s9"], graph.analogy("few requests a minute", session="s9"),
-         "requests"),
         (["consolidate"], graph.consolidate(), ""),
         (["why", story.enough], memory.why(story.enough), "caused by"),
         (["path", story.load, story.cache], graph.path(story.load, story.cache), "cache"),

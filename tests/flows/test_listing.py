@@ -81,7 +81,7 @@ def test_a_cursor_belongs_to_its_sort(memory, many):
 
 
 @pytest.mark.parametrize(
-    "asked", [{"limit": 0}, {"limit": 10_001}, {"limit": True}, {"sort": "size"}, {"kinds": ["x"]}], ids=str
+    "asked", [{"limit": 0}, {"limit": 10_001}, {"limit": True}, {"sort": "size"}, {"kind": ["x"]}], ids=str
 )
 def test_a_bad_listing_is_refused(memory, asked):
     with pytest.raises(limpet.BadInput):
@@ -96,7 +96,7 @@ def test_count_counts_what_list_shows(memory, clock):
     memory.remember("four", valid_from="2030-01-01")
 
     for asked, expected in (
-        ({}, 1), ({"all_states": True}, 3), ({"kinds": ["opinion"]}, 1), ({"kinds": "fact"}, 0), ({"topics": ["a"]}, 1),
+        ({}, 1), ({"all_states": True}, 3), ({"kind": ["opinion"]}, 1), ({"kind": "fact"}, 0), ({"topics": ["a"]}, 1),
         ({"session": "s"}, 1), ({"session": "t"}, 0), ({"since": "2027-01-01", "all_states": True}, 1),
         ({"until": "2027-01-01"}, 1),
     ):  # fmt: skip

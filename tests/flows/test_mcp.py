@@ -210,7 +210,7 @@ def test_where_nothing_answers_only_the_nearest_are_shown(memory):
         memory,
         "auto",
         ("recall", question),
-        ("recall", question | {"kinds": ["fact"]}),
+        ("recall", question | {"kind": ["fact"]}),
         ("recall", question | {"sessions": True}),
         ("recall", {"query": "On which port does the billing service listen?"}),
     )
@@ -472,7 +472,7 @@ def test_what_tools_answer_with_leaves_receipts(memory):
         async with Client(server_of(Service(memory, drain.wake, drain))) as client:
             await client.call_tool("recall", {"query": "redis port"})
             await client.call_tool("prepare", {"message": "Which port has Redis?"})
-            await client.call_tool("recall", {"query": "zebra", "kinds": ["goal"]})
+            await client.call_tool("recall", {"query": "zebra", "kind": ["goal"]})
 
     asyncio.run(run())
     drain.stop()

@@ -103,7 +103,7 @@ def words(result):
 @pytest.mark.parametrize(
     ("tool", "given", "said"),
     [
-        ("recall", {"query": "redis", "kind": ["fact"]}, "recall takes no 'kind' (did you mean 'kinds'?"),
+        ("recall", {"query": "redis", "kinds": ["fact"]}, "recall takes no 'kinds' (did you mean 'kind'?"),
         ("recall", {"text": "redis"}, "there are: query, k"),
         ("recall", {}, "recall needs 'query': a text"),
         ("recall", {"query": "redis", "k": "many"}, 'k must be a whole number from 1 to 100, not "many"'),
@@ -111,7 +111,7 @@ def words(result):
         ("recall", {"query": "redis", "k": True}, "k must be a whole number"),
         ("recall", {"query": "redis", "topics": "api"}, 'topics must be a list of texts, not "api"'),
         ("recall", {"query": "redis", "topics": [1]}, "topics[0] must be a text, not 1"),
-        ("recall", {"query": "redis", "kinds": ["decisions"]}, "decision"),
+        ("recall", {"query": "redis", "kind": ["decisions"]}, "decision"),
         ("remember", {"content": "Redis is on port 6380"}, "remember takes no 'content' (give items: "),
         ("remember", {"items": "Redis is on port 6380"}, "items must be a list of objects"),
         ("correct", {"id": "0190", "action": "suprsede"}, "did you mean 'supersede'?"),
@@ -250,7 +250,7 @@ def test_every_answer_is_what_the_outputSchema_of_its_tool_says(memory, clock, c
         ("prepare", {"message": "redis"}),
         ("recall", {"query": "redis port", "explain": True}),
         ("recall", {"query": "redis port", "sessions": True}),
-        ("recall", {"query": "zebra", "kinds": ["decision"]}),
+        ("recall", {"query": "zebra", "kind": ["decision"]}),
         ("fact", {"key": "api.limit", "value": 5}),
         ("fact", {"key": "api.limit", "history": True}),
         ("fact", {"key": "api.limit", "end": True}),

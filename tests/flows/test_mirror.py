@@ -78,7 +78,7 @@ def test_edits_new_items_and_deletions_flow_back_as_events_of_a_person(memory, r
 
     assert (done.edited, done.created, done.archived) == (1, 1, 1)
     assert contents(memory) == ["Deploys take two minutes", "Never deploy\non a Friday"]
-    new = memory.list(kinds=["lesson"]).memories[0]
+    new = memory.list(kind=["lesson"]).memories[0]
     assert (new.origin, new.topics, new.source) == ("user", ("deploy",), "deploy.md")
     assert memory.get(gone).state == "archived"
     assert {one.origin for one in memory._context.store.ledger.events(after=events)} == {"user"}
@@ -172,7 +172,7 @@ def test_a_folder_that_claude_wrote_becomes_a_mirror_in_place(memory, claude):
     assert (claude / "MEMORY.md").read_text() == CLAUDE[
         "MEMORY.md"
     ] + "- [odd](odd.md) — No front matter, and [[staging]]\n"
-    lesson = memory.list(kinds=["lesson"]).memories[0]
+    lesson = memory.list(kind=["lesson"]).memories[0]
     assert lesson.content == "Pull requests stay below 400 lines.\n\n**Why:** review takes a day."
     assert (lesson.origin, lesson.topics, lesson.metadata["originSessionId"]) == ("agent", ("feedback",), 42)
 

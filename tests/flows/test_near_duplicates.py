@@ -201,7 +201,7 @@ def test_after_the_deadline_all_stand_for_themselves_and_the_answer_says_so(crow
     context = memory._context
     plan = make_plan(
         QUESTION, replace(context.filter(), as_of=context.now()), k=3, now=context.now(), deadline_ms=None,
-        budget_tokens=None, lexical_only=True, fusion="linear", without=frozenset(),
+        budget_tokens=None, lexical_only=True, without=frozenset(),
     )  # fmt: skip
     with context.store.snapshot():
         plan, _, found, order, _ = find_and_rank(context.store, None, plan)

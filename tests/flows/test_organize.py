@@ -132,7 +132,7 @@ def test_the_same_said_in_another_session_is_an_observation(memory, tmp_path, cl
     clock.advance(days=1)
     report = memory.organize([file_of("codex", tmp_path)])
     assert (report.new, report.observed) == (0, 3)
-    assert {one.observations for one in memory.list(kinds=["correction"]).memories} == {2}
+    assert {one.observations for one in memory.list(kind=["correction"]).memories} == {2}
 
 
 def test_nearly_the_same_words_are_the_same_statement(memory, tmp_path):
@@ -482,11 +482,11 @@ def test_days_and_months_become_episodes(memory, tmp_path):
         )
     report = memory.organize([tmp_path / "0.jsonl", tmp_path / "1.jsonl"])
     assert report.summaries == 2  # one day has too little for an episode of its own
-    episodes = memory.list(kinds=["episode"]).memories
+    episodes = memory.list(kind=["episode"]).memories
     assert {one.source for one in episodes} == {"organize day 2026-02-20", "organize month 2026-02"}
     (day,) = [one for one in episodes if one.source.endswith("02-20")]
     assert day.content.startswith("2026-02-20: 5 memories.")
-    member = memory.list(kinds=["fact"], limit=1, until="2026-02-21").memories[0]
+    member = memory.list(kind=["fact"], limit=1, until="2026-02-21").memories[0]
     assert (
         memory._context.store.edges.between(
             bytes.fromhex(member.id.replace("-", "")), "part_of", bytes.fromhex(day.id.replace("-", ""))

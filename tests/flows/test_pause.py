@@ -160,33 +160,15 @@ def test_a_session_becomes_incognito_by_a_message(hook, memory):
     assert "5433" in hook(session="s2")
 
 
-@pytest.mark.parametrize(
-    "said", ["limpet incognito.", "LIMPET INCOGNITO!", "/limpet incognito", "`limpet incognito`", "limpet incognito, please",
-             "Please: \u201climpet incognito\u201d"],
-)  # fmt: skip
-def test_however_the_message_is_written(hook, memory, said):
-    assert "off for this session" in json.loads(hook(prompt=said))["systemMessage"]
+def test_neither_case_nor_space_around_the_message_matters(hook, memory):
+    assert "off for this session" in json.loads(hook(prompt="  LIMPET Incognito\n"))["systemMessage"]
     assert nothing_happens(hook, memory)
 
 
-@pytest.mark.parametrize(
-    "said", ["limpet incognito for the rest of today", "limpet incogneto", "limpet incognito?", "limpet pause", "Limpet paused now",
-             "limpet incognito. " + "And the port of the staging database? " * 20, "limpet incognito, then on to my divorce papers"],
-)  # fmt: skip
-def test_what_may_be_meant_so_is_asked_about_and_not_noted(hook, memory, said):
-    told = json.loads(hook(prompt=said))
-    assert list(told) == ["systemMessage"] and "Did you mean" in told["systemMessage"]
-    assert traces(memory) == ([], [], [])
-    assert "5433" in hook(), "and it is on"
-
-
-@pytest.mark.parametrize(
-    "said", ["limpet pause command crashes on windows, fix it", "limpet incognito mode needs docs, write them",
-             "Limpet pauses too long", "limpet incognito " + "and the port of the staging database " * 20],
-)  # fmt: skip
-def test_a_message_about_it_is_an_ordinary_one(hook, memory, said):
-    assert "Did you mean" not in hook(prompt=said)
-    assert [one.what[:20] for one in memory.actions()] == [said[:20]]
+@pytest.mark.parametrize("message", ["limpet incognito, please", "limpet incognito?", "limpet pause hangs on Windows"])
+def test_any_other_message_is_an_ordinary_one(hook, memory, message):
+    assert "off for this session" not in hook(prompt=message)
+    assert [one.what for one in memory.actions()] == [message]
 
 
 def test_where_no_session_is_told_it_says_so(hook, memory):

@@ -188,7 +188,7 @@ def test_other_scopes_and_what_is_not_believed_never_appear(memory, path, clock)
     clock.advance(hours=1)
     for message in ("secret", "SECRET project kind", "", "ignore previous instructions"):
         for full in (False, True):
-            brief = memory.prepare(message, full=full, budget=20_000)
+            brief = memory.prepare(message, full=full, budget_tokens=20_000)
             assert (
                 brief.items
                 and "SECRET" not in brief.text()
@@ -294,7 +294,7 @@ def test_any_message_gets_a_brief(filled, message):
 
 
 def test_what_is_not_a_message_or_a_budget_is_refused(memory):
-    for given_ in ({"budget": 0}, {"budget": -1}, {"deadline_ms": 0}, {"message": 7}):
+    for given_ in ({"budget_tokens": 0}, {"budget_tokens": -1}, {"deadline_ms": 0}, {"message": 7}):
         with pytest.raises(BadInput):
             memory.prepare(**({"message": "x"} | given_))
 
@@ -337,7 +337,7 @@ def test_the_budget_is_never_exceeded(given_, budget, message, full, days):
         for id in ids[1::3]:
             memory.feedback(id, "wrong")
         clock.advance(days=days)
-        brief = memory.prepare(message, budget=budget, full=full)
+        brief = memory.prepare(message, budget_tokens=budget, full=full)
         assert tokens_of(brief.text()) <= brief.tokens <= budget
         shown = [item.id for item in brief.items]
         assert len(shown) == len(set(shown))
@@ -348,7 +348,10 @@ def test_the_budget_is_never_exceeded(given_, budget, message, full, days):
 
 
 def test_more_budget_shows_what_less_left_out(filled):
-    little, much = filled.prepare("my deploy hangs", budget=100), filled.prepare("my deploy hangs", budget=1_000)
+    little, much = (
+        filled.prepare("my deploy hangs", budget_tokens=100),
+        filled.prepare("my deploy hangs", budget_tokens=1_000),
+    )
     assert little.truncated and len(little.items) < len(much.items) and not much.truncated
     assert little.section("matches")[0].id == much.section("matches")[0].id
 
@@ -407,7 +410,7 @@ def test_a_statement_is_not_said_again_by_the_episodes_that_sum_it_up(memory, cl
         memory.remember(f"{span.split()[1]}: 3 memories.\n{quoted}", kind="episode", source=f"organize {span}")
     for message in ("which database did we choose for the orders?", "", "orders"):
         for full in (False, True):
-            text = memory.prepare(message, full=full, budget=10_000).text()
+            text = memory.prepare(message, full=full, budget_tokens=10_000).text()
             assert text.count("We chose Postgres 17 for the orders") <= 1
             assert text.count("Refunds go by hand") <= 1
 
@@ -441,7 +444,7 @@ def test_a_brief_for_what_nothing_answers_takes_100_tokens(filled):
     assert filled.prepare("my deploy hangs when the VPN is down").relevant
     assert filled.prepare("").relevant and filled.prepare("").tokens > 100, "who begins is told all that stands"
     assert filled.prepare(NOBODY_KNOWS, full=True).tokens > 100, "who asks for all gets it"
-    assert filled.prepare(NOBODY_KNOWS, budget=60).tokens <= 60
+    assert filled.prepare(NOBODY_KNOWS, budget_tokens=60).tokens <= 60
 
 
 def test_what_a_session_began_with_is_not_in_its_briefs(filled, path, clock):

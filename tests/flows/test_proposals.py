@@ -412,7 +412,7 @@ def test_no_brief_exceeds_its_budget_whatever_it_warns_of(given_, budget, full):
             if old and new and old != new:
                 propose(memory, "contradiction", old, new)
                 memory.link(old, "contradicts", new)
-        brief = memory.prepare("does the queue retry?", budget=budget, full=full)
+        brief = memory.prepare("does the queue retry?", budget_tokens=budget, full=full)
         assert tokens_of(brief.text()) <= brief.tokens <= budget
 
 

@@ -63,8 +63,8 @@ def test_other_kinds_only_when_named(memory, clock):
     note = memory.remember("The old build machine is under the desk", kind="note").id
     clock.advance(days=400)
     assert memory.retention().archive == []
-    assert [one.id for one in memory.retention(kinds=["note"]).archive] == [note]
-    for wrong in ({"kinds": ["chat"]}, {"kinds": []}, {"days": 0}):
+    assert [one.id for one in memory.retention(kind=["note"]).archive] == [note]
+    for wrong in ({"kind": ["chat"]}, {"kind": []}, {"days": 0}):
         with pytest.raises(limpet.BadInput):
             memory.retention(**wrong)
 

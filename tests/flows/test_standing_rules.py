@@ -107,12 +107,12 @@ def test_a_long_rule_is_quoted_in_part_where_nothing_answers(shop):
 def test_a_brief_says_how_many_rules_did_not_fit(shop, clock):
     lay_down(shop, clock, 60)
     shop.remember(VPN, kind="lesson")
-    brief = shop.prepare(ANSWERED, budget=400)
+    brief = shop.prepare(ANSWERED, budget_tokens=400)
     missing = 60 - len(brief.section("context"))
     assert brief.more_rules == missing == brief.as_dict()["more_rules"] > 40 and brief.truncated
     assert f"\n- {missing} more rules than fit here: ask for a larger budget" in brief.text()
     assert 0 < tokens_of(brief.text()) <= brief.tokens <= 400
-    assert "more rules" not in shop.prepare(ANSWERED, budget=10_000).text()
+    assert "more rules" not in shop.prepare(ANSWERED, budget_tokens=10_000).text()
 
 
 def test_where_more_rules_are_than_are_listed_a_plus_says_so(shop):
@@ -121,7 +121,7 @@ def test_where_more_rules_are_than_are_listed_a_plus_says_so(shop):
         for n in range(230)
     ])  # fmt: skip
     for message, said in (("", "more rules than fit here"), (NOBODY_KNOWS, "more that stand")):
-        brief = shop.prepare(message, budget=400)
+        brief = shop.prepare(message, budget_tokens=400)
         shown = len(brief.section("context"))
         assert shown and brief.more_rules == 200 - shown and brief.truncated
         assert f"\n- {200 - shown}+ {said}" in brief.text() and brief.tokens <= 400
@@ -132,7 +132,7 @@ def test_rules_that_cannot_fit_are_counted_and_not_compared(shop, clock):
     lay_down(shop, clock, 150)
     shop.remember("Rule number 149: The 149th gateway is never touched by hand.", kind="preference", origin="user")
     for message in ("", NOBODY_KNOWS):
-        brief = shop.prepare(message, budget=600)
+        brief = shop.prepare(message, budget_tokens=600)
         shown = [one.content for one in brief.section("context")]
         assert sum("149th" in one for one in shown) == 1
         assert 150 <= brief.more_rules + len(shown) <= 151 and "+ more" not in brief.text()

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import limpet
-from limpet.certify.processes import kill
+from tests.certify.processes import kill
 
 KILLS = 30
 

@@ -24,7 +24,7 @@ class WordEmbedder:
     """Texts that share words are near each other. `poison`: texts with this word fail."""
 
     dimensions = 64
-    gauge = FITTED  # stated, so that it is asked for nothing but the store's texts
+    calibration = FITTED  # stated, so that it is asked for nothing but the store's texts
 
     def __init__(self, name="words", version="1", poison=None):
         self.name = name

@@ -42,8 +42,8 @@ OF_THE_FILE = {"abbreviate", "backup", "backup_every", "backups", "devices", "sc
 ADDS = {"note_action", "note_exposures", "remember", "remember_batch", "session_start", "set_fact"}
 # Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.
 OF_A_FOLDER = {"mirror_init", "mirror_sync", "mirror_watch", "mirrors", "take_in_edits"}
-QUERIES = {"analogy": (WORD,), "centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
-           "pattern": (), "quality": (), "revise": (WORD,)}  # fmt: skip
+QUERIES = {"centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
+           "quality": (), "revise": (WORD,)}  # fmt: skip
 
 
 def shown(answer):
@@ -159,14 +159,14 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
         ["journal", "drop", "1", "2", "3"],
     ]
     calls += [["graph", query, theirs[0]] for query in ("chain", "context", "why", "impact")]
-    calls += [["graph", query, WORD] for query in ("ground", "revise", "analogy")]
-    calls += [["graph", query] for query in ("pattern", "centrality", "consolidate")]
-    calls += [["graph", "revise", WORD, "--against", theirs[0]], ["graph", "pattern", "--from-topic", WORD]]
+    calls += [["graph", query, WORD] for query in ("ground", "revise")]
+    calls += [["graph", query] for query in ("centrality", "consolidate")]
+    calls += [["graph", "revise", WORD, "--against", theirs[0]]]
     calls += [["undo", id] for id in theirs]
     calls += [["show", "--match", WORD], ["show", "--match", "limit"], ["show", "--last"]]
     calls += [["mirror", "read", WORD], ["mirror", "status"]]
     of_the_file = {"remember", "scopes", "move", "help", "version", "stats", "undo", "redo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed", "organize",
-                   "rebuild", "devices", "scan", "models", "mcp", "completion", "certify", "copy", "serve", "token", "decrypt", "encrypt", "init", "rekey", "ui", "pause", "resume", "incognito", "ignore", "status", "install", "uninstall", "hook"}  # fmt: skip
+                   "rebuild", "devices", "scan", "models", "mcp", "completion", "copy", "serve", "token", "decrypt", "encrypt", "init", "rekey", "ui", "pause", "resume", "incognito", "ignore", "status", "install", "uninstall", "hook"}  # fmt: skip
     assert set(COMMANDS) == {call[0] for call in calls} | of_the_file
 
     with limpet.open(path, scope="project:theirs", clock=clock) as other:

@@ -35,13 +35,13 @@ FILTERS = (
     {},
     {"lexical_only": True},
     {"without": ["lexical"], "k": 50},
-    {"kinds": ["fact"], "topics": ["api"]},
+    {"kind": ["fact"], "topics": ["api"]},
     {"topics": ["rate limit", "api"]},
     {"topics": ["😀"]},
     {"session": "s1"},
     {"speaker": "Ana"},
     {"metadata": {"line": 7}},
-    {"fusion": "rrf", "since": "2026-03-01", "budget_tokens": 60},
+    {"since": "2026-03-01", "budget_tokens": 60},
 )
 
 

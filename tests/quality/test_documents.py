@@ -47,6 +47,6 @@ def test_documents_make_hardly_any_proposal_and_no_wrong_caution(tmp_path):
         pairs = [one for one in memory.review(limit=1_000) if one.other is not None]
         assert len(pairs) <= 10, [(one.kind, one.other.content, one.memory.content) for one in pairs]
         for message in MESSAGES:
-            brief = memory.prepare(message, budget=1_500)
+            brief = memory.prepare(message, budget_tokens=1_500)
             assert brief.tokens <= 1_500
             assert not [one for one in brief.warnings if one.what == "contradicts"], brief.text()

@@ -19,8 +19,8 @@ from limpet.rank.adjust import (
 )  # fmt: skip
 from limpet.rank.arithmetic import Arithmetic
 from limpet.rank.array_arithmetic import ArrayArithmetic
-from limpet.rank.constants import DECAY_PER_DAY, RRF_K
-from limpet.rank.fuse import fuse_ranks, linear, ranks, rrf
+from limpet.rank.constants import DECAY_PER_DAY
+from limpet.rank.fuse import linear, ranks
 from limpet.rank.session_weights import SESSION_WEIGHTS
 from limpet.rank.sessions import parts, together
 from limpet.rank.weights import WEIGHTS
@@ -33,22 +33,6 @@ def sure(n=1, **given):
     return confidence(observations=n, **facts)
 
 
-def test_fused_ranks_sum_one_over_k_plus_rank():
-    fused = dict(fuse_ranks([[7, 8], [8, 9]]))
-    assert fused == pytest.approx({8: 1 / 62 + 1 / 61, 7: 1 / 61, 9: 1 / 62})
-    assert [id for id, _ in fuse_ranks([[7, 8], [8, 9]])] == [8, 7, 9]
-
-
-def test_equal_scores_are_ordered_by_id():
-    assert [id for id, _ in fuse_ranks([[5], [3], [4]])] == [3, 4, 5]
-
-
-def test_fusing_nothing_gives_nothing_and_k_below_one_is_refused():
-    assert fuse_ranks([]) == fuse_ranks([[], []]) == []
-    with pytest.raises(ValueError, match="at least 1"):
-        fuse_ranks([[1]], k=0)
-
-
 @pytest.mark.parametrize("arithmetic", [Arithmetic(), ArrayArithmetic()])
 def test_linear_fusion_is_the_weighted_sum_of_what_is_known(arithmetic):
     signals = {"lexical": [1.0, 0.0], "vector": [0.5, 0.25], "no such signal": [9.0, 9.0]}
@@ -56,11 +40,6 @@ def test_linear_fusion_is_the_weighted_sum_of_what_is_known(arithmetic):
     columns = {name: arithmetic.column(values) for name, values in signals.items()}
     assert linear(arithmetic, columns, 2).tolist() == pytest.approx(expected)
     assert linear(arithmetic, {}, 2).tolist() == [0.0, 0.0]
-
-
-def test_reciprocal_rank_fusion_reads_only_lexical_fields_and_vector():
-    scores = rrf({"lexical": [0.0, 2.0, 1.0], "vector": [0.9, 0.1, 0.5], "date": [5.0, 0.0, 0.0]}, 3)
-    assert scores == pytest.approx([1 / 61, 1 / 61 + 1 / 63, 1 / 62 + 1 / 62])
 
 
 def test_ranks_start_at_one_and_nothing_has_none():
@@ -139,7 +118,6 @@ def test_every_kind_has_a_decay_rate():
     from limpet.model.memory import KINDS
 
     assert set(DECAY_PER_DAY) == set(KINDS)
-    assert RRF_K == 60
 
 
 def test_words_of_a_question_count_where_one_sentence_has_them_together():

@@ -77,7 +77,7 @@ RECALL = _takes(
     query=_text("a question, exact names"),
     # Without a default: one that the agent names counts as a wish.
     k={"type": "integer", "minimum": 1, "maximum": 100},
-    kinds=_texts(),
+    kind=_texts(),
     topics=_texts(),
     since=_text(),
     until=_text(),

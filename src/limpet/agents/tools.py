@@ -47,7 +47,7 @@ PREPARE_DEADLINE_MS = 2_000.0
 NOTHING_FITS = "Nothing that is remembered fits this message and its budget; recall asks for more."
 CUT = " The first is an excerpt, as all of it takes more than the budget: memory://{id} has it."
 # What narrows a question; a k that the agent named, too.
-NARROWS = ("k", "kinds", "kind", "topics", "since", "until", "known_at", "explain")
+NARROWS = ("k", "kind", "topics", "since", "until", "known_at", "explain")
 NOT_SHOWN = " {count} more with a `k`."
 # Characters of what a write replaced that its answer repeats.
 REPEATED = 200

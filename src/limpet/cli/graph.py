@@ -132,7 +132,7 @@ def _contradictions_options(parser: ArgumentParser) -> None:
 
 def _gaps_options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--gap", dest="kinds", action="append", metavar="GAP",
+        "--gap", dest="kind", action="append", metavar="GAP",
         help="only this one; repeat it: unjustified_decision, single_source_inference, weak_foundation, "
         "superseded_often, stale",
     )  # fmt: skip
@@ -198,7 +198,7 @@ COMMANDS = {
     ),
     "gaps": Command(
         _gaps_options,
-        asks("gaps", shown.gaps, f"kinds limit {TIMES}"),
+        asks("gaps", shown.gaps, f"kind limit {TIMES}"),
         "limpet gaps --gap unjustified_decision --limit 50",
     ),
     "diff": Command(

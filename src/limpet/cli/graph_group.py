@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from typing import Any
+from argparse import ArgumentParser
 
-from ..model.memory import KINDS
 from . import graph_group_output as shown
 from .graph import COMMANDS as NAMED
 from .graph import TIMES, asks, depth, everything, limit, times, types
@@ -43,32 +41,6 @@ def _context_options(parser: ArgumentParser) -> None:
     times(parser)
 
 
-def _pattern_options(parser: ArgumentParser) -> None:
-    types(parser)
-    for side, what in (("from", "begin"), ("to", "end")):
-        add = parser.add_argument
-        add(f"--{side}-kind", action="append", choices=KINDS, metavar="KIND", help=f"links that {what} at this kind")
-        add(f"--{side}-topic", action="append", metavar="TOPIC", help=f"links that {what} at this topic")
-        add(f"--{side}-session", metavar="NAME", help=f"links that {what} in this session")
-    limit(parser, 200, "how many links")
-    times(parser)
-
-
-def _pattern(args: Namespace) -> int:
-    args.source, args.target = _side(args, "from"), _side(args, "to")
-    return asks("pattern", shown.subgraph, f"types source target limit {TIMES}")(args)
-
-
-def _side(args: Namespace, side: str) -> Any:
-    from ..store.records import Filter
-
-    given = vars(args)
-    return Filter(
-        kinds=tuple(given[f"{side}_kind"] or ()), topics=tuple(given[f"{side}_topic"] or ()),
-        session=given[f"{side}_session"],
-    )  # fmt: skip
-
-
 def _centrality_options(parser: ArgumentParser) -> None:
     types(parser)
     limit(parser, 20, "how many memories")
@@ -86,15 +58,6 @@ def _revise_options(parser: ArgumentParser) -> None:
     parser.add_argument("--against", action="append", metavar="ID", help="a belief that it contradicts; repeat it")
     depth(parser, 5, "how far to follow what rests on it")
     limit(parser, 20, "how many beliefs")
-    times(parser)
-
-
-def _analogy_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("situation", metavar="SITUATION", help="what it is like, in words")
-    add("--kind", dest="kinds", action="append", choices=KINDS, metavar="KIND", help="only this kind; repeat it")
-    add("--session", metavar="NAME", help="the running session, which is left out")
-    limit(parser, 5, "how many situations")
     times(parser)
 
 
@@ -116,10 +79,6 @@ QUERIES: dict[str, tuple[str, Command]] = {
             asks("context", shown.subgraph, f"ids types depth limit everything {TIMES}"),
             "limpet graph context 7rk2qm c04vxn --depth 1",
         ),
-    ),
-    "pattern": (
-        "links by their type and by what they join",
-        Command(_pattern_options, _pattern, "limpet graph pattern --type caused_by --from-kind decision"),
     ),
     "centrality": (
         "the memories on which most turns",
@@ -143,14 +102,6 @@ QUERIES: dict[str, tuple[str, Command]] = {
             _revise_options,
             asks("revise", shown.revise, f"claim against depth limit {TIMES}"),
             'limpet graph revise "the gateway allows 500 requests a minute"',
-        ),
-    ),
-    "analogy": (
-        "past situations like this one, and what followed",
-        Command(
-            _analogy_options,
-            asks("analogy", shown.analogy, f"situation kinds session limit {TIMES}"),
-            'limpet graph analogy "the queue grows faster than it is drained"',
         ),
     ),
     "consolidate": (

@@ -10,7 +10,7 @@ from .output import BOLD, DIM, YELLOW, line, paint, printable, words
 
 if TYPE_CHECKING:
     from ..api import Limpet
-    from ..history.claims import Analogy, Grounding, Revision, Support
+    from ..history.claims import Grounding, Revision, Support
     from ..history.consolidate import Consolidation
     from ..history.timeline import Chain
     from ..history.walk import Subgraph
@@ -82,17 +82,6 @@ def _beliefs(title: str, several: Sequence[Support], memory: Limpet) -> None:
     line(paint(f"{title} ({len(several)})", BOLD))
     for one in several:
         line(names.node(one.node, INDENT, f"{one.similarity:.2f}  "))
-
-
-def analogy(found: Sequence[Analogy], memory: Limpet) -> None:
-    """Each situation, and below it what followed."""
-    names = Names(memory, [id for one in found for id in (one.node.id, *(after.id for _, after in one.followed))])
-    for one in found:
-        line(names.node(one.node, "", f"{one.similarity:.2f}  "))
-        for relation, after in one.followed:
-            line(names.node(after, INDENT, f"{relation.replace('_', ' ')} "))
-    if not found:
-        words("nothing like it is known")
 
 
 def consolidate(found: Consolidation, memory: Limpet) -> None:

@@ -12,7 +12,6 @@ import re
 import sys
 
 from .. import registry
-from ..model import old_names
 from ..model.errors import BadInput, LimpetError, NotFound, StoreError, package_missing
 from . import names, output
 from .options import Command, Formatter, Parser, global_options, terminal_width
@@ -86,7 +85,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "diff": ("graph", "what the store came to believe and stopped believing between two moments"),
         "graph": (
             "graph",
-            "any query over the graph: chain, context, pattern, centrality, ground, revise, analogy, consolidate, ...",
+            "any query over the graph: chain, context, centrality, ground, revise, consolidate, ...",
         ),
     },
     "In and out": {
@@ -107,7 +106,6 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Care of the store": {
         "verify": ("upkeep", "check that file, ledger, index and vectors are sound"),
         "doctor": ("upkeep", "is everything as it should be, and what to do where it is not"),
-        "certify": ("certify", "try what stores survive on this disk: lost power, kills, a full disk, many processes"),
         "work": ("upkeep", "drain the queue: make the vectors of what was stored since"),
         "reembed": ("upkeep", "give every memory a vector of the current embedder"),
         "rebuild": ("upkeep", "make every index and projection anew from the ledger"),
@@ -267,7 +265,7 @@ def split(argv: list[str]) -> tuple[list[str], str | None, list[str]]:
 
 def known(name: str) -> str:
     """The command that a word stands for. Raises BadInput."""
-    name = ALIASES.get(name) or old_names.COMMANDS.get(name, name)
+    name = ALIASES.get(name, name)
     if name not in COMMANDS:
         raise BadInput(f"unknown command: {name[:60]!r}", hint=_near(name))
     return name

@@ -196,7 +196,7 @@ def filter_options(parser: argparse.ArgumentParser, *, states: bool = False) -> 
 
 def filters(args: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "kinds": args.kind or (), "topics": args.topic or (),
+        "kind": args.kind or (), "topics": args.topic or (),
         "since": args.since, "until": args.until, "session": args.session,
     }  # fmt: skip
     if args.clock != "valid":

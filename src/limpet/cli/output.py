@@ -332,8 +332,6 @@ def _why(why: Trace) -> None:
             line(paint(one, DIM))
     total = sum(contribution for _, _, contribution in why.signals.values())
     factors = "".join(f" x {name} {value:.3f}" for name, value in why.adjustments.items())
-    if why.seated:
-        line(f"{MARGIN}its place is that of the nearest by names and links, whatever its score")
     if why.alike:
         line(f"{MARGIN}it is among the results as it is like the best of them, or of another session")
     if why.newer:

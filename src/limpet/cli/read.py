@@ -48,10 +48,6 @@ def _recall_options(parser: ArgumentParser) -> None:
     add("--lexical", action="store_true", help="words only: no embedder, fastest")
     add("--explain", action="store_true", help="show how each score arose")
     add(
-        "--fusion", choices=("linear", "rrf"), default="linear", metavar="WAY",
-        help="how signals become one score: linear or rrf, reciprocal rank (default: linear)",
-    )  # fmt: skip
-    add(
         "--rerank",
         metavar="NAME",
         help="let a reranker put the first results in order: judge, or an installed one (default: none)",
@@ -73,7 +69,7 @@ def _recall(args: Namespace) -> int:
         given["k"] = args.k
     if args.sessions:
         return _recall_sessions(args, given)
-    given |= {"fusion": args.fusion, "rerank": args.rerank}
+    given["rerank"] = args.rerank
     # Words alone are found faster here; a trace is not sent.
     served = None if args.lexical or args.explain or args.all_scopes else _recalled_by_server(args, given)
     if served is not None and served[0].items:
@@ -110,8 +106,8 @@ def _for_people(args: Namespace, found: Recall, short: list[str]) -> tuple[Recal
 
 
 def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
-    if args.rerank or args.fusion != "linear":
-        raise BadInput(f"--sessions goes without {'--rerank' if args.rerank else '--fusion'}")
+    if args.rerank:
+        raise BadInput("--sessions goes without --rerank")
     from ..recall.sessions import SessionRecall
 
     here = args.lexical or args.explain or args.all_scopes

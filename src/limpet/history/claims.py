@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..model.dataclass import dataclass, field
-from ..model.encode import INLINE, OPTIONAL, JsonForm, by, rounded
+from ..model.encode import INLINE, OPTIONAL, JsonForm, rounded
 from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..model.memory import Memory
 from ..text.difference import CERTAIN, differences
 from ..text.normalise import normalise
-from .reasons import Affected, Impact, dependents_of, impact
+from .reasons import Affected, Impact, impact
 from .view import Node, View, raw_id
 from .walk import edges_around
 
@@ -38,14 +38,10 @@ class Match(NamedTuple):
     cosine: float | None
 
 
-# text, how many, kinds (none = all), view -> matches, best first.
-Recaller = Callable[[str, int, Sequence[str], View], list[Match]]
+# text, how many, view -> matches, best first.
+Recaller = Callable[[str, int, View], list[Match]]
 # How two texts about the same thing differ, in words; None if they do not.
 Differs = Callable[[str, str], str | None]
-
-
-def _endings(given: list[tuple[str, Node]]) -> list[dict[str, object]]:
-    return [one.as_dict() | {"relation": relation} for relation, one in given]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,15 +92,6 @@ class Revision(JsonForm):
     agrees: list[Support] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Analogy(JsonForm):
-    """A past situation like this one, and what came of it: (relation, memory)."""
-
-    node: Node = field(metadata=INLINE)
-    similarity: float = field(metadata=rounded(4))
-    followed: list[tuple[str, Node]] = field(metadata=by(_endings))
-
-
 def differs(one: str, other: str) -> str | None:
     """In what two texts about the same thing differ so that they are different statements, in words."""
     for found in differences(one, other).found:
@@ -118,7 +105,7 @@ def differs(one: str, other: str) -> str | None:
 
 def ground(view: View, recall: Recaller, claim: str, *, limit: int, difference: Differs = differs) -> Grounding:
     """Which beliefs support a claim, which speak against it, and what is near when none does. Raises BadInput."""
-    near = _near(view, recall, claim, (), limit, difference)
+    near = _near(view, recall, claim, limit, difference)
     about = [one for one in near if one.similarity >= SAME]
     supports = [one for one in about if one.difference is None]
     against = [one for one in about if one.difference is not None]
@@ -165,22 +152,11 @@ def revise(
     return Revision(claim=claim, gives=gives, agrees=[one for one in grounding.supports if one.node.id not in reasons])
 
 
-def analogy(
-    view: View, recall: Recaller, situation: str, *, kinds: Sequence[str], session: str | None, limit: int
-) -> list[Analogy]:
-    """Past situations like this one, nearest first, and what followed each. `session`: the running one, left out."""
-    near = _near(view, recall, situation, kinds, limit * 2, lambda _one, _other: None)
-    past = [one for one in near if one.similarity >= NEAR and (session is None or one.node.session != session)][:limit]
-    return [Analogy(node=one.node, similarity=one.similarity, followed=_followed(view, one.node)) for one in past]
-
-
-def _near(
-    view: View, recall: Recaller, text: str, kinds: Sequence[str], limit: int, difference: Differs
-) -> list[Support]:
+def _near(view: View, recall: Recaller, text: str, limit: int, difference: Differs) -> list[Support]:
     """Held memories near a text, nearest first."""
     if not text.strip():
         raise BadInput("the text is empty")
-    matches = recall(text, limit, kinds, view)
+    matches = recall(text, limit, view)
     memories = view.memories(parse_id(one.id) for one in matches)
     found = []
     for match in matches:
@@ -206,19 +182,4 @@ def _contradicted(view: View, supports: Sequence[Support], known: set[str]) -> l
         Support(node=node, similarity=0.0, difference="contradicts what supports the claim")
         for node in view.nodes(ends)
         if node.id not in known and node.standing == "held"
-    ]
-
-
-def _followed(view: View, node: Node) -> list[tuple[str, Node]]:
-    """What rests on a memory, and what came next in its session."""
-    raw = raw_id(node)
-    relations = {id: "rests on it" for _, id, _ in dependents_of(view, [raw])}
-    level = [raw]
-    for _ in range(2):
-        level = [edge.target for edge in view.store.edges.temporal(level, view.where())]
-        for id in level:
-            relations.setdefault(id, "came next")
-    relations.pop(raw, None)
-    return [
-        (relations[raw_id(one)], one) for one in view.nodes(relations) if one.standing not in ("purged", "retracted")
     ]

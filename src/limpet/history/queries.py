@@ -10,9 +10,7 @@ from ..model.dataclass import replace
 from ..model.edges import check_edge_type
 from ..model.errors import BadInput, NotFound
 from ..model.ids import MIN_PREFIX_CHARACTERS, parse_id, parse_short
-from ..model.memory import EDGE_TYPES, Memory, check_key, check_kind, check_kinds, check_list, with_checks
-from ..model.old_names import takes
-from ..store.records import Filter
+from ..model.memory import EDGE_TYPES, Memory, check_key, check_list
 from . import claims, reasons, walk, whole
 from .audit import Audit, audit
 from .consolidate import Consolidation, consolidate
@@ -34,7 +32,6 @@ LIMIT, MAX_LIMIT = 200, 10_000
 NEAR_DEPTH, REACH = 2, 5
 
 
-@with_checks
 class History:
     """Queries of the graph from some scopes. `now`: microseconds, asked at each call. Thread-safe as its store is.
 
@@ -97,19 +94,6 @@ class History:
         view, chosen = self._view(as_of, known_at), _types(types)
         with self._context.store.snapshot():
             return walk.context(view, given, types=chosen, depth=depth, limit=limit, everything=everything)
-
-    def pattern(
-        self, *, types: Iterable[str] = (), source: Filter | None = None, target: Filter | None = None,
-        limit: int = LIMIT, as_of: Time = None, known_at: Time = None,
-    ) -> walk.Subgraph:  # fmt: skip
-        """Links whose ends pass filters of kind, topic, session and time. A filter's scopes and knowledge are ours."""
-        check_count("limit", limit, MAX_LIMIT)
-        view, chosen = self._view(as_of, known_at), _types(types)
-        for side in (source, target):
-            for kind in side.kinds if side else ():
-                check_kind(kind)
-        with self._context.store.snapshot():
-            return walk.pattern(view, source or Filter(), chosen, target or Filter(), limit=limit)
 
     # -- time
 
@@ -192,7 +176,6 @@ class History:
         with self._context.store.snapshot():
             return whole.contradictions(view, limit=limit, everything=everything)
 
-    @takes("kinds")
     def gaps(
         self, *, kind: str | Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
     ) -> Gaps:
@@ -263,17 +246,6 @@ class History:
             view, self._recaller(), claim, against=check_list("against", against), depth=depth, limit=limit
         )
 
-    @takes("kinds")
-    def analogy(
-        self, situation: str, *, kind: str | Iterable[str] = (), session: str | None = None, limit: int = 5,
-        as_of: Time = None, known_at: Time = None,
-    ) -> list[claims.Analogy]:  # fmt: skip
-        """Past situations like this one and what came of them. `session`: the running one, left out."""
-        check_count("limit", limit, 500)
-        chosen = check_kinds(kind)
-        view = self._view(as_of, known_at)
-        return claims.analogy(view, self._recaller(), situation, kinds=chosen, session=session, limit=limit)
-
     def _view(self, as_of: Time, known_at: Time) -> View:
         now = self._context.now()
         known = None if known_at is None else parse_time(known_at, now=now)
@@ -292,7 +264,7 @@ class History:
         """What is about a text; recall alone fills up to its limit. Recall may write (it embeds what waits), so that
         this stays outside of snapshots.
         """
-        matches = self._recaller()(text, limit, (), view)
+        matches = self._recaller()(text, limit, view)
         memories = view.memories(parse_id(one.id) for one in matches)
         return [
             memory

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..model.dataclass import dataclass, field, replace
-from ..model.edges import STORED_TYPES, TEMPORAL, Edge
+from ..model.dataclass import dataclass, field
+from ..model.edges import TEMPORAL, Edge
 from ..model.encode import JsonForm, encode
 from ..model.errors import BadInput
 from ..model.sequence import Holds
-from ..store.records import Filter
 from .view import FALLEN, Link, Node, View, link_of, raw_id
 
 # Memories that a search for a path looks at before it gives up: about a second.
@@ -160,25 +159,4 @@ def context(
         links=[link_of(edge) for edge in edges if edge.source in depths and edge.target in depths],
         depths={node.id: depths[raw_id(node)] for node in nodes},
         truncated=truncated,
-    )
-
-
-def pattern(view: View, source: Filter, types: Sequence[str], target: Filter, *, limit: int) -> Subgraph:
-    """Edges of some types whose ends pass two filters, oldest first. The view's scopes and time of knowledge hold."""
-    sides = [
-        replace(side, scopes=view.scopes, known_at=view.known_at, as_of=side.as_of if side.as_of else view.as_of)
-        for side in (source, target)
-    ]
-    stored = [type for type in types if type in STORED_TYPES]
-    found = view.store.edges.leaving(sides[0], stored) if stored else []
-    if TEMPORAL in types:
-        ids = [node.id for node in view.store.graph.nodes(sides[0])]
-        found += view.store.edges.temporal(ids, sides[0])
-    passing = view.store.graph.matching(list({edge.target for edge in found}), sides[1])
-    found = sorted((one for one in found if one.target in passing), key=lambda e: (e.recorded_at, e.source, e.target))
-    shown = found[:limit]
-    return Subgraph(
-        nodes=view.nodes(dict.fromkeys(end for edge in shown for end in (edge.source, edge.target))),
-        links=[link_of(edge) for edge in shown],
-        truncated=len(found) > limit,
     )

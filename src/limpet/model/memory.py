@@ -5,12 +5,8 @@ What events do to a memory is in `state.py`; how a memory is scored is in `rank/
 
 from __future__ import annotations
 
-import operator
-import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from functools import cache, wraps
+from collections.abc import Iterable, Mapping
 
 from .clock import Instant, MaybeInstant
 from .dataclass import dataclass, field
@@ -19,10 +15,9 @@ from .errors import BadInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     T = TypeVar("T")
-    Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 KINDS: tuple[str, ...] = (
     "fact", "decision", "inference", "correction", "skill", "episode", "preference", "opinion", "lesson", "goal",
@@ -113,93 +108,12 @@ def check_several(what: str, values: Iterable[T]) -> Iterable[T]:
     return values
 
 
-def checks_arguments(verb: Verb) -> Verb:
-    """A verb that refuses what is of another kind than its annotation says, as far as `_TAKEN` knows it: `confirm="no"`
-    would count as true. For a whole number it takes whatever stands for one, such as those of NumPy. An argument that
-    it does not have is refused with the name of the nearest.
-
-    It raises BadInput.
-    """
-
-    @wraps(verb)
-    def call(*args: Any, **given: Any) -> Any:
-        names, own, takes, known = _arguments(verb)
-        if not takes.issuperset(given):
-            raise _unknown(verb.__name__, min(given.keys() - takes), [name for name in own if name != "self"])
-        checked = [_checked(name, one, known.get(name)) for name, one in zip(names, args, strict=False)]
-        given = {name: _checked(name, one, known.get(name)) for name, one in given.items()}
-        return verb(*checked, *args[len(checked) :], **given)
-
-    return call  # type: ignore[return-value]  # its signature is that of `verb`
-
-
-class _UnknownArgument(BadInput, TypeError):
-    """What Python raises for any function, and bad input as any other."""
-
-
-def _unknown(verb: str, name: str, known: Sequence[str]) -> BadInput:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, known, 1)
-    hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(known)}"
-    return _UnknownArgument(f"{verb}() got an unexpected keyword argument {name!r}", hint=hint)
-
-
-@cache  # read when the verb is first called: a command makes a hundred of them and calls a few
-def _arguments(verb: Any) -> tuple[tuple[str, ...], tuple[str, ...], set[str], dict[str, list[str]]]:
-    """The names of a verb's arguments that may come without theirs; all; with those of old; the kinds of those that are
-    checked."""
-    inner = verb
-    while hasattr(inner, "__wrapped__"):
-        inner = inner.__wrapped__
-    code = inner.__code__
-    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    said = {name: f"{kind}".split(" | ") for name, kind in verb.__annotations__.items() if name != "return"}
-    known = {name: kinds for name, kinds in said.items() if set(kinds) <= _TAKEN.keys()}
-    return code.co_varnames[: code.co_argcount], own, {*own, *getattr(verb, "old_names", ())}, known
-
-
-# How an annotation is called in an error, and what it takes. (An open file is known by what it can do.)
-_TAKEN: dict[str, tuple[str, tuple[type, ...]]] = {
-    "str": ("text", (str,)), "os.PathLike[str]": ("a path", (os.PathLike,)), "bool": ("true or false", (bool,)),
-    "int": ("a whole number", (int,)), "float": ("a number", (int, float)), "None": ("", (type(None),)),
-    "IO[str]": ("an open file", ()), "IO[bytes]": ("", ()),
-}  # fmt: skip
-_ASKED = {"query", "message"}
-
-
-def _checked(name: str, value: Any, kinds: list[str] | None) -> Any:
-    if kinds is None or (value is None and "bool" in kinds):
-        return value
-    if ("int" in kinds or "float" in kinds) and not isinstance(value, int | float):
-        with suppress(TypeError):
-            value = operator.index(value)
-    types = tuple(one for kind in kinds for one in _TAKEN[kind][1])
-    if not isinstance(value, types) and not (
-        "IO[str]" in kinds and (hasattr(value, "write") or hasattr(value, "readline"))
-    ):
-        told = " or ".join(filter(None, (_TAKEN[kind][0] for kind in kinds)))
-        raise BadInput(f"{name} must be {told}, not {value!r:.60}")
-    # (A path may hold bytes that are no characters; of a question what can be read is asked.)
-    if isinstance(value, str) and not value.isascii() and name not in _ASKED and "os.PathLike[str]" not in kinds:
-        check_characters(name, value)
-    return value
-
-
 def check_characters(name: str, text: str) -> None:
     """Raises BadInput where halves of characters stand alone in a text."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
         raise BadInput(f"{name} is not valid UTF-8") from None
-
-
-def with_checks(service: type[T]) -> type[T]:
-    """A class whose public methods are such verbs."""
-    for name, verb in list(vars(service).items()):
-        if callable(verb) and not name.startswith("_"):
-            setattr(service, name, checks_arguments(verb))
-    return service
 
 
 def check_list(what: str, values: Iterable[T]) -> tuple[T, ...]:

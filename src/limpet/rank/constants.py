@@ -4,9 +4,6 @@ Sources: "domain model" = docs/domain-model.md; measured = docs/log.md. What is 
 written by `python -m benchmarks.tune`: weights.py, session_weights.py, relevance_weights.py.
 """
 
-# Reciprocal rank fusion: score = sum of 1 / (k + rank). Cormack, Clarke & Buettcher, SIGIR 2009. test_rank.py.
-RRF_K = 60
-
 # Candidates that each signal contributes to fusion, and the best ones whose session neighbours join them.
 # About 100 a query hold 95 % of the answers on conversations (docs/log.md). test_rank.py.
 LEXICAL_CANDIDATES = 60
@@ -21,9 +18,6 @@ GRAPH_SEEDS, GRAPH_HOPS, GRAPH_MEMORIES, GRAPH_HUB, GRAPH_CANDIDATES = 8, 2, 200
 # How often it goes on and does not return, as in HippoRAG (Gutierrez et al., NeurIPS 2024), and its steps: after so
 # many less than half a percent of it still moves. test_entities.py.
 GRAPH_DAMPING, GRAPH_STEPS = 0.5, 8
-# Scores hardly compare what shares nothing with the question but what lies between: the last of the results are the
-# nearest that the walk came to, so many of them if so many results or more are asked for. docs/log.md.
-GRAPH_SEATS, SEATED_FROM = 2, 5
 
 # Use: boost = 1 + 0.1 ln(1 + uses). Domain model. test_rank.py.
 USE_BOOST = 0.1

@@ -19,11 +19,9 @@ class Trace:
 
     signals: dict[str, SignalTrace]
     adjustments: dict[str, float] = field(default_factory=dict)
-    seated: bool = False  # its place among the results is the walk's over names and links, whatever its score
     alike: bool = False  # it is among the results as it is like the best of them
     newer: bool = False  # it stands before an older result that it replaces, whatever its score
     later: str | None = None  # the id of a newer result that may say what became of it
-    offset: float = 0.0  # 0 since there is one set of weights; kept for who adds up
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -31,8 +29,6 @@ class Trace:
                 name: {"rank": one.rank, "raw": round(one.raw, 4), "contribution": round(one.contribution, 4)}
                 for name, one in self.signals.items()
             },
-            "offset": round(self.offset, 4),
-            **({"seated": True} if self.seated else {}),
             **({"newer": True} if self.newer else {}),
             **({"alike": True} if self.alike else {}),
             **({"later": self.later} if self.later else {}),

@@ -34,7 +34,7 @@ def like_the_best(
     """`order` (places of candidates, best first) with those like the best next to the first; and which came among the
     first `k` so."""
     best, rest = order[:BEST], order[STAYING : STAYING + OTHERS]
-    if not rest or found.hits is None or plan.k <= STAYING or plan.fusion == "rrf" or not all(map(found.spoken, best)):
+    if not rest or found.hits is None or plan.k <= STAYING or not all(map(found.spoken, best)):
         return order, []
     ids = found.table.text_ids
     near = found.hits.near([ids[i] for i in best], counted([scores[i] for i in best]), [ids[i] for i in rest])

@@ -13,7 +13,6 @@ from ..model.memory import Memory
 from ..model.sequence import Holds
 from ..model.unfrozen import unfrozen
 from ..rank import adjust, fuse, relevance
-from ..rank import constants as C
 from ..rank.trace import SignalTrace, Trace
 from ..rank.weights import WEIGHTS
 from .alike import like_the_best
@@ -216,7 +215,6 @@ def recall(
         said = judged(store, found, order, plan, vectors, asked_for=reranker == JUDGE)
         likely, relevant = how_relevant(store, found, order, scores, plan, said)
         order, moved = newer_first(store, found, in_order(order, scores, said), scores, plan)
-        order, seated = _seat(found, order, plan)
         order, read = _reranked(store, found, order, plan, reranker)
         order = trusted_first(found, order, scores, plan)
         if plan.budget_tokens is None:
@@ -231,7 +229,7 @@ def recall(
             dropped = [(found.table.rows[i], why) for i, why in chosen.dropped]
             lower = len(order) - len(chosen.places) - len(dropped)
             explained = explanation(store, vectors, plan, dropped, event, lower=lower, miss=found.miss)
-    by_models, by_place = {"judge": said, "rerank": read}, {"alike": alike, "newer": moved, "seated": seated}
+    by_models, by_place = {"judge": said, "rerank": read}, {"alike": alike, "newer": moved}
     traces = _explain(found, chosen, plan, by_models, by_place) if trace or explain else {}
     before = asks_before(chosen.memories, plan)
     return Recall(
@@ -279,7 +277,7 @@ def how_relevant(
     if not order:
         return 0.0, False
     near = found.features.get("word_vectors")
-    if near is not None and plan.fusion == "linear":
+    if near is not None:
         # The constants of a recall by words know scores of words.
         scores = [one - WEIGHTS["word_vectors"] * value for one, value in zip(scores, near.tolist(), strict=True)]
     known = features(store, found, order, scores, plan, said)
@@ -304,10 +302,7 @@ def rank(found: Candidates, plan: Plan) -> tuple[list[int], list[float]]:
     # Most candidates share the same prior factors (never used, stated once): their product is computed once.
     products = {number: _product(one, one.evaluated_at(plan.now)) for number, one in table.priors.items()}
     factors = arithmetic.look_up(table.prior_of, products)
-    if plan.fusion == "rrf":
-        scores = arithmetic.column(fuse.rrf(found.features, len(table.rows)))
-    else:
-        scores = fuse.linear(arithmetic, found.features, len(table.rows))
+    scores = fuse.linear(arithmetic, found.features, len(table.rows))
     scores = arithmetic.where(scores > 0, scores * factors, scores / factors)
     return arithmetic.order(scores, table.ids), scores.tolist()
 
@@ -315,19 +310,6 @@ def rank(found: Candidates, plan: Plan) -> tuple[list[int], list[float]]:
 @lru_cache(maxsize=1024)
 def _product(one: PriorFactors, now: int) -> float:
     return math.prod(_factors(one, now).values())
-
-
-def _seat(found: Candidates, order: list[int], plan: Plan) -> tuple[list[int], list[int]]:
-    """The order with the last of the results left to what the walk over names and links came nearest to, and those."""
-    values = found.features.get("graph")
-    if values is None or plan.k < C.SEATED_FROM or plan.fusion == "rrf" or plan.intent != "hops" or not any(values):
-        return order, []
-    kept = order[: plan.k - C.GRAPH_SEATS]
-    rest = order[plan.k - C.GRAPH_SEATS :]
-    # Turns of a conversation name the same few persons again and again: there it would only push out what is better.
-    nearest = sorted((i for i in rest if values[i] > 0 and not found.spoken(i)), key=lambda i: -values[i])
-    nearest = nearest[: C.GRAPH_SEATS]
-    return [*kept, *nearest, *(i for i in rest if i not in nearest)], nearest
 
 
 def _factors(one: PriorFactors, now: int) -> dict[str, float]:
@@ -352,7 +334,7 @@ def _explain(
     found: Candidates, chosen: Chosen, plan: Plan, read: Mapping[str, Mapping[int, float]],
     by_place: Mapping[str, Sequence[int]],
 ) -> dict[int, Trace]:  # fmt: skip
-    """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth.
+    """Traces of the chosen candidates.
 
     `read`: what the judge and a reranker say. They decide the order of those they read, and add nothing to the score.
     `by_place`: which have their place by something else than the score, by fields of the trace.
@@ -366,9 +348,6 @@ def _explain(
     }
 
     def contribution(name: str, i: int) -> float:
-        if plan.fusion == "rrf":
-            rank = ranks[name][i] if name in fuse.RANKED else None
-            return 0.0 if rank is None else 1.0 / (C.RRF_K + rank)
         return WEIGHTS.get(name, 0.0) * table[name][i]
 
     return {

@@ -22,7 +22,6 @@ MOST = 10**9
 MAX_QUERY_CHARACTERS = 100_000
 # What words have left when what comes before them took longer than it should (a model that loads on a busy machine).
 SECONDS_FOR_WORDS = 0.1
-FUSIONS = ("linear", "rrf")
 SIGNALS = (
     "lexical", "fields", "vector", "word_vectors", "neighbours", "session", "date", "recency", "speaker", "shape",
     "graph",
@@ -49,7 +48,6 @@ class Plan:
     deadline_ms: float | None
     budget_tokens: int | None
     lexical_only: bool
-    fusion: str
     without: frozenset[str]
     began: float  # when it was asked, as `time.perf_counter` has it
     timeless: bool = False  # nobody said of which time: the question's own words may
@@ -102,7 +100,6 @@ def make_plan(
     deadline_ms: float | None,
     budget_tokens: int | None,
     lexical_only: bool,
-    fusion: str,
     without: frozenset[str],
     timeless: bool = False,
 ) -> Plan:
@@ -115,8 +112,6 @@ def make_plan(
         raise BadInput(f"deadline_ms must be more than 0, and at most {MOST:,}, not {deadline_ms!r:.60}")
     if budget_tokens is not None and not (_is_number(budget_tokens) and 1 <= budget_tokens <= MOST):
         raise BadInput(f"budget_tokens must be at least 1, and at most {MOST:,}, not {budget_tokens!r:.60}")
-    if fusion not in FUSIONS:
-        raise BadInput(f"unknown fusion: {fusion!r}", hint=f"one of: {', '.join(FUSIONS)}")
     unknown = without - set(SIGNALS)
     if unknown:
         raise BadInput(f"unknown signal: {sorted(unknown)[0]!r}", hint=f"one of: {', '.join(SIGNALS)}")
@@ -129,7 +124,6 @@ def make_plan(
         deadline_ms=deadline_ms,
         budget_tokens=budget_tokens,
         lexical_only=lexical_only,
-        fusion=fusion,
         without=without,
         began=time.perf_counter(),
         timeless=timeless,

@@ -63,7 +63,7 @@ def recall_sessions(
 
     if isinstance(evidence, bool) or not isinstance(evidence, int) or not 1 <= evidence <= 100:
         raise BadInput(f"evidence must be from 1 to 100, not {evidence!r}")
-    plan = _plan(context, query, where, as_of, without=frozenset(), fusion="linear", **limits)
+    plan = _plan(context, query, where, as_of, without=frozenset(), **limits)
 
     def ask(plan: Plan, semantic: SemanticSearch | None) -> SessionRecall:
         return recall_sessions(context.store, semantic, plan, evidence=evidence, explain=explain)
@@ -113,7 +113,6 @@ def related(context: Context, id: str, *, k: int) -> Recall:
         deadline_ms=RELATED_MS,
         budget_tokens=None,
         lexical_only=False,
-        fusion="linear",
         without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
     )
     found = _answered(context, plan, ask)
@@ -145,7 +144,6 @@ def prepare(
         deadline_ms=deadline_ms,
         budget_tokens=BRIEF_TOKENS if budget is None else budget,
         lexical_only=bool(lexical_only),
-        fusion="linear",
         without=frozenset(),
         timeless=True,
     )

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ..model.dataclass import NamedTuple
-from ..model.old_names import EMBEDDER, all_names
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,8 +67,7 @@ def calibration_of(embedder: Embedder, row: EmbedderRow) -> Calibration:
 
 def stated(embedder: Embedder) -> tuple[float, float, float] | None:
     """What an embedder says of its own cosines, if it does."""
-    several = (getattr(embedder, name, None) for name in all_names("calibration", EMBEDDER))
-    return next((one for one in several if one is not None), None)
+    return getattr(embedder, "calibration", None)
 
 
 def stored(row: EmbedderRow) -> Calibration:

@@ -6,7 +6,6 @@ A message and a start open the store by the API; a tool call and an answer are a
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,13 +28,8 @@ Say = Callable[[str], None]
 # Settings are read, and their modules imported, only when the store is needed.
 Find = Callable[[], "Settings"]
 ASKED_CHARACTERS, SAID_CHARACTERS = 200, 400
-# A message that is for limpet, in clients that tell no command whose session it is in; and what it may be meant by.
-INCOGNITO_COMMAND, MEANT_BY = ["limpet", "incognito"], ("incog", "pause")
-COURTESY = ("please", "bitte")
-# Where the part of a message that is for limpet ends; words beyond those two that it may have, and from a word of time
-# on. More are a message about limpet, as is what it does ("limpet pauses too long").
-PART_ENDS = r"[.!?:;\n]|(?<=limpet incognito),|(?<=limpet pause),"
-MOST_MORE, MOST_FROM_TIME, TIME = 3, 6, ("for", "until", "till", "from", "now", "f\u00fcr", "bis", "ab", "jetzt")
+# A message that is for limpet, in clients that tell no command whose session it is in.
+INCOGNITO = "limpet incognito"
 # How a session begins: with an empty context, after which everything may be shown again; or with the one it had.
 FORGETS, KEEPS = ("compact", "clear"), ("resume", "fork")
 
@@ -106,27 +100,15 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
 
 
 def _incognito(text: str, call: Call, say: Say, find: Find) -> bool:
-    """Whether the message is for limpet: to be off for this session. What may have been meant so is asked about, and
-    neither noted nor looked up."""
-    begins = text[:200].lower()
-    words = "".join(one if one.isalnum() else " " for one in begins).split()
-    words = [one for one in words if one not in COURTESY]
-    if words[:1] != INCOGNITO_COMMAND[:1] or not "".join(words[1:2]).startswith(MEANT_BY) or words[1] == "pauses":
+    """Handle a request to switch limpet off for this session. Return True if the message was one."""
+    if text.strip().lower() != INCOGNITO:
         return False
-    part = re.split(PART_ENDS, begins[begins.index(words[0]) :], maxsplit=1)[0]
-    more = "".join(one if one.isalnum() else " " for one in part).split()[2:]
-    if len(more) > (MOST_FROM_TIME if more[:1] and more[0] in TIME else MOST_MORE):
-        return False
-    settings = find()
-    if words != INCOGNITO_COMMAND or "?" in begins or len(text) > len(begins):
-        said = "nothing was switched off. Did you mean the message `limpet incognito` (off for this session), or"
-        say(notice(call, f"limpet: {said} `limpet pause` in a terminal (off for all)?"))
-    elif not call.session:
+    if not call.session:
         say(notice(call, "limpet cannot tell which session this is: `limpet pause` in a terminal switches it off."))
     else:
-        append(settings.path, [f"incognito {call.session}"])
-        said = "limpet is off for this session: nothing of it is noted, stored or shown from here on."
-        say(notice(call, said) or off(call))
+        append(find().path, [f"incognito {call.session}"])
+        words = "limpet is off for this session: nothing of it is noted, stored or shown from here on."
+        say(notice(call, words) or off(call))
     return True
 
 

@@ -251,16 +251,17 @@ def _named(bound: Any) -> Mapping[str, Any]:
 
 @contextlib.contextmanager
 def translated(store: str) -> Iterator[None]:
-    """Driver errors become limpet's, with words and what to do next. No message of the server is repeated: it may quote
-    rows, and a connection string its password."""
+    """Turn driver errors into limpet's. No message of the server is repeated: it may quote rows or a password."""
     try:
         yield
-    except psycopg.Error as error:
+    except (psycopg.Error, UnicodeEncodeError) as error:
         raise translation(error, store) from None
 
 
-def translation(error: psycopg.Error, store: str) -> LimpetError:
-    code = getattr(error, "sqlstate", None) or ""
+def translation(error: psycopg.Error | UnicodeEncodeError, store: str) -> LimpetError:
+    if isinstance(error, UnicodeEncodeError):
+        return BadInput("a text is not valid UTF-8: it holds half a character")
+    code = error.sqlstate or ""
     if isinstance(error, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
         return StoreBusy(f"another process has been writing to {store} for too long", hint="try again")
     if isinstance(error, psycopg.errors.QueryCanceled):
@@ -280,8 +281,7 @@ def translation(error: psycopg.Error, store: str) -> LimpetError:
 
 def unreachable(error: psycopg.Error, store: str, seconds: float) -> StoreError:
     """Why there is no connection. `seconds`: how long one was waited for."""
-    said = str(error)
-    found = (one for one in _WHY if one[0] in said)
-    _, why, hint = next(found, ("", "it cannot be reached", "is the server running, and can it be reached?"))
+    unknown = ("", "it cannot be reached", "is the server running, and can it be reached?")
+    _, why, hint = next((one for one in _WHY if one[0] in str(error)), unknown)
     waited = f" for {seconds:.0f} seconds" if seconds >= 1 else ""
     return StoreError(f"no connection to {store}{waited}: {why}", hint=hint)

@@ -21,7 +21,6 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "": ("as agents get it", {}),
     "words": ("words alone", {"lexical_only": True}),
     "meaning": ("without words", {"without": ("lexical",)}),
-    "ranks": ("ranks instead of weights", {"fusion": "rrf"}),
 }
 DAY = 86_400_000_000
 # Seeds of a graph that is asked for by words, and memories around them.

@@ -14,13 +14,24 @@ from itertools import count
 import apsw
 
 from ...keys import is_key_given
-from ...model.errors import LimpetError, StoreBusy, StoreDamaged, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
+from ...model.errors import (
+    BadInput,
+    LimpetError,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+    StoreMissing,
+    StoreReadOnly,
+    StoreTooNew,
+)
 from ...model.forks import OPENING
 from ...registry import part
 from ..sql.statements import latest, migrations
 
 APPLICATION_ID = 0x6C696D70  # "limp", in the file's header
 HEAD_BYTES = 24
+# What a statement raises: the last for a bound text that is not valid UTF-8.
+DRIVER_ERRORS = (apsw.Error, UnicodeEncodeError)
 READ_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 # How long a write waits for another process before it gives up, in seconds.
 BUSY_TIMEOUT_SECONDS = 60.0
@@ -206,12 +217,14 @@ def translated(path: str) -> Iterator[None]:
     """Driver errors become limpet's, with words and what to do next."""
     try:
         yield
-    except apsw.Error as error:
+    except DRIVER_ERRORS as error:
         raise translation(error, path) from error
 
 
-def translation(error: apsw.Error, path: str) -> LimpetError:
+def translation(error: Exception, path: str) -> LimpetError:
     """What a driver's error is called here, with words and what to do next."""
+    if isinstance(error, UnicodeEncodeError):
+        return BadInput("a text is not valid UTF-8", hint="it holds half a character (\\ud800 to \\udfff)")
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return StoreBusy(
             f"another process has been writing to {path} for too long",

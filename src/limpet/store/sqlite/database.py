@@ -20,7 +20,7 @@ from ...keys import signing_key
 from ...model.errors import LimpetError, StoreError, StoreReadOnly
 from ...model.forks import OPENING, abandon, hold_at_fork
 from ..sql.database import Index
-from .connection import busy_handler, connect, how_to_write, open_connection, translated, translation
+from .connection import DRIVER_ERRORS, busy_handler, connect, how_to_write, open_connection, translated, translation
 from .index import SqliteIndex
 
 TYPE_CHECKING = False
@@ -346,7 +346,7 @@ class Reading:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if self._locked:
             self._database._read_lock.release()
-        if isinstance(error, apsw.Error):
+        if isinstance(error, DRIVER_ERRORS):
             raise translation(error, self._database.path) from error
 
 

@@ -6,13 +6,13 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..api import Limpet
-from ..api import open as open_store
-from ..model.errors import StoreError
-from ..settings import DEFAULT_EMBEDDER
+from limpet.api import Limpet
+from limpet.api import open as open_store
+from limpet.model.errors import StoreError
+from limpet.settings import DEFAULT_EMBEDDER
 
 if TYPE_CHECKING:
-    from ..remember.write import Receipt
+    from limpet.remember.write import Receipt
 
 
 SCOPE = "global"

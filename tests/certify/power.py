@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from ..model.errors import LimpetError
-from ..model.ids import parse_id
-from ..store.sqlite.recording import Step, events_in, recorded
+from limpet.model.errors import LimpetError
+from limpet.model.ids import parse_id
+
+from .recording import Step, events_in, recorded
 from .report import Part
 from .workload import Told, Workload, check_whole
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from .connection import open_connection, translated
+from limpet.store.sqlite.connection import open_connection, translated
 
 
 class Step(NamedTuple):
@@ -45,12 +45,12 @@ class _Recording(apsw.VFS):  # type: ignore[misc]
         self._base, self._seen = base, seen
         super().__init__("limpet-recording", base, makedefault=True)
 
-    def xOpen(self, name: Any, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
+    def xOpen(self, name: Any, flags: list[int]) -> apsw.VFSFile:
         if name is None:
             return apsw.VFSFile(self._base, name, flags)
         return _RecordedFile(self._base, name, flags, self._seen)
 
-    def xDelete(self, name: str, syncdir: bool) -> None:  # noqa: N802
+    def xDelete(self, name: str, syncdir: bool) -> None:
         self._seen(Step("delete", Path(name).name))
         super().xDelete(name, syncdir)
 
@@ -61,7 +61,7 @@ class _RecordedFile(apsw.VFSFile):  # type: ignore[misc]
         self._name = Path(name.filename() if isinstance(name, apsw.URIFilename) else name).name
         super().__init__(base, name, flags)
 
-    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
+    def xWrite(self, data: bytes, offset: int) -> None:
         try:
             self._seen(Step("write", self._name, offset, bytes(data)))
         except apsw.Error:
@@ -69,11 +69,11 @@ class _RecordedFile(apsw.VFSFile):  # type: ignore[misc]
             raise
         super().xWrite(data, offset)
 
-    def xTruncate(self, size: int) -> None:  # noqa: N802
+    def xTruncate(self, size: int) -> None:
         self._seen(Step("truncate", self._name, size))
         super().xTruncate(size)
 
-    def xSync(self, flags: int) -> None:  # noqa: N802
+    def xSync(self, flags: int) -> None:
         self._seen(Step("sync", self._name))
         super().xSync(flags)
 

@@ -1,6 +1,7 @@
 """Imported once by the process that others are forked from: what a write and a search need, and no open store."""
 
-from ..api import open as open_store
+from limpet.api import open as open_store
+
 from .workload import stored
 
 with open_store(":memory:", scope="global") as _memory:

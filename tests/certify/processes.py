@@ -15,8 +15,9 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from ..api import open as open_store
-from ..model.errors import LimpetError
+from limpet.api import open as open_store
+from limpet.model.errors import LimpetError
+
 from .report import Part
 from .workload import stored
 
@@ -77,7 +78,7 @@ def start(target: Callable[..., None], *args: Any) -> BaseProcess:
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(method)
     if method == "forkserver":
-        context.set_forkserver_preload(["limpet.certify.preload"])
+        context.set_forkserver_preload(["tests.certify.preload"])
     process = context.Process(target=target, args=args, daemon=True)  # type: ignore[attr-defined]
     process.start()
     return process  # type: ignore[no-any-return]

@@ -11,9 +11,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
-from ..model.errors import BadInput, StoreError
-from ..store.files import writing
-from ..store.sqlite.connection import file_system_of
+from limpet.model.errors import BadInput, StoreError
+from limpet.store.files import writing
+from limpet.store.sqlite.connection import file_system_of
+
 from .failing import fail
 from .power import lose_power
 from .processes import kill, together

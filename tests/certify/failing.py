@@ -6,8 +6,9 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from ..model.errors import LimpetError
-from ..store.sqlite.recording import DiskFails, DiskFull, Step, recorded
+from limpet.model.errors import LimpetError
+
+from .recording import DiskFails, DiskFull, Step, recorded
 from .report import Part
 from .workload import Workload, check_whole
 
