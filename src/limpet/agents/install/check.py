@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ...folders import default_path
 from ...model.errors import LimpetError, StoreError, StoreMissing
-from ...settings import default_path
 from ...work.doctor import Check
 from ..hooks.client_adapters import CLIENT_ADAPTERS
 from ..hooks.entry import words

@@ -122,7 +122,7 @@ def _stores_near(path: str) -> str:
     import difflib
     from pathlib import Path
 
-    from ...settings import default_path
+    from ...folders import default_path
 
     there = Path(path)
     try:
