@@ -22,6 +22,7 @@ import limpet
 from ..model.errors import LimpetError, package_missing
 from ..recall_server import RecallServer
 from ..store.heap import give_back, share_one_heap
+from .hooks.calls import answer_call
 from .hooks.entry import answer_for
 from .protocol import Service
 from .stdio import serve_stdio
@@ -149,7 +150,8 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
             drain.start()
             recall_server.start()
         try:
-            service = Service(memory, drain.wake, drain, drain.called)
+            hook = partial(answer_call, memory, scope) if port is None else None
+            service = Service(memory, drain.wake, drain, drain.called, hook)
             if port is None:
                 _end_at_signals(recall_server)
                 serve_stdio(service)
