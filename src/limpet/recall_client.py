@@ -3,9 +3,12 @@
 Nobody needs a server: where none says at once that it is there, or there are no Unix sockets, the process does the work
 itself. A question is sent only after that, so that a server which is stopped does nothing late that was done meanwhile.
 
-A hook runs with every message and tool call: this module imports nothing that Python has not loaded already, and
-`_socket`, which `socket` wraps, at use. A question and an answer stand after their length, four bytes, big-endian.
+A hook runs with every message and tool call: this module imports nothing that Python has not loaded already, and at use
+`_socket`, which `socket` wraps in four milliseconds of imports. Questions and answers stand after their length, four
+bytes, big-endian.
 """
+
+from __future__ import annotations
 
 import os
 import stat
@@ -52,7 +55,7 @@ def environment() -> list[str]:
     return [os.environ.get(name, "") for name in ENVIRONMENT]
 
 
-def ask(settings: "Settings", verb: str, given: "dict[str, Any]", *, seconds: float) -> "dict[str, Any] | None":
+def ask(settings: Settings, verb: str, given: dict[str, Any], *, seconds: float) -> dict[str, Any] | None:
     """What a running server answers within `seconds`; None when there is none, or it cannot."""
     connection = _connected(settings.path)
     if connection is None:
@@ -99,7 +102,7 @@ def ask_hook(words: list[str], store: str, raw: bytes) -> bytes | None:
     return None if answer.startswith(DECLINED) else answer[1:]
 
 
-def _connected(store: str) -> "socket | None":
+def _connected(store: str) -> socket | None:
     """A connection that a server has taken; None where none does so at once."""
     path = address_of(store)
     if path is None or not is_ours(path):
@@ -127,11 +130,11 @@ def is_ours(path: str) -> bool:
     return stat.S_ISSOCK(about.st_mode) and about.st_uid == os.getuid()
 
 
-def send(connection: "socket", data: bytes) -> None:
+def send(connection: socket, data: bytes) -> None:
     connection.sendall(len(data).to_bytes(4, "big") + data)
 
 
-def receive(connection: "socket", most: int = MOST_BYTES, until: float | None = None) -> bytes:
+def receive(connection: socket, most: int = MOST_BYTES, until: float | None = None) -> bytes:
     """The whole of it by `until` on the monotonic clock. Raises OSError, and ValueError for what is no message."""
     length = int.from_bytes(_exactly(connection, 4, until), "big")
     if length > most:
@@ -139,7 +142,7 @@ def receive(connection: "socket", most: int = MOST_BYTES, until: float | None = 
     return _exactly(connection, length, until)
 
 
-def _exactly(connection: "socket", length: int, until: float | None) -> bytes:
+def _exactly(connection: socket, length: int, until: float | None) -> bytes:
     import time
 
     data = bytearray()

@@ -195,8 +195,8 @@ class RecallServer:
 
     def _answer_to(self, question: bytes) -> bytes:
         """{"answer": ...}; {} when it cannot: then the cold process finds out itself, and says why."""
+        asked = json.loads(question)
         try:
-            asked = json.loads(question)
             if asked.get("version") != VERSION or asked.get("embedder") != self._memory.embedder:
                 return b"{}"
             self._have_loaded()

@@ -22,8 +22,7 @@ import limpet
 from ..model.errors import LimpetError, package_missing
 from ..recall_server import RecallServer
 from ..store.heap import give_back, share_one_heap
-from .hooks.calls import answer_call
-from .hooks.entry import answer_for
+from .hooks.entry import answer_call, answer_for
 from .protocol import Service
 from .stdio import serve_stdio
 

@@ -33,7 +33,7 @@ PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR =
 RESOURCE_NOT_FOUND = -32002
 # Newest last; a client that asks for another is offered the newest. The handshakes of all of them are the same.
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-# A tool that is not listed, so that no model sees it: a client's own hooks call it (hooks/calls.py).
+# A tool that is not listed, so that no model sees it: a client's own hooks call it (hooks/client_adapters.py).
 HOOK_TOOL = "hook"
 # Completions of an argument that one answer holds, as the protocol limits it.
 MOST_COMPLETIONS = 100

@@ -1,9 +1,11 @@
 """The process of a hook: it reads, answers in its time and ends with 0. Nothing that goes wrong reaches the client.
 
 Exit code 2 would block the agent and others show stderr to the user, so there is only 0; what went wrong is a line in
-`<store>.hooks.log`. A running server is asked first, and until it has not answered nothing is imported: imports stand
-where they are used, `__future__` and `typing` among them.
+`<store>.hooks.log`. A running server is asked first, and until none answers next to nothing is imported: imports stand
+where they are used.
 """
+
+from __future__ import annotations
 
 import os
 import sys
@@ -11,7 +13,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
     from ...api import Limpet
     from ...model.clock import Clock
@@ -27,7 +29,7 @@ USUAL_SECONDS, MAX_SECONDS = 2.0, 60.0
 OFF = ("off", "0", "no", "false")
 
 
-def run(argv: list[str]) -> "NoReturn":
+def run(argv: list[str]) -> NoReturn:
     """`limpet hook ARGV` as a process. Leaves at once, without the interpreter's tidying up."""
     try:
         if not is_off():
@@ -51,7 +53,7 @@ def is_off() -> bool:
     return os.environ.get("LIMPET_HOOKS", "").lower() in OFF
 
 
-def handle(argv: list[str], raw: bytes, clock: "Clock | None" = None, memory: "Limpet | None" = None) -> bytes:
+def handle(argv: list[str], raw: bytes, clock: Clock | None = None, memory: Limpet | None = None) -> bytes:
     """A hook's answer to what came on stdin; empty when there is none, or when anything went wrong.
 
     `memory`: the open store of a process that answers for others.
@@ -61,7 +63,7 @@ def handle(argv: list[str], raw: bytes, clock: "Clock | None" = None, memory: "L
     return bytes(said)
 
 
-def answer_for(memory: "Limpet", asked: "Asked", raw: bytes, folder: str | None = None) -> bytes:
+def answer_for(memory: Limpet, asked: Asked, raw: bytes, folder: str | None = None) -> bytes:
     """The same by a process that has the store open, for a hook that was started in a folder.
 
     Returns as soon as there is an answer: where another process writes for long, it is kept after that.
@@ -81,9 +83,26 @@ def answer_for(memory: "Limpet", asked: "Asked", raw: bytes, folder: str | None 
     return answers.get()
 
 
+def answer_call(memory: Limpet, scope: str | None, given: dict[str, Any]) -> str:
+    """The same for a client's hook that is a call of the server: what its process would print.
+
+    `scope`: the one that the server was started with.
+    """
+    from .client_adapters import CALLS, CLIENT_ADAPTERS, nested
+
+    client, event = str(given.get("client")), str(given.get("event"))
+    fields = CALLS.get(client, {}).get(CLIENT_ADAPTERS[client].events.get(event, "") if client in CALLS else "", ())
+    if is_off() or not fields:
+        return ""
+    import json
+
+    raw = json.dumps({name: nested(given.get(name)) for name in fields}).encode()
+    return answer_for(memory, (client, event, memory.path, scope), raw).decode()
+
+
 def _answer(
-    asked: "Asked", raw: bytes, put: "Callable[[bytes], object]", *, clock: "Clock | None" = None,
-    memory: "Limpet | None" = None, folder: str | None = None,
+    asked: Asked, raw: bytes, put: Callable[[bytes], object], *, clock: Clock | None = None,
+    memory: Limpet | None = None, folder: str | None = None,
 ) -> None:  # fmt: skip
     client, event, store, scope = asked
     call, told = None, False
@@ -109,7 +128,7 @@ def _answer(
             _tell(call, store, error, put)
 
 
-def _tell(call: "Call", store: str | None, error: Exception, put: "Callable[[bytes], object]") -> None:
+def _tell(call: Call, store: str | None, error: Exception, put: Callable[[bytes], object]) -> None:
     """What is wrong with the store, to the user, once a session; not that another process is using it."""
     try:
         from ...model.errors import StoreBusy, StoreError
@@ -130,7 +149,7 @@ def _store(given: str | None) -> str:
     return store if is_url(store) else os.path.expanduser(store)  # noqa: PTH111
 
 
-def words(argv: list[str]) -> "Asked":
+def words(argv: list[str]) -> Asked:
     """(client, event, store, scope) of the words after `hook` and before it; LIMPET_HOOK_STORE goes before --store."""
     rest, store, scope = _parted(argv)
     client, event, *_ = [*rest, "", ""]
@@ -138,13 +157,13 @@ def words(argv: list[str]) -> "Asked":
     return client, event, os.environ.get("LIMPET_HOOK_STORE") or store, scope
 
 
-def store_and_scope(argv: "Sequence[str]") -> tuple[str | None, str | None]:
+def store_and_scope(argv: Sequence[str]) -> tuple[str | None, str | None]:
     """What the options in a command line name."""
     _, store, scope = _parted(argv)
     return store, scope
 
 
-def _parted(argv: "Sequence[str]") -> tuple[list[str], str | None, str | None]:
+def _parted(argv: Sequence[str]) -> tuple[list[str], str | None, str | None]:
     """The words that are no options, the store and the scope."""
     options: dict[str, str | None] = {"--store": None, "--scope": None}
     rest: list[str] = []

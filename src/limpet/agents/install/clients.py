@@ -9,8 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..hooks.calls import arguments
-from ..hooks.client_adapters import CLIENT_ADAPTERS
+from ..hooks.client_adapters import CLIENT_ADAPTERS, call_of
 from .change import Part, json_hooks, json_item, json_value, own_file, present, stands, text_block, toml_table
 from .entries import HOOK_CALL, is_address
 
@@ -161,7 +160,7 @@ def is_granted(place: Place) -> bool:
 def claude_hooks(command: Callable[[str], str], *, calls: bool = False) -> dict[str, Any]:
     """Claude Code's hooks, for its settings and for a plugin. What only notes an action does not hold the agent up.
 
-    `calls`: events that the MCP server can answer are a call of it, without a process (hooks/calls.py).
+    `calls`: events that the MCP server can answer are a call of it, without a process (hooks/client_adapters.py).
 
     A turn's end is waited for: `claude -p` leaves right after it, and ends what still runs in the background.
     """
@@ -170,7 +169,7 @@ def claude_hooks(command: Callable[[str], str], *, calls: bool = False) -> dict[
         hook: dict[str, Any] = {"type": "command", "command": command(event), "timeout": PATIENCE_SECONDS}
         if role == "tool":
             hook["async"] = True
-        given = arguments("claude", event) if calls else None
+        given = call_of("claude", event) if calls else None
         if given is not None:
             hook = {"type": "mcp_tool", **HOOK_CALL, "input": given, "timeout": PATIENCE_SECONDS}
         found[event] = ({"matcher": CLAUDE_ACTS} if role == "tool" else {}) | {"hooks": [hook]}
