@@ -123,7 +123,7 @@ CLIENT_ADAPTERS = {
     ),
 }  # fmt: skip
 # Clients whose hooks can call the MCP server, with the fields of an event that its role needs. At a session's beginning
-# and end the server is not connected; and what names files comes by a process alone (docs/adr/0102-hooks-as-calls.md).
+# and end the server is not connected; and what names files comes by a process alone (docs/adr/0035).
 CALLS: dict[str, dict[str, tuple[str, ...]]] = {
     "claude": {
         "message": ("session_id", "cwd", "prompt"),
