@@ -10,7 +10,6 @@ import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from ...folders import is_there
 from ...model.dataclass import dataclass, replace
@@ -18,6 +17,7 @@ from ...pause import append, is_incognito, look, read_pauses
 from ...text.blocks import plain_line, strip_blocks
 from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, off, shape
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
     from ...model.clock import Clock

@@ -5,9 +5,11 @@ Read from the clients themselves or their documentation, November 2026; docs/how
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...model.dataclass import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # What an event is to us, and how long a hook may take, in seconds: one that is late only holds the agent up.
 ROLES = {"start": 2.0, "message": 1.5, "tool": 1.0, "compact": 2.0, "turn": 1.0, "end": 1.5,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ...model.clock import format_time
 from ...model.dataclass import dataclass, replace
@@ -15,6 +14,7 @@ from ...text.instructions import any_reads_like_instruction
 from ...text.turns import AMBIENT, essential
 from .fit import fitting, fitting_by_words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
     from ...model.memory import Memory
