@@ -379,9 +379,11 @@ def test_a_hook_is_answered_while_another_process_writes(told, path):
         with closing(apsw.Connection(str(path))) as other:
             other.execute("BEGIN IMMEDIATE")
             assert b"Deploys hang" in hooked(path, "UserPromptSubmit", MESSAGE).stdout
+            tool = {"tool_name": "Bash", "tool_input": {"command": "make build"}}
+            assert hooked(path, "PostToolUse", tool).stdout == b""
             assert told.actions(limit=10) == []
             other.execute("ROLLBACK")
-        until(lambda: [one.kind for one in told.actions(limit=10)] == ["asked"])
+        until(lambda: {one.kind for one in told.actions(limit=10)} == {"asked", "did"})
         assert hooked(path, "UserPromptSubmit", MESSAGE).stdout == b"", "it was shown"
 
 

@@ -26,6 +26,8 @@ MAX_INPUT_BYTES = 16_000_000
 LOG_BYTES = 200_000
 # How long a hook may take, in seconds, whose event is not known yet; and more than any client waits for one.
 USUAL_SECONDS, MAX_SECONDS = 2.0, 60.0
+# How long a server lets a hook wait that is told nothing.
+SILENT_SECONDS = 0.25
 OFF = ("off", "0", "no", "false")
 
 
@@ -66,10 +68,13 @@ def handle(argv: list[str], raw: bytes, clock: Clock | None = None, memory: Limp
 def answer_for(memory: Limpet, asked: Asked, raw: bytes, folder: str | None = None) -> bytes:
     """The same by a process that has the store open, for a hook that was started in a folder.
 
-    Returns as soon as there is an answer: where another process writes for long, it is kept after that.
+    Returns as soon as there is an answer, or after a moment where there is to be none: while another process writes,
+    what is to be kept waits here, and the hook does not.
     """
     import threading
-    from queue import SimpleQueue
+    from queue import Empty, SimpleQueue
+
+    from .client_adapters import CLIENT_ADAPTERS
 
     answers: SimpleQueue[bytes] = SimpleQueue()
 
@@ -80,7 +85,12 @@ def answer_for(memory: Limpet, asked: Asked, raw: bytes, folder: str | None = No
             answers.put(b"")
 
     threading.Thread(target=work, name="limpet-hook", daemon=True).start()
-    return answers.get()
+    adapter = CLIENT_ADAPTERS.get(asked[0])
+    is_silent = adapter is None or adapter.events.get(asked[1]) not in adapter.answers
+    try:
+        return answers.get(timeout=SILENT_SECONDS if is_silent else MAX_SECONDS)
+    except Empty:
+        return b""
 
 
 def answer_call(memory: Limpet, scope: str | None, given: dict[str, Any]) -> str:
