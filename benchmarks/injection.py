@@ -21,7 +21,6 @@ from typing import Any
 
 import limpet
 from limpet.agents.hooks.entry import handle
-from limpet.recall_server import RecallServer, place
 from limpet.settings import DEFAULT_EMBEDDER
 
 from .harness import ROOT, provenance, save
@@ -55,39 +54,25 @@ def measured(embedder: Any, *, cold: bool = False, half: str | None = None) -> l
             path, clock = Path(folder) / "memory.db", limpet.FixedClock(ASKED_AT)
             with limpet.open(path, scope="global", clock=clock, embedder=embedder, judge=True) as memory:
                 texts = fill(memory, clock, store["memories"])
-                server = RecallServer(memory)
+                warm = None if cold else memory
                 if not cold:
                     memory.recall("a first question loads the models")
-                    server.start()
-                    if not _is_up(path):
-                        raise SystemExit("the recall server did not start")
                 here = [one for one in prompts if one["store"] == store["name"] and half in (None, one["half"])]
-                alone = [one | _judged(_said(path, one["id"], one["prompt"], clock), one, texts) for one in here]
+                alone = [one | _judged(_said(path, one["id"], one["prompt"], clock, warm), one, texts) for one in here]
                 shown: dict[str, set[str]] = defaultdict(set)
                 for number, one in enumerate(alone):
                     session = f"session {number // TURNS}"
-                    turn = _judged(_said(path, session, one["prompt"], clock), one, texts)
+                    turn = _judged(_said(path, session, one["prompt"], clock, warm), one, texts)
                     repeats = len(shown[session] & set(turn["shown"]))
                     shown[session] |= set(turn["shown"])
                     found.append(one | {"turn_tokens": turn["tokens"], "repeats": repeats})
-                server.stop()
     return found
 
 
-def _said(path: Path, session: str, prompt: str, clock: limpet.FixedClock) -> str:
+def _said(path: Path, session: str, prompt: str, clock: limpet.FixedClock, warm: limpet.Limpet | None) -> str:
     event = {"session_id": session, "cwd": str(path.parent), "prompt": prompt}
     argv = ["claude", "UserPromptSubmit", "--store", str(path), "--scope", "global"]
-    return handle(argv, json.dumps(event).encode(), clock).decode()
-
-
-def _is_up(path: Path) -> bool:
-    import time
-
-    for _ in range(100):
-        if (where := place(str(path))) is not None and where.exists():
-            return True
-        time.sleep(0.05)
-    return False
+    return handle(argv, json.dumps(event).encode(), clock, warm).decode()
 
 
 def _judged(said: str, one: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from pathlib import Path
 import httpx2
 
 import limpet
-from limpet.recall_server import ask, place
+from limpet.recall_client import ask
+from limpet.recall_server import place
 from limpet.settings import read_settings
 from tests.fuzz_inside import Target
 from tests.fuzz_values import PLAIN, damaged, request, text, value
@@ -159,6 +160,7 @@ class Socket(Server):
             rude.settimeout(SECONDS)
             rude.connect(str(place(str(self.path))))
             try:
+                rude.recv(1)  # that it was taken
                 rude.sendall(struct.pack(">I", length) + body)
                 rude.shutdown(socket.SHUT_WR)
                 heard = 0

@@ -28,6 +28,11 @@ def user_folder(what: Literal["data", "state"]) -> str:
     return named("limpet", appauthor=False)
 
 
+def default_path() -> str:
+    """The store where nobody names another: `memory.db` in the platform's folder for data."""
+    return os.path.join(user_folder("data"), "memory.db")
+
+
 def is_url(store: str) -> bool:
     """Whether a store is a server's and no file."""
     return "://" in store

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 from .model.dataclass import NamedTuple
 from .model.errors import StoreBusy
@@ -18,8 +17,9 @@ from .store.engines import open_pen
 from .store.sql import exposures, journal
 from .store.sql.checkouts import scope_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol, TypeVar
+    from typing import Any, Protocol, TypeVar
 
     from .store.engines import Pen
 

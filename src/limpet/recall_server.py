@@ -1,51 +1,50 @@
-"""The recall server: a long-lived limpet process answers short-lived ones over a Unix socket beside the store.
+"""The recall server: a long-lived limpet process answers short-lived ones (`recall_client.py`).
 
 A cold process has no embedding model and would wait half a second for one; a running MCP server has it, from the first
-question on. Nobody needs the server: where none answers at once, or there are no Unix sockets, the cold process does
-the work itself. Only reads are asked this way. A message is one JSON object after its length, four bytes, big-endian.
-`socket` is imported at use: a hook that finds no server need not wait for it.
+question on. Recalls are only read; of a hook's event it does the whole.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import stat
-import struct
+import socket
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .folders import beside
+from .recall_client import (
+    ANSWERED,
+    DECLINED,
+    ENVIRONMENT,
+    MOST_ASKED_BYTES,
+    TAKEN,
+    TAKEN_SECONDS,
+    VERSION,
+    address_of,
+    environment,
+    is_ours,
+    receive,
+    send,
+)
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable
 
     from .api import Limpet
-    from .settings import Settings
 
-VERSION = 4
-# Connecting to a process of this machine takes microseconds; one that does not accept is not worth waiting for.
-CONNECT_SECONDS = 0.05
-# What the other side may need beyond its deadline to send its answer.
-ANSWER_SECONDS = 0.25
-MOST_BYTES = 8_000_000
-# A question is a few texts. Longer ones are left to the cold process.
-MOST_ASKED_BYTES = 1_000_000
+    # Of a client and event, a store and a scope, with what the client wrote and the folder: what the hook says.
+    Hook = Callable[[tuple[str, str, str, str | None], bytes, str], bytes]
+
 # A server that found another one at the socket path looks again this often, to take over.
 LOOK_SECONDS = 5.0
 # A connection that has not asked by then is closed; when there are too many, the one that has been silent the longest.
 SILENCE_SECONDS, CONNECTIONS = 5.0, 64
 # Questions that are answered at once; others wait.
 ANSWERS = 8
-# Paths of sockets have 104 bytes on macOS, 108 on Linux.
-MOST_PATH_BYTES = 100
 VERBS = frozenset({"recall", "recall_sessions"})
-# Tells a server that questions will come; it answers with nothing.
-LOAD = "load"
 # Where the models could not be loaded, or nothing has a vector, it is not tried again with each question.
 AGAIN_SECONDS = 60.0
 # Any question loads the models, and gives texts that wait their vectors.
@@ -54,48 +53,8 @@ FIRST_QUESTION = "What is known here?"
 
 def place(store: str) -> Path | None:
     """Where the socket of a store is; None where there cannot be one."""
-    if os.name == "nt" or store == ":memory:":
-        return None
-    path = Path(f"{os.path.realpath(beside(store))}.sock")
-    return path if len(os.fsencode(path)) <= MOST_PATH_BYTES else None
-
-
-# -- the client
-
-
-def ask(settings: Settings, verb: str, given: dict[str, Any], *, seconds: float) -> dict[str, Any] | None:
-    """What a running server answers within `seconds`; None when there is none, or it cannot."""
-    path = place(settings.path)
-    if path is None or not _is_ours(path):
-        return None
-    import socket
-
-    try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(CONNECT_SECONDS)
-            connection.connect(str(path))
-            connection.settimeout(seconds + ANSWER_SECONDS)
-            about = {"version": VERSION, "scope": settings.scope, "embedder": settings.embedder}
-            if settings.checkout is not None:
-                about["folder"] = str(settings.checkout.folder)
-            _send(connection, about | {"verb": verb, "given": given})
-            answer = _receive(connection)
-    except (OSError, ValueError, RecursionError):
-        return None
-    found = answer.get("answer")
-    return found if isinstance(found, dict) else None
-
-
-def _is_ours(path: Path) -> bool:
-    """A socket that belongs to this user: nobody else may answer for our memory."""
-    try:
-        about = path.lstat()
-    except OSError:
-        return False
-    return stat.S_ISSOCK(about.st_mode) and about.st_uid == os.getuid()
-
-
-# -- the server
+    path = address_of(store)
+    return None if path is None else Path(path)
 
 
 class RecallServer:
@@ -106,10 +65,11 @@ class RecallServer:
 
     def __init__(
         self, memory: Limpet, *, look_seconds: float = LOOK_SECONDS, asked: Callable[[], object] = lambda: None,
-        again_seconds: float = AGAIN_SECONDS,
+        hook: Hook | None = None, again_seconds: float = AGAIN_SECONDS,
     ) -> None:  # fmt: skip
         self._memory = memory
         self._asked = asked
+        self._hook = hook
         self._is_loaded = False
         self._again_seconds = again_seconds
         self._loads_from = 0.0  # on the monotonic clock: not before that again
@@ -148,8 +108,6 @@ class RecallServer:
 
     def _listen(self) -> socket.socket | None:
         """A listening socket at its path, if nobody answers there. What a killed process left is replaced."""
-        import socket
-
         assert self._path is not None
         if _answers(self._path):
             return None
@@ -185,6 +143,8 @@ class RecallServer:
             except OSError:
                 break
             if self._accept(connection):
+                with suppress(OSError):
+                    connection.send(TAKEN)
                 threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
             else:
                 connection.close()
@@ -194,8 +154,6 @@ class RecallServer:
 
     def _accept(self, connection: socket.socket) -> bool:
         """Room for one more, made by ending the oldest that has not asked; False when all others have."""
-        import socket
-
         with self._lock:
             if self._open >= CONNECTIONS:
                 if not self._silent:
@@ -220,13 +178,13 @@ class RecallServer:
         counted = False
         try:
             with connection:
-                asked = _receive(connection, most=MOST_ASKED_BYTES, until=time.monotonic() + SILENCE_SECONDS)
+                asked = receive(connection, MOST_ASKED_BYTES, time.monotonic() + SILENCE_SECONDS)
                 counted = self._has_asked(connection)
                 connection.settimeout(SILENCE_SECONDS)
                 if counted:
                     with self._answering:
-                        answer = self._answer_to(asked)
-                    _send(connection, answer)
+                        answer = self._answer_to(asked) if asked.startswith(b"{") else self._answer_to_hook(asked)
+                    send(connection, answer)
         except (OSError, ValueError, RecursionError):
             pass  # the cold process is gone, or was none of ours
         finally:
@@ -235,22 +193,33 @@ class RecallServer:
                 with self._lock:
                     self._open -= 1
 
-    def _answer_to(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _answer_to(self, question: bytes) -> bytes:
         """{"answer": ...}; {} when it cannot: then the cold process finds out itself, and says why."""
+        asked = json.loads(question)
         try:
             if asked.get("version") != VERSION or asked.get("embedder") != self._memory.embedder:
-                return {}
+                return b"{}"
             self._have_loaded()
             if asked.get("verb") not in VERBS:
-                return {}
+                return b"{}"
             folder = asked.get("folder")
             memory = self._memory.in_folder(folder) if folder else self._memory.in_scope(str(asked["scope"]))
             found = getattr(memory, asked["verb"])(**asked["given"])
-            ids = [item.id for item in found.items]
-            more = {"short": memory.abbreviate(ids), "pinned": [item.id for item in found.items if item.pinned]}
-            return {"answer": found.as_dict() | more}
+            short = memory.abbreviate([item.id for item in found.items])
+            return json.dumps({"answer": found.as_dict() | {"short": short}}).encode()
         except Exception:  # whatever it is, it must not end a server that others rely on
-            return {}
+            return b"{}"
+
+    def _answer_to_hook(self, question: bytes) -> bytes:
+        """What an event asks for is done; a hook of another environment, or another version, does it itself."""
+        fields = question.split(b"\0", 6 + len(ENVIRONMENT))
+        version, client, event, scope, store, folder, *theirs = map(os.fsdecode, fields[:-1])
+        # Where a hook names no scope, its folder says which; here the environment would.
+        is_mine = theirs == environment() and (scope or not os.environ.get("LIMPET_SCOPE"))
+        if self._hook is None or version != str(VERSION) or not is_mine:
+            return DECLINED
+        self._have_loaded()
+        return ANSWERED + self._hook((client, event, store, scope or None), fields[-1], folder)
 
     def _have_loaded(self) -> None:
         with self._lock:
@@ -272,12 +241,10 @@ class RecallServer:
 
 
 def _answers(path: Path) -> bool:
-    import socket
-
-    if not _is_ours(path):
+    if not is_ours(str(path)):
         return False
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
-        knock.settimeout(CONNECT_SECONDS)
+        knock.settimeout(TAKEN_SECONDS)
         try:
             knock.connect(str(path))
         except OSError:
@@ -292,32 +259,3 @@ def _mark(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return about.st_ino, about.st_ctime_ns
-
-
-def _send(connection: socket.socket, message: dict[str, Any]) -> None:
-    data = json.dumps(message).encode()
-    connection.sendall(struct.pack(">I", len(data)) + data)
-
-
-def _receive(connection: socket.socket, *, most: int = MOST_BYTES, until: float | None = None) -> dict[str, Any]:
-    """The whole of it by `until` on the monotonic clock. Raises OSError, ValueError, RecursionError for no message."""
-    (length,) = struct.unpack(">I", _exactly(connection, 4, until))
-    if length > most:
-        raise ValueError(f"a message of {length} bytes")
-    message = json.loads(_exactly(connection, length, until))
-    if not isinstance(message, dict):
-        raise ValueError("a message is an object")
-    return message
-
-
-def _exactly(connection: socket.socket, length: int, until: float | None) -> bytes:
-    data = bytearray()
-    while len(data) < length:
-        if until is not None:
-            # The time of all pieces, not of each: a byte now and then would hold a connection for ever.
-            connection.settimeout(max(until - time.monotonic(), 0.001))
-        part = connection.recv(min(65_536, length - len(data)))
-        if not part:
-            raise ValueError("the other side stopped")
-        data += part
-    return bytes(data)

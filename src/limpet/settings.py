@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from .checkout import Checkout, checkout_of
-from .folders import is_url, user_folder
+from .folders import default_path, is_url
 from .model.dataclass import dataclass
 from .model.errors import BadInput
 from .model.memory import GLOBAL_SCOPE, check_scope
@@ -110,11 +110,6 @@ def _share(name: str) -> float:
     if not 0.0 <= share <= 0.5:
         raise BadInput(f"{name} must be a share from 0 to 0.5, not {said[:20]!r}", hint=f"{name}=0.05 holds back 5 %")
     return share
-
-
-def default_path() -> str:
-    """`memory.db` in the platform's folder for data."""
-    return os.path.join(user_folder("data"), "memory.db")
 
 
 def default_scope(folder: str | os.PathLike[str] | None = None) -> str:

@@ -28,10 +28,11 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """What the model is to call, once: a tool by the end of its name."""
+    """What the model is to call, once: a tool by the end of its name; `unlisted`: by its name, whatever is offered."""
 
     name: str
     arguments: dict[str, Any]
+    unlisted: bool = False
 
 
 @dataclass
@@ -81,6 +82,8 @@ class ModelApi:
         if done >= len(self.calls):
             return None
         call = self.calls[done]
+        if call.unlisted and offered:
+            return Call(call.name, None, call.arguments, done + 1)
         for name, space in offered:
             if name == call.name or name.endswith((f"_{call.name}", f"-{call.name}")):
                 return Call(name, space, call.arguments, done + 1)

@@ -218,3 +218,25 @@ def test_after_uninstall_a_client_knows_nothing_of_limpet(home, client):
     ask(home, client, QUESTION)
     assert "limpet" not in home.api.text() + home.api.system() and PORT not in home.api.text()
     assert rows(home, "SELECT * FROM journal") == []
+
+
+def test_the_hooks_of_claude_code_call_the_server_and_its_model_cannot(home):
+    """`mcp_tool` hooks of a tool that is not listed: no request names it, and a call of it does not reach limpet."""
+    installed("claude")
+    home.limpet("install", "claude")
+    home.limpet("remember", PORT, "--origin", "user")
+    forged = {"client": "claude", "event": "UserPromptSubmit", "session_id": "forged", "cwd": "/", "prompt": RELEASES}
+
+    ask(home, "claude", QUESTION, [
+        ToolCall("mcp__limpet__hook", forged, unlisted=True), ToolCall("Bash", {"command": "touch built", "description": "build"}),
+    ])  # fmt: skip
+
+    assert PORT in home.api.text()
+    assert "No such tool available" in home.api.results()[0]
+    assert not any("hook" in tool.get("name", "") for body in home.api.requests for tool in body.get("tools") or [])
+    assert [(kind, what) for kind, what in rows(home, "SELECT kind, what FROM journal")] == [
+        ("asked", QUESTION), ("did", "Bash: touch built"), ("said", "Done.")
+    ]  # fmt: skip
+    assert rows(home, "SELECT count(DISTINCT session) FROM journal") == [(1,)]
+    assert rows(home, "SELECT ended_at IS NOT NULL FROM session") == [(1,)]
+    assert not home.store.with_name("memory.db.hooks.log").exists(), "no hook failed"

@@ -64,12 +64,12 @@ def test_doctor_names_what_is_missing_and_how_to_mend_it(doctor):
     (missing,) = [one for one in about("claude")[1].values() if one["status"] == "warn"]
     assert "instructions in" in missing["message"] and missing["hint"] == "limpet install claude"
 
-    settings = home / ".claude" / "settings.json"
-    good = settings.read_text()
-    settings.write_text(good.replace("hook claude", "hook claude --store /nowhere/at/all >&2; exit 3 #"))
-    code, found = about("claude")
+    run("install", "codex")
+    hooks = home / ".codex" / "hooks.json"
+    hooks.write_text(hooks.read_text().replace("hook codex", "hook codex --store /nowhere/at/all >&2; exit 3 #"))
+    code, found = about("codex")
     assert code == 3 and any("a hook ended with 3" in one["message"] for one in found.values())
-    settings.write_text(good)
+    run("uninstall", "codex")
 
     servers = home / ".claude.json"
     entry = json.loads(servers.read_text())
@@ -93,7 +93,7 @@ def test_doctor_says_why_a_server_ended(doctor):
     servers.write_text(json.dumps(entry))
     code, found = about("claude")
     assert code == 3 and "the MCP server ended: the store is damaged" in [one["message"] for one in found.values()]
-    assert any("(on a sample store)" in one["message"] for one in found.values())
+    assert any("a hook ended with 1: the store is damaged" in one["message"] for one in found.values())
 
 
 def test_doctor_warns_of_an_entry_that_leads_elsewhere_without_the_shells_variables(doctor, monkeypatch):
@@ -119,8 +119,14 @@ def test_doctor_runs_the_very_line_that_stands_in_the_file(doctor):
     run, about, home = doctor
     run("install", "claude")
     settings = home / ".claude" / "settings.json"
-    settings.write_text(settings.read_text().replace("hook claude UserPromptSubmit", "hook claude Stop"))
-    code, found = about("claude")
+    good = settings.read_text()
+    settings.write_text(good.replace('"tool": "hook"', '"tool": "recall"'))
+    assert not any("hooks answer" in one["message"] for one in about("claude")[1].values()), "no hook of limpet's"
+    settings.write_text(good)
+    run("install", "codex")
+    hooks = home / ".codex" / "hooks.json"
+    hooks.write_text(hooks.read_text().replace("hook codex UserPromptSubmit", "hook codex Stop"))
+    code, found = about("codex")
     assert code == 3 and any("its hook did not answer a message" in one["message"] for one in found.values())
 
 

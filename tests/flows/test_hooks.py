@@ -6,18 +6,23 @@ import json
 import os
 import subprocess
 import sys
+import time
+from functools import partial
 from pathlib import Path
 
 import apsw
 import pytest
 
 import limpet
+from limpet.agents.calls import Call
 from limpet.agents.hooks import injected
 from limpet.agents.hooks.actions import describe_action
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS, SHOWS_NOTICES
-from limpet.agents.hooks.entry import handle
+from limpet.agents.hooks.entry import answer_call, handle
 from limpet.agents.hooks.gate import query_of
 from limpet.agents.hooks.holdout import Holdout
+from limpet.agents.protocol import ProtocolError, Service
+from limpet.foreign_reads import read_from
 from limpet.text.blocks import CLOSE, OPEN, plain_line, strip_blocks
 from limpet.text.turns import in_words
 
@@ -725,3 +730,75 @@ def test_of_a_patch_the_files_are_noted_and_not_its_text():
     assert in_words([("asked", "Mend the login"), ("did", line)]) == (
         "Mend the login: changed src/auth.py, auth/test_it.py, a.py and 1 more"
     )
+
+
+# -- hooks that call the MCP server
+
+
+@pytest.fixture
+def tool(shop):
+    """Call the server as Claude Code does. Returns the text of its answer."""
+    service = Service(shop, hook=partial(answer_call, shop, "project:shop"))
+
+    def call(event, **given):
+        arguments = {"client": "claude", "event": event, "session_id": "s1", "cwd": "/"} | given
+        answer = service.answer("tools/call", {"name": "hook", "arguments": arguments}, Call())
+        return "".join(one["text"] for one in answer["content"])
+
+    call.service = service
+    return call
+
+
+def test_a_call_of_the_server_is_answered_as_a_process_would(tool, hook, shop, journal):
+    shop.remember("The staging database listens on port 5433")
+    given = {"prompt": "Which port does the staging database listen on?"}
+    out = tool("UserPromptSubmit", **given)
+    assert out == hook("claude", "UserPromptSubmit", given | {"session_id": "s2", "cwd": "/"}) != ""
+    assert tool("UserPromptSubmit", **given) == "", "it was shown"
+    # Claude Code hands over as text what holds more than text.
+    tool("PostToolUse", tool_name="Bash", tool_input='{"command": "make \\"all\\""}', tool_response='{"stdout": "{"}')
+    tool("PostToolUseFailure", tool_name="Bash", tool_input='{"command": "make test"}', error="exit 2")
+    tool("Stop", last_assistant_message="Done: [it is built]")
+    assert [(kind, what) for session, kind, what in journal() if session == "s1"][2:] == [
+        ("did", 'Bash: make "all"'), ("failed", "Bash: make test"), ("said", "Done: [it is built]")
+    ]  # fmt: skip
+
+
+def test_a_page_that_a_tool_read_is_known_by_a_call_too(tool, shop, path):
+    page = "The gateway of the branch office in Oslo answers on port 9021 of the old firewall"
+    tool(
+        "PostToolUse",
+        tool_name="WebFetch",
+        tool_input='{"url": "https://x.example"}',
+        tool_response=json.dumps({"a": page}),
+    )
+    assert read_from(str(path), page, time.time_ns() // 1000) == "web"
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "SessionEnd", "PreCompact", "SubagentStart", "Nonsense", None, 3])
+def test_no_other_event_comes_by_a_call(tool, journal, shop, tmp_path, event):
+    """Above all none that names a file, whose words would be the user's."""
+    shop.remember("Never deploy on Fridays", kind="preference")
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_text("{}")
+    assert tool(event, source="startup", transcript_path=str(transcript)) == ""
+    for client in ("codex", "", None, ["claude"]):
+        assert tool("UserPromptSubmit", client=client, prompt="May I deploy on Fridays?") == ""
+    assert journal() == [] and shop.sessions() == []
+
+
+def test_the_tool_of_hooks_is_not_listed_and_only_there_over_stdio(tool, shop):
+    listed = tool.service.answer("tools/list", {}, Call())["tools"]
+    assert "hook" not in {one["name"] for one in listed}
+    with pytest.raises(ProtocolError, match="there is no tool 'hook'"):
+        Service(shop).answer("tools/call", {"name": "hook", "arguments": {}}, Call())
+
+
+def test_a_call_heeds_what_switches_limpet_off(tool, shop, journal, monkeypatch):
+    shop.remember("The staging database listens on port 5433")
+    given = {"prompt": "Which port does the staging database listen on?"}
+    monkeypatch.setenv("LIMPET_HOOKS", "off")
+    assert tool("UserPromptSubmit", **given) == ""
+    monkeypatch.delenv("LIMPET_HOOKS")
+    assert "limpet is off for this session" in tool("UserPromptSubmit", prompt="limpet incognito")
+    assert tool("UserPromptSubmit", **given) == "" and journal() == []

@@ -76,7 +76,7 @@ def test_limpet_comes_beside_what_is_there_and_leaves_no_trace(home, run):
     text = settings.read_text()
     assert text.startswith('{\n    // my settings\n    "model": "opus",\n') and "// format\n" in text
     assert '{"matcher": "Edit", "hooks": [{"type": "command", "command": "prettier"}]}' in text
-    assert text.count("hook claude PostToolUse") == 2, "PostToolUse and PostToolUseFailure"
+    assert text.count("hook claude ") == 4 and text.count('"mcp_tool"') == 4, "those of which the server is there"
     assert stat.S_IMODE(settings.stat().st_mode) == 0o600
     backup = settings.with_name("settings.json.before-limpet")
     assert backup.read_text() == SETTINGS and stat.S_IMODE(backup.stat().st_mode) == 0o600
@@ -111,7 +111,7 @@ def test_a_later_version_of_the_entries_takes_the_place_of_the_earlier(home, run
     run("install", "claude")
     run("install", "claude", "--store", "/data/other memory.db", "--scope", "team")
     text = settings.read_text()
-    assert text.count("hook claude Stop") == 1
+    assert text.count("hook claude SessionEnd") == text.count('"event": "Stop"') == 1
     command = shlex.split(json.loads((home / ".claude.json").read_text())["mcpServers"]["limpet"]["command"])
     assert command and "'/data/other memory.db' --scope team" in text
     run("uninstall", "claude")
@@ -127,7 +127,7 @@ def test_every_client_gets_server_and_hooks_that_run(home, run, client):
     events = [
         event
         for event in CLIENT_ADAPTERS[client].events
-        if f"hook {client} {event}" in everything or client == "opencode"
+        if f"hook {client} {event}" in everything or f'"event": "{event}"' in everything or client == "opencode"
     ]
     assert len(events) >= len(CLIENT_ADAPTERS[client].events) - 4
     for event in ("message", "tool"):
@@ -140,15 +140,53 @@ def test_every_client_gets_server_and_hooks_that_run(home, run, client):
             assert tomllib.loads(path.read_text())["mcp_servers"]["limpet"]["args"] == ["mcp"]
 
 
-def test_the_command_in_the_settings_is_one_that_answers(home, run, tmp_path):
+def test_the_commands_in_the_settings_are_such_that_answer(home, run, tmp_path):
     store = str(tmp_path / "a store's.db")
-    run("--store", store, "--scope", "project:shop", "remember", "The staging database listens on port 5433")
+    run(
+        "--store",
+        store,
+        "--scope",
+        "project:shop",
+        "remember",
+        "--kind",
+        "preference",
+        "The staging database listens on port 5433",
+    )
     run("install", "claude", "--store", store, "--scope", "project:shop")
-    settings = json.loads((home / ".claude" / "settings.json").read_text())
-    command = settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"]
-    raw = json.dumps({"session_id": "s", "prompt": "staging database port?"})
+    hooks = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
+    raw = json.dumps({"session_id": "s", "source": "startup"})
+    command = hooks["SessionStart"][0]["hooks"][0]["command"]
     done = subprocess.run(["sh", "-c", command], input=raw, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0 and "5433" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    call = hooks["UserPromptSubmit"][0]["hooks"][0]
+    given = call["input"] | {"session_id": "another", "cwd": str(tmp_path), "prompt": "staging database port?"}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": call["tool"], "arguments": given}},
+    ]
+    entry = server(home)
+    done = subprocess.run(
+        [entry["command"], *entry["args"]], input="".join(json.dumps(one) + "\n" for one in lines),
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    text = json.loads(done.stdout.splitlines()[-1])["result"]["content"][0]["text"]
+    assert "5433" in json.loads(text)["hookSpecificOutput"]["additionalContext"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "more"),
+    [({"type": "http", "url": "http://127.0.0.1:8000/mcp"}, ()), ({"command": "limpet"}, ("--project", "."))],
+)
+def test_hooks_are_processes_where_the_server_may_not_answer_them(home, run, monkeypatch, entry, more):
+    """A server behind an address answers none, one of a project may be refused by whoever works there."""
+    project = home / "shop"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    folder = project if more else home
+    put(folder / (".mcp.json" if more else ".claude.json"), json.dumps({"mcpServers": {"limpet": entry}}))
+    run("install", "claude", *more)
+    text = (folder / ".claude" / "settings.json").read_text()
+    assert "mcp_tool" not in text and text.count("hook claude ") == len(CLIENT_ADAPTERS["claude"].events)
 
 
 @pytest.mark.parametrize("text", ["{", '{"hooks": []}', "\xff", "[1]", '{"hooks": {"Stop": {}}}'])
@@ -166,7 +204,7 @@ def test_a_file_that_cannot_be_read_stops_everything(home, run, text):
 def test_a_dry_run_and_a_look_change_nothing(home, run):
     settings = put(home / ".claude" / "settings.json", SETTINGS)
     code, out, _ = run("install", "claude", "--dry-run")
-    assert code == 0 and f"--- {settings}" in out and "+++ " in out and "hook claude Stop" in out
+    assert code == 0 and f"--- {settings}" in out and "+++ " in out and "hook claude SessionEnd" in out
     code, out, _ = run("install", "claude", "--show", "--json")
     assert [json.loads(line)["installed"] for line in out.splitlines()] == [False, False, False]
     assert files(home) == {".claude/settings.json": SETTINGS.encode()}
@@ -215,7 +253,7 @@ def test_a_link_stays_a_link(home, run, tmp_path):
     link = home / ".claude" / "settings.json"
     link.symlink_to(real)
     run("install", "claude")
-    assert link.is_symlink() and "hook claude Stop" in real.read_text()
+    assert link.is_symlink() and "hook claude SessionEnd" in real.read_text()
     run("uninstall", "claude")
     assert link.is_symlink() and real.read_text() == SETTINGS
 
@@ -423,7 +461,7 @@ def test_an_entry_that_was_written_by_hand_keeps_store_scope_and_keys_and_comes_
     assert Path(server(home)["command"]).is_absolute()
     assert file.with_name(".claude.json.before-limpet").read_bytes() == before[".claude.json"]
     settings = (home / ".claude" / "settings.json").read_text()
-    assert "hook claude Stop --scope team --store /data/team.db" in settings, (
+    assert "hook claude SessionEnd --scope team --store /data/team.db" in settings, (
         "hooks do not see the server's environment"
     )
     once = files(home)
@@ -439,7 +477,7 @@ def test_what_was_written_by_hand_comes_back_beside_what_others_changed_meanwhil
     mine = {"command": "limpet", "args": ["mcp"], "timeout": 9}
     file = put(home / ".claude.json", json.dumps({"mcpServers": {"limpet": mine}}))
     run("install", "claude")
-    assert settings.read_text().count("hook claude Stop") == 1
+    assert settings.read_text().count('"event": "Stop"') == 1 and "hook claude Stop" not in settings.read_text()
     for path in (settings, file):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"theme": "dark"}))
     run("uninstall", "claude")
@@ -564,7 +602,11 @@ def test_what_only_the_client_can_fill_in_stays_out_of_the_hooks(home, run):
     _, _, err = run("install", "claude")
     assert f"--store {store} (by the server alone: hooks cannot" in err and "--scope $USER (by the server alone" in err
     assert server(home)["args"] == mine["args"] and server(home)["env"] == mine["env"]
-    assert "$" not in (home / ".claude" / "settings.json").read_text()
+    assert not [
+        line
+        for line in (home / ".claude" / "settings.json").read_text().splitlines()
+        if "$" in line and "hook claude" in line
+    ]
 
 
 # -- clients that only have an MCP server, and what a client needs besides

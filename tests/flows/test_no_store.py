@@ -39,7 +39,7 @@ def test_a_reading_command_says_that_there_is_no_store_and_makes_none(tmp_path, 
 
 def test_a_mistyped_path_names_the_store_that_may_be_meant(tmp_path, capsys, monkeypatch):
     """A similar name in that folder, and the store there is by default; a file that is no store is not named."""
-    monkeypatch.setattr("limpet.settings.default_path", lambda: str(tmp_path / "default" / "memory.db"))
+    monkeypatch.setattr("limpet.folders.default_path", lambda: str(tmp_path / "default" / "memory.db"))
     for path in (tmp_path / "notes.db", tmp_path / "default" / "memory.db"):
         limpet.open(path).close()
     (tmp_path / "notas.db").write_text("no store")

@@ -11,14 +11,18 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
+import apsw
 import pytest
 
 import limpet
+from limpet.agents.hooks.entry import answer_for
 from limpet.agents.hooks.fit import fitting
-from limpet.recall_server import LOAD, RecallServer, ask, place
+from limpet.recall_client import ask
+from limpet.recall_server import RecallServer, place
 from limpet.settings import read_settings
 from limpet.store.sqlite import fulltext
 
@@ -35,7 +39,7 @@ def until(condition):
 
 @contextmanager
 def warm(memory, **more):
-    server = RecallServer(memory, look_seconds=0.05, **more)
+    server = RecallServer(memory, look_seconds=0.05, **{"hook": partial(answer_for, memory), **more})
     server.start()
     try:
         yield server
@@ -116,7 +120,7 @@ def test_while_nothing_has_a_vector_not_every_question_loads(memory, path, again
     with warm(memory, asked=lambda: woken.append(1), again_seconds=again):
         until(lambda: place(memory.path).exists())
         for _ in range(4):
-            ask(read_settings(path, "project:api", None), LOAD, {}, seconds=5.0)
+            ask(read_settings(path, "project:api", None), "nothing", {}, seconds=5.0)
             until(lambda: not loads())
     assert len(woken) == tries
 
@@ -131,7 +135,7 @@ def test_what_loads_is_waited_for_before_the_store_is_closed(memory, path):
 
     with warm(memory, asked=asked):
         until(lambda: place(memory.path).exists())
-        ask(read_settings(path, "project:api", None), LOAD, {}, seconds=5.0)
+        ask(read_settings(path, "project:api", None), "nothing", {}, seconds=5.0)
         assert begun.wait(5)
         threading.Timer(0.3, end.set).start()
     assert done == [1] and not any(one.name == "limpet-load" for one in threading.enumerate())
@@ -274,6 +278,113 @@ def test_a_hook_reads_by_itself_what_a_server_had_no_time_for(told, path, monkey
         done = subprocess.run(hook, input=asks, capture_output=True, text=True, timeout=60, check=True, env=env)
     assert ("Deploys hang again, is it the VPN?", True) in answers
     assert "Deploys hang when the VPN is down" in done.stdout
+
+
+def hooked(path, event, data, **env):
+    """A hook's process: what it says, and how it ends."""
+    argv = [sys.executable, "-m", "limpet", "hook", "claude", event, "--store", str(path), "--scope", "project:api"]
+    return subprocess.run(
+        argv, input=json.dumps({"session_id": "s1", "cwd": "/"} | data).encode(), capture_output=True, timeout=60,
+        check=False, env=os.environ | env,
+    )  # fmt: skip
+
+
+MESSAGE = {"prompt": "Deploys hang again, is it the VPN?"}
+
+
+@pytest.mark.parametrize(
+    ("event", "data", "kinds"),
+    [
+        ("SessionStart", {"source": "startup"}, []),
+        ("UserPromptSubmit", MESSAGE, ["asked"]),
+        ("PostToolUse", {"tool_name": "Bash", "tool_input": {"command": "make build"}}, ["did"]),
+        ("Stop", {"last_assistant_message": "The VPN was down."}, ["said"]),
+        ("PreCompact", {}, []),
+        ("SessionEnd", {}, []),
+    ],
+)
+def test_a_server_does_all_of_a_hook_whose_process_loads_next_to_nothing(told, path, event, data, kinds):
+    told.remember("Never deploy on Fridays", kind="preference", origin="user")
+    code = (
+        "import os, sys\n"
+        "leave = os._exit\n"
+        "def show(code):\n"
+        "    print(sorted(one for one in sys.modules if one.startswith(('limpet', 'socket', 'json', 'typing'))),"
+        " file=sys.stderr, flush=True); leave(code)\n"
+        "os._exit = show\n"
+        f"sys.argv = ['limpet', '--store', {str(path)!r}, '--scope', 'project:api', 'hook', 'claude', {event!r}]\n"
+        "import limpet.cli.start\n"
+        "limpet.cli.start.run()"
+    )
+    with warm(told):
+        until(lambda: asked(path, "x") is not None)
+        raw = json.dumps({"session_id": "s1", "cwd": "/"} | data).encode()
+        done = subprocess.run(
+            [sys.executable, "-S", "-c", _with_path(code)],
+            input=raw,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+    assert (done.returncode, done.stderr.decode().strip()) == (0, str([
+        "limpet", "limpet.agents", "limpet.agents.hooks", "limpet.agents.hooks.entry", "limpet.cli", "limpet.cli.start",
+        "limpet.folders", "limpet.recall_client",
+    ]))  # fmt: skip
+    told_text = {"SessionStart": "Never deploy on Fridays", "UserPromptSubmit": "VPN", "PreCompact": "Fridays"}
+    assert told_text.get(event, "") in done.stdout.decode() and bool(done.stdout) == (event in told_text)
+    assert [one.kind for one in told.actions(limit=10)] == kinds
+
+
+def _with_path(code):
+    """Without the modules that `site` loads, and all the same with those that are installed."""
+    return f"import sys; sys.path[:0] = {[one for one in sys.path if one]!r}\n{code}"
+
+
+@pytest.mark.parametrize("env", [{"LIMPET_JUDGE": "on"}, {"LIMPET_HOLDOUT": "0.1"}, {"LIMPET_EMBEDDER": "none"}])
+def test_a_hook_of_another_environment_does_all_by_itself(told, path, env):
+    answered = []
+    with warm(told, hook=lambda *asked: answered.append(asked) or b""):
+        until(lambda: asked(path, "x") is not None)
+        assert b"VPN" in hooked(path, "UserPromptSubmit", MESSAGE, **env).stdout
+        assert answered == []
+        assert hooked(path, "UserPromptSubmit", MESSAGE).stdout == b"" and len(answered) == 1
+    assert [one.kind for one in told.actions(limit=10)] == ["asked"]
+
+
+def test_a_hook_that_is_incognito_stays_so_beside_a_server(told, path):
+    with warm(told):
+        until(lambda: asked(path, "x") is not None)
+        assert hooked(path, "UserPromptSubmit", MESSAGE, LIMPET_INCOGNITO="1").stdout == b""
+    assert told.actions(limit=10) == []
+
+
+def test_a_server_that_is_stopped_holds_no_hook_up_and_does_nothing_twice(told, path):
+    with serving(path) as process:
+        os.kill(process.pid, signal.SIGSTOP)
+        try:
+            done = hooked(path, "UserPromptSubmit", MESSAGE)
+            noted = hooked(path, "PostToolUse", {"tool_name": "Bash", "tool_input": {"command": "make build"}})
+        finally:
+            os.kill(process.pid, signal.SIGCONT)
+        assert (done.returncode, noted.returncode) == (0, 0) and b"Deploys hang when the VPN is down" in done.stdout
+        until(lambda: asked(path, "x") is not None)
+        assert hooked(path, "Stop", {"last_assistant_message": "The VPN was down."}).returncode == 0
+    assert [one.kind for one in told.actions(limit=10)] == ["asked", "did", "said"]
+
+
+def test_a_hook_is_answered_while_another_process_writes(told, path):
+    """What was said is kept when the store is free, by the server: the hook's process is gone by then."""
+    with warm(told):
+        until(lambda: asked(path, "x") is not None)
+        with closing(apsw.Connection(str(path))) as other:
+            other.execute("BEGIN IMMEDIATE")
+            assert b"Deploys hang" in hooked(path, "UserPromptSubmit", MESSAGE).stdout
+            tool = {"tool_name": "Bash", "tool_input": {"command": "make build"}}
+            assert hooked(path, "PostToolUse", tool).stdout == b""
+            assert told.actions(limit=10) == []
+            other.execute("ROLLBACK")
+        until(lambda: {one.kind for one in told.actions(limit=10)} == {"asked", "did"})
+        assert hooked(path, "UserPromptSubmit", MESSAGE).stdout == b"", "it was shown"
 
 
 def test_a_warm_process_ranks_sessions_as_a_cold_one_would(told, path):

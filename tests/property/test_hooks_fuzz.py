@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import limpet
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
-from limpet.agents.hooks.entry import handle
+from limpet.agents.hooks.entry import answer_call, handle
 from limpet.text.blocks import CLOSE, OPEN
 from tests.flows import hook_inputs
 
@@ -82,19 +82,39 @@ def store(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module", params=["process", "server"])
+def memory(request, store):
+    """The open store of a running process that answers; None where the hook's own does."""
+    if request.param == "process":
+        yield None
+    else:
+        with limpet.open(store, scope="project:shop") as memory:
+            yield memory
+
+
 @settings(max_examples=COUNT, suppress_health_check=list(HealthCheck))
 @given(call=calls())
 @example(call=("claude", "Stop", b'{"session_id": "\\ud800", "last_assistant_message": "\\udfff x"}'))
-def test_any_input_gets_silence_or_a_well_formed_answer(store, call):
+def test_any_input_gets_silence_or_a_well_formed_answer(store, memory, call):
     client, event, raw = call
     log = store.with_name(store.name + ".hooks.log")
     log.unlink(missing_ok=True)
 
-    out = handle([client, event, "--store", str(store), "--scope", "project:shop"], raw)
+    out = handle([client, event, "--store", str(store), "--scope", "project:shop"], raw, memory=memory)
 
     check(client, event, out)
     for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else []:
         assert any(name in line for name in EXPECTED), line
+
+
+@settings(max_examples=COUNT, suppress_health_check=list(HealthCheck))
+@given(client=st.just("claude") | ANYTHING, event=st.sampled_from(sorted(CLIENT_ADAPTERS["claude"].events)) | ANYTHING, data=st.dictionaries(
+    st.sampled_from(["session_id", "cwd", "prompt", "tool_name", "tool_input", "tool_response", "last_assistant_message"]), ANYTHING
+))  # fmt: skip
+def test_any_call_of_the_server_gets_silence_or_a_well_formed_answer(store, client, event, data):
+    with limpet.open(store, scope="project:shop") as memory:
+        out = answer_call(memory, None, data | {"client": client, "event": event})
+    check("claude", "UserPromptSubmit", out.encode())
 
 
 def check(client, event, out):

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import tempfile
-import time
 import uuid
 from pathlib import Path
 
@@ -18,8 +17,6 @@ from hypothesis import strategies as st
 
 import limpet
 from limpet.agents.hooks.entry import handle
-from limpet.recall_server import RecallServer, place
-from limpet.settings import DEFAULT_EMBEDDER
 
 TURNS = 20
 MEMORIES = (
@@ -53,20 +50,13 @@ step = st.one_of(
 
 @pytest.fixture(scope="module")
 def store():
-    """A store and a running process that answers for it. (Paths of sockets are short.)"""
+    """A store that a running process has open."""
     with tempfile.TemporaryDirectory(prefix="limpet-") as folder:
         path = Path(folder) / "m.db"
         with limpet.open(path, scope="global") as memory:
             ids = [memory.remember(text).id for text in MEMORIES]
             memory.recall("a first question loads the model")
-            server = RecallServer(memory)
-            server.start()
-            for _ in range(200):
-                if (where := place(str(path))) is not None and where.exists():
-                    break
-                time.sleep(0.02)
             yield path, memory, ids
-            server.stop()
 
 
 @settings(max_examples=int(os.environ.get("LIMPET_FUZZ", "12")), deadline=None)
@@ -77,9 +67,10 @@ def test_no_memory_is_shown_twice(store, steps):
     session = uuid.uuid4().hex
     shown: set[str] = set()
 
-    def call(event, **data):
+    def call(event, cold=True, **data):
         raw = json.dumps({"session_id": session, "cwd": "/", **data}).encode()
-        return handle(["claude", event, "--store", str(path), "--scope", "global"], raw).decode()
+        argv = ["claude", event, "--store", str(path), "--scope", "global"]
+        return handle(argv, raw, memory=None if cold else memory).decode()
 
     for what, number, cold in steps:
         if what == "edit":
@@ -92,12 +83,7 @@ def test_no_memory_is_shown_twice(store, steps):
         elif what == "start":
             out = call("SessionStart", source="startup")
         else:
-            # A process that asks for another model is not answered, and looks up itself.
-            os.environ["LIMPET_EMBEDDER"] = "none" if cold else DEFAULT_EMBEDDER
-            try:
-                out = call("UserPromptSubmit", prompt=PROMPTS[number])
-            finally:
-                del os.environ["LIMPET_EMBEDDER"]
+            out = call("UserPromptSubmit", cold, prompt=PROMPTS[number])
         found = {short[one] for one in re.findall(r"- \[(\w+) \|", out)}
         assert not found & shown
         shown |= found

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING
 
 import limpet
@@ -21,6 +22,7 @@ import limpet
 from ..model.errors import LimpetError, package_missing
 from ..recall_server import RecallServer
 from ..store.heap import give_back, share_one_heap
+from .hooks.entry import answer_call, answer_for
 from .protocol import Service
 from .stdio import serve_stdio
 
@@ -142,12 +144,13 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
     share_one_heap()
     with limpet.open(store, scope=scope) as memory:
         drain = Drain(memory)
-        recall_server = RecallServer(memory, asked=drain.wake)
+        recall_server = RecallServer(memory, asked=drain.wake, hook=partial(answer_for, memory))
         if not memory.read_only:
             drain.start()
             recall_server.start()
         try:
-            service = Service(memory, drain.wake, drain, drain.called)
+            hook = partial(answer_call, memory, scope) if port is None else None
+            service = Service(memory, drain.wake, drain, drain.called, hook)
             if port is None:
                 _end_at_signals(recall_server)
                 serve_stdio(service)

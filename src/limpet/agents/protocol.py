@@ -33,6 +33,8 @@ PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR =
 RESOURCE_NOT_FOUND = -32002
 # Newest last; a client that asks for another is offered the newest. The handshakes of all of them are the same.
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+# A tool that is not listed, so that no model sees it: a client's own hooks call it (hooks/client_adapters.py).
+HOOK_TOOL = "hook"
 # Completions of an argument that one answer holds, as the protocol limits it.
 MOST_COMPLETIONS = 100
 
@@ -82,10 +84,10 @@ class Service:
 
     def __init__(
         self, memory: Limpet, wrote: Callable[[], None] = lambda: None, exposures: Exposures | None = None,
-        called: Callable[[], None] = lambda: None,
+        called: Callable[[], None] = lambda: None, hook: Callable[[Params], str] | None = None,
     ) -> None:  # fmt: skip
-        """`wrote` is told of every change, `called` of every call as it begins."""
-        self._memory, self._called = memory, called
+        """`wrote` is told of every change, `called` of every call as it begins; `hook` answers a client's hooks."""
+        self._memory, self._called, self._hook = memory, called, hook
         self._pages = Pages(memory)
         self.subscriptions = Subscriptions(self.read, memory.on_change)
 
@@ -145,6 +147,9 @@ class Service:
 
     def _call(self, params: Params, _: Call) -> Params:
         name = params.get("name")
+        if name == HOOK_TOOL and self._hook is not None:
+            said = self._hook(params.get("arguments") or {})
+            return {"content": [_text(said)] if said else []}
         if not isinstance(name, str) or name not in TAKES:
             near = nearest(str(name), TAKES)
             raise ProtocolError(

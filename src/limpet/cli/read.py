@@ -174,7 +174,7 @@ def _recalled_by_server(args: Namespace, given: dict[str, Any]) -> tuple[Recall,
 
 
 def _from_server(args: Namespace, verb: str, given: dict[str, Any]) -> dict[str, Any] | None:
-    from ..recall_server import ask
+    from ..recall_client import ask
     from ..settings import read_settings
 
     settings = read_settings(args.store, args.scope, None)

@@ -11,7 +11,10 @@ import re
 import unicodedata
 from collections.abc import Container, Sequence
 from functools import lru_cache
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 OPEN = "<limpet-memory>"
 CLOSE = "</limpet-memory>"

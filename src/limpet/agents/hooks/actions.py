@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LINE_CHARACTERS = 200
 # What of an input says most, the first that is there. Clients' own names.

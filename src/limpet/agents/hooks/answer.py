@@ -9,15 +9,14 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ...folders import is_there
-from ...model.dataclass import replace
+from ...model.dataclass import dataclass, replace
 from ...pause import append, is_incognito, look, read_pauses
 from ...text.blocks import plain_line, strip_blocks
 from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, off, shape
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
     from ...model.clock import Clock
@@ -34,7 +33,18 @@ INCOGNITO = "limpet incognito"
 FORGETS, KEEPS = ("compact", "clear"), ("resume", "fork")
 
 
-def answer(call: Call, say: Say, *, store: str | None, scope: str | None, clock: Clock | None = None) -> None:
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The process that answers: the hook's own, or one that has the store open."""
+
+    store: str | None = None  # as it was named
+    scope: str | None = None
+    clock: Clock | None = None
+    memory: Limpet | None = None  # the open store
+    folder: str | None = None  # that the hook was started in; this process's where it is None
+
+
+def answer(call: Call, say: Say, host: Host) -> None:
     """Do what the event asks for; `say` takes what the client is to read, before anything slow is written.
 
     Raises whatever goes wrong: `entry.py` sees to it that the client never notices.
@@ -43,17 +53,17 @@ def answer(call: Call, say: Say, *, store: str | None, scope: str | None, clock:
     def find() -> Settings:
         from ...settings import read_settings
 
-        # os.path says no to what cannot be a path at all; Path raises.
-        folder = Path(call.folder) if os.path.isdir(call.folder) else None  # noqa: PTH112
-        settings = read_settings(store, scope, False, folder)
-        state = look(settings.path, call.folder or os.getcwd(), _session(call), _now(clock))  # noqa: PTH109
+        folder = call.folder if os.path.isdir(call.folder) else host.folder  # noqa: PTH112
+        settings = read_settings(host.store, host.scope, False, folder)
+        here = call.folder or host.folder or os.getcwd()  # noqa: PTH109
+        state = look(settings.path, here, _session(call), _now(host))
         if state.why:
             _note_incognito(call, settings)
             raise IsOff
         return replace(settings, ignore=state.ignore) if state.ignore else settings
 
     try:
-        _ROLES[call.role](call, say, find, clock)
+        _ROLES[call.role](call, say, find, host)
     except IsOff:
         say(off(call))
 
@@ -68,7 +78,7 @@ def _note_incognito(call: Call, settings: Settings) -> None:
         append(settings.path, [f"incognito {call.session}"])
 
 
-def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
+def _message(call: Call, say: Say, find: Find, host: Host) -> None:
     from .gate import query_of
 
     text = strip_blocks(call.text)
@@ -81,22 +91,19 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     if not is_there(settings.path):
         _say_missing(call, settings, say)
         return
-    from .holdout import Holdout
-    from .injected import MESSAGE_TOKENS, brief, brief_from_server
-
     # What a client cannot show is neither looked up nor randomized.
     asked = _line(text, ASKED_CHARACTERS)
     if call.role not in CLIENT_ADAPTERS[call.client].answers:
-        _note(call, settings, clock, "asked", asked)
+        _note(call, settings, host, "asked", asked)
         return
+    from .holdout import Holdout
+    from .injected import MESSAGE_TOKENS, brief, brief_by_meaning
+
     holdout = Holdout(_session(call), settings.holdout)
-    offer = brief_from_server(settings, query, MESSAGE_TOKENS, holdout)
-    if offer is not None:
-        _expose(call, settings, clock, offer, say, asked)
-        return
+    look_up = brief if host.memory is None else brief_by_meaning
     # Only read here: no need to wait for the disk. To close it may take a lock that another process has.
-    with _open(replace(settings, durable=False), clock) as memory:
-        _expose(call, settings, clock, brief(memory, query, MESSAGE_TOKENS, holdout), say, asked)
+    with _open(replace(settings, durable=False), host) as memory:
+        _expose(call, settings, host, look_up(memory, query, MESSAGE_TOKENS, holdout), say, asked)
 
 
 def _incognito(text: str, call: Call, say: Say, find: Find) -> bool:
@@ -112,16 +119,16 @@ def _incognito(text: str, call: Call, say: Say, find: Find) -> bool:
     return True
 
 
-def _tool(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
+def _tool(call: Call, _: Say, find: Find, host: Host) -> None:
     from .actions import describe_action
 
-    _note_foreign(call, find, clock)
+    _note_foreign(call, find, host)
     line = describe_action(call.tool, call.input, failed=call.failed)
     if line:
-        _note(call, find(), clock, "failed" if call.failed else "did", line)
+        _note(call, find(), host, "failed" if call.failed else "did", line)
 
 
-def _note_foreign(call: Call, find: Find, clock: Clock | None) -> None:
+def _note_foreign(call: Call, find: Find, host: Host) -> None:
     """What was read from outside is recognised when the agent stores it."""
     if not call.output:
         return
@@ -129,17 +136,17 @@ def _note_foreign(call: Call, find: Find, clock: Clock | None) -> None:
 
     origin = origin_of(call.tool, call.input)
     if origin is not None and is_there(find().path):
-        note(find().path, origin, call.output, _now(clock))
+        note(find().path, origin, call.output, _now(host))
 
 
-def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
+def _turn(call: Call, _: Say, find: Find, host: Host) -> None:
     from ...journal import end_turn
 
     settings, said = find(), strip_blocks(call.text)
     line = _closing(said)
     if not line and not is_there(settings.path):
         return
-    turn = end_turn(settings, session=_session(call), at=_now(clock), line=line, said=said)
+    turn = end_turn(settings, session=_session(call), at=_now(host), line=line, said=said)
     if turn.remembered or call.client in NO_EXIT_STATUS:
         return
     # Only where a result could be: opening the store costs more than all the rest.
@@ -149,11 +156,11 @@ def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
 
     note = note_of(turn.lines)
     if note is not None:
-        with _open(settings, clock) as memory:
+        with _open(settings, host) as memory:
             memory.remember(**note, session=_session(call), metadata={"client": call.client})
 
 
-def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
+def _start(call: Call, say: Say, find: Find, host: Host) -> None:
     settings = find()
     if not is_there(settings.path):
         _say_missing(call, settings, say)
@@ -162,7 +169,7 @@ def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
 
     if call.source in FORGETS:
         _note_compaction(call, settings)
-    with _open(settings, clock) as memory:
+    with _open(settings, host) as memory:
         memory.take_in_edits()
         # What was resumed is still in front of the agent.
         if call.source not in KEEPS:
@@ -172,16 +179,12 @@ def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
                 from .notices import read_only
 
                 to_user = read_only(settings.path)
-            _expose(call, settings, clock, offer, say, to_user=to_user)
+            _expose(call, settings, host, offer, say, to_user=to_user)
         if call.session and not memory.read_only:
             memory.session_start(_session(call))
-    from ...recall_server import LOAD, ask
-
-    # A running server has its models loaded when the first message comes.
-    ask(settings, LOAD, {}, seconds=0.0)
 
 
-def _compact(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
+def _compact(call: Call, say: Say, find: Find, host: Host) -> None:
     settings = find()
     if not is_there(settings.path):
         return
@@ -189,12 +192,12 @@ def _compact(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
 
     # What the summary is to keep is all there is, whether it was shown before or not; and then it is gone.
     _note_compaction(call, settings)
-    with _open(settings, clock) as memory:
-        _expose(call, settings, clock, survival(memory, call.client, _session(call)), say)
+    with _open(settings, host) as memory:
+        _expose(call, settings, host, survival(memory, call.client, _session(call)), say)
     _note_compaction(call, settings)
 
 
-def _subagent(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
+def _subagent(call: Call, say: Say, find: Find, host: Host) -> None:
     settings = find()
     if not is_there(settings.path):
         return
@@ -203,20 +206,20 @@ def _subagent(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     from .session_state import for_subagent
     from .subagent import task_of
 
-    with _open(replace(settings, durable=False), clock) as memory:
+    with _open(replace(settings, durable=False), host) as memory:
         task = query_of(strip_blocks(task_of(call, memory)))
         offer = for_subagent(memory, task, Holdout(_session(call), settings.holdout))
         # It sees nothing of what its session was shown, and the session nothing of this.
-        _expose(replace(call, session=f"{_session(call)}/{call.agent}"), settings, clock, offer, say)
+        _expose(replace(call, session=f"{_session(call)}/{call.agent}"), settings, host, offer, say)
 
 
-def _end(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
+def _end(call: Call, _: Say, find: Find, host: Host) -> None:
     settings = find()
     if not call.session or not is_there(settings.path):
         return
     from ...model.errors import NotFound
 
-    with _open(settings, clock) as memory:
+    with _open(settings, host) as memory:
         with suppress(NotFound):  # it began before limpet was there
             memory.session_end(_session(call))
         # Only named here: `limpet organize` reads it when somebody, or a timer, calls that.
@@ -225,16 +228,19 @@ def _end(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
             memory.note_transcript(transcript)
 
 
-_ROLES: dict[str, Callable[[Call, Say, Find, Clock | None], None]] = {
+_ROLES: dict[str, Callable[[Call, Say, Find, Host], None]] = {
     "message": _message, "tool": _tool, "turn": _turn, "start": _start, "compact": _compact, "end": _end,
     "subagent": _subagent,
 }  # fmt: skip
 
 
-def _open(settings: Settings, clock: Clock | None) -> Limpet:
+def _open(settings: Settings, host: Host) -> Limpet:
+    if host.memory is not None:
+        there = settings.checkout
+        return host.memory.in_scope(settings.scope) if there is None else host.memory.in_folder(there.folder)
     from ...api import Limpet
 
-    return Limpet(settings, create=False, clock=clock)
+    return Limpet(settings, create=False, clock=host.clock)
 
 
 def _transcript(call: Call) -> str:
@@ -246,14 +252,14 @@ def _transcript(call: Call) -> str:
     return path if os.path.isabs(path) and os.path.isfile(path) else ""  # noqa: PTH113, PTH117
 
 
-def _note(call: Call, settings: Settings, clock: Clock | None, kind: str, line: str) -> None:
+def _note(call: Call, settings: Settings, host: Host, kind: str, line: str) -> None:
     from ...journal import note_action
 
-    note_action(settings, session=_session(call), at=_now(clock), kind=kind, what=line)
+    note_action(settings, session=_session(call), at=_now(host), kind=kind, what=line)
 
 
 def _expose(
-    call: Call, settings: Settings, clock: Clock | None, offer: Offer, say: Say, asked: str = "", to_user: str = ""
+    call: Call, settings: Settings, host: Host, offer: Offer, say: Say, asked: str = "", to_user: str = ""
 ) -> None:
     """Say what of an offer was not shown to this session, and keep its exposures with the line that it answers."""
     if call.role not in CLIENT_ADAPTERS[call.client].answers:
@@ -262,7 +268,7 @@ def _expose(
 
     expose(
         settings, offer, lambda block: say(shape(call, block.text, to_user)), session=_session(call),
-        client=call.client, at=_now(clock), via=call.role, asked=asked, once=bool(call.session),
+        client=call.client, at=_now(host), via=call.role, asked=asked, once=bool(call.session),
     )  # fmt: skip
 
 
@@ -279,8 +285,8 @@ def _note_compaction(call: Call, settings: Settings) -> None:
         note_compaction(settings, _session(call))
 
 
-def _now(clock: Clock | None) -> int:
-    return clock.now() if clock else time.time_ns() // 1000
+def _now(host: Host) -> int:
+    return host.clock.now() if host.clock else time.time_ns() // 1000
 
 
 def _session(call: Call) -> str:

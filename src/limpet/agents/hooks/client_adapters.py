@@ -5,9 +5,11 @@ Read from the clients themselves or their documentation, November 2026; docs/how
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...model.dataclass import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # What an event is to us, and how long a hook may take, in seconds: one that is late only holds the agent up.
 ROLES = {"start": 2.0, "message": 1.5, "tool": 1.0, "compact": 2.0, "turn": 1.0, "end": 1.5,
@@ -122,6 +124,15 @@ CLIENT_ADAPTERS = {
         {"start": "modification", "message": "modification"},
     ),
 }  # fmt: skip
+# Clients whose hooks can call the MCP server, with the fields of an event that its role needs. At a session's beginning
+# and end the server is not connected; and what names files comes by a process alone (docs/adr/0035).
+CALLS: dict[str, dict[str, tuple[str, ...]]] = {
+    "claude": {
+        "message": ("session_id", "cwd", "prompt"),
+        "tool": ("session_id", "cwd", "tool_name", "tool_input", "tool_response", "error"),
+        "turn": ("session_id", "cwd", "last_assistant_message"),
+    },
+}
 # Where clients put what a tool answered.
 _OUTPUTS = (
     "tool_response", "toolResult", "tool_output", "result_json", "output", "tool_info.mcp_result", "postToolUse.result",
@@ -175,6 +186,24 @@ def parse_event(client: str, event: str, data: dict[str, Any]) -> Call | None:
         or _at(data, "toolResult.resultType") in ("failure", "denied") or (role == "tool" and _exited(data)),
         transcript=word("transcript", 4_000), agent=word("agent"), agent_type=word("agent_type"),
     )  # fmt: skip
+
+
+def call_of(client: str, event: str) -> dict[str, str] | None:
+    """What a client's hook gives the server, each field where the client fills it in; None for what is no call."""
+    fields = CALLS.get(client, {}).get(CLIENT_ADAPTERS[client].events[event])
+    return None if fields is None else {"client": client, "event": event} | {name: f"${{{name}}}" for name in fields}
+
+
+def nested(value: Any) -> Any:
+    """A field of a call, which comes as text where it holds more than one."""
+    if not isinstance(value, str) or not value.startswith(("{", "[")):
+        return value
+    import json
+
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
 def _exited(data: dict[str, Any]) -> bool:

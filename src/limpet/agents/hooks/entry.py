@@ -1,49 +1,123 @@
 """The process of a hook: it reads, answers in its time and ends with 0. Nothing that goes wrong reaches the client.
 
 Exit code 2 would block the agent and others show stderr to the user, so there is only 0; what went wrong is a line in
-`<store>.hooks.log`. Imports stand where they are used: the watch must be running before anything can be slow.
+`<store>.hooks.log`. A running server is asked first, and until none answers next to nothing is imported: imports stand
+where they are used.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, NoReturn
+
+    from ...api import Limpet
     from ...model.clock import Clock
     from .client_adapters import Call
+
+    Asked = tuple[str, str, str | None, str | None]  # client, event, store and scope
 
 # More than any event holds; what is longer is read to its end, so that the client's write does not fail, and left.
 MAX_INPUT_BYTES = 16_000_000
 LOG_BYTES = 200_000
-# More than this no client waits for a hook.
-MAX_SECONDS = 60.0
+# How long a hook may take, in seconds, whose event is not known yet; and more than any client waits for one.
+USUAL_SECONDS, MAX_SECONDS = 2.0, 60.0
+# How long a server lets a hook wait that is told nothing.
+SILENT_SECONDS = 0.25
+OFF = ("off", "0", "no", "false")
 
 
 def run(argv: list[str]) -> NoReturn:
     """`limpet hook ARGV` as a process. Leaves at once, without the interpreter's tidying up."""
     try:
-        if os.environ.get("LIMPET_HOOKS", "").lower() not in ("off", "0", "no", "false"):
-            _watch(argv)
-            _answer(argv, _read(), _write, None)
+        if not is_off():
+            _watch(argv, USUAL_SECONDS)
+            raw = _read()
+            client, event, store, scope = words(argv)
+            from ...recall_client import ask_hook
+
+            scope = scope if scope is not None else os.environ.get("LIMPET_SCOPE", "")
+            answer = ask_hook([client, event, scope], _store(store), raw)
+            if answer is None:
+                _watch(argv, _seconds_of(client, event))
+                _answer(words(argv), raw, _write)
+            else:
+                _write(answer)
     finally:
         os._exit(0)
 
 
-def handle(argv: list[str], raw: bytes, clock: Clock | None = None) -> bytes:
-    """A hook's answer to what came on stdin; empty when there is none, or when anything went wrong."""
+def is_off() -> bool:
+    return os.environ.get("LIMPET_HOOKS", "").lower() in OFF
+
+
+def handle(argv: list[str], raw: bytes, clock: Clock | None = None, memory: Limpet | None = None) -> bytes:
+    """A hook's answer to what came on stdin; empty when there is none, or when anything went wrong.
+
+    `memory`: the open store of a process that answers for others.
+    """
     said = bytearray()
-    _answer(argv, raw, said.extend, clock)
+    _answer(words(argv), raw, said.extend, clock=clock, memory=memory)
     return bytes(said)
 
 
-def _answer(argv: list[str], raw: bytes, put: Callable[[bytes], object], clock: Clock | None) -> None:
-    client, event, store, scope = words(argv)
+def answer_for(memory: Limpet, asked: Asked, raw: bytes, folder: str | None = None) -> bytes:
+    """The same by a process that has the store open, for a hook that was started in a folder.
+
+    Returns as soon as there is an answer, or after a moment where there is to be none: while another process writes,
+    what is to be kept waits here, and the hook does not.
+    """
+    import threading
+    from queue import Empty, SimpleQueue
+
+    from .client_adapters import CLIENT_ADAPTERS
+
+    answers: SimpleQueue[bytes] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            _answer(asked, raw, answers.put, memory=memory, folder=folder)
+        finally:
+            answers.put(b"")
+
+    threading.Thread(target=work, name="limpet-hook", daemon=True).start()
+    adapter = CLIENT_ADAPTERS.get(asked[0])
+    is_silent = adapter is None or adapter.events.get(asked[1]) not in adapter.answers
+    try:
+        return answers.get(timeout=SILENT_SECONDS if is_silent else MAX_SECONDS)
+    except Empty:
+        return b""
+
+
+def answer_call(memory: Limpet, scope: str | None, given: dict[str, Any]) -> str:
+    """The same for a client's hook that is a call of the server: what its process would print.
+
+    `scope`: the one that the server was started with.
+    """
+    from .client_adapters import CALLS, CLIENT_ADAPTERS, nested
+
+    client, event = str(given.get("client")), str(given.get("event"))
+    fields = CALLS.get(client, {}).get(CLIENT_ADAPTERS[client].events.get(event, "") if client in CALLS else "", ())
+    if is_off() or not fields:
+        return ""
+    import json
+
+    raw = json.dumps({name: nested(given.get(name)) for name in fields}).encode()
+    return answer_for(memory, (client, event, memory.path, scope), raw).decode()
+
+
+def _answer(
+    asked: Asked, raw: bytes, put: Callable[[bytes], object], *, clock: Clock | None = None,
+    memory: Limpet | None = None, folder: str | None = None,
+) -> None:  # fmt: skip
+    client, event, store, scope = asked
     call, told = None, False
     try:
-        from .answer import answer
+        from .answer import Host, answer
         from .client_adapters import CLIENT_ADAPTERS, parse_event
 
         if client not in CLIENT_ADAPTERS:
@@ -57,7 +131,7 @@ def _answer(argv: list[str], raw: bytes, put: Callable[[bytes], object], clock: 
                 put(text.encode("utf-8", "replace"))
 
         if call is not None:
-            answer(call, say, store=store, scope=scope, clock=clock)
+            answer(call, say, Host(store, scope, clock, memory, folder))
     except Exception as error:
         log(client, event, store, error)
         if call is not None and not told:
@@ -79,12 +153,13 @@ def _tell(call: Call, store: str | None, error: Exception, put: Callable[[bytes]
 
 
 def _store(given: str | None) -> str:
-    from ...settings import default_path
+    from ...folders import default_path, is_url
 
-    return given or os.environ.get("LIMPET_STORE") or default_path()
+    store = given or os.environ.get("LIMPET_STORE") or default_path()
+    return store if is_url(store) else os.path.expanduser(store)  # noqa: PTH111
 
 
-def words(argv: list[str]) -> tuple[str, str, str | None, str | None]:
+def words(argv: list[str]) -> Asked:
     """(client, event, store, scope) of the words after `hook` and before it; LIMPET_HOOK_STORE goes before --store."""
     rest, store, scope = _parted(argv)
     client, event, *_ = [*rest, "", ""]
@@ -168,16 +243,13 @@ def _write(data: bytes) -> None:
         data = data[os.write(1, data) :]
 
 
-def _watch(argv: list[str]) -> None:
+def _watch(argv: list[str], usual: float) -> None:
     """End the process when its time is over, whatever it waits for: SQLite and system calls let other threads run."""
     import _thread
     import time
 
-    from .client_adapters import CLIENT_ADAPTERS, ROLES
-
     client, event, store, _ = words(argv)
-    role = CLIENT_ADAPTERS[client].events.get(event, "turn") if client in CLIENT_ADAPTERS else "turn"
-    limit = _limit(ROLES[role])
+    limit = _limit(usual)
 
     def give_up() -> None:
         time.sleep(limit)
@@ -191,6 +263,12 @@ def _watch(argv: list[str]) -> None:
         os._exit(0)
 
     _thread.start_new_thread(give_up, ())
+
+
+def _seconds_of(client: str, event: str) -> float:
+    from .client_adapters import CLIENT_ADAPTERS, ROLES
+
+    return ROLES[CLIENT_ADAPTERS[client].events.get(event, "turn") if client in CLIENT_ADAPTERS else "turn"]
 
 
 def _limit(usual: float) -> float:

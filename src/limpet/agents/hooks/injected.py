@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ...model.clock import format_time
 from ...model.dataclass import dataclass, replace
@@ -15,12 +14,12 @@ from ...text.instructions import any_reads_like_instruction
 from ...text.turns import AMBIENT, essential
 from .fit import fitting, fitting_by_words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
     from ...model.memory import Memory
     from ...rank.trace import Trace
     from ...recall.answer import Item, Recall
-    from ...settings import Settings
     from .holdout import Holdout
 
 # No client takes more without spilling it to a file: Codex 2,500 tokens, Claude Code some 10,000 characters.
@@ -93,26 +92,13 @@ def brief(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
     return offered(found, message, memory.abbreviate, budget, holdout)
 
 
-def brief_from_server(settings: Settings, message: str, budget: int, holdout: Holdout) -> Offer | None:
-    """The same by meaning and by words, from a running limpet process; None when there is none that answers."""
-    from ...recall_server import ask
-
-    given = {"query": message, "k": ASKED, "trace": True, "deadline_ms": SERVER_SECONDS * 1000}
-    if (name := reader()) is not None:
-        given["rerank"] = name
-    answer = ask(settings, "recall", given, seconds=SERVER_SECONDS)
-    if answer is None:
-        return None
-    from ...recall.answer import Recall
-
-    found = Recall.from_dict(answer)
-    # A server that had no time (its first question) knows less than the words tell that this process reads by itself.
+def brief_by_meaning(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
+    """The same by meaning and by words, in a process that has its models loaded."""
+    found = memory.recall(message, k=ASKED, trace=True, deadline_ms=SERVER_SECONDS * 1000, rerank=reader())
+    # A process that had no time (its first question) knows less than the words tell.
     if "lexical" in found.missing or {"vector", "word_vectors"} <= set(found.missing):
-        return None
-    short = dict(zip((one.id for one in found.items), answer["short"], strict=True))
-    after = {shown["id"]: shown.get("why", {}).get("later") for shown in answer["items"]}
-    kept = _kept(found, message, [_sent(shown) for shown in answer["items"]], after)
-    return _after_holdout(kept, set(answer["pinned"]), lambda ids: [short[id] for id in ids], budget, holdout)
+        return brief(memory, message, budget, holdout)
+    return offered(found, message, memory.abbreviate, budget, holdout)
 
 
 def reader() -> str | None:
@@ -245,8 +231,3 @@ def day(at: int) -> str:
 def signals(trace: Trace | None) -> dict[str, float]:
     """What each signal said of a result."""
     return {name: one.raw for name, one in trace.signals.items()} if trace else {}
-
-
-def _sent(shown: dict[str, Any]) -> dict[str, float]:
-    """The same of an item that came as JSON."""
-    return {name: float(one["raw"]) for name, one in shown.get("why", {}).get("signals", {}).items()}

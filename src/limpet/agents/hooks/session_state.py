@@ -7,7 +7,6 @@ task.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ...model.errors import NotFound
 from ...text.blocks import plain_line
@@ -15,6 +14,7 @@ from ...text.instructions import reads_like_instruction
 from ...text.turns import acted, closing, in_words
 from .injected import FRAME_TOKENS, MAX_TOKENS, Line, Offer, Section, brief, cost, day, may_be_shown, told
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
     from ...model.memory import Memory

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ...folders import default_path
 from ...model.errors import LimpetError, StoreError, StoreMissing
-from ...settings import default_path
 from ...work.doctor import Check
 from ..hooks.client_adapters import CLIENT_ADAPTERS
 from ..hooks.entry import words
@@ -95,6 +95,7 @@ def _tried(
 ) -> Iterator[Check]:
     """What the commands of these parts do. Of a `project`'s files only what limpet wrote is run."""
     commands: list[tuple[str, Command]] = []
+    calls: list[str] = []  # events whose hook is a call of the server
     for part, there in every:
         if part.what == "MCP server" and isinstance(there, dict):
             argv = argv_of(there)
@@ -112,13 +113,15 @@ def _tried(
                 commands.append(("", argv))
         elif part.what == "hooks":
             commands += hook_commands(client, part, there)
+            calls += _hook_calls(there)
     yield from _elsewhere(name, again, [command for _, command in commands], here)
     if project is None and (lost := _lost_store(every, here)):
         yield Check(name=name, status="warn", message=lost, hint=f"{again} --store {here.store}")
     server = next((command for event, command in commands if not event), None)
-    asked = next((one for one in commands if CLIENT_ADAPTERS[client].events.get(one[0]) == "message"), None) if (
-        client in CLIENT_ADAPTERS
-    ) else None  # fmt: skip
+    called = [] if server is None else [(event, server) for event in calls]
+    asked = next(
+        (one for one in commands + called if CLIENT_ADAPTERS[client].events.get(one[0]) == "message"), None
+    ) if client in CLIENT_ADAPTERS else None  # fmt: skip
     for strange in {_shown(one) for one in (server, asked and asked[1]) if one and _is_strange(one, project)}:
         yield Check(
             name=name, status="warn", message=f"not tried, since limpet did not write it: {strange[:200]}", hint=again
@@ -126,7 +129,7 @@ def _tried(
     if isinstance(server, list) and not _is_strange(server, project):
         yield _server(name, server, again, here)
     if asked is not None and not _is_strange(asked[1], project):
-        yield _answers(client, name, asked, again, here)
+        yield _answers(client, name, asked, again, here, is_call=asked in called)
 
 
 def argv_of(entry: dict[str, Any]) -> list[str] | None:
@@ -241,6 +244,18 @@ def hook_commands(client: str, part: Part, there: Any) -> list[tuple[str, Comman
     return [(part.path.name, [str(part.path)])] if there else []
 
 
+def _hook_calls(there: Any) -> list[str]:
+    """The events of hooks that call the server."""
+    return [event for event, entry in there.items() if _is_call(entry)] if isinstance(there, dict) else []
+
+
+def _is_call(entry: Any) -> bool:
+    inner = [*entry] if isinstance(entry, list) else entries.inner_of(entry)
+    return any(_is_call(one) for one in inner) or (
+        isinstance(entry, dict) and entries.HOOK_CALL.items() <= entry.items()
+    )
+
+
 def _line(entry: Any) -> str | None:
     if isinstance(entry, list):
         return next((line for one in entry if (line := _line(one))), None)
@@ -252,17 +267,15 @@ def _line(entry: Any) -> str | None:
     return next((entry[name] for name in names if isinstance(entry.get(name), str)), None)
 
 
-def _answers(client: str, name: str, asked: tuple[str, Command], again: str, here: Here) -> Check:
+def _answers(client: str, name: str, asked: tuple[str, Command], again: str, here: Here, *, is_call: bool) -> Check:
     """The hook of a message, given one, answers with the memory that a store of samples holds, or notes the message."""
     event, command = asked
+    folder, scope = str(here.folder), words(command_words(command))[3]
+    given = json.dumps(trial.sample_event(client, event, folder)).encode()
+    if is_call and isinstance(command, list):
+        given, command = trial.sample_call(client, event, folder), trial.without_store(command)
     try:
-        said = trial.try_hook(
-            command,
-            trial.sample_event(client, event, str(here.folder)),
-            here.folder,
-            words(command_words(command))[3],
-            PATIENCE_SECONDS,
-        )
+        said = trial.try_hook(command, given, here.folder, scope, PATIENCE_SECONDS)
     except subprocess.TimeoutExpired:
         return Check(
             name=name, status="fail", message=f"a hook took more than {PATIENCE_SECONDS} s", hint="see the hooks' log"

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..hooks.client_adapters import CLIENT_ADAPTERS
-from .change import Part, json_hooks, json_item, json_value, own_file, stands, text_block, toml_table
+from ..hooks.client_adapters import CLIENT_ADAPTERS, call_of
+from .change import Part, json_hooks, json_item, json_value, own_file, present, stands, text_block, toml_table
+from .entries import HOOK_CALL, is_address
 
 # What a client waits for a hook at most, in seconds; the hook itself gives up sooner (hooks/client_adapters.py).
 PATIENCE_SECONDS = 5
@@ -135,9 +136,12 @@ def _claude(place: Place) -> list[Part]:
     else:
         folder = place.folder("CLAUDE_CONFIG_DIR", ".claude")
         servers = (folder if os.environ.get("CLAUDE_CONFIG_DIR") else place.home) / ".claude.json"
+    server = json_value(servers, "MCP server", ("mcpServers", "limpet"), {"type": "stdio", **place.server()})
+    # A server behind an address answers no hooks; one of a project may be refused by whoever works there.
+    calls = place.project is None and not any(is_address(there) for _, there in present([server]) if there)
     return [
-        json_value(servers, "MCP server", ("mcpServers", "limpet"), {"type": "stdio", **place.server()}),
-        json_hooks(folder / "settings.json", claude_hooks(lambda event: place.hook("claude", event))),
+        server,
+        json_hooks(folder / "settings.json", claude_hooks(lambda event: place.hook("claude", event), calls=calls)),
         *(
             [json_item(folder / "settings.json", "permission", ("permissions", "allow"), CLAUDE_TOOLS)]
             if place.allow_tools
@@ -153,8 +157,10 @@ def is_granted(place: Place) -> bool:
     return any(part.what == "permission" and stands(part) for part in every)
 
 
-def claude_hooks(command: Callable[[str], str]) -> dict[str, Any]:
+def claude_hooks(command: Callable[[str], str], *, calls: bool = False) -> dict[str, Any]:
     """Claude Code's hooks, for its settings and for a plugin. What only notes an action does not hold the agent up.
+
+    `calls`: events that the MCP server can answer are a call of it, without a process (hooks/client_adapters.py).
 
     A turn's end is waited for: `claude -p` leaves right after it, and ends what still runs in the background.
     """
@@ -163,6 +169,9 @@ def claude_hooks(command: Callable[[str], str]) -> dict[str, Any]:
         hook: dict[str, Any] = {"type": "command", "command": command(event), "timeout": PATIENCE_SECONDS}
         if role == "tool":
             hook["async"] = True
+        given = call_of("claude", event) if calls else None
+        if given is not None:
+            hook = {"type": "mcp_tool", **HOOK_CALL, "input": given, "timeout": PATIENCE_SECONDS}
         found[event] = ({"matcher": CLAUDE_ACTS} if role == "tool" else {}) | {"hooks": [hook]}
     return found
 

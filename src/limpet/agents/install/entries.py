@@ -13,6 +13,8 @@ STARTED_BY = ("type", "command", "args")
 # The rest of the line belongs to the match, so that each line is read once however often it names limpet.
 _OURS = re.compile(r"""(?:^|[\s"'/\\])limpet(?:\.exe|\.cmd)?["']?\s(?P<rest>.*)""")
 _HOOK = re.compile(r"(?<=\s)hook\s")
+# A hook that calls limpet's server.
+HOOK_CALL = {"server": "limpet", "tool": "hook"}
 _NEXT = len("\nhook ")  # where a line is continued
 # What `install` writes names the program by its whole path, since clients have a PATH of their own; a hand rarely does.
 WHOLE_PATH = re.compile(r"""(?:& )?["']?(?:[A-Za-z]:)?[/\\]""")
@@ -70,6 +72,8 @@ def is_ours(entry: Any) -> bool:
     inner = entry.get("hooks")
     if isinstance(inner, list):
         return bool(inner) and all(is_ours(one) for one in inner)
+    if HOOK_CALL.items() <= entry.items():
+        return True
     given = entry.get("args")
     rest = " ".join(one for one in given if isinstance(one, str)) if isinstance(given, list) else ""
     return any(_runs_hook(f"{one} {rest} ") for one in commands(entry))

@@ -64,8 +64,24 @@ def _set(made: dict[str, Any], path: list[str], value: Any) -> None:
         _set(made.setdefault(name, {}), rest, value)
 
 
-def try_hook(command: str | list[str], event: dict[str, Any], folder: Path, scope: str | None, seconds: float) -> Said:
-    """Run the very command of a client's file, which names `scope`. Raises OSError, subprocess.TimeoutExpired."""
+def sample_call(client: str, event: str, folder: str) -> bytes:
+    """The same as a call of the server, after its greeting."""
+    given = {"client": client, "event": event, **sample_event(client, event, folder)}
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "hook", "arguments": given}}
+    return "".join(json.dumps(one) + "\n" for one in (GREETING, call)).encode()
+
+
+def without_store(argv: list[str]) -> list[str]:
+    """A server's command line, so that the sample's store takes the place of the one it names."""
+    at = argv.index("--store") if "--store" in argv else len(argv)
+    return [*argv[:at], *argv[at + 2 :]]
+
+
+def try_hook(command: str | list[str], given: bytes, folder: Path, scope: str | None, seconds: float) -> Said:
+    """Run the very command of a client's file, which names `scope`, and give it an event.
+
+    Raises OSError, subprocess.TimeoutExpired.
+    """
     import limpet
 
     with tempfile.TemporaryDirectory(prefix="limpet-doctor-") as name:
@@ -76,8 +92,9 @@ def try_hook(command: str | list[str], event: dict[str, Any], folder: Path, scop
         env = {name: value for name, value in os.environ.items() if name not in ("LIMPET_HOOKS", "LIMPET_INCOGNITO")}
         began = time.monotonic()
         done = subprocess.run(
-            command, shell=isinstance(command, str), input=json.dumps(event).encode(), capture_output=True, cwd=folder,
-            env=env | {"LIMPET_HOOK_STORE": str(store), "LIMPET_SCOPE": "global", **SAFE}, timeout=seconds, check=False,
+            command, shell=isinstance(command, str), input=given, capture_output=True, cwd=folder,
+            env=env | {"LIMPET_HOOK_STORE": str(store), "LIMPET_STORE": str(store), "LIMPET_SCOPE": "global", **SAFE},
+            timeout=seconds, check=False,
         )  # fmt: skip
         took = time.monotonic() - began
         log = Path(f"{store}.hooks.log")
@@ -97,9 +114,7 @@ def greet(argv: list[str], folder: Path, seconds: float, *, is_new: bool) -> dic
     """
     with tempfile.TemporaryDirectory(prefix="limpet-doctor-") as name, tempfile.TemporaryFile() as errors:
         env = {**os.environ, **SAFE} | ({"LIMPET_STORE": str(Path(name) / "sample.db")} if is_new else {})
-        if is_new and "--store" in argv:  # the sample's takes its place
-            at = argv.index("--store")
-            argv = [*argv[:at], *argv[at + 2 :]]
+        argv = without_store(argv) if is_new else argv
         process = subprocess.Popen(
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
             encoding="utf-8", cwd=folder, env=env,

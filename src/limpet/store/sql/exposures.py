@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from ...model.dataclass import NamedTuple
 from . import journal
 from .database import Connection, Repository
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..records import Action, ExposureRow, UseCount
 

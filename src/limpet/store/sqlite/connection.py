@@ -13,7 +13,6 @@ from itertools import count
 
 import apsw
 
-from ...keys import is_key_given
 from ...model.errors import (
     BadInput,
     LimpetError,
@@ -133,7 +132,7 @@ def _stores_near(path: str) -> str:
     import difflib
     from pathlib import Path
 
-    from ...settings import default_path
+    from ...folders import default_path
 
     there = Path(path)
     try:
@@ -186,7 +185,11 @@ def connect(path: str, *, flags: int = READ_WRITE, like: str | None = None) -> a
     file = path.removeprefix("file://").split("?")[0] if flags & apsw.SQLITE_OPEN_URI else path
     if file == ":memory:":
         return apsw.Connection(path, flags=flags)
-    wanted = (is_key_given() if like is None else is_encrypted(like)) if not head_of(file) else is_encrypted(file)
+    wanted = is_encrypted(file if like is None or head_of(file) else like)
+    if like is None and not head_of(file):
+        from ...keys import is_key_given
+
+        wanted = is_key_given()
     if not wanted:
         return apsw.Connection(path, flags=flags)
     opened: apsw.Connection = part("features.encryption").unlocked(path, flags)
