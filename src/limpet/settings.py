@@ -114,7 +114,7 @@ def _share(name: str) -> float:
 
 def default_path() -> str:
     """`memory.db` in the platform's folder for data."""
-    return os.path.join(user_folder("data"), "memory.db")
+    return os.path.join(user_folder(), "memory.db")
 
 
 def default_scope(folder: str | os.PathLike[str] | None = None) -> str:

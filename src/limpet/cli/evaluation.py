@@ -78,9 +78,7 @@ def _show(found: Evaluation, short: list[str]) -> None:
     else:
         _headline(first, first.hit_rate)
     _heading("Compared")
-    output.table(
-        ["", "found", "", "points to limpet", "shown", "for nothing", "tokens"], [_way(one) for one in found.ways]
-    )
+    output.table(["", "found", "", "to limpet", "shown", "for nothing", "tokens"], [_way(one) for one in found.ways])
     for title, name, several in (("By client", "client", found.by_client), ("By kind", "kind", found.by_kind)):
         if len(several) > 1:
             _heading(title)
@@ -98,7 +96,7 @@ def _show(found: Evaluation, short: list[str]) -> None:
 def _headline(figures: Figures, rate: Interval) -> None:
     output.line(
         f"Something that the store knew would have helped {_times(figures.needs)}; "
-        f"it was found {_times(figures.found)}: {_percent(rate)}."
+        f"it was found {_times(figures.found)}: {output.percent(rate)}."
     )
     if figures.told_again:
         output.line(
@@ -119,10 +117,7 @@ def _heading(text: str) -> None:
 
 def _way(one: WayFigures) -> list[str]:
     found, bar, *rest = _figures(one.figures)
-    beside = ""
-    if one.difference is not None:
-        low, high = one.difference.low * 100, one.difference.high * 100
-        beside = f"{one.difference.value * 100:+.0f} ({low:+.0f} to {high:+.0f})"
+    beside = "" if one.difference is None else output.points(one.difference)
     if one.name == "the earlier run":
         rest = ["", "", ""]
     return [one.name, found, bar, beside, *rest]
@@ -155,10 +150,9 @@ def _told(one: HoldoutReport) -> list[str]:
     if one.lift is None:
         lines.append("Nothing was held out to compare with: what was used may have been known anyway.")
     else:
-        said = f"{one.lift.value * 100:+.0f} points (95 %: {one.lift.low * 100:+.0f} to {one.lift.high * 100:+.0f})"
-        shown, held = (_count(side.used, side.judged) for side in (one.drawn, one.withheld))
+        shown, held = (f"{side.used:,} of {side.judged:,}" for side in (one.drawn, one.withheld))
         sides = f"{shown} that were shown, {held} held out"
-        lines.append(f"Used of what was randomised: {sides}. Lift: {said}.")
+        lines.append(f"Used of what was randomised: {sides}. Lift: {output.points(one.lift)}.")
         if one.lift.low <= 0 <= one.lift.high:
             lines.append("That is too few to say that showing changes anything.")
     if not one.needed:
@@ -172,10 +166,6 @@ def _told(one: HoldoutReport) -> list[str]:
     return lines
 
 
-def _count(used: int, judged: int) -> str:
-    return f"{used:,} of {judged:,}"
-
-
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times" if count else "never"
 
@@ -184,10 +174,6 @@ def _round(count: int) -> int:
     """To two digits: it is an estimate."""
     digits = max(0, len(str(count)) - 2)
     return round(count, -digits)
-
-
-def _percent(rate: Interval) -> str:
-    return f"{rate.value * 100:.0f} % (95 %: {rate.low * 100:.0f} to {rate.high * 100:.0f} %)"
 
 
 COMMANDS = {

@@ -12,8 +12,8 @@ import re
 import sys
 from importlib import import_module
 
-from ..model.errors import BadInput, LimpetError, NotFound, StoreError, package_missing
-from . import names, output
+from ..model.errors import BadInput, LimpetError, StoreError, package_missing
+from . import output
 from .options import Command, Formatter, Parser, global_options, terminal_width
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "forget": ("write", "no longer believe memories: by id, topic, session, age or words; can be undone"),
     },
     "Look": {
-        "prepare": ("briefing", "the brief for an agent before it answers a message"),
+        "prepare": ("read", "the brief for an agent before it answers a message"),
         "related": ("read", "what is near a memory in meaning and words"),
         "count": ("read", "how many memories there are"),
         "topics": ("read", "the topics there are, the most used first"),
@@ -55,18 +55,18 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "undo": ("write", "take back what was done last, each time one step further, or one operation of `log`"),
         "redo": ("write", "do again what was undone last"),
         "log": ("write", "what was done, the newest first: when, what, to which text, by whom"),
-        "purge": ("purge", "erase a memory's content for good; a dry run unless --confirm"),
+        "purge": ("write", "erase a memory's content for good; a dry run unless --confirm"),
     },
     "Facts, review and sessions": {
         "fact": ("beliefs", "a keyed fact: read it, set it, end it, see its history"),
         "audit": ("beliefs", "what is believed about something: how sure, since when, from whom, against what"),
-        "ui": ("ui", "a local web page: see, search, correct and review what agents believe"),
+        "ui": ("serve", "a local web page: see, search, correct and review what agents believe"),
         "review": ("beliefs", "what waits for a person; accept or reject it"),
         "sweep": ("beliefs", "today's rules over yesterday's memories: what would not be stored so today"),
         "scan": ("beliefs", "secrets that older versions stored: where they are, and their redaction"),
         "retention": ("beliefs", "what is old and nobody used: list it, sum its sessions up, take it out of recall"),
         "session": ("beliefs", "runs of an agent: start, end, list, show, compress into an episode"),
-        "exposures": ("usefulness", "what was put before agents: when, to whom, at how many tokens, and was it used"),
+        "exposures": ("journal", "what was put before agents: when, to whom, at how many tokens, and was it used"),
         "eval": ("evaluation", "memory measured on your own history: what was found, missed, shown for nothing"),
         "journal": ("journal", "what was asked, done and answered in sessions; drop lines of it"),
     },
@@ -89,12 +89,12 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "import": ("transfer", "read memories from a file"),
         "export": ("transfer", "write the whole store to a file, lossless"),
         "copy": ("transfer", "a whole store into a new one: from a file to a server, or back"),
-        "mirror": ("mirror", "a folder of Markdown that people read and edit: init, sync, status, watch, read"),
+        "mirror": ("mirror", "a folder of Markdown that people read and edit: init, sync, status, watch"),
         "organize": (
             "organize",
             "transcripts of agents and notes into memories; by rules, and with a model if you give one",
         ),
-        "devices": ("devices", "the devices that segments come from; trust one, or no more"),
+        "devices": ("team", "the devices that segments come from; trust one, or no more"),
         "backup": ("backups", "copy the live store to a new file, or keep some in a folder"),
     },
     "Care of the store": {
@@ -128,20 +128,6 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
-# What people type for some commands.
-ALIASES = {
-    "add": "remember", "search": "recall", "find": "recall", "ls": "list", "get": "show",
-    "rm": "forget", "delete": "forget",
-}  # fmt: skip
-# And for others, which no close spelling tells.
-MEANT = {
-    "note": "remember", "save": "remember", "store": "remember", "put": "remember", "ask": "recall",
-    "query": "recall", "del": "forget", "remove": "forget", "update": "correct", "change": "correct",
-    "info": "status", "where": "status", "tags": "topics", "facts": "fact", "history": "log", "revert": "undo",
-    "check": "doctor", "dump": "export", "load": "import",
-}  # fmt: skip
-# What people type to see or change settings.
-SETTINGS = ("config", "configure", "settings", "setup")
 DESCRIPTION = "Persistent memory for AI agents: one file you own."
 EPILOG = """exit codes: 0 done, 1 nothing found, 2 bad input, 3 store unavailable or damaged
 `limpet help COMMAND` says more about a command, with examples.
@@ -221,11 +207,8 @@ def _dispatch(argv: list[str]) -> int:
         return 2
     if before:
         _top_parser().parse_args(before, args)
-    name = known(name)
     command = find(name)
     parser = command_parser(name, command)
-    if parser.get_default("gone") is not None:
-        after = names.arrange(after)
     words = command.arrange(after)
     try:
         given = parser.parse_args(words, argparse.Namespace(**vars(args)))
@@ -236,11 +219,7 @@ def _dispatch(argv: list[str]) -> int:
             given = parser.parse_intermixed_args(words, args)
         except (BadInput, TypeError):
             raise error from None
-    try:
-        return command.run(given)
-    except (NotFound, BadInput) as error:
-        names.say_how_words_are_given(error, given)
-        raise
+    return command.run(given)
 
 
 def split(argv: list[str]) -> tuple[list[str], str | None, list[str]]:
@@ -254,22 +233,15 @@ def split(argv: list[str]) -> tuple[list[str], str | None, list[str]]:
     return argv, None, []
 
 
-def known(name: str) -> str:
-    """The command that a word stands for. Raises BadInput."""
-    name = ALIASES.get(name, name)
-    if name not in COMMANDS:
-        raise BadInput(f"unknown command: {name[:60]!r}", hint=_near(name))
-    return name
-
-
 def command_help(name: str) -> str:
     """What `limpet NAME --help` prints. Raises BadInput."""
-    name = known(name)
     return command_parser(name, find(name)).format_help()
 
 
 def find(name: str) -> Command:
-    """The command of a name, its module imported."""
+    """Import the module of a command. Raises BadInput for another word."""
+    if name not in COMMANDS:
+        raise BadInput(f"unknown command: {name[:60]!r}", hint="`limpet help` lists the commands")
     module = import_module(f"{__package__}.{COMMANDS[name][0]}")
     command: Command = module.COMMANDS[name]
     return command
@@ -298,14 +270,12 @@ def top_help() -> str:
     """What `limpet --help` prints: the commands in groups, those of every day first."""
     import textwrap
 
-    names = {new: [old for old, same in ALIASES.items() if same == new] for new in ALIASES.values()}
     lines = ["usage: limpet COMMAND ...", "", DESCRIPTION]
     for title, commands in GROUPS.items():
         lines += ["", f"{title}:"]
         for name, (_, help) in commands.items():
-            also = f" (also: {', '.join(names[name])})" if name in names else ""
             lines += textwrap.wrap(
-                help + also, (terminal_width() or 100), initial_indent=f"  {name:<16}", subsequent_indent=" " * 18
+                help, (terminal_width() or 100), initial_indent=f"  {name:<16}", subsequent_indent=" " * 18
             )
     group = argparse.ArgumentParser(add_help=False, usage=argparse.SUPPRESS, formatter_class=Formatter)
     global_options(group)
@@ -335,15 +305,6 @@ def _epilog(command: Command) -> str:
     return f"example{'s' * (len(command.example.splitlines()) > 1)}:\n" + "\n".join(
         "  " + line for line in command.example.splitlines()
     )
-
-
-def _near(name: str) -> str:
-    import difflib
-
-    if name in SETTINGS:
-        return "limpet is set up by options and LIMPET_... variables: `limpet doctor` says what holds"
-    near = [MEANT[name]] if name in MEANT else difflib.get_close_matches(name, [*COMMANDS, *ALIASES], 1)
-    return f"did you mean {near[0]}?" if near else "`limpet help` lists the commands"
 
 
 def _prepare_streams() -> None:

@@ -1,4 +1,4 @@
-"""Commands for programs around limpet: the MCP server, the completion script of a shell; help and version."""
+"""Commands around the store: the MCP server, the web page, the completion script of a shell; help and version."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ..model.errors import BadInput, package_missing
 from . import output
-from .options import Command
+from .options import Command, no_options
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 
@@ -41,6 +41,39 @@ def _mcp(args: Namespace) -> int:
         raise BadInput(f"not a port: {args.http}", hint="from 1 to 65535")
     serve(args.store, args.scope, port=args.http)
     return 0
+
+
+def _ui_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--port", type=int, default=0, metavar="PORT", help="of 127.0.0.1 (default: any free one)")
+    add("--read-only", action="store_true", help="show everything, change nothing")
+    add("--no-browser", action="store_true", help="only print the link, which lets one browser in, once")
+
+
+def _ui(args: Namespace) -> int:
+    if not 0 <= args.port <= 65_535:
+        raise BadInput(f"not a port: {args.port}", hint="from 1 to 65535, or 0 for any free one")
+    import limpet
+
+    from ..web.server import serve_ui
+
+    words = ("--store", args.store) if args.store else ()
+    with limpet.open(args.store, scope=args.scope, read_only=args.read_only, create=False) as memory:
+        serve_ui(memory, port=args.port, read_only=args.read_only, words=words, ready=lambda link: _ready(args, link))
+    return 0
+
+
+def _ready(args: Namespace, link: str) -> None:
+    if args.json:
+        output.object_line({"link": link})
+    else:
+        output.line(link)
+        output.words("open this link: it lets one browser in, once. Ctrl-C ends the page")
+    sys.stdout.flush()
+    if not args.no_browser and not args.json and sys.stdout.isatty():
+        import webbrowser
+
+        webbrowser.open(link)
 
 
 def _completion_options(parser: ArgumentParser) -> None:
@@ -96,10 +129,6 @@ def _help(args: Namespace) -> int:
     return 0
 
 
-def _version_options(_: ArgumentParser) -> None:
-    """It takes none."""
-
-
 def _version(args: Namespace) -> int:
     from .. import __version__
 
@@ -109,6 +138,7 @@ def _version(args: Namespace) -> int:
 
 COMMANDS = {
     "mcp": Command(_mcp_options, _mcp, "claude mcp add limpet -- limpet mcp\nlimpet mcp --http 8765"),
+    "ui": Command(_ui_options, _ui, "limpet ui\nlimpet ui --read-only --port 8080 --no-browser"),
     "completion": Command(
         _completion_options,
         _completion,
@@ -116,5 +146,5 @@ COMMANDS = {
         "limpet completion fish > ~/.config/fish/completions/limpet.fish",
     ),
     "help": Command(_help_options, _help, "limpet help\nlimpet help recall"),
-    "version": Command(_version_options, _version, "limpet version"),
+    "version": Command(no_options, _version, "limpet version"),
 }
