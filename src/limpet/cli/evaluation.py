@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ..rank.interval import Interval
 
 MISSES = 10
-# Characters of a message or a memory that a line shows, and of the bar that a hit rate is drawn as.
-LINE, BAR = 90, 12
+# Characters of a message or a memory that a line shows.
+LINE = 90
 
 
 def _options(parser: ArgumentParser) -> None:
@@ -78,12 +78,12 @@ def _show(found: Evaluation, short: list[str]) -> None:
     else:
         _headline(first, first.hit_rate)
     _heading("Compared")
-    output.table(["", "found", "", "to limpet", "shown", "for nothing", "tokens"], [_way(one) for one in found.ways])
+    output.table(["", "found", "points to limpet", "shown", "for nothing", "tokens"], [_way(one) for one in found.ways])
     for title, name, several in (("By client", "client", found.by_client), ("By kind", "kind", found.by_kind)):
         if len(several) > 1:
             _heading(title)
             rows = [[key or "not told", *_figures(one)] for key, one in several.items()]
-            output.table([name, "found", "", "shown", "for nothing", "tokens"], rows)
+            output.table([name, "found", "shown", "for nothing", "tokens"], rows)
     if found.misses:
         _heading("Missed")
         for one, id in zip(found.misses, short, strict=True):
@@ -102,12 +102,8 @@ def _headline(figures: Figures, rate: Interval) -> None:
         output.line(
             f"You had to tell it again {_times(figures.told_again)}; of these it was found {_times(figures.spared)}."
         )
-    judged = figures.useful + figures.for_nothing
-    if judged:
-        output.line(
-            f"Shown for nothing: {figures.for_nothing:,} of {judged:,} that can be judged, "
-            f"{figures.tokens_for_nothing:,} of {figures.tokens:,} tokens."
-        )
+    if figures.useful + figures.for_nothing:
+        output.line(f"Shown for nothing: {figures.tokens_for_nothing:,} of {figures.tokens:,} tokens.")
 
 
 def _heading(text: str) -> None:
@@ -116,29 +112,28 @@ def _heading(text: str) -> None:
 
 
 def _way(one: WayFigures) -> list[str]:
-    found, bar, *rest = _figures(one.figures)
-    beside = "" if one.difference is None else output.points(one.difference)
-    if one.name == "the earlier run":
-        rest = ["", "", ""]
-    return [one.name, found, bar, beside, *rest]
+    found, *more = _figures(one.figures)
+    beside = ""
+    if one.difference is not None:
+        value, low, high = (
+            round(part * 100) for part in (one.difference.value, one.difference.low, one.difference.high)
+        )
+        beside = f"{value:+} ({low:+} to {high:+})"
+    return [one.name, found, beside, *(["", "", ""] if one.name == "the earlier run" else more)]
 
 
 def _figures(one: Figures) -> list[str]:
-    rate = one.hit_rate.value if one.hit_rate else 0.0
-    full = round(rate * BAR)
-    found = f"{one.found:,} of {one.needs:,}" + (f", {rate * 100:.0f} %" if one.hit_rate else "")
-    bar = "█" * full + "·" * (BAR - full)
+    found = f"{one.found:,} of {one.needs:,}" + (f", {one.hit_rate.value * 100:.0f} %" if one.hit_rate else "")
     judged = one.useful + one.for_nothing
-    idle = f"{one.for_nothing:,} of {judged:,}" if judged else "-"
-    return [found, bar, f"{one.shown:,}", idle, f"{one.tokens:,}"]
+    return [found, f"{one.shown:,}", f"{one.for_nothing:,} of {judged:,}" if judged else "-", f"{one.tokens:,}"]
 
 
 def _miss(one: Miss, id: str) -> None:
     how = "told" if one.told_again else "used"
-    output.line(f"  {id}  {output.cut(_plain(one.content), LINE)}")
-    output.line(f"      asked   {output.moment(one.at)}  {output.cut(_plain(one.prompt), LINE - 25)}")
-    output.line(f"      {how:<7} {', '.join(output.printable(word) for word in one.words)}".rstrip())
-    output.line(f"      why     {one.why}")
+    output.entry(id, how, _plain(one.content), most=LINE)
+    output.detail("asked", f"{output.moment(one.at)}  {output.cut(_plain(one.prompt), LINE - 25)}")
+    output.detail("words", ", ".join(one.words))
+    output.detail("why", one.why)
 
 
 def _plain(text: str) -> str:
@@ -153,8 +148,6 @@ def _told(one: HoldoutReport) -> list[str]:
         shown, held = (f"{side.used:,} of {side.judged:,}" for side in (one.drawn, one.withheld))
         sides = f"{shown} that were shown, {held} held out"
         lines.append(f"Used of what was randomised: {sides}. Lift: {output.points(one.lift)}.")
-        if one.lift.low <= 0 <= one.lift.high:
-            lines.append("That is too few to say that showing changes anything.")
     if not one.needed:
         lines.append("Too little was judged yet to say how many sessions it takes to know.")
     for need in one.needed:

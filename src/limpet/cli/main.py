@@ -80,10 +80,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "contradictions": ("graph", "pairs of memories that cannot both hold"),
         "gaps": ("graph", "weak places: decisions without reasons, thin foundations, stale beliefs"),
         "diff": ("graph", "what the store came to believe and stopped believing between two moments"),
-        "graph": (
-            "graph",
-            "any query over the graph: chain, context, centrality, ground, revise, consolidate, ...",
-        ),
+        "graph": ("graph", "any query over the graph: chain, context, centrality, ground, revise, consolidate, ..."),
     },
     "In and out": {
         "import": ("transfer", "read memories from a file"),

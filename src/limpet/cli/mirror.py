@@ -114,6 +114,4 @@ def _report(done: MirrorReport, *, would: bool) -> None:
         output.words(f"... and {len(done.left) - SHOWN:,} more; --json lists all")
 
 
-COMMANDS = {
-    "mirror": Command(_options, _run, "limpet mirror init ./memory\nlimpet mirror status\nlimpet mirror sync"),
-}
+COMMANDS = {"mirror": Command(_options, _run, "limpet mirror init ./memory\nlimpet mirror status\nlimpet mirror sync")}

@@ -218,5 +218,5 @@ COMMANDS = {
         "limpet organize ~/.claude/projects --dry-run\nlimpet organize --client all\n"
         "limpet organize --client all --every 6h\nlimpet organize --every off\n"
         "limpet organize notes --model openai:qwen3,url=http://localhost:11434/v1",
-    ),
+    )
 }

@@ -444,6 +444,18 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         line("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
+def answer_table(
+    args: Namespace, name: str, found: Sequence[Any], columns: Sequence[str], row: Callable[[Any], list[str]], none: str
+) -> None:
+    """Answer with a list: {name: [...]} in JSON, else a row each; `none` in words where it is empty."""
+    if args.json:
+        object_line({name: [one.as_dict() for one in found]})
+    elif found:
+        table(columns, [row(one) for one in found])
+    else:
+        words(none)
+
+
 _STATUS_STYLE = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
+    from ..history.threads import Thread
     from ..recall.answer import Item, Recall
     from ..recall.sessions import SessionRecall
 
@@ -275,44 +276,32 @@ def _listing_options(parser: ArgumentParser) -> None:
 def _topics(args: Namespace) -> int:
     with open_store(args) as memory:
         found = memory.topics(limit=args.limit)
-    if args.json:
-        output.object_line({"topics": [one.as_dict() for one in found]})
-    elif found:
-        output.table(["topic", "memories"], [[one.topic, f"{one.count:,}"] for one in found])
-    else:
-        output.words("no memory has a topic")
+    output.answer_table(
+        args, "topics", found, ["topic", "memories"], lambda one: [one.topic, f"{one.count:,}"], "no memory has a topic"
+    )
     return 0
 
 
 def _threads(args: Namespace) -> int:
     with open_store(args) as memory:
         found = memory.threads(limit=args.limit)
-    if args.json:
-        output.object_line({"threads": [one.as_dict() for one in found]})
-        return 0
-    for one in found:
-        goals = f", {counted(len(one.goals), 'open goal')}" if one.goals else ""
-        output.line(
-            f"#{output.printable(one.topic)}  {counted(len(one.sessions), 'session')}, "
-            f"{counted(one.memories, 'memory')}, "
-            f"{output.day(one.began_at)} to {output.day(one.last_at)}{goals}"
-        )
-        for text in output.wrapped(" ".join(one.content.split())):
-            output.line(text)
-    if not found:
-        output.words("no topic has memories of two sessions")
+
+    def row(one: Thread) -> list[str]:
+        counts = [f"{count:,}" for count in (len(one.sessions), one.memories, len(one.goals))]
+        return [one.topic, *counts, output.day(one.began_at), output.day(one.last_at), output.cut(one.content, 60)]
+
+    columns = ["topic", "sessions", "memories", "open goals", "from", "to", "latest"]
+    output.answer_table(args, "threads", found, columns, row, "no topic has memories of two sessions")
     return 0
 
 
 def _entities(args: Namespace) -> int:
     with open_store(args) as memory:
         found = memory.entities(limit=args.limit)
-    if args.json:
-        output.object_line({"entities": [one.as_dict() for one in found]})
-    elif found:
-        output.table(["name", "kind", "memories"], [[one.name, one.kind, f"{one.count:,}"] for one in found])
-    else:
-        output.words("no memory names anything")
+    output.answer_table(
+        args, "entities", found, ["name", "kind", "memories"], lambda one: [one.name, one.kind, f"{one.count:,}"],
+        "no memory names anything",
+    )  # fmt: skip
     return 0
 
 

@@ -15,7 +15,6 @@ from ..settings import DEFAULT_EMBEDDER
 from .options import terminal_width
 from .output import (
     CYAN,
-    DIM,
     GREEN,
     MARGIN,
     YELLOW,
@@ -27,6 +26,7 @@ from .output import (
     paint,
     printable,
     short_ids,
+    table,
     words,
 )
 
@@ -249,20 +249,15 @@ def _subject(one: Operation) -> str:
 
 
 def log(found: Sequence[Operation]) -> None:
-    """A line an operation, the newest first."""
-    width = max((len(one.verb) for one in found), default=0)
-    by = max((len(one.origin) for one in found), default=0)
-    size = max((len(one.short) for one in found), default=0)
-    blank = "        " if any(one.undone for one in found) else ""
+    """A row an operation, the newest first."""
+    rows = []
     for one in found:
-        mark = blank if not one.undone else "redone  " if one.verb == "undo" else "undone  "
+        mark = "" if not one.undone else "redone" if one.verb == "undo" else "undone"
         of = f"of {short_id(parse_id(one.of), ())}: " if one.of else ""
         more = f" and {one.count - 1} more" if one.verb in ("remember", "archive") and one.count > 1 else ""
-        head = f"{one.short:<{size}}  {moment(one.at)}  {one.verb:<{width}}  {one.origin:<{by}}  {mark}"
-        line(
-            f"{paint(f'{one.short:<{size}}', YELLOW)}  {moment(one.at)}  {paint(f'{one.verb:<{width}}', CYAN)}  "
-            f"{one.origin:<{by}}  {paint(mark, DIM)}{quoted(of + _subject(one), len(head) + len(more))}{more}"
-        )
+        text = cut(" ".join((of + _subject(one)).split()), QUOTED) + more
+        rows.append([one.short, moment(one.at), one.verb, one.origin, mark, text])
+    table(["id", "when", "what", "by", "", "text"], rows)
 
 
 def short(ids: Iterable[str], memory: Limpet) -> dict[str, str]:

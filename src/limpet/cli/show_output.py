@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING
 from ..model.clock import format_time
 from ..model.errors import counted
 from ..model.memory import valued
-from .output import (
-    BOLD,
-    CYAN,
-    RED,
-    YELLOW,
-    detail,
-    encode,
-    line,
-    moment,
-    paint,
-    short_ids,
-    state_of,
-    wrapped,
-)
+from .output import BOLD, CYAN, RED, YELLOW, detail, encode, line, moment, paint, short_ids, state_of, wrapped
 from .receipt import quoted, short
 
 if TYPE_CHECKING:

@@ -79,15 +79,14 @@ def _token(args: Namespace) -> int:
     if args.action == "create":
         return _create(args, tokens)
     found = tokens.grants() if args.action == "list" else tokens.revoke(args.name)
-    if args.json:
-        output.object_line({"tokens": [one.as_dict() for one in found]})
-    elif args.action == "revoke":
+    if args.action == "revoke" and not args.json:
         output.line(f"revoked: {counted(len(found), 'token')}")
-    else:
-        rows = [
-            [one.id, one.name, one.role, " ".join(one.scopes), _until(one.expires_at, one.revoked_at)] for one in found
-        ]
-        output.table(["id", "name", "role", "scopes", "holds"], rows)
+        return 0
+    output.answer_table(
+        args, "tokens", found, ["id", "name", "role", "scopes", "holds"],
+        lambda one: [one.id, one.name, one.role, " ".join(one.scopes), _until(one.expires_at, one.revoked_at)],
+        "there are no tokens",
+    )  # fmt: skip
     return 0
 
 
@@ -132,12 +131,11 @@ def _devices(args: Namespace) -> int:
         else:
             count = memory.trust_device(args.id, trusted=args.action == "trust")
     if args.action == "list":
-        if args.json:
-            output.object_line({"devices": [one.as_dict() for one in found]})
-        else:
-            words = ["this one" if one.own else "yes" if one.trusted else "no" for one in found]
-            rows = [[one.id, word, f"{one.segments:,}"] for one, word in zip(found, words, strict=True)]
-            output.table(["device", "trusted", "segments"], rows)
+        output.answer_table(
+            args, "devices", found, ["device", "trusted", "segments"],
+            lambda one: [one.id, "this one" if one.own else "yes" if one.trusted else "no", f"{one.segments:,}"],
+            "no device is known",
+        )  # fmt: skip
         return 0
     if args.json:
         output.object_line({"trusted": args.action == "trust", "devices": count})

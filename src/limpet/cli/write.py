@@ -486,15 +486,9 @@ COMMANDS = {
     "pin": _of_id("pin", "limpet pin 7rk2qm"),
     "unpin": _of_id("unpin", "limpet unpin 7rk2qm"),
     "correct": Command(
-        _correct_options,
-        _correct,
-        'limpet correct 7rk2qm "The limit is 1000 a minute" --why "gateway upgraded"',
+        _correct_options, _correct, 'limpet correct 7rk2qm "The limit is 1000 a minute" --why "gateway upgraded"'
     ),
-    "retract": Command(
-        _retract_options,
-        _retract,
-        'limpet retract 7rk2qm --why "it was a rumour"',
-    ),
+    "retract": Command(_retract_options, _retract, 'limpet retract 7rk2qm --why "it was a rumour"'),
     "forget": Command(
         _forget_options,
         _forget,
