@@ -72,10 +72,8 @@ stdout is data, stderr is words and progress. With `--json` the answer is one JS
 `remember --batch`: one a line), and an error is `{"error", "message", "hint"?}` on stderr.
 
 - **Ids** are shown short: six characters (base32, capitals are read too), more where six do not tell one from all
-  others. `@1` to `@9` are the results of the last listing in this terminal (`list`, `recall`, `related`, `review`),
-  `--last` is the memory stored last, whatever has become of it (of `restore`: archived or retracted last), and
-  `--match WORDS` the one memory that has these words, whole; where several do it takes none, and lists them. Whole
-  ids (UUIDv7, as JSON has them) and their first 8 or more characters name one too.
+  others. Whole ids (UUIDv7, as JSON has them) and their first 8 or more characters name a memory too; where a
+  beginning names several, they are listed.
 - **Receipts** begin with what became of it (`created`, `observed`, `changed`, `unchanged`, ...) and the id; the words
   of the text follow, what else changed, and on stderr how to take it back. Scripts read `--json`.
 - **Times** are ISO 8601, dates (their first instant, UTC), or words like "3 days ago".

@@ -19,7 +19,7 @@ LINES = (
     'limpet remember "Deploys hang when the VPN is down" --kind lesson --topic deploy',
     'limpet remember "The staging API allows 100 requests a minute" --topic api',
     'limpet recall "why is my release stuck?" -k 1',
-    'limpet correct --match "staging API" "The staging API allows 1000 requests a minute" --why "new gateway"',
+    'limpet correct fb611x "The staging API allows 1000 requests a minute" --why "new gateway"',
     'limpet recall "how often may I call staging?" -k 1',
     "limpet undo",
 )

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .history.diff import Change, Diff
     from .history.gaps import Gap, Gaps
     from .history.names import EntityCount, Topic
-    from .history.quality import Quality
     from .history.queries import History
     from .history.reasons import Affected, Impact, Why
     from .history.threads import Thread
@@ -87,7 +86,7 @@ __all__ = [
     "HeldSecret", "History", "Impact", "ImportReport", "Interval", "Item", "JournalLine", "LeftOut", "Limpet",
     "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "Operation",
     "OrganizeReport", "Page", "Problem",
-    "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt", "Reranker", "Retention",
+    "Proposal", "PurgeReport", "Recall", "RecalledSession", "Receipt", "Reranker", "Retention",
     "ReviewItem", "Revision", "Scan", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing", "StoreReadOnly",
     "StoreStats", "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
@@ -105,7 +104,6 @@ _HOMES = {
     "history.diff": ("Change", "Diff"),
     "history.gaps": ("Gap", "Gaps"),
     "history.names": ("EntityCount", "Topic"),
-    "history.quality": ("Quality",),
     "history.queries": ("History",),
     "history.reasons": ("Affected", "Impact", "Why"),
     "history.threads": ("Thread",),

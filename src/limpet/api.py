@@ -529,19 +529,6 @@ class Limpet:
         """
         return remember_service.merge_scopes(self._context, scope, into)
 
-    def matching(self, words: str, *, all_states: bool = False, whole: bool = False) -> builtins.list[Memory]:
-        """What is held, or will be, in whose text these words stand as they are said, or if there is none, each
-        somewhere: a word or the beginning of one (`whole`: words alone), whatever its case. Reads every text; a keyed
-        one reads `key = value`.
-
-        `all_states`: as in `list`. Raises BadInput.
-
-        >>> _ = memory.remember("Deploys go out on Tuesdays")
-        >>> [one.content for one in memory.matching("tuesday")], memory.matching("tuesday", whole=True)
-        (['Deploys go out on Tuesdays'], [])
-        """
-        return recall_lookup.matching(self._context, words, all_states=all_states, whole=whole)
-
     def topics(self, *, limit: int = 200) -> builtins.list[Topic]:
         """The topics of what is held in this scope and `global`, the most used first. Raises BadInput.
 

@@ -1,36 +1,28 @@
-"""The user's folders for limpet's data and state, as platformdirs names them."""
+"""The user's folder for limpet's data, as platformdirs names it, and the names of stores."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal
 
-# What the XDG base directory specification says: the variable that names a folder, and the folder when it is not set.
-_XDG = {"data": ("XDG_DATA_HOME", "~/.local/share"), "state": ("XDG_STATE_HOME", "~/.local/state")}
+def user_folder() -> str:
+    """Return limpet's data folder; it need not be there.
 
-
-def user_folder(what: Literal["data", "state"]) -> str:
-    """limpet's folder of this kind; it need not be there.
-
-    On Linux without platformdirs, whose import takes a tenth of a short command.
+    On Linux without platformdirs, whose import takes a tenth of a short command: $XDG_DATA_HOME, as the XDG base
+    directory specification has it.
     """
     if sys.platform == "linux" and "ANDROID_DATA" not in os.environ:
-        variable, usual = _XDG[what]
-        said = os.environ.get(variable, "").strip()
-        return os.path.join(said if said.startswith("/") else os.path.expanduser(usual), "limpet")
+        named = os.environ.get("XDG_DATA_HOME", "").strip()
+        return os.path.join(named if named.startswith("/") else os.path.expanduser("~/.local/share"), "limpet")
     import platformdirs
 
-    named = platformdirs.user_data_dir if what == "data" else platformdirs.user_state_dir
-    return named("limpet", appauthor=False)
+    return platformdirs.user_data_dir("limpet", appauthor=False)
 
 
 def default_path() -> str:
     """The store where nobody names another: `memory.db` in the platform's folder for data."""
-    return os.path.join(user_folder("data"), "memory.db")
+    return os.path.join(user_folder(), "memory.db")
 
 
 def is_url(store: str) -> bool:
@@ -71,6 +63,6 @@ def beside(store: str) -> str:
         return store
     from hashlib import sha256
 
-    folder = user_folder("data")
+    folder = user_folder()
     os.makedirs(folder, mode=0o700, exist_ok=True)
     return os.path.join(folder, f"store-{sha256(shown(store).encode()).hexdigest()[:16]}")

@@ -52,13 +52,14 @@ def filled(run):
     run("remember", "The deploy runs on Tuesday at nine", "--origin", "user", "--topic", "ops", "--meta", "line=7")
     for port in ("80", "81"):
         run("fact", "srv.port", port, "--origin", "user")
-    run("remember", "The build takes 14 minutes", "--session", "s1", "--speaker", "Ben")
+    run("remember", "The build takes 14 minutes", "--session", "s1", "--speaker", "Ben", "--id", STORED)
     run("fact", "srv.port", "82", "--origin", "web")
     run("undo")
     run("redo")
     return run
 
 
+STORED = "01890000-0000-7000-8000-0000000000ab"
 ITEMS = SECTIONS["Recall"]
 MEMORIES = SECTIONS["Recall"] + SECTIONS["Memories"]
 
@@ -72,7 +73,7 @@ MEMORIES = SECTIONS["Recall"] + SECTIONS["Memories"]
         (["recall", "deploy", "--deadline-ms", "0.001", "--lexical"], ITEMS, "notes"),
         (["recall", "how long does the build take", "--sessions", "--explain"], ITEMS, "without_session"),
         (["list", "--all"], MEMORIES, "stated_confidence"),
-        (["show", "--last", "--history"], MEMORIES, "history"),
+        (["show", STORED, "--history"], MEMORIES, "history"),
         (["review"], row("review"), "question"),
         (["log"], SECTIONS["Receipts"], "of"),
         (["fact", "srv.port", "--history"], row("fact KEY"), "value"),

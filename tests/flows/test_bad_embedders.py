@@ -130,9 +130,10 @@ def test_without_a_numpy_that_loads_words_answer(tmp_path, error):
             env={**os.environ, "PYTHONPATH": folders}, capture_output=True, text=True, check=False,
         )  # fmt: skip
 
-    assert run("remember", "The logs are in Loki").returncode == 0
+    id = "01890000-0000-7000-8000-0000000000ab"
+    assert run("remember", "The logs are in Loki", "--id", id).returncode == 0
     found = run("recall", "where are the logs?")
     assert found.returncode == 0 and "Loki" in found.stdout and "Traceback" not in found.stderr
-    for argv in (["work"], ["prepare", "the logs"], ["related", "@1"]):
+    for argv in (["work"], ["prepare", "the logs"], ["related", id]):
         done = run(*argv)
         assert "Traceback" not in done.stderr and "internal error" not in done.stderr

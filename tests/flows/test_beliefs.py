@@ -67,11 +67,10 @@ def test_equal_values_of_different_keys_are_different_facts(memory):
     assert memory.set_fact("office.city", "Tampa").status == "observed"
 
 
-def test_an_unknown_key_names_those_like_it(memory):
+def test_an_unknown_key_has_no_value(memory):
     memory.set_fact("user.city", "Tampa")
-    with pytest.raises(limpet.NotFound) as error:
+    with pytest.raises(limpet.NotFound, match=r"no value of user\.ctiy"):
         memory.fact("user.ctiy")
-    assert "user.city" in error.value.hint
     for key in ("nodot", "a b.c", "", "x" * 1_000_000 + ".y"):
         with pytest.raises(limpet.BadInput):
             memory.fact(key)

@@ -119,4 +119,4 @@ def test_a_topic_of_several_sessions_is_a_thread_with_its_open_goals(memory, clo
     assert memory.graph.threads(as_of=began) == []
     main(["--store", str(path), "--scope", memory.scope, "threads"])
     shown = capsys.readouterr().out
-    assert "#billing  2 sessions, 3 memories" in shown and "1 open goal" in shown
+    assert shown.split()[:4] == ["billing", "2", "3", "1"]

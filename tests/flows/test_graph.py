@@ -654,7 +654,6 @@ def test_the_graph_group_answers_every_query_in_words_and_in_json_as_python_does
     memory.correct(story.limit, "The gateway allows 1000 requests a minute", why="measured")
     claim, graph = "The gateway allows 500 requests a minute", memory.graph
     for argv, answer, said in (
-        (["chain", story.limit], graph.chain(story.limit), "replaced: measured"),
         (["context", story.enough, "--depth", "1"], graph.context([story.enough], depth=1), "caused_by"),
         (["centrality", "--limit", "1"], graph.centrality(limit=1), " in "),
         (["ground", claim], graph.ground(claim), "against it (1)"),
@@ -668,30 +667,5 @@ def test_the_graph_group_answers_every_query_in_words_and_in_json_as_python_does
         told = json.loads(run("graph", *argv, "--json")[1])
         assert told == ([one.as_dict() for one in answer] if isinstance(answer, list) else answer.as_dict())
     assert run("graph", "path", memory.remember("Alone").id, story.load)[0] == 1
-    assert run("graph", "chain", "019999999999")[0] == 1
+    assert run("graph", "why", "019999999999")[0] == 1
     assert run("graph")[0] == run("graph", "colour")[0] == 2
-
-
-def test_quality_counts_what_is_weak_stale_alone_unsupported_and_contradicted(memory, clock):
-    ground = memory.remember("The gateway allows 100 requests", origin="user", topics=["api"]).id
-    memory.remember("We batch by 50", kind="decision", because=[ground], session="s")
-    bare = memory.remember("We use Postgres", kind="decision").id
-    denied = memory.remember("The gateway allows 900 requests", origin="user", topics=["api"]).id
-    memory.link(ground, "contradicts", denied)
-    clock.advance(days=200)
-    memory.remember("The gateway is in Oslo", key="gateway.city", origin="user")
-
-    found = memory.graph.quality()
-
-    assert found.held == 5
-    assert found.counts == {"weak": 0, "stale": 4, "orphaned": 1, "unsupported": 1, "contradicted": 1}
-    assert [one.id for one in found.examples["orphaned"]] == [one.id for one in found.examples["unsupported"]] == [bare]
-    assert {one.id for one in found.examples["contradicted"]} == {ground, denied}
-
-
-def test_quality_from_the_command_line(run, memory, story):
-    import json
-
-    code, out, _ = run("stats", "--quality")
-    assert code == 0 and "orphaned 0" in out and "weak" in out
-    assert json.loads(run("stats", "--quality", "--json")[1])["counts"]["contradicted"] == 0

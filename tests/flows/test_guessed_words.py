@@ -8,43 +8,27 @@ from tests.flows.test_cli import limpet  # noqa: F401  the command line on a sto
 from tests.flows.test_scopes import checkout
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [("note", "remember"), ("save", "remember"), ("ask", "recall"), ("del", "forget"), ("info", "status"),
-     ("history", "log"), ("tags", "topics"), ("update", "correct"), ("rememebr", "remember")],
-)  # fmt: skip
-def test_another_verb_is_answered_with_ours(limpet, typed, meant):  # noqa: F811
-    assert f"did you mean {meant}?" in limpet(typed, "x").err
-
-
 def test_a_value_may_follow_options(limpet):  # noqa: F811
     assert limpet("fact", "user.city", "Berlin").code == 0
     assert limpet("fact", "user.city", "--origin", "user", "Hamburg").code == 0
     assert limpet("fact", "user.city").out == "Hamburg\n"
 
 
-def test_text_without_quotes_is_told_of_quotes(limpet):  # noqa: F811
-    said = limpet("recall", "webpack", "killed")
-    assert said.code == 2 and "text of several words goes in quotes" in said.err
-
-
 WRONG = [
-    (("lst",), 2, "did you mean list?"), (("list", "extra"), 2, "`limpet list` takes options alone"),
-    (("list", "5"), 2, "takes options alone"), (("log", "7rk2qm"), 2, "`limpet log` takes options alone"),
+    (("lst",), 2, "`limpet help` lists the commands"), (("list", "extra"), 2, "hint: see `limpet list --help`\n"),
     (("list", "--confirm"), 2, "hint: see `limpet list --help`\n"), (("log", "--since", "yesterday"), 2, "hint: see `limpet log --help`\n"),
-    (("list", "--kinds", "fact"), 2, "did you mean --kind?"), (("list", "--jsn"), 2, "did you mean --json?"),
-    (("show",), 2, "`limpet show ID`"), (("show", "7rk2qm", "8rk2qm"), 2, "`limpet show ID` is all it takes"),
-    (("show", "--id", "7rk2qm"), 2, "ID is given without --id"), (("show", "7rk2qm"), 1, "`limpet list` shows ids"),
-    (("show", "5"), 2, "at least 6 characters"), (("show", ""), 2, "`limpet list` shows ids"), (("show", "@3"), 1, "number them"),
-    (("show", "x" * 5_000), 2, "`limpet list` shows ids"), (("list", "y" * 5_000), 2, "takes options alone"),
-    (("recall", "--query", "vpn"), 2, "QUERY is given without --query"), (("recall", "-x"), 2, "`limpet recall QUERY`"),
-    (("recall", "vpn", "--foo"), 2, "put `--` before text"), (("recall", ""), 1, "the question is empty"),
-    (("recall", "-"), 1, "the question is empty"), (("recall", "vpn", "-k", "many"), 2, "-k/-n/--limit must be a whole number, not 'many'"),
-    (("recall", "vpn", "--deadline-ms", "soon"), 2, "--deadline-ms must be a number, not 'soon'"),
+    (("list", "--kinds", "fact"), 2, "see `limpet list --help`"), (("list", "--jsn"), 2, "see `limpet list --help`"),
+    (("show",), 2, "see `limpet show --help`"), (("show", "7rk2qm", "8rk2qm"), 2, "see `limpet show --help`"),
+    (("show", "7rk2qm"), 1, "`limpet list` shows ids"),
+    (("show", "5"), 2, "at least 6 characters"), (("show", ""), 2, "`limpet list` shows ids"), (("show", "@3"), 2, "`limpet list` shows ids"),
+    (("show", "x" * 5_000), 2, "`limpet list` shows ids"), (("list", "y" * 5_000), 2, "see `limpet list --help`"),
+    (("recall", "-x"), 2, "see `limpet recall --help`"), (("recall", ""), 1, "the question is empty"),
+    (("recall", "-"), 1, "the question is empty"), (("recall", "vpn", "-k", "many"), 2, "argument -k: invalid int value: 'many'"),
+    (("recall", "vpn", "--deadline-ms", "soon"), 2, "argument --deadline-ms: invalid float value: 'soon'"),
     (("list", "--since", "tomorrow-ish"), 2, "3 days ago"), (("list", "--scope", ""), 2, "a scope is a name"),
-    (("list", "--limit", "0"), 2, "limit must be from 1"), (("import", "notes.txt"), 2, "`limpet import FORMAT PATH`"),
+    (("list", "--limit", "0"), 2, "limit must be from 1"), (("import", "notes.txt"), 2, "see `limpet import --help`"),
     (("import", "jsonl", "."), 2, ". is a folder"), (("undo", "zz"), 2, "`limpet log` lists operations"),
-    (("redo", "zz"), 2, "`limpet log` lists operations"), (("remember", "x", "--because", "7rk2qm", "--scope", "global"), 1, "in global\n"),
+    (("redo", "zz"), 2, "see `limpet redo --help`"), (("remember", "x", "--because", "7rk2qm", "--scope", "global"), 1, "in global\n"),
 ]  # fmt: skip
 
 
@@ -56,14 +40,6 @@ def test_wrong_arguments_are_answered_in_a_line_or_two_with_the_way_out(limpet, 
     said = limpet(*typed, stdin="")
     assert (said.code, said.out) == (code, "") and way_out in said.err
     assert len(said.err.splitlines()) <= 2 and len(said.err) < 500 and "Traceback" not in said.err
-
-
-def test_counts_go_by_either_option(limpet):  # noqa: F811
-    for number in range(3):
-        limpet("remember", f"Server {number} is in Oslo")
-    assert [len(limpet("list", name, "2", "--json").lines) for name in ("--limit", "-k", "-n")] == [2, 2, 2]
-    for name in ("-k", "--limit"):
-        assert len(limpet("recall", "server Oslo", name, "2", "--json").json["items"]) == 2
 
 
 def test_a_question_may_come_from_stdin(limpet):  # noqa: F811
@@ -84,7 +60,7 @@ def test_a_list_shows_keys_and_a_history_tells_values_of_a_day_apart(limpet):  #
 def test_after_a_purge_undo_names_what_was_done_before_it(limpet):  # noqa: F811
     limpet("remember", "The attic is full")
     limpet("remember", "The cellar is dry")
-    limpet("purge", "--match", "cellar", "--confirm")
+    limpet("purge", limpet("list", "--json").lines[0]["id"], "--confirm")
     said = limpet("undo")
     assert said.code == 2 and "takes back what was done before it: remember: The attic is full" in said.err
     operation = said.err.split("`limpet undo ")[1].split("`")[0]
@@ -117,24 +93,15 @@ def test_since_when_a_value_holds_is_said_of_a_new_one(limpet):  # noqa: F811
     assert limpet("fact", "fx.provider").out == "ECB\n"
 
 
-def test_words_in_place_of_an_id_are_told_without_what_was_not_given(limpet):  # noqa: F811
-    limpet("remember", "The attic is full")
-    for words, told in (("zzzzzz", "zzzzzz"), ("labels", "labels"), ("the attic", "the attic")):
-        for command in (["correct", words, "new text"], ["show", words], ["link", words, "supports", "cellar"]):
-            said = limpet(*command)
-            assert said.code and "None" not in said.err
-            if command[0] != "link":
-                assert f'--match "{told}"' in said.err
-
-
 def test_a_value_stands_behind_its_key_wherever_it_is_shown(limpet):  # noqa: F811
     """By itself "9" says nothing."""
     limpet("fact", "net.port", "8080", "--valid-from", "2026-02-01")
     limpet("fact", "net.port", "9", "--origin", "user")
+    id = limpet("fact", "net.port", "--json").json["id"]
     shown = [
         ["diff", "2026-01-01", "2027-01-01"], ["timeline"], ["timeline", "net.port"], ["audit", "net.port"],
-        ["recall", "port"], ["why", "--match", "net.port"], ["feedback", "--match", "net.port", "useful"],
-        ["purge", "--match", "net.port = 9"], ["retract", "--match", "net.port = 9", "--why", "moved"], ["recall", "port", "--explain"],
+        ["recall", "port"], ["why", id], ["feedback", id, "useful"],
+        ["purge", id], ["retract", id, "--why", "moved"], ["recall", "port", "--explain"],
         ["undo"], ["redo"],
     ]  # fmt: skip
     for words in shown:
@@ -168,7 +135,10 @@ def test_accepting_a_correction_says_what_replaces_the_older(limpet):  # noqa: F
     limpet("remember", "The daily standup was moved to 10:15")
     limpet("work")
     assert "time: 9:30 / 10:15" in limpet("review").out
-    assert "The daily standup was moved to 10:15" in limpet("review", "accept", "@1").out.split("superseded by ")[1]
+    assert (
+        "The daily standup was moved to 10:15"
+        in limpet("review", "accept", limpet("review", "--json").lines[0]["id"]).out.split("superseded by ")[1]
+    )
 
 
 def test_a_wording_is_missed_where_it_says_something(limpet):  # noqa: F811
@@ -183,16 +153,6 @@ def test_entities_are_ports_and_no_minutes(limpet):  # noqa: F811
     limpet("remember", "db at 127.0.0.1:5432, web:80 and port 99; open 8:00 to 18:00, at 10:15:30")
     names = {line.split("  ")[0] for line in limpet("entities").out.splitlines()}
     assert names == {"127.0.0.1", "port 5432", "port 80", "port 99"}
-
-
-def test_since_is_the_first_moment_of_a_diff(limpet):  # noqa: F811
-    limpet("remember", "The attic is full")
-    for words in (["--since", "2020-01-01"], ["--since=2020-01-01"], ["--json", "--since", "2020-01-01"]):
-        assert "The attic is full" in limpet("diff", *words).out
-    assert limpet("diff", "--since").code == 2
-    assert "did you mean --scope" not in limpet("log", "--since", "2020-01-01").err
-    assert "did you mean --scope?" in limpet("log", "--scop", "x").err
-    assert len(limpet("recall", "attic", "-n", "1", "--json").json["items"]) == 1
 
 
 def test_an_audit_of_words_says_that_what_it_shows_is_nearest(limpet):  # noqa: F811

@@ -201,15 +201,11 @@ def test_a_file_that_cannot_be_read_stops_everything(home, run, text):
     assert run("install", "claude", "--json")[0] == 2
 
 
-def test_a_dry_run_and_a_look_change_nothing(home, run):
+def test_a_dry_run_changes_nothing(home, run):
     settings = put(home / ".claude" / "settings.json", SETTINGS)
     code, out, _ = run("install", "claude", "--dry-run")
     assert code == 0 and f"--- {settings}" in out and "+++ " in out and "hook claude SessionEnd" in out
-    code, out, _ = run("install", "claude", "--show", "--json")
-    assert [json.loads(line)["installed"] for line in out.splitlines()] == [False, False, False]
     assert files(home) == {".claude/settings.json": SETTINGS.encode()}
-    run("install", "claude")
-    assert "yes" in run("install", "claude", "--show")[1]
 
 
 def test_all_means_the_clients_that_are_here(home, run):

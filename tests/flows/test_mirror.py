@@ -448,8 +448,6 @@ def test_the_commands(memory, path, root, capsys):
     code, out, _ = run(path, capsys, "mirror", "sync", "--json")
     assert code == 0 and json.loads(out)["created"] == 1
     assert "nothing to do" in run(path, capsys, "mirror", "sync", root)[1]
-    assert run(path, capsys, "mirror", "read", "deploy")[1].startswith("# deploy")
-    assert json.loads(run(path, capsys, "mirror", "read", "deploy", "--json")[1])["topic"] == "deploy"
     (root / "bad.md").write_bytes(b"\xff\xfe")
     code, _, err = run(path, capsys, "mirror", "sync")
     assert code == 2 and "left as it is: bad.md: not UTF-8" in err

@@ -16,11 +16,11 @@ from tests.flows import hook_inputs as inputs
 ID = "019e3f2a0000"
 READS = [
     ("recall", "anything"), ("recall", "anything", "--lexical"), ("recall", "anything", "--sessions"), ("prepare", "hi"),
-    ("show", ID), ("list",), ("related", ID), ("count",), ("stats",), ("stats", "--quality"), ("stats", "--usefulness"),
+    ("show", ID), ("list",), ("related", ID), ("count",), ("stats",), ("stats", "--usefulness"),
     ("fact", "user.city"), ("fact", "user.city", "--history"), ("audit", "x"), ("review",), ("session", "list"),
     ("session", "show", "s1"), ("why", ID), ("impact", ID), ("path", ID, ID), ("timeline",), ("contradictions",), ("gaps",),
     ("diff", "3 days ago"), ("verify",), ("exposures",), ("mirror", "status"),
-    ("mirror", "read", "topic"), ("mirror", "init", "."), ("ui", "--no-browser"), ("export", "jsonl", "-"), ("sweep",), ("scan",), ("work",), ("tag", ID, "+x"), ("undo",),
+    ("mirror", "init", "."), ("ui", "--no-browser"), ("export", "jsonl", "-"), ("sweep",), ("scan",), ("work",), ("tag", ID, "+x"), ("undo",),
 ]  # fmt: skip
 
 
@@ -35,20 +35,6 @@ def test_a_reading_command_says_that_there_is_no_store_and_makes_none(tmp_path, 
     assert code == 1
     assert f"no store at {path}" in said.err + said.out
     assert not path.parent.exists()
-
-
-def test_a_mistyped_path_names_the_store_that_may_be_meant(tmp_path, capsys, monkeypatch):
-    """A similar name in that folder, and the store there is by default; a file that is no store is not named."""
-    monkeypatch.setattr("limpet.folders.default_path", lambda: str(tmp_path / "default" / "memory.db"))
-    for path in (tmp_path / "notes.db", tmp_path / "default" / "memory.db"):
-        limpet.open(path).close()
-    (tmp_path / "notas.db").write_text("no store")
-
-    assert main(["--store", str(tmp_path / "note.db"), "list"]) == 1
-
-    said = capsys.readouterr().err
-    assert str(tmp_path / "notes.db") in said and str(tmp_path / "default" / "memory.db") in said
-    assert "notas" not in said and not (tmp_path / "note.db").exists()
 
 
 def test_doctor_warns_that_there_is_no_store_and_makes_none(tmp_path, capsys):

@@ -518,7 +518,7 @@ def test_the_command(tmp_path):
     assert "would be new 3" in dry.stderr
     assert not (tmp_path / "m.db").exists()
 
-    done = run("organize", str(DATA / "claude.jsonl"), "--once", "--json", *store, home=tmp_path)
+    done = run("organize", str(DATA / "claude.jsonl"), "--json", *store, home=tmp_path)
     answer = json.loads(done.stdout)
     assert (answer["new"], answer["rules"], len(answer["memories"])) == (
         3,

@@ -63,7 +63,7 @@ def test_systemd_gets_a_user_timer_and_loses_it_again(machine):
     assert done.returncode == 0, done.stderr
     service, timer = (folder / f"limpet-organize.{one}" for one in ("service", "timer"))
     assert str(service) in done.stderr and str(timer) in done.stderr
-    assert f"--store {home / 'm.db'} organize --once --client all" in service.read_text()
+    assert f"--store {home / 'm.db'} organize --client all" in service.read_text()
     assert "WantedBy=timers.target" in timer.read_text()
     calls = (home / "calls").read_text()
     assert "--user daemon-reload" in calls and "--user enable --now limpet-organize.timer" in calls
@@ -90,7 +90,7 @@ def test_cron_gets_one_line_beside_the_others(machine):
     first, second = (home / "crontab").read_text().splitlines()
     assert first == "0 1 * * * backup"
     assert second.startswith("17 4 * * * ") and second.endswith(" # limpet-organize")
-    assert f"organize --once '{notes}'" in second
+    assert f"organize '{notes}'" in second
     assert limpet("organize", "--every", "5h").returncode == 2
 
     assert limpet("organize", "--every", "off").returncode == 0
@@ -98,11 +98,11 @@ def test_cron_gets_one_line_beside_the_others(machine):
 
 
 def test_launchd_gets_an_agent_of_the_user(tmp_path):
-    timer = schedule.plan("launchd", 21_600, ["/opt/my tools/limpet", "organize", "--once"], tmp_path)
+    timer = schedule.plan("launchd", 21_600, ["/opt/my tools/limpet", "organize"], tmp_path)
     ((path, data),) = timer.files
     assert path == tmp_path / "Library" / "LaunchAgents" / "dev.limpet.features.organize.plist"
     told = plistlib.loads(data)
-    assert (told["StartInterval"], told["ProgramArguments"]) == (21_600, ["/opt/my tools/limpet", "organize", "--once"])
+    assert (told["StartInterval"], told["ProgramArguments"]) == (21_600, ["/opt/my tools/limpet", "organize"])
     assert [one[1] for one in timer.commands] == ["bootout", "bootstrap"]
 
 
@@ -116,7 +116,7 @@ def test_a_machine_without_a_scheduler_is_told_what_to_do(machine):
     told = limpet("organize", "--every", "6h")
     if sys.platform == "linux":
         assert told.returncode == 2
-        assert "limpet organize --once" in told.stderr
+        assert "limpet organize`" in told.stderr
 
 
 @pytest.mark.parametrize("text", ["5m", "8d", "0h"])

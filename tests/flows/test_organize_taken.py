@@ -245,7 +245,7 @@ def test_the_command_says_how_many_held_a_secret_in_good_english(tmp_path, capsy
     from limpet.cli.main import main
 
     path = file_of(tmp_path, [("user", "We decided to drop Python 3.10, my password is Kirschkern_55.")])
-    assert main(["--store", str(tmp_path / "m.db"), "--scope", "p", "organize", str(path), "--once"]) == 0
+    assert main(["--store", str(tmp_path / "m.db"), "--scope", "p", "organize", str(path)]) == 0
     assert "1 held a secret, which was left out\n" in capsys.readouterr().err
 
 

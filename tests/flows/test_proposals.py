@@ -380,17 +380,6 @@ def test_the_first_page_is_what_a_person_reads(memory, family, path, capsys):
     assert cli(path, capsys, "review", "--limit", "0")[0] == 2
 
 
-@pytest.mark.parametrize(("columns", "beside"), [("80", False), ("120", True)])
-def test_both_texts_stand_side_by_side_where_there_is_room(memory, path, capsys, monkeypatch, columns, beside):
-    monkeypatch.setenv("COLUMNS", columns)
-    more = "in the office in Ghent, which opens at nine and has a desk for each of the people who come by train"
-    old, new = (memory.remember(f"Uploads are limited to {n} MB {more}").id for n in (10, 25))
-    propose(memory, "correction", old, new)
-    _, out, _ = cli(path, capsys, "review")
-    assert any("to 10 MB" in line and "to 25 MB" in line for line in out.splitlines()) is beside
-    assert max(map(len, out.splitlines()[1:])) <= int(columns)
-
-
 # -- the brief's budget
 
 

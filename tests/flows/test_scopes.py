@@ -279,6 +279,6 @@ def test_an_empty_answer_names_where_memories_are(memory, run):
         assert run(*words, "--json", scope="project:web")[0] == 1
     code, out, _ = run("list", "--all-scopes", scope="project:web")
     assert code == 0 and out.count("project:api: Deploy") == 3
-    code, out, _ = run("search", "vpn", "--all-scopes", "--lexical", scope="project:web")
+    code, out, _ = run("recall", "vpn", "--all-scopes", "--lexical", scope="project:web")
     assert code == 0 and "project:api" in out
     assert "nothing found among 3 memories" in run("list", "--topic", "none")[2]

@@ -222,7 +222,7 @@ def test_devices_are_listed_and_trusted_on_the_command_line(tmp_path, shared, ca
     run("mine", "remember", "Deploys run on Tuesday")
     run("mine", "export", "segments", str(shared))
     run("peer", "import", "segments", str(shared))
-    assert run("peer", "retract", "--match", "Tuesday", "--why", "wrong")[0] == 0
+    assert run("peer", "forget", "--match", "Tuesday", "--confirm")[0] == 0
     run("peer", "export", "segments", str(shared))
     code, said = run("mine", "import", "segments", str(shared), "--no-vectors")
     assert code == 2 and "not trusted" in said.out + said.err

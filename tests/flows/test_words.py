@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import limpet
-from limpet.cli.main import ALIASES, GROUPS, main
+from limpet.cli.main import GROUPS, main
 
 LIMPET = [sys.executable, "-m", "limpet"]
 DAILY = {"remember", "recall", "list", "show", "correct", "forget"}
@@ -129,13 +129,6 @@ def test_a_query_about_a_memory_or_words_takes_the_id_that_is_shown(run, memory,
 # -- words
 
 
-@pytest.mark.parametrize(("word", "command"), ALIASES.items())
-def test_a_word_that_people_guess_is_the_command_that_they_mean(run, word, command):
-    _, out, _ = run(word, "--help")
-    assert out.startswith(f"usage: limpet {command}")
-    assert run("help", word)[1] == out
-
-
 def test_the_version_is_said_to_every_way_of_asking(run):
     expected = f"limpet {limpet.__version__}\n"
     assert {run(*words)[1] for words in (("version",), ("-V",), ("--version",))} == {expected}
@@ -152,10 +145,6 @@ def test_help_begins_with_the_six_commands_of_every_day(run):
 @pytest.mark.parametrize("command", [name for group in GROUPS.values() for name in group])
 def test_the_help_of_each_command_has_an_example(run, command):
     assert f"limpet {command}" in run("help", command)[1].partition("\nexample")[2]
-
-
-def test_an_unknown_word_names_the_nearest_command(run):
-    assert "did you mean list?" in run("lst")[2]
 
 
 # -- forget
@@ -179,7 +168,7 @@ def test_what_options_choose_is_shown_first_then_forgotten_together_and_brought_
     assert code == 0 and "--confirm" in said and len(out.splitlines()) == len(gone)
     assert memory.count() == 3
 
-    code, out, said = run("rm", *words, "--confirm")
+    code, out, said = run("forget", *words, "--confirm")
     assert code == 0 and "undo" in said and "purge" in said and out.splitlines()[-1].startswith(f"forgot {len(gone)} ")
     assert {one.id for one in memory.list().memories} == {id for n, id in enumerate(several) if n not in gone}
 
@@ -188,7 +177,7 @@ def test_what_options_choose_is_shown_first_then_forgotten_together_and_brought_
 
 
 def test_ids_are_forgotten_at_once_and_the_reason_stays(run, memory, several):
-    assert run("delete", several[0], several[1], "--why", "moved to the wiki")[0] == 0
+    assert run("forget", several[0], several[1], "--why", "moved to the wiki")[0] == 0
     assert {memory.get(id).reason for id in several[:2]} == {"moved to the wiki"}
     assert run("forget", several[2], "--dry-run")[0] == 0 and memory.count() == 1
 

@@ -38,7 +38,7 @@ def page(chromium, tmp_path_factory):
     before = os.environ.get("HOME")
     os.environ["HOME"] = str(folder)  # where no client is installed
     with limpet.open(folder / "memory.db", scope="project:parcels", clock=clock) as memory:
-        id = memory.matching("Rabbit is switched off")[0].id
+        id = next(one.id for one in memory.list().memories if "Rabbit is switched off" in one.content)
         with served(memory, clock=clock) as (home, site):
             tab = chromium.new_context(locale="en-GB", reduced_motion="reduce", bypass_csp=True).new_page()
             tab.goto(f"{home}/enter?link={site.access.link}")

@@ -13,17 +13,15 @@ from limpet.folders import user_folder
 
 @pytest.mark.parametrize("said", [None, "", "  ", "/srv/files", "/srv/files/", "relative", "~/files"])
 def test_folders_are_those_of_platformdirs(monkeypatch: pytest.MonkeyPatch, said: str | None) -> None:
-    for variable in ("XDG_DATA_HOME", "XDG_STATE_HOME"):
-        monkeypatch.delenv(variable, raising=False)
-        if said is not None:
-            monkeypatch.setenv(variable, said)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    if said is not None:
+        monkeypatch.setenv("XDG_DATA_HOME", said)
 
-    assert str(user_folder("data")) == platformdirs.user_data_dir("limpet", appauthor=False).rstrip("/")
-    assert str(user_folder("state")) == platformdirs.user_state_dir("limpet", appauthor=False).rstrip("/")
+    assert str(user_folder()) == platformdirs.user_data_dir("limpet", appauthor=False).rstrip("/")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere platformdirs knows")
 def test_on_linux_platformdirs_is_not_imported() -> None:
-    code = "import sys; from limpet.folders import user_folder; user_folder('data'); sys.exit('platformdirs' in sys.modules)"
+    code = "import sys; from limpet.folders import user_folder; user_folder(); sys.exit('platformdirs' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

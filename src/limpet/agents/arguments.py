@@ -1,20 +1,18 @@
 """What a model gave a tool, held against the tool's schema. What is wrong is said so that the next call can be right.
 
 Models write numbers and lists as text, and null for what they leave out: what is meant is taken. A name that nobody
-knows is refused with the nearest one, for what is dropped in silence is a wish not granted.
+knows is refused with those that there are, for what is dropped in silence is a wish not granted.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..model.errors import BadInput
 
 HALF_A_CHARACTER = "a text holds half a character (a lone surrogate, \\ud800 to \\udfff)"
-# What models call what has another name here, where a word that is near would be another thing.
-MEANT = {"delete": "retract", "remove": "retract", "forget": "retract", "update": "supersede", "replace": "supersede"}
 # Characters of a wrong value that its error repeats.
 SHOWN = 60
 
@@ -40,21 +38,12 @@ def checked(given: Any, schema: dict[str, Any], *, of: str) -> dict[str, Any]:
             items = known.get("items", {}).get("items", {}).get("properties", {})
             if name in items:
                 raise BadInput(f"{of} takes no {name!r}", hint=f'give items: [{{"{name}": ...}}]')
-            raise BadInput(f"{of} takes no {name!r}", hint=_instead(name, known))
+            raise BadInput(f"{of} takes no {name!r}", hint=f"there are: {', '.join(known)}")
     values = {name: _value(given[name], known[name], f"{of}: {name}") for name in given if given[name] is not None}
     for name in schema.get("required", ()):
         if name not in values:
             raise BadInput(f"{of} needs {name!r}: {_wanted(known[name])}")
     return {name: one["default"] for name, one in known.items() if "default" in one} | values
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that a wrong one was meant to be, if any is near."""
-    from difflib import get_close_matches
-
-    known = list(known)
-    found = get_close_matches(name.lower(), known, 1, 0.5) or [one for one in known if one in name or name in one]
-    return found[0] if found else None
 
 
 def holds_half_a_character(value: Any) -> bool:
@@ -80,7 +69,7 @@ def _value(given: Any, schema: dict[str, Any], place: str) -> Any:
     if not fits or (isinstance(given, bool) and "boolean" not in types):
         raise BadInput(f"{place} must be {_wanted(schema)}, not {_shown(given)}")
     if "enum" in schema and given not in schema["enum"]:
-        raise BadInput(f"{place} cannot be {_shown(given)}", hint=_instead(given, schema["enum"]))
+        raise BadInput(f"{place} cannot be {_shown(given)}", hint=f"there are: {', '.join(schema['enum'])}")
     if isinstance(given, int) and not schema.get("minimum", given) <= given <= schema.get("maximum", given):
         raise BadInput(f"{place} must be {_wanted(schema)}, not {given}")
     if isinstance(given, list) and schema["items"]["type"] != "object":
@@ -110,13 +99,6 @@ def _wanted(schema: dict[str, Any]) -> str:
     if least is not None:
         words += f" from {least} to {most}" if most is not None else f", {least} or more"
     return words
-
-
-def _instead(name: Any, known: Iterable[str]) -> str:
-    known = list(known)
-    meant = MEANT.get(str(name).lower())
-    near = meant if meant in known else nearest(str(name), known)
-    return (f"did you mean {near!r}? " if near else "") + f"there are: {', '.join(known)}"
 
 
 def _shown(value: Any) -> str:

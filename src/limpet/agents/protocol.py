@@ -16,7 +16,7 @@ from ..context import before_commit
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..text.blocks import json_text
 from . import off
-from .arguments import HALF_A_CHARACTER, checked, holds_half_a_character, nearest
+from .arguments import HALF_A_CHARACTER, checked, holds_half_a_character
 from .calls import Call, Cancelled, caller
 from .resources import Pages
 from .schemas import TAKES, TOOLS
@@ -151,12 +151,7 @@ class Service:
             said = self._hook(params.get("arguments") or {})
             return {"content": [_text(said)] if said else []}
         if not isinstance(name, str) or name not in TAKES:
-            near = nearest(str(name), TAKES)
-            raise ProtocolError(
-                INVALID_PARAMS,
-                f"there is no tool {name!r}"
-                + (f"; did you mean {near!r}?" if near else f"; there are: {', '.join(TAKES)}"),
-            )
+            raise ProtocolError(INVALID_PARAMS, f"there is no tool {name!r}; there are: {', '.join(TAKES)}")
         try:
             given = checked(params.get("arguments") or {}, TAKES[name], of=name)
             answer = getattr(self._tools, name)(**given)

@@ -46,7 +46,6 @@ def _shared_options(parser: ArgumentParser) -> None:
     add("--all", action="store_true", help="every client that is on this machine")
     add("--project", metavar="DIR", help="the files of this project instead of your own (. for the current folder)")
     add("--dry-run", action="store_true", help="show the changes as a diff, and make none")
-    add("--show", action="store_true", help="show the files and whether limpet is in them, and change nothing")
 
 
 def _install(args: Namespace) -> int:
@@ -73,7 +72,7 @@ def _install(args: Namespace) -> int:
     places = {client: completed(client, place) for client in clients}
     code = _each(args, plan_install, places)
     scope = os.environ.get("LIMPET_SCOPE", "")
-    if scope and not (args.json or args.show) and not all("--scope" in _written(one) for one in places.values()):
+    if scope and not args.json and not all("--scope" in _written(one) for one in places.values()):
         output.words(
             f"LIMPET_SCOPE ({scope}) is not written: one scope would hold for all projects; a client without it"
         )
@@ -104,7 +103,7 @@ def _allowed(args: Namespace, clients: list[str], place: Place) -> bool:
 
     if is_granted(place):
         return True
-    if args.show or args.dry_run or args.json:
+    if args.dry_run or args.json:
         return False
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         output.words("Claude Code asks before it calls limpet's tools; with --allow-tools it need not")
@@ -121,8 +120,6 @@ def _each(args: Namespace, plan: Callable[[Sequence[Part]], list[Change]], place
 
     if list(places) == ["claude-desktop"] and args.project:
         raise BadInput("Claude Desktop has no files of a project", hint="limpet install claude-desktop --scope NAME")
-    if args.show:
-        return _show(args, places)
     # Every plan before the first change: what cannot be read stops the whole command.
     plans = [(client, plan(parts(client, place))) for client, place in places.items()]
     return _carry_out(args, plans, _place(args).root, places)
@@ -156,26 +153,6 @@ def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Pat
         if dropped:
             why = "a project's files may come from anybody, so name what you want of it"
             output.words(f"{client}: not kept: {', '.join(dropped)}; {why}")
-    return 0
-
-
-def _show(args: Namespace, places: dict[str, Place]) -> int:
-    from ..agents.install.change import held
-    from ..agents.install.clients import parts
-
-    rows = [
-        (client, str(path), what, there)
-        for client, place in places.items()
-        for path, what, there in held(parts(client, place))
-    ]
-    if args.json:
-        for client, path, what, there in rows:
-            output.object_line({"client": client, "path": path, "what": what, "installed": there})
-    else:
-        output.table(
-            ["client", "file", "what", "limpet"],
-            [[client, path, what, "yes" if there else "no"] for client, path, what, there in rows],
-        )
     return 0
 
 
@@ -247,7 +224,7 @@ COMMANDS = {
         _install_options, _install,
         "limpet install claude\nlimpet install --all --dry-run\nlimpet install claude --plugin ./limpet-plugin",
     ),
-    "uninstall": Command(_shared_options, _uninstall, "limpet uninstall claude\nlimpet uninstall --all --show"),
+    "uninstall": Command(_shared_options, _uninstall, "limpet uninstall claude\nlimpet uninstall --all --dry-run"),
     "hook": Command(
         _hook_options, _hook,
         'echo \'{"session_id": "s1", "prompt": "how do we deploy?"}\' | limpet hook claude UserPromptSubmit',

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from ..model.errors import BadInput
-from . import names, output
+from . import output
 from .options import Command, open_store
 from .receipt import receipt
 
@@ -45,9 +45,8 @@ def _backup(args: Namespace) -> int:
 def _restore_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "id", metavar="ID|FILE", nargs="?",
-        help="an id as listings show it, or @1 to @9 of the last listing; or a backup, for the whole store",
+        help="the id of a memory, or its beginning; or a backup, for the whole store",
     )  # fmt: skip
-    names.options(parser, out=True)
     parser.add_argument("--undo", action="store_true", help="put back the store that the last restore replaced")
 
 
@@ -72,7 +71,7 @@ def _restore(args: Namespace) -> int:
 
 
 def _names_file(text: str) -> bool:
-    return ("/" in text or "\\" in text or "." in text) and not text.startswith(names.MATCH) and text != names.LAST
+    return "/" in text or "\\" in text or "." in text
 
 
 COMMANDS = {

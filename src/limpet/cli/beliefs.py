@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from functools import partial
 
@@ -101,39 +100,30 @@ def _audit(args: Namespace) -> int:
 
 def _review_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("action", metavar="ACTION", nargs="?", choices=("list", "accept", "reject"),
-        help="list, accept or reject; without one, on a terminal: one question after the other, a key each; else the "
-        "list")  # fmt: skip
+    add("action", metavar="ACTION", nargs="?", choices=("list", "accept", "reject"), default="list",
+        help="list (default), accept or reject")  # fmt: skip
     add("ids", metavar="ID", nargs="*",
         help="with accept and reject: what `list` shows; that of a group decides all of it")  # fmt: skip
     add("--older", action="store_true", help="accept: of a contradiction, the older is right")
-    add("--limit", type=int, metavar="COUNT", help="list: items at most (default: 20)")
+    add("--limit", type=int, default=20, metavar="COUNT", help="list: items at most (default: 20)")
     add("--all", action="store_true", help="list: all items, and all of a group")
 
 
 def _review(args: Namespace) -> int:
     if args.older and args.action != "accept":
         raise BadInput("--older belongs to accept", hint="limpet review accept ID --older")
-    plain = args.action is not None or args.limit is not None or args.all or args.json
-    if not plain and sys.stdin.isatty() and sys.stdout.isatty():
-        from .review_queue import work_through
-
-        with open_store(args) as memory:
-            work_through(memory)
-        return 0
-    if args.action in (None, "list"):
+    if args.action == "list":
         if args.ids:
             raise BadInput("list takes no ids", hint="limpet review accept ID")
         return _list_review(args)
     if not args.ids:
         raise BadInput(f"{args.action} needs an id", hint="`limpet review` lists what waits")
     from ..remember.write import rejected
-    from . import review_output
 
     code = 0
     with open_store(args) as memory:
         decide = partial(memory.accept, older=args.older) if args.action == "accept" else memory.reject
-        ids = review_output.expanded(args.ids, memory.review(limit=MOST_WAITING))
+        ids = shown.expanded(args.ids, memory.review(limit=MOST_WAITING))
         for id in ids:
             try:
                 receipt(decide(id), memory, as_json=args.json)
@@ -147,16 +137,15 @@ def _review(args: Namespace) -> int:
 
 
 def _list_review(args: Namespace) -> int:
-    most = MOST_WAITING if args.all else 20 if args.limit is None else args.limit
+    most = MOST_WAITING if args.all else args.limit
     with open_store(args) as memory:
         items = memory.review(limit=most)  # which also says what is wrong with a limit
         if args.json:
             for item in items:
                 output.object_line(item.as_dict())
             return 0
-        from . import review_output
 
-        review_output.review(items if args.all else memory.review(limit=MOST_WAITING), memory, limit=most)
+        shown.review(items if args.all else memory.review(limit=MOST_WAITING), memory, limit=most)
     return 0
 
 
@@ -298,7 +287,7 @@ def _retention(args: Namespace) -> int:
         if args.json:
             output.object_line(found.as_dict())
         else:
-            shown.retention(found, memory.abbreviate([one.id for one in found.archive[: shown.LISTED]]))
+            shown.retention(found, memory)
     return 0
 
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
 from ..model.errors import counted
+from ..model.ids import names_id
 from ..model.memory import valued
+from ..remember.review import Group, groups, sides
 from .output import (
     BOLD,
-    CYAN,
     DIM,
     GREEN,
     MARGIN,
     RED,
-    YELLOW,
+    cut,
     day,
+    detail,
+    entry,
     in_a_line,
     line,
+    listed,
     moment,
     paint,
     printable,
@@ -32,13 +37,15 @@ if TYPE_CHECKING:
     from ..features.usefulness.adherence import Adherence
     from ..history.audit import Audit, Belief
     from ..history.view import Node
+    from ..model.memory import Memory
     from ..recall.facts import Fact
     from ..remember.retention import Retention
+    from ..remember.review import ReviewItem
     from ..remember.sweep import Swept
     from ..store.records import SessionRow
 
-# Expiring memories that are listed, and the characters of each.
-LISTED, EXCERPT = 20, 90
+# Expiring memories that are listed.
+LISTED = 20
 # Characters of a value up to which the others of a key stand in a column with it.
 IN_COLUMN = 40
 
@@ -72,27 +79,26 @@ def audit(found: Audit, memory: Limpet) -> None:
 
 def _belief(one: Belief, short: dict[str, str]) -> None:
     node = one.node
-    state = "" if node.standing == "held" else paint(f" [{node.standing}]", RED)
-    line(f"{paint(short[node.id], YELLOW)}  {paint(node.kind, CYAN)}{state}")
+    state = "" if node.standing == "held" else f"[{node.standing}]"
+    entry(short[node.id], node.kind, state)
     for text in wrapped(valued(node.key, node.content)):
         line(text)
     days = f"on {counted(one.observations, 'day')}"
-    _named("confidence", f"{node.confidence_word}, {days}")
+    detail("confidence", f"{node.confidence_word}, {days}")
     until = f" to {moment(node.valid_to)}" if node.valid_to is not None else ""
-    _named("holds", f"from {moment(node.valid_from)}{until}")
-    _named("known since", moment(node.recorded_at))
+    detail("holds", f"from {moment(node.valid_from)}{until}")
+    detail("known since", moment(node.recorded_at))
     said = f"{node.origin}" + (f", trusted as {one.trust}" if one.trust != node.origin else "")
     for value in (one.speaker, one.source, f"session {node.session}" if node.session else None):
         said += f", {printable(value)}" if value else ""
-    _named("from", said)
+    detail("from", said)
     for label, nodes in (
         ("replaced", one.replaced), ("replaced by", one.replaced_by), ("because", one.reasons),
         ("conflicts", one.conflicts), ("also said", one.merged),
     ):  # fmt: skip
         _nodes(label, nodes, short, one.corrections)
     for affected in one.rests_on_it:
-        falls = paint("  would fall", RED) if affected.falls else ""
-        _nodes("rests on it", [affected.node], short, {}, falls)
+        _nodes("rests on it", [affected.node], short, {}, "  would fall" * affected.falls)
     _nodes("to look at", [affected.node for affected in one.rested_before], short, {}, "  rested on what it replaced")
 
 
@@ -116,11 +122,7 @@ def _nodes(label: str, nodes: Iterable[Node], short: dict[str, str], why: dict[s
     for node in nodes:
         state = f"[{node.standing}] " if node.standing not in ("held", "superseded") else ""
         reason = f"  ({printable(why[node.id])})" if node.id in why else ""
-        _named(label, f"{paint(short[node.id], YELLOW)}  {state}{in_a_line(node)}{reason}{mark}")
-
-
-def _named(label: str, value: str) -> None:
-    line(f"{MARGIN}{paint(f'{label:<12}', DIM)} {value}")
+        detail(label, f"{short[node.id]}  {state}{in_a_line(node)}{reason}{mark}")
 
 
 def _shortened(beliefs: Sequence[Belief], memory: Limpet) -> dict[str, str]:
@@ -133,22 +135,21 @@ def _shortened(beliefs: Sequence[Belief], memory: Limpet) -> dict[str, str]:
 
 
 def swept(one: Swept, short: str) -> None:
-    line(f"{paint(short, YELLOW)}  {paint(one.rule, RED)}  {printable(one.reason)}")
+    entry(short, one.rule, printable(one.reason))
     for text in wrapped(" ".join(str(one.as_dict()["content"]).split())):
         line(text)
 
 
-def retention(found: Retention, short: Sequence[str]) -> None:
-    """The first of what expires, a line each; then how many there are, and what is done with them."""
-    for one, name in zip(found.archive, short, strict=False):
-        line(f"{paint(name, YELLOW)}  {day(one.created_at)}  {in_a_line(one)[:EXCERPT]}")
+def retention(found: Retention, memory: Limpet) -> None:
+    """Print the first memories that expire, how many there are, and what is done with them."""
+    listed(found.archive[:LISTED], memory)
     count = len(found.archive)
     if not count:
         words("nothing is that old and unused")
         return
     sessions = counted(len(found.fold), "session")
     folded = f", {sessions} summed up before" if found.fold else ""
-    more = f" ({count - len(short)} more than shown)" if count > len(short) else ""
+    more = f" ({count - LISTED} more than shown)" if count > LISTED else ""
     if found.applied:
         words(f"{count} archived{folded}{more}; `limpet undo` brings them back")
     else:
@@ -159,19 +160,8 @@ def sessions(rows: Sequence[SessionRow]) -> None:
     if not rows:
         words("no sessions yet")
         return
-    table(
-        ["session", "title", "began", "ended", "memories"],
-        [
-            [
-                row.name,
-                row.title or "",
-                day(row.started_at),
-                day(row.ended_at) if row.ended_at else "",
-                str(row.memories),
-            ]
-            for row in rows
-        ],
-    )
+    cells = [[row.name, row.title or "", day(row.started_at), day(row.ended_at), str(row.memories)] for row in rows]
+    table(["session", "title", "began", "ended", "memories"], cells)
 
 
 def session_dict(row: SessionRow) -> dict[str, object]:
@@ -184,3 +174,76 @@ def session_dict(row: SessionRow) -> dict[str, object]:
         "ended_at": format_time(row.ended_at),
         "memories": row.memories,
     }
+
+
+# -- the review list
+
+# Characters of a text, and pairs of a group, that are shown at most.
+MOST_CHARACTERS, MOST_OF_GROUP = 400, 5
+
+
+def review(items: Sequence[ReviewItem], memory: Limpet, *, limit: int) -> None:
+    """Groups and single items until `limit` items are counted, and how many are left. `items`: all that wait."""
+    if not items:
+        words("nothing waits for review")
+        return
+    every = list(dict.fromkeys(id for one in items for id in (one.id, *sides(one))))
+    names = dict(zip(every, memory.abbreviate(every, items=True), strict=True))
+    left = limit
+    for number, group in enumerate(groups(items)):
+        if left <= 0:
+            break
+        if number:
+            line("")
+        if group.hub is None:
+            _item(group.items[0], names)
+            left -= 1
+        else:
+            left -= _group(group, names, min(left, MOST_OF_GROUP if limit < len(items) else left))
+    words("limpet review accept ID, or reject ID; several ids are decided one by one")
+    if left <= 0 and len(items) > limit:
+        words(f"{limit} of {len(items)}; --all shows the rest")
+
+
+def expanded(ids: Sequence[str], items: Sequence[ReviewItem]) -> list[str]:
+    """Ids as given; that of a group stands for all its pairs."""
+    hubs = [one for one in groups(items) if one.hub is not None]
+    found: list[str] = []
+    for id in ids:
+        mine = [one for one in hubs if one.hub and names_id(id, one.hub.id)]
+        found += [one.id for one in mine[0].items] if len(mine) == 1 else [id]
+    return list(dict.fromkeys(found))
+
+
+def _item(one: ReviewItem, names: dict[str, str]) -> None:
+    entry(names[one.id], one.kind, one.question)
+    if one.other is not None:
+        detail("older", _text(one.other))
+    detail("text" if one.other is None else "newer", _text(one.memory))
+    detail("reason", _reason(one))
+
+
+def _group(group: Group, names: dict[str, str], most: int) -> int:
+    """Print a group, `most` of its pairs at most. Returns how many were shown."""
+    assert group.hub is not None
+    hub = group.hub
+    counts = Counter(one.kind for one in group.items)
+    kinds = ", ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items())
+    entry(names[hub.id], kinds, "of one memory; this id decides all of them")
+    detail("text", _text(hub))
+    for one in group.items[:most]:
+        assert one.other is not None
+        newer = one.other.id == hub.id
+        entry(names[one.id], one.kind, _reason(one), MARGIN)
+        detail("  newer" if newer else "  older", _text(one.memory if newer else one.other))
+    if len(group.items) > most:
+        line(f"{MARGIN}and {len(group.items) - most} more")
+    return min(most, len(group.items))
+
+
+def _text(one: Memory) -> str:
+    return f"{day(one.valid_from)}  {cut(in_a_line(one), MOST_CHARACTERS)}"
+
+
+def _reason(one: ReviewItem) -> str:
+    return printable(one.reason) + (f", likeness {one.score:.2f}" if one.score is not None else "")

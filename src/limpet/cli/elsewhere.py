@@ -41,19 +41,15 @@ def named_scope(args: Namespace) -> str | None:
 
 
 def elsewhere(memory: Limpet, args: Namespace) -> bool:
-    """Say so where a scope holds nothing itself, and where memories are, the name that is like it first. Returns
-    whether it did. Where `global` holds some, only of a scope that was named."""
+    """Say so where a scope holds nothing itself, and where memories are. Returns whether it did. Where `global` holds
+    some, only of a scope that was named."""
     if args.json or args.all_scopes:
         return False
     scopes = {one.scope: one.memories for one in memory.scopes()}
     if not scopes or memory.scope in scopes or (GLOBAL_SCOPE in scopes and not named_scope(args)):
         return False
-    import difflib
-
-    near = difflib.get_close_matches(memory.scope, scopes, 1)
-    names = list(dict.fromkeys((*near, *scopes)))
-    told = ", ".join(f"{scopes[one]:,} in {one}" for one in names[:MOST_SCOPES])
-    more = f" and {counted(len(names) - MOST_SCOPES, 'more scope')}" if len(names) > MOST_SCOPES else ""
+    told = ", ".join(f"{count:,} in {scope}" for scope, count in list(scopes.items())[:MOST_SCOPES])
+    more = f" and {counted(len(scopes) - MOST_SCOPES, 'more scope')}" if len(scopes) > MOST_SCOPES else ""
     words(f"nothing in {memory.scope}; {told}{more}")
     words("  hint: --scope NAME looks there, --all-scopes everywhere")
     return True

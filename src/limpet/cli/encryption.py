@@ -8,15 +8,11 @@ from pathlib import Path
 from ..keys import is_key_given, make_key, store_keys
 from ..model.errors import BadInput
 from . import output
-from .options import Command, say_if_empty
+from .options import Command, no_options, say_if_empty
 
 OVERWRITTEN = (
     "the file as it was is overwritten and removed; snapshots of the disk, and cells of an SSD, may still hold it"
 )
-
-
-def _no_options(_: ArgumentParser) -> None:
-    pass
 
 
 def _init_options(parser: ArgumentParser) -> None:
@@ -106,7 +102,7 @@ def _told(path: str, encrypted: bool, copies: list[str], args: Namespace, *, mad
 
 COMMANDS = {
     "init": Command(_init_options, _init, "limpet init --encrypt"),
-    "encrypt": Command(_no_options, _encrypt, "limpet encrypt"),
-    "decrypt": Command(_no_options, _decrypt, "limpet decrypt"),
-    "rekey": Command(_no_options, _rekey, "limpet rekey"),
+    "encrypt": Command(no_options, _encrypt, "limpet encrypt"),
+    "decrypt": Command(no_options, _decrypt, "limpet decrypt"),
+    "rekey": Command(no_options, _rekey, "limpet rekey"),
 }

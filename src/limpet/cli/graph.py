@@ -1,7 +1,4 @@
-"""Commands over the typed graph with a name of their own: link, unlink, why, impact, path, timeline, and so on.
-
-`graph_group.py` has the others, and all of these once more, as `limpet graph QUERY`.
-"""
+"""Commands over the typed graph: link, unlink, why, impact, path, timeline, and so on, and `limpet graph QUERY`."""
 
 from __future__ import annotations
 
@@ -13,21 +10,16 @@ from ..model.edges import STORED_TYPES
 from ..model.encode import plain
 from ..model.memory import EDGE_TYPES
 from . import graph_output as shown
-from . import names, output
-from .options import TIME_FORMS, Command, id_argument, open_store
+from . import output
+from .options import ID_HELP, TIME_FORMS, Command, global_options, id_argument, open_store
 from .receipt import receipt
 
 
 def _ends(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "a",
-        metavar="A",
-        help="the memory that the sentence `A TYPE B` begins with: an id, or @1 to @9 of the last listing",
-    )
+    add("a", metavar="A", help=f"the memory that the sentence `A TYPE B` begins with: {ID_HELP}")
     add("type", metavar="TYPE", help=", ".join(STORED_TYPES))
     add("b", metavar="B", help="the other memory")
-    names.options(parser, of_two=True)
 
 
 def _link_options(parser: ArgumentParser) -> None:
@@ -55,7 +47,7 @@ def asks(query: str, show: Callable[[Any, Any], None], given: str, found: str = 
     """
 
     def run(args: Namespace) -> int:
-        with open_store(args) as memory:  # which knows what @3 names
+        with open_store(args) as memory:
             words = {name: value for name in given.split() if (value := getattr(args, name)) is not None}
             answer = getattr(memory.graph, query)(**words)
             if args.json:
@@ -103,9 +95,8 @@ def _reason_options(parser: ArgumentParser) -> None:
 
 
 def _path_options(parser: ArgumentParser) -> None:
-    parser.add_argument("a", metavar="A", help="one memory: an id, or @1 to @9 of the last listing")
+    parser.add_argument("a", metavar="A", help=f"one memory: {ID_HELP}")
     parser.add_argument("b", metavar="B", help="the other")
-    names.options(parser, of_two=True)
     types(parser)
     depth(parser, 8, "how long it may be")
     everything(parser, "also through what was superseded, retracted or purged")
@@ -148,32 +139,105 @@ def _diff_options(parser: ArgumentParser) -> None:
     limit(parser, 200, "how many of each")
 
 
-def _since(words: list[str]) -> list[str]:
-    """--since T1, as other commands have it, is the first moment."""
-    for place, word in enumerate(words):
-        name, mark, value = word.partition("=")
-        if name == "--since":
-            said = [value] if mark else words[place + 1 : place + 2]
-            return [*said, *words[:place], *words[place + (1 if mark else 2) :]]
-    return words
+def _context_options(parser: ArgumentParser) -> None:
+    parser.add_argument("ids", metavar="ID", nargs="+", help=ID_HELP)
+    types(parser)
+    depth(parser, 2, "how far to go")
+    limit(parser, 200, "how many memories")
+    everything(parser, "also what was superseded, retracted or purged")
+    times(parser)
+
+
+def _centrality_options(parser: ArgumentParser) -> None:
+    types(parser)
+    limit(parser, 20, "how many memories")
+    times(parser)
+
+
+def _ground_options(parser: ArgumentParser) -> None:
+    parser.add_argument("claim", metavar="CLAIM", help="what may be so, in words")
+    limit(parser, 20, "how many beliefs")
+    times(parser)
+
+
+def _revise_options(parser: ArgumentParser) -> None:
+    parser.add_argument("claim", metavar="CLAIM", help="what would be so, in words")
+    parser.add_argument("--against", action="append", metavar="ID", help="a belief that it contradicts; repeat it")
+    depth(parser, 5, "how far to follow what rests on it")
+    limit(parser, 20, "how many beliefs")
+    times(parser)
+
+
+def _consolidate_options(parser: ArgumentParser) -> None:
+    limit(parser, 50, "how many proposals of each kind")
+    times(parser)
 
 
 def _graph_options(parser: ArgumentParser) -> None:
-    from .graph_group import options
+    from .main import COMMANDS as ABOUT
 
-    options(parser)
+    queries = parser.add_subparsers(
+        title="queries", metavar="QUERY", dest="query", required=True, help="what to ask; each has its own --help"
+    )
+    for name, (help, command) in (QUERIES | {name: (ABOUT[name][1], COMMANDS[name]) for name in NAMED}).items():
+        example = "\n".join("  " + line for line in command.example.splitlines())
+        said = f"{help[0].upper()}{help[1:]}."
+        made = queries.add_parser(name, help=help, description=said, epilog=f"example:\n{example}")
+        command.options(made)
+        global_options(made)
+        made.set_defaults(query_run=command.run)
 
 
 TIMES = "as_of known_at"
 REASONS = f"id depth limit everything {TIMES}"
+# Query: (what it answers, the command).
+QUERIES: dict[str, tuple[str, Command]] = {
+    "context": (
+        "what surrounds some memories, and the links among all of it",
+        Command(
+            _context_options,
+            asks("context", shown.subgraph, f"ids types depth limit everything {TIMES}"),
+            "limpet graph context 7rk2qm c04vxn --depth 1",
+        ),
+    ),
+    "centrality": (
+        "the memories on which most turns",
+        Command(
+            _centrality_options,
+            asks("centrality", shown.centrality, f"types limit {TIMES}"),
+            "limpet graph centrality --type caused_by",
+        ),
+    ),
+    "ground": (
+        "which beliefs support a claim, and which speak against it",
+        Command(
+            _ground_options,
+            asks("ground", shown.ground, f"claim limit {TIMES}"),
+            'limpet graph ground "the gateway allows 100 requests a minute"',
+        ),
+    ),
+    "revise": (
+        "what would have to give if a claim were true; changes nothing",
+        Command(
+            _revise_options,
+            asks("revise", shown.revise, f"claim against depth limit {TIMES}"),
+            'limpet graph revise "the gateway allows 500 requests a minute"',
+        ),
+    ),
+    "consolidate": (
+        "what could be merged, summarised or compressed; changes nothing",
+        Command(
+            _consolidate_options, asks("consolidate", shown.consolidate, f"limit {TIMES}"), "limpet graph consolidate"
+        ),
+    ),
+}
+# Queries that are commands too.
+NAMED = ("why", "impact", "path", "timeline", "contradictions", "gaps", "diff")
 COMMANDS = {
     "link": Command(
-        _link_options,
-        _link,
-        "limpet link 7rk2qm caused_by c04vxn\nlimpet link --last supports 7rk2qm 0.8",
-        names.arrange_in_place,
+        _link_options, _link, "limpet link 7rk2qm caused_by c04vxn\nlimpet link c04vxn supports 7rk2qm 0.8"
     ),
-    "unlink": Command(_ends, _unlink, "limpet unlink 7rk2qm caused_by c04vxn", names.arrange_in_place),
+    "unlink": Command(_ends, _unlink, "limpet unlink 7rk2qm caused_by c04vxn"),
     "why": Command(
         _reason_options,
         asks("why", shown.why, REASONS),
@@ -184,7 +248,6 @@ COMMANDS = {
         _path_options,
         asks("path", shown.path, f"a b types depth everything {TIMES}", found="found"),
         "limpet path 7rk2qm c04vxn --type caused_by --type supports",
-        names.arrange_in_place,
     ),
     "timeline": Command(
         _timeline_options,
@@ -205,12 +268,10 @@ COMMANDS = {
         _diff_options,
         asks("diff", shown.diff, "start end as_of limit"),
         'limpet diff "2 weeks ago"\nlimpet diff 2026-01-01 2026-02-01',
-        _since,
     ),
     "graph": Command(
         _graph_options,
         lambda args: int(args.query_run(args)),
         'limpet graph centrality\nlimpet graph ground "the gateway allows 100 requests a minute"',
-        lambda words: [*words[:1], *names.arrange(words[1:])],
     ),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,18 +9,19 @@ from ..model.clock import format_time
 from ..model.edges import INVERSES
 from ..model.memory import valued
 from ..store.records import MOST_WAITING
-from .options import terminal_width
-from .output import BOLD, CYAN, DIM, GREEN, RED, YELLOW, day, line, paint, printable, words
+from .output import BOLD, DIM, GREEN, RED, day, entry, in_a_line, line, paint, printable, words
 
 if TYPE_CHECKING:
     from ..api import Limpet
+    from ..history.claims import Grounding, Revision, Support
+    from ..history.consolidate import Consolidation
     from ..history.diff import Change, Diff
     from ..history.gaps import Gaps
     from ..history.reasons import Impact, Why
     from ..history.timeline import Timeline
     from ..history.view import Link, Node
-    from ..history.walk import GraphPath
-    from ..history.whole import Contradictions
+    from ..history.walk import GraphPath, Subgraph
+    from ..history.whole import Central, Contradictions
 
 INDENT = "  "
 GAP_TITLES = {
@@ -43,16 +43,14 @@ class Names:
     def __call__(self, id: str) -> str:
         return self._short.get(id, id)
 
-    def node(self, one: Node, prefix: str = "", mark: str = "", content: str | None = None) -> str:
-        """One line: prefix, id, kind, standing if it does not hold, text cut to the terminal's width."""
-        short = self(one.id)
+    def node(self, one: Node, before: str = "", text: str | None = None) -> None:
+        """Print one line: `before`, id, kind, standing if it does not hold, text."""
+        text = in_a_line(one) if text is None else " ".join(printable(valued(one.key, text)).split())
         state = "" if one.standing == "held" else f"[{one.standing}] "
-        text = " ".join(printable(valued(one.key, one.content if content is None else content)).split())
-        head = len(prefix) + len(mark) + len(short) + len(one.kind) + len(state) + 4
-        width = terminal_width() if sys.stdout.isatty() else None
-        if width and head + len(text) > width:
-            text = text[: max(20, width - head - 1)] + "…"
-        return f"{prefix}{paint(mark, DIM)}{paint(short, YELLOW)}  {paint(one.kind, CYAN)}  {paint(state, RED)}{text}"
+        entry(self(one.id), one.kind, state + text, before)
+
+    def link(self, one: Link, before: str = "") -> None:
+        line(f"{before}{self(one.source)} {one.type} {self(one.target)}")
 
 
 def why(found: Why, memory: Limpet) -> None:
@@ -62,24 +60,23 @@ def why(found: Why, memory: Limpet) -> None:
     below: dict[str, list[tuple[str, str]]] = {}
     for link in found.links:
         if link.type == "supports":
-            below.setdefault(link.target, []).append(("supported by", link.source))
+            below.setdefault(link.target, []).append(("supported by ", link.source))
         else:
-            below.setdefault(link.source, []).append(("caused by", link.target))
+            below.setdefault(link.source, []).append(("caused by ", link.target))
     shown: set[str] = set()
     # Depth first without recursion: a chain may be longer than Python's stack.
     left = [(found.memory.id, 0, "")]
     while left:
         id, depth, relation = left.pop()
-        mark = f"{relation} " if relation else ""
         if id in shown:
-            line(f"{INDENT * depth}{paint(mark, DIM)}{paint(names(id), YELLOW)}  (above)")
+            line(f"{INDENT * depth}{relation}{names(id)}  (above)")
             continue
         shown.add(id)
-        line(names.node(nodes[id], INDENT * depth, mark))
+        names.node(nodes[id], INDENT * depth + relation)
         left += [(reason, depth + 1, how) for how, reason in reversed(below.get(id, []))]
     if not found.reasons:
         words("no reason is recorded" if not found.skipped else "no reason holds any more")
-    left_out(found.skipped, found.truncated)
+    _left_out(found.skipped, found.truncated)
 
 
 def impact(found: Impact, memory: Limpet) -> None:
@@ -87,31 +84,27 @@ def impact(found: Impact, memory: Limpet) -> None:
     shown = [*found.affected, *found.rested_before]
     every = [found.memory, *(one.node for one in shown), *(n for one in found.affected for n in one.remaining)]
     names = Names(memory, (one.id for one in every))
-    line(names.node(found.memory))
+    names.node(found.memory)
     for title, several in (
         ("decisions that rest on it", [one for one in found.affected if one.node.kind == "decision"]),
         ("what else rests on it", [one for one in found.affected if one.node.kind != "decision"]),
     ):
-        if several:
-            line("")
-            line(paint(f"{title} ({len(several)})", BOLD))
+        _title(title, len(several))
         for one in several:
             far = "" if one.depth == 1 else f", {one.depth} steps away"
-            line(names.node(one.node, INDENT))
+            names.node(one.node, INDENT)
             if one.falls:
                 line(INDENT * 3 + paint(f"nothing else holds it up{far}", RED))
                 continue
             line(INDENT * 3 + paint(f"would still rest on{far}:", GREEN))
             for reason in one.remaining:
-                line(names.node(reason, INDENT * 4))
-    if found.rested_before:
-        line("")
-        line(paint(f"to look at: what rests on what it replaced ({len(found.rested_before)})", BOLD))
-        for one in found.rested_before:
-            line(names.node(one.node, INDENT))
+                names.node(reason, INDENT * 4)
+    _title("to look at: what rests on what it replaced", len(found.rested_before))
+    for one in found.rested_before:
+        names.node(one.node, INDENT)
     if not shown:
         words("nothing rests on it")
-    left_out(found.skipped, found.truncated)
+    _left_out(found.skipped, found.truncated)
 
 
 def path(found: GraphPath, memory: Limpet) -> None:
@@ -120,10 +113,10 @@ def path(found: GraphPath, memory: Limpet) -> None:
         words("no path between them" + (" within the limits; try a greater --depth" if found.truncated else ""))
         return
     names = Names(memory, (one.id for one in found.nodes))
-    line(names.node(found.nodes[0]))
+    names.node(found.nodes[0])
     for link, before, node in zip(found.links, found.nodes, found.nodes[1:], strict=False):
         relation = link.type if link.source == before.id else INVERSES[link.type]
-        line(names.node(node, INDENT, relation.replace("_", " ") + " "))
+        names.node(node, f"{INDENT}{relation.replace('_', ' ')} ")
 
 
 def timeline(found: Timeline, memory: Limpet) -> None:
@@ -132,8 +125,7 @@ def timeline(found: Timeline, memory: Limpet) -> None:
     width = max((len(one.relation) for one in found.moments), default=0)
     for one in found.moments:
         relation = f"{one.relation:<{width}}  " if found.by == "memory" else ""
-        shown = names.node(one.node, f"{(format_time(one.at) or '')[:16].replace('T', ' ')}  ", relation, one.content)
-        line(shown)
+        names.node(one.node, f"{(format_time(one.at) or '')[:16].replace('T', ' ')}  {relation}", one.content)
     if not found.moments:
         words("nothing found")
     elif found.truncated:
@@ -141,17 +133,15 @@ def timeline(found: Timeline, memory: Limpet) -> None:
 
 
 def contradictions(found: Contradictions, memory: Limpet) -> None:
-    """Pairs with a blank line between them, the surer memory first."""
+    """Pairs, the surer memory first."""
     names = Names(memory, (node.id for one in found.found for node in one.memories))
-    for number, one in enumerate(found.found):
-        if number:
-            line("")
+    for one in found.found:
         why = f"both are values of {one.key}" if one.key else "linked as contradicting"
         if one.item is not None:
             why = f"waits for review: {memory.abbreviate([one.item], items=True)[0]}"
         line(paint(f"{why}{'' if one.open else ', decided'}", BOLD))
         for node in one.memories:
-            line(names.node(node, INDENT, f"{node.confidence_word:<9}  "))
+            names.node(node, f"{INDENT}{node.confidence_word:<9}  ")
     if not found.found:
         words("no contradiction is open")
     elif found.count > len(found.found):
@@ -165,16 +155,13 @@ def contradictions(found: Contradictions, memory: Limpet) -> None:
 def gaps(found: Gaps, memory: Limpet) -> None:
     """By kind of gap, the severest first."""
     names = Names(memory, (one.node.id for one in found.found))
-    for number, (gap, count) in enumerate((gap, count) for gap, count in found.counts.items() if count):
+    for gap, count in found.counts.items():
+        _title(GAP_TITLES.get(gap, gap), count)
         several = [one for one in found.found if one.gap == gap]
-        if number:
-            line("")
-        line(paint(f"{GAP_TITLES.get(gap, gap)} ({count})", BOLD))
         for one in several:
-            line(names.node(one.node, INDENT))
+            names.node(one.node, INDENT)
             line(INDENT * 3 + paint(one.detail, DIM))
-        if count > len(several):
-            line(paint(f"{INDENT}... {count - len(several)} more", DIM))
+        _more(several, count)
     if not found.found:
         words("no gap found")
 
@@ -185,38 +172,97 @@ def diff(found: Diff, memory: Limpet) -> None:
     ends = [id for one in (*found.linked, *found.unlinked) for id in (one.source, one.target)]
     names = Names(memory, [*(one.node.id for one in changes), *ends])
     line(paint(f"{format_time(found.start)} to {format_time(found.end)}", BOLD))
-    _changes("+", GREEN, "came to believe", found.began, found.counts["began"], names)
-    _changes("-", RED, "stopped believing", found.ended, found.counts["ended"], names)
-    _changes("~", YELLOW, "believes in other words or terms", found.changed, found.counts["changed"], names)
-    _links("+", "linked", found.linked, found.counts["linked"], names)
-    _links("-", "unlinked", found.unlinked, found.counts["unlinked"], names)
+    _changes("+", "came to believe", found.began, found.counts["began"], names)
+    _changes("-", "stopped believing", found.ended, found.counts["ended"], names)
+    _changes("~", "believes in other words or terms", found.changed, found.counts["changed"], names)
+    for sign, name, several in (("+", "linked", found.linked), ("-", "unlinked", found.unlinked)):
+        _title(name, found.counts[name])
+        for one in several:
+            names.link(one, f"{sign} ")
+        _more(several, found.counts[name])
     if not any(found.counts.values()):
         words("nothing changed")
 
 
-def _changes(sign: str, colour: str, title: str, several: Sequence[Change], count: int, names: Names) -> None:
-    if not count:
-        return
-    line("")
-    line(paint(f"{title} ({count})", BOLD))
+def _changes(sign: str, title: str, several: Sequence[Change], count: int, names: Names) -> None:
+    _title(title, count)
     for one in several:
-        by = f" by {names(one.by)}" if one.by else ""
-        line(names.node(one.node, f"{paint(sign, colour)} {day(one.node.valid_from)}  "))
+        names.node(one.node, f"{sign} {day(one.node.valid_from)}  ")
         if one.how != "new":
-            line(INDENT * 3 + paint(one.how + by, DIM))
+            line(INDENT * 3 + paint(one.how + (f" by {names(one.by)}" if one.by else ""), DIM))
         if one.before is not None:
             line(INDENT * 3 + paint("was: " + " ".join(printable(valued(one.node.key, one.before)).split()), DIM))
     _more(several, count)
 
 
-def _links(sign: str, title: str, several: Sequence[Link], count: int, names: Names) -> None:
-    if not count:
-        return
-    line("")
-    line(paint(f"{title} ({count})", BOLD))
+def subgraph(found: Subgraph, memory: Limpet) -> None:
+    """The memories, nearest first, then the links among them."""
+    names = Names(memory, (one.id for one in found.nodes))
+    for one in found.nodes:
+        names.node(one)
+    for link in found.links:
+        names.link(link)
+    if not found.nodes:
+        words("nothing found")
+    _left_out({}, found.truncated)
+
+
+def centrality(found: Sequence[Central], memory: Limpet) -> None:
+    """A line a memory: its rank, links in and out."""
+    names = Names(memory, (one.node.id for one in found))
+    for one in found:
+        names.node(one.node, f"{one.rank:.3f}  {one.links_in:>3} in {one.links_out:>3} out  ")
+    if not found:
+        words("no links yet")
+
+
+def ground(found: Grounding, memory: Limpet) -> None:
+    """The verdict, then what speaks for the claim and against it."""
+    line(paint(found.verdict, BOLD))
+    _beliefs("for it", found.supports, memory)
+    _beliefs("against it", found.against, memory)
+    _beliefs("near it", found.suggestions, memory)
+
+
+def revise(found: Revision, memory: Limpet) -> None:
+    """What would have to give, with what rests on it, then what agrees."""
+    rests = [one for give in found.gives for one in give.affected]
+    names = Names(memory, [*(one.node.id for one in found.gives), *(one.node.id for one in rests)])
+    _title("would have to give", len(found.gives))
+    for give in found.gives:
+        names.node(give.node, INDENT)
+        line(INDENT * 3 + paint(printable(give.because), DIM))
+        for one in give.affected:
+            names.node(one.node, INDENT * 2 + ("falls: " if one.falls else "would still stand: "))
+    _beliefs("agrees", found.agrees, memory)
+    if not found.gives and not found.agrees:
+        words("nothing that is held speaks to it")
+
+
+def consolidate(found: Consolidation, memory: Limpet) -> None:
+    """A proposal at a time, with the first of its members."""
+    names = Names(memory, (node.id for one in found.proposals for node in one.shown))
+    for one in found.proposals:
+        line(paint(f"{one.action} {one.members} of {printable(one.label)}", BOLD))
+        for node in one.shown:
+            names.node(node, INDENT)
+    if not found.proposals:
+        words("nothing to consolidate")
+    for what, why in found.missing.items():
+        words(f"{what}: {why}")
+
+
+def _beliefs(title: str, several: Sequence[Support], memory: Limpet) -> None:
+    _title(title, len(several))
+    names = Names(memory, (one.node.id for one in several))
     for one in several:
-        line(f"{sign} {paint(names(one.source), YELLOW)} {one.type} {paint(names(one.target), YELLOW)}")
-    _more(several, count)
+        names.node(one.node, f"{INDENT}{one.similarity:.2f}  ")
+
+
+def _title(text: str, count: int) -> None:
+    """Print the title of a part of an answer, if it has any lines."""
+    if count:
+        line(paint(f"{text} ({count})", BOLD))
 
 
 def _more(several: Sequence[object], count: int) -> None:
@@ -224,7 +270,7 @@ def _more(several: Sequence[object], count: int) -> None:
         line(paint(f"{INDENT}... {count - len(several)} more", DIM))
 
 
-def left_out(skipped: dict[str, str], truncated: bool) -> None:
+def _left_out(skipped: dict[str, str], truncated: bool) -> None:
     if skipped:
         kinds = sorted(set(skipped.values()))
         words(f"{len(skipped)} left out ({', '.join(kinds)}); --all shows them")

@@ -1,4 +1,5 @@
-"""The journal of what was asked, done and answered in sessions: `limpet journal`, `limpet journal drop`."""
+"""What was asked, done and answered in sessions, what agents were shown, and whether it was of use: `limpet journal`,
+`limpet exposures`, `limpet stats --usefulness`."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..features.usefulness.journal_lines import JournalLine
+    from ..history.usefulness import Use
 
 SHOWN = 50
 
@@ -58,7 +60,7 @@ def _run(args: Namespace) -> int:
         f"{counted(len(dropped.lines), 'line')} {told}" if dropped.lines else "no such line: nothing was dropped"
     )
     if dropped.lines and not dropped.erased and not args.dry_run:
-        from .purge import STILL_READ
+        from .write import STILL_READ
 
         output.words(STILL_READ)
     return 0 if dropped.lines else 1
@@ -104,7 +106,77 @@ def _show(lines: Sequence[JournalLine]) -> None:
         output.table(["line", "when", "session", "kind", "what"], rows)
 
 
+# -- what agents were shown
+
+# Memories that are named, those that cost most first.
+NAMED = 10
+_USED = {True: "yes", False: "no", None: "-"}
+
+
+def _exposures_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--session", metavar="NAME", help="of one session only")
+    parser.add_argument("--limit", type=int, default=20, metavar="N", help="at most so many (default: 20)")
+
+
+def _exposures(args: Namespace) -> int:
+    with open_store(args) as memory:
+        found = memory.exposures(session=args.session, limit=args.limit)
+        short = dict(zip((one.id for one in found), memory.abbreviate([one.id for one in found]), strict=True))
+    if args.json:
+        for one in found:
+            output.object_line(one.as_dict())
+        return 0
+    if not found:
+        output.words("nothing was surfaced yet; `limpet install CLIENT` sets an agent's client up")
+        return 0
+    rows = [
+        [
+            output.moment(one.at) or "", one.client, one.session[:12] or "-", one.via if one.shown else "held out",
+            short[one.id], str(one.tokens), _USED[one.used],
+        ]
+        for one in found
+    ]  # fmt: skip
+    output.table(["when", "client", "session", "via", "memory", "tokens", "used"], rows)
+    return 0
+
+
+def usefulness(args: Namespace) -> int:
+    """`limpet stats --usefulness`."""
+    with open_store(args) as memory:
+        found = memory.usefulness(limit=NAMED)
+        if args.json:
+            output.object_line(found.as_dict())
+            return 0
+        if not found.shown.times and not found.withheld.judged:
+            output.words("no memory was put before an agent yet")
+            return 0
+        parts = [("shown", found.shown), ("of them at random", found.drawn), ("held out", found.withheld)]
+        rows = [[what, *_cells(use)] for what, use in parts]
+        output.table(["", "times", "tokens", "used of those judged"], rows)
+        if found.lift is None:
+            output.words("nothing was held out to compare with: LIMPET_HOLDOUT=0.05 holds out 5 % at random")
+        else:
+            output.line(f"lift by showing: {output.points(found.lift)}")
+        names = memory.abbreviate([id for id, _ in found.memories])
+        rows = [
+            [name, *_cells(use), output.in_a_line(memory.get(id))[:60]]
+            for name, (id, use) in zip(names, found.memories, strict=True)
+        ]
+        if rows:
+            output.line("")
+            output.table(["memory", "times", "tokens", "used", "content"], rows)
+    return 0
+
+
+def _cells(use: Use) -> list[str]:
+    share = f", {output.percent(use.rate)}" if use.rate else ""
+    return [f"{use.times:,}", f"{use.tokens:,}", f"{use.used:,} of {use.judged:,}{share}"]
+
+
 COMMANDS = {
+    "exposures": Command(
+        _exposures_options, _exposures, "limpet exposures --limit 5\nlimpet exposures --session s1 --json"
+    ),
     "journal": Command(
         _options,
         _run,

@@ -12,8 +12,8 @@ import re
 import sys
 
 from .. import registry
-from ..model.errors import BadInput, LimpetError, NotFound, StoreError, package_missing
-from . import names, output
+from ..model.errors import BadInput, LimpetError, StoreError, package_missing
+from . import output
 from .options import Command, Formatter, Parser, global_options, terminal_width
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "forget": ("write", "no longer believe memories: by id, topic, session, age or words; can be undone"),
     },
     "Look": {
-        "prepare": ("briefing", "the brief for an agent before it answers a message"),
+        "prepare": ("read", "the brief for an agent before it answers a message"),
         "related": ("read", "what is near a memory in meaning and words"),
         "count": ("read", "how many memories there are"),
         "topics": ("read", "the topics there are, the most used first"),
@@ -55,7 +55,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "undo": ("write", "take back what was done last, each time one step further, or one operation of `log`"),
         "redo": ("write", "do again what was undone last"),
         "log": ("write", "what was done, the newest first: when, what, to which text, by whom"),
-        "purge": ("purge", "erase a memory's content for good; a dry run unless --confirm"),
+        "purge": ("write", "erase a memory's content for good; a dry run unless --confirm"),
     },
     "Facts, review and sessions": {
         "fact": ("beliefs", "a keyed fact: read it, set it, end it, see its history"),
@@ -66,7 +66,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "scan": ("beliefs", "secrets that older versions stored: where they are, and their redaction"),
         "retention": ("beliefs", "what is old and nobody used: list it, sum its sessions up, take it out of recall"),
         "session": ("beliefs", "runs of an agent: start, end, list, show, compress into an episode"),
-        "exposures": ("usefulness", "what was put before agents: when, to whom, at how many tokens, and was it used"),
+        "exposures": ("journal", "what was put before agents: when, to whom, at how many tokens, and was it used"),
         "eval": (
             "features.evaluate.commands",
             "memory measured on your own history: what was found, missed, shown for nothing",
@@ -83,10 +83,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "contradictions": ("graph", "pairs of memories that cannot both hold"),
         "gaps": ("graph", "weak places: decisions without reasons, thin foundations, stale beliefs"),
         "diff": ("graph", "what the store came to believe and stopped believing between two moments"),
-        "graph": (
-            "graph",
-            "any query over the graph: chain, context, centrality, ground, revise, consolidate, ...",
-        ),
+        "graph": ("graph", "any query over the graph: chain, context, centrality, ground, revise, consolidate, ..."),
     },
     "In and out": {
         "import": ("features.transfer.commands", "read memories from a file"),
@@ -100,7 +97,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
             "features.organize.commands",
             "transcripts of agents and notes into memories; by rules, and with a model if you give one",
         ),
-        "devices": ("features.transfer.device_commands", "the devices that segments come from; trust one, or no more"),
+        "devices": ("features.serve.commands", "the devices that segments come from; trust one, or no more"),
         "backup": ("backups", "copy the live store to a new file, or keep some in a folder"),
     },
     "Care of the store": {
@@ -137,20 +134,6 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
-# What people type for some commands.
-ALIASES = {
-    "add": "remember", "search": "recall", "find": "recall", "ls": "list", "get": "show",
-    "rm": "forget", "delete": "forget",
-}  # fmt: skip
-# And for others, which no close spelling tells.
-MEANT = {
-    "note": "remember", "save": "remember", "store": "remember", "put": "remember", "ask": "recall",
-    "query": "recall", "del": "forget", "remove": "forget", "update": "correct", "change": "correct",
-    "info": "status", "where": "status", "tags": "topics", "facts": "fact", "history": "log", "revert": "undo",
-    "check": "doctor", "dump": "export", "load": "import",
-}  # fmt: skip
-# What people type to see or change settings.
-SETTINGS = ("config", "configure", "settings", "setup")
 DESCRIPTION = "Persistent memory for AI agents: one file you own."
 EPILOG = """exit codes: 0 done, 1 nothing found, 2 bad input, 3 store unavailable or damaged
 `limpet help COMMAND` says more about a command, with examples.
@@ -230,11 +213,8 @@ def _dispatch(argv: list[str]) -> int:
         return 2
     if before:
         _top_parser().parse_args(before, args)
-    name = known(name)
     command = find(name)
     parser = command_parser(name, command)
-    if parser.get_default("gone") is not None:
-        after = names.arrange(after)
     words = command.arrange(after)
     try:
         given = parser.parse_args(words, argparse.Namespace(**vars(args)))
@@ -245,11 +225,7 @@ def _dispatch(argv: list[str]) -> int:
             given = parser.parse_intermixed_args(words, args)
         except (BadInput, TypeError):
             raise error from None
-    try:
-        return command.run(given)
-    except (NotFound, BadInput) as error:
-        names.say_how_words_are_given(error, given)
-        raise
+    return command.run(given)
 
 
 def split(argv: list[str]) -> tuple[list[str], str | None, list[str]]:
@@ -263,17 +239,8 @@ def split(argv: list[str]) -> tuple[list[str], str | None, list[str]]:
     return argv, None, []
 
 
-def known(name: str) -> str:
-    """The command that a word stands for. Raises BadInput."""
-    name = ALIASES.get(name, name)
-    if name not in COMMANDS:
-        raise BadInput(f"unknown command: {name[:60]!r}", hint=_near(name))
-    return name
-
-
 def command_help(name: str) -> str:
     """What `limpet NAME --help` prints. Raises BadInput."""
-    name = known(name)
     return command_parser(name, find(name)).format_help()
 
 
@@ -308,14 +275,12 @@ def top_help() -> str:
     """What `limpet --help` prints: the commands in groups, those of every day first."""
     import textwrap
 
-    names = {new: [old for old, same in ALIASES.items() if same == new] for new in ALIASES.values()}
     lines = ["usage: limpet COMMAND ...", "", DESCRIPTION]
     for title, commands in GROUPS.items():
         lines += ["", f"{title}:"]
         for name, (_, help) in commands.items():
-            also = f" (also: {', '.join(names[name])})" if name in names else ""
             lines += textwrap.wrap(
-                help + also, (terminal_width() or 100), initial_indent=f"  {name:<16}", subsequent_indent=" " * 18
+                help, (terminal_width() or 100), initial_indent=f"  {name:<16}", subsequent_indent=" " * 18
             )
     group = argparse.ArgumentParser(add_help=False, usage=argparse.SUPPRESS, formatter_class=Formatter)
     global_options(group)
@@ -345,15 +310,6 @@ def _epilog(command: Command) -> str:
     return f"example{'s' * (len(command.example.splitlines()) > 1)}:\n" + "\n".join(
         "  " + line for line in command.example.splitlines()
     )
-
-
-def _near(name: str) -> str:
-    import difflib
-
-    if name in SETTINGS:
-        return "limpet is set up by options and LIMPET_... variables: `limpet doctor` says what holds"
-    near = [MEANT[name]] if name in MEANT else difflib.get_close_matches(name, [*COMMANDS, *ALIASES], 1)
-    return f"did you mean {near[0]}?" if near else "`limpet help` lists the commands"
 
 
 def _prepare_streams() -> None:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from ..model.dataclass import dataclass
 from ..model.errors import BadInput, StoreMissing
 from ..model.memory import KINDS, MAX_CONTENT_BYTES, ORIGINS
-from . import names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +23,10 @@ argparse._ = str  # type: ignore[attr-defined]
 
 TIME_FORMS = 'ISO 8601, a date, or words like "3 days ago"'
 _INT64 = 1 << 63
-# Characters of a message, which may repeat what was typed; how much like a name one is that is meant by it.
-MOST_SAID, NEAR = 300, 0.7
-# Arguments that may be text of several words.
-TEXTS = frozenset({"TEXT", "QUERY", "MESSAGE", "VALUE", "ABOUT", "WHAT", "CLAIM", "SITUATION", "WORDS"})
+# Characters of a message, which may repeat what was typed.
+MOST_SAID = 300
+# How help names an argument that is an id.
+ID_HELP = "an id, or its beginning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,39 +54,8 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**{"formatter_class": Formatter, "allow_abbrev": False, **given})
 
     def error(self, message: str) -> NoReturn:
-        hint = f"see `{self.prog} --help`"
-        takes = [str(action.metavar or action.dest) for action in self._actions if not action.option_strings]
-        whole = " ".join((self.prog, *takes))
-        if message.startswith("unrecognized arguments"):
-            words = message.split()[2:]
-            all_of_it = f"`{whole}` is all it takes" if takes else f"`{whole}` takes options alone"
-            too_many = "" if any(word.startswith("-") for word in words) else f"{all_of_it}; "
-            hint = self._way_out(words, takes) or too_many + hint
-        elif message.startswith("the following arguments are required") and takes:
-            hint = f"`{whole}`; {hint}"
-        for type, number in (("int", "a whole number"), ("float", "a number")):
-            name, invalid, value = message.partition(f": invalid {type} value: ")
-            if invalid:
-                message = f"{name.removeprefix('argument ')} must be {number}, not {value}"
-        raise BadInput(message if len(message) <= MOST_SAID else f"{message[:MOST_SAID]}…", hint=hint)
-
-    def _way_out(self, words: list[str], takes: list[str]) -> str | None:
-        """What to do about words that it does not take. None: it takes no others."""
-        import difflib
-
-        known = {name.lstrip("-"): name for action in self._actions for name in action.option_strings}
-        dashed = [word.split("=")[0] for word in words if word.startswith("-")]
-        for word in dashed:
-            name = word.lstrip("-")
-            if name.upper() in takes:
-                return f"{name.upper()} is given without {word}"
-            near = difflib.get_close_matches(name, known, 1, NEAR) if word.startswith("--") else []
-            if near:
-                return f"did you mean {known[near[0]]}?"
-        if TEXTS.isdisjoint(takes):
-            return None
-        text = "put `--` before text that begins with a dash" if dashed else "text of several words goes in quotes"
-        return f"see `{self.prog} --help`; {text}"
+        shown = message if len(message) <= MOST_SAID else f"{message[:MOST_SAID]}…"
+        raise BadInput(shown, hint=f"see `{self.prog} --help`")
 
 
 def terminal_width() -> int | None:
@@ -119,10 +87,12 @@ def global_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def id_argument(parser: argparse.ArgumentParser, *, gone: bool = False) -> None:
-    """An ID, or --last or --match in its place. `gone`: these also find what is no longer held."""
-    parser.add_argument("id", metavar="ID", help="an id as listings show it, or @1 to @9 of the last listing")
-    names.options(parser, gone=gone)
+def no_options(_: argparse.ArgumentParser) -> None:
+    """Add nothing: the command has the global options alone."""
+
+
+def id_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help=ID_HELP)
 
 
 def text_argument(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
@@ -275,8 +245,7 @@ def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool
 
     Where none is: `create` begins it with the first write; a --dry-run of that, and `or_empty`, get an empty one in
     memory.
-    What names memories by @3, --last or --match becomes their ids. Raises StoreMissing, other StoreErrors, NotFound,
-    BadInput.
+    Raises StoreMissing, other StoreErrors, BadInput.
     """
     import limpet
 
@@ -287,21 +256,11 @@ def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool
     try:
         if create:
             say_if_empty(args)
-        memory = limpet.Limpet(read_settings(args.store, args.scope, None), create=create, late=create)
+        return limpet.Limpet(read_settings(args.store, args.scope, None), create=create, late=create)
     except StoreMissing:
         if not or_empty:
             raise
         return limpet.open(":memory:", scope=args.scope)
-    try:
-        scope = names.resolve(args, memory)
-    except BaseException:
-        memory.close()
-        raise
-    if scope is None:
-        return memory
-    memory.close()
-    print(f"in {scope}: what follows on it, `undo` too, takes --scope {scope}", file=sys.stderr)
-    return limpet.open(args.store, scope=scope)
 
 
 def say_if_empty(args: argparse.Namespace) -> None:

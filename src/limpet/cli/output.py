@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..history.view import Node
     from ..model.encode import JsonForm
     from ..model.memory import Memory
+    from ..rank.interval import Interval
     from ..rank.trace import Trace
     from ..recall.answer import Item, Recall
     from ..recall.explain import Explanation, LeftOut
@@ -256,6 +257,14 @@ def in_a_line(one: Memory | Node | Item | LeftOut) -> str:
     return " ".join(printable(valued(one.key, one.content)).split())
 
 
+def percent(rate: Interval) -> str:
+    return f"{rate.value * 100:.0f} % (95 %: {rate.low * 100:.0f} to {rate.high * 100:.0f} %)"
+
+
+def points(lift: Interval) -> str:
+    return f"{lift.value * 100:+.0f} points (95 %: {lift.low * 100:+.0f} to {lift.high * 100:+.0f})"
+
+
 def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -341,28 +350,37 @@ def _why(why: Trace) -> None:
     line(f"{MARGIN}{paint('score =', BOLD)} sum {total:+.3f}{factors}")
 
 
-def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False, numbered: bool = False) -> None:
-    """One memory a line: id, kind, day, state if it is not active, text, topics. On a terminal cut to its width, and
-    where it is `numbered` with the names @1 to @9 before it; `scopes`: with the scope of each."""
-    width = terminal_width() if sys.stdout.isatty() else None
+def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False) -> None:
+    """Print one memory a line: id, kind, day, state if it is not active, its scope with `scopes`, text, topics."""
     names = memory.abbreviate([one.id for one in found])
     size = max(map(len, names), default=0)
     is_cut = False
-    for number, (one, name) in enumerate(zip(found, names, strict=True), 1):
+    for one, name in zip(found, names, strict=True):
         text = in_a_line(one)
         text += "".join("  #" + printable(topic) for topic in one.topics)
         if state := state_of(one):
             text = f"[{state}] {text}"
         if scopes:
             text = f"{one.scope}: {text}"
-        mark = "" if width is None or not numbered else f"@{number} " if number < 10 else "   "
-        head = f"{mark}{name:<{size}}  {one.kind:<10}  {day(one.valid_from)}  "
-        most = max(11, width - len(head)) if width else CHARACTERS_PER_LINE
-        is_cut = is_cut or len(text) > most
-        shown = f"{paint(f'{name:<{size}}', YELLOW)}  {paint(f'{one.kind:<10}', CYAN)}"
-        line(f"{paint(mark, DIM)}{shown}  {day(one.valid_from)}  {cut(text, most)}")
+        is_cut |= entry(f"{name:<{size}}", f"{one.kind:<10}  {day(one.valid_from)}", text)
     if is_cut:
         words("some are cut: `limpet show ID` has all of one")
+
+
+def entry(short: str, what: str, text: str, before: str = "", *, most: int = CHARACTERS_PER_LINE) -> bool:
+    """Print a line of a list: `before`, short id, what it is, text. The text is cut to the width of a terminal, to
+    `most` characters in a pipe. Return whether it was cut."""
+    width = terminal_width() if sys.stdout.isatty() else None
+    if width:
+        most = max(11, width - len(before) - len(short) - len(what) - 4)
+    line(f"{before}{paint(short, YELLOW)}  {paint(what, CYAN)}  {cut(text, most)}")
+    return len(text) > most
+
+
+def detail(name: str, value: str) -> None:
+    """Print a line under an entry: a name and what it is; nothing for ""."""
+    if value:
+        line(f"{MARGIN}{paint(f'{name:<12}', DIM)} " + printable(value).replace("\n", f"\n{MARGIN}{'':<13}"))
 
 
 def state_of(one: Memory) -> str:
@@ -424,6 +442,18 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
     for row in rows:
         line("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def answer_table(
+    args: Namespace, name: str, found: Sequence[Any], columns: Sequence[str], row: Callable[[Any], list[str]], none: str
+) -> None:
+    """Answer with a list: {name: [...]} in JSON, else a row each; `none` in words where it is empty."""
+    if args.json:
+        object_line({name: [one.as_dict() for one in found]})
+    elif found:
+        table(columns, [row(one) for one in found])
+    else:
+        words(none)
 
 
 _STATUS_STYLE = {"ok": "green", "warn": "yellow", "fail": "bold red"}

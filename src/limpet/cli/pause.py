@@ -13,7 +13,7 @@ from ..folders import beside, is_there, shown
 from ..model.clock import parse_duration
 from ..model.errors import BadInput, LimpetError
 from . import output
-from .options import Command
+from .options import Command, no_options
 
 HERE = "only in this folder and below, by a file .limpet that says so"
 
@@ -37,10 +37,6 @@ def _ignore_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("patterns", nargs="*", metavar="PATTERN", help="words, or a path with * or ?; none: show what is ignored")
     add("--remove", action="store_true", help="no longer ignore them")
-
-
-def _no_options(_: ArgumentParser) -> None:
-    pass
 
 
 def _pause(args: Namespace) -> int:
@@ -190,5 +186,5 @@ COMMANDS = {
     "resume": Command(_resume_options, _resume, "limpet resume"),
     "incognito": Command(_incognito_options, _incognito, "limpet incognito"),
     "ignore": Command(_ignore_options, _ignore, "limpet ignore '*.env' 'project nightjar'"),
-    "status": Command(_no_options, _status, "limpet status"),
+    "status": Command(no_options, _status, "limpet status"),
 }

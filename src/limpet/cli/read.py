@@ -1,4 +1,4 @@
-"""Commands that look: recall, show, list, related, count, stats."""
+"""Commands that look: recall, show, list, related, count, stats, prepare."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..model.dataclass import replace
 from ..model.errors import BadInput, counted
 from ..model.memory import GLOBAL_SCOPE
 from ..store.records import MOST_LISTED, StoreStats
-from . import names, output
+from . import output
 from .options import TIME_FORMS, Command, filter_options, filters, given_text, id_argument, open_store
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
-    from ..model.memory import Memory
+    from ..history.threads import Thread
     from ..recall.answer import Item, Recall
     from ..recall.sessions import SessionRecall
 
@@ -32,10 +32,7 @@ NOTHING, UNSEEN = 1, 3  # as of a StoreError: docs/reference/settings.md promise
 def _recall_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("query", metavar="QUERY", help="what you want to know, in your own words")
-    add(
-        "-k", "-n", "--limit", dest="k", type=int, metavar="COUNT",
-        help="how many memories at most, or sessions (default: 10; sessions: 5)",
-    )  # fmt: skip
+    add("-k", type=int, metavar="COUNT", help="how many memories at most, or sessions (default: 10; sessions: 5)")
     add("--sessions", action="store_true", help="sessions in place of memories, each with its best three as evidence")
     filter_options(parser)
     add("--as-of", metavar="TIME", help=f"what was true then: {TIME_FORMS} (default: now)")
@@ -91,7 +88,6 @@ def _recall(args: Namespace) -> int:
         from .receipt import asked_language
 
         asked_language(given["query"], read_settings(args.store, args.scope, None).embedder)
-    _number(args, "recall", found.items)
     return 0 if found.items else _code(found)
 
 
@@ -152,19 +148,6 @@ def _of_another_scope(args: Namespace, items: Sequence[Item]) -> None:
             elsewhere(memory, args)
 
 
-def _number(args: Namespace, command: str, found: Sequence[Memory | Item]) -> None:
-    """What was shown to a person has the names @1, @2, ... from now on."""
-    if not args.json:
-        from ..settings import read_settings
-
-        names.note(
-            read_settings(args.store, args.scope, None).path,
-            command,
-            [one.id for one in found],
-            [one.scope for one in found],
-        )
-
-
 def _recalled_by_server(args: Namespace, given: dict[str, Any]) -> tuple[Recall, list[str]] | None:
     """The answer of a running limpet process that has the embedder loaded, if there is one."""
     from ..recall.answer import Recall
@@ -211,7 +194,7 @@ def _list_options(parser: ArgumentParser) -> None:
         help="created, updated, used (last) or uses (how often); the newest or most comes first (default: created)",
     )  # fmt: skip
     add("--ascending", action="store_true", help="the oldest or least first")
-    add("--limit", "-k", "-n", type=int, default=50, metavar="COUNT", help="how many on a page (default: 50)")
+    add("--limit", type=int, default=50, metavar="COUNT", help="how many on a page (default: 50)")
     add("--cursor", metavar="CURSOR", help="go on where the page that gave this cursor ended")
 
 
@@ -225,7 +208,7 @@ def _list(args: Namespace) -> int:
             for one in page.memories:
                 output.object_line(one.as_dict())
         else:
-            output.listed(page.memories, memory, scopes=args.all_scopes, numbered=True)
+            output.listed(page.memories, memory, scopes=args.all_scopes)
             days = [output.day(one.valid_from) for one in page.memories]
             if args.sort == "created" and days != sorted(days, reverse=not args.ascending):
                 output.words("the dates say since when each holds; the order is that in which they were stored")
@@ -233,12 +216,11 @@ def _list(args: Namespace) -> int:
             from .elsewhere import elsewhere, nothing
 
             (elsewhere if page.memories else nothing)(memory, args)
-    _number(args, "list", page.memories)
     if page.cursor and args.json:
         sys.stdout.flush()
         print(output.encode({"cursor": page.cursor}), file=sys.stderr)
     elif page.cursor:
-        whole = f"-n {count} shows all, " if count <= MOST_LISTED else ""
+        whole = f"--limit {count} shows all, " if count <= MOST_LISTED else ""
         output.words(
             f"{len(page.memories):,} of {counted(count, 'memory')}; {whole}the same command with this the next:"
         )
@@ -258,7 +240,6 @@ def _related(args: Namespace) -> int:
     output.recalled(found, short, as_json=args.json)
     if not found.items and not args.json:
         output.words(found.note)
-    _number(args, "related", found.items)
     return 0
 
 
@@ -284,32 +265,8 @@ def _count(args: Namespace) -> int:
 
 def _stats_options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--quality",
-        action="store_true",
-        help="how much of this scope is weak, stale, orphaned, unsupported, contradicted",
-    )
-    parser.add_argument(
         "--usefulness", action="store_true", help="what agents were shown, what it cost, and how much of it was used"
     )
-
-
-def _quality(args: Namespace) -> int:
-    from ..history.quality import MEANS
-
-    with open_store(args) as memory:
-        found = memory.graph.quality()
-        short = {one.id: memory.abbreviate([one.id])[0] for several in found.examples.values() for one in several}
-    if args.json:
-        output.object_line(found.as_dict())
-        return 0
-    output.line(f"{counted(found.held, 'memory')} held to be true")
-    for name, count in found.counts.items():
-        output.line("")
-        output.line(f"{output.paint(f'{name} {count:,}', output.BOLD)}  {MEANS[name]}")
-        for one in found.examples[name]:
-            text = output.in_a_line(one)[:100]
-            output.line(f"  {output.paint(short[one.id], output.YELLOW)}  {one.kind}  {text}")
-    return 0
 
 
 def _listing_options(parser: ArgumentParser) -> None:
@@ -319,52 +276,38 @@ def _listing_options(parser: ArgumentParser) -> None:
 def _topics(args: Namespace) -> int:
     with open_store(args) as memory:
         found = memory.topics(limit=args.limit)
-    if args.json:
-        output.object_line({"topics": [one.as_dict() for one in found]})
-    elif found:
-        output.table(["topic", "memories"], [[one.topic, f"{one.count:,}"] for one in found])
-    else:
-        output.words("no memory has a topic")
+    output.answer_table(
+        args, "topics", found, ["topic", "memories"], lambda one: [one.topic, f"{one.count:,}"], "no memory has a topic"
+    )
     return 0
 
 
 def _threads(args: Namespace) -> int:
     with open_store(args) as memory:
         found = memory.threads(limit=args.limit)
-    if args.json:
-        output.object_line({"threads": [one.as_dict() for one in found]})
-        return 0
-    for one in found:
-        goals = f", {counted(len(one.goals), 'open goal')}" if one.goals else ""
-        output.line(
-            f"#{output.printable(one.topic)}  {counted(len(one.sessions), 'session')}, "
-            f"{counted(one.memories, 'memory')}, "
-            f"{output.day(one.began_at)} to {output.day(one.last_at)}{goals}"
-        )
-        for text in output.wrapped(" ".join(one.content.split())):
-            output.line(text)
-    if not found:
-        output.words("no topic has memories of two sessions")
+
+    def row(one: Thread) -> list[str]:
+        counts = [f"{count:,}" for count in (len(one.sessions), one.memories, len(one.goals))]
+        return [one.topic, *counts, output.day(one.began_at), output.day(one.last_at), output.cut(one.content, 60)]
+
+    columns = ["topic", "sessions", "memories", "open goals", "from", "to", "latest"]
+    output.answer_table(args, "threads", found, columns, row, "no topic has memories of two sessions")
     return 0
 
 
 def _entities(args: Namespace) -> int:
     with open_store(args) as memory:
         found = memory.entities(limit=args.limit)
-    if args.json:
-        output.object_line({"entities": [one.as_dict() for one in found]})
-    elif found:
-        output.table(["name", "kind", "memories"], [[one.name, one.kind, f"{one.count:,}"] for one in found])
-    else:
-        output.words("no memory names anything")
+    output.answer_table(
+        args, "entities", found, ["name", "kind", "memories"], lambda one: [one.name, one.kind, f"{one.count:,}"],
+        "no memory names anything",
+    )  # fmt: skip
     return 0
 
 
 def _stats(args: Namespace) -> int:
-    if args.quality:
-        return _quality(args)
     if args.usefulness:
-        from .usefulness import usefulness
+        from .journal import usefulness
 
         return usefulness(args)
     with open_store(args) as memory:
@@ -403,7 +346,59 @@ def _stat_rows(stats: StoreStats, path: str) -> list[list[str]]:
     ]
 
 
+# -- the brief of an agent
+
+# How long a brief at the command line may take; a cold embedder needs most of it.
+BRIEF_DEADLINE_MS = 2_000.0
+
+
+def _prepare_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "message",
+        metavar="MESSAGE",
+        nargs="?",
+        default="",
+        help="what the agent was asked; - reads stdin; may be empty",
+    )
+    add("--budget", type=int, metavar="TOKENS", help="fit the brief into so many tokens (default: 1500)")
+    add("--full", action="store_true", help="also the newest, the most used, what was not seen for long, and counts")
+    add("--session", metavar="NAME", help="the agent's own session: its news is left out")
+    add(
+        "--deadline-ms", type=float, default=BRIEF_DEADLINE_MS, metavar="MS",
+        help="answer with what is there after so many milliseconds (default: 2000)",
+    )  # fmt: skip
+    add("--lexical", action="store_true", help="words only: no embedder, fastest")
+
+
+def _prepare(args: Namespace) -> int:
+    message = given_text(args.message) if args.message else ""
+    with open_store(args) as memory:
+        brief = memory.prepare(
+            message,
+            budget_tokens=args.budget,
+            full=args.full,
+            session=args.session,
+            deadline_ms=args.deadline_ms,
+            lexical_only=args.lexical,
+        )
+    if args.json:
+        output.object_line(brief.as_dict())
+        return 0
+    sys.stdout.write(output.printable(brief.text()))
+    for signal in brief.missing:
+        output.words(f"without {signal}: {brief.notes.get(signal, 'no reason given')}")
+    if not brief.items:
+        output.words("nothing to say")
+    elif brief.truncated:
+        output.words(f"more was found than fits into {brief.budget_tokens} tokens")
+    return 0
+
+
 COMMANDS = {
+    "prepare": Command(
+        _prepare_options, _prepare, 'limpet prepare "the deploy hangs" --budget 800\nlimpet prepare --full'
+    ),
     "recall": Command(
         _recall_options,
         _recall,
@@ -423,5 +418,5 @@ COMMANDS = {
     "topics": Command(_listing_options, _topics, "limpet topics --limit 20"),
     "threads": Command(_listing_options, _threads, "limpet threads"),
     "entities": Command(_listing_options, _entities, "limpet entities --json"),
-    "stats": Command(_stats_options, _stats, "limpet stats --json\nlimpet stats --quality\nlimpet stats --usefulness"),
+    "stats": Command(_stats_options, _stats, "limpet stats --json\nlimpet stats --usefulness"),
 }

@@ -8,13 +8,27 @@ from collections.abc import Collection, Iterable, Sequence
 
 from ..folders import beside
 from ..model.dataclass import replace
-from ..model.errors import BadInput, NotFound, counted
+from ..model.errors import NotFound, counted
 from ..model.ids import parse_id, short_id
 from ..model.memory import GLOBAL_SCOPE, valued
 from ..settings import DEFAULT_EMBEDDER
-from . import names
 from .options import terminal_width
-from .output import CYAN, DIM, GREEN, MARGIN, YELLOW, cut, line, moment, object_line, paint, printable, short_ids, words
+from .output import (
+    CYAN,
+    GREEN,
+    MARGIN,
+    YELLOW,
+    cut,
+    entry,
+    line,
+    moment,
+    object_line,
+    paint,
+    printable,
+    short_ids,
+    table,
+    words,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +62,6 @@ def receipt(done: Receipt, memory: Limpet, *, as_json: bool, gone: str = "", nam
         new = memory.get(done.id) if done.status == "created" and done.id else None
         _done(done, memory, new, gone)
         if new is not None:
-            names.note_stored(memory.path, new.id, memory.scope)
             if named:
                 _first(new, memory)
             _language(new, memory)
@@ -105,17 +118,9 @@ def untagged(before: Memory, memory: Limpet) -> str:
 
 def _first(new: Memory, memory: Limpet) -> None:
     """A word on the first memory of a scope, beside others: its name may be mistyped."""
-    if new.scope == GLOBAL_SCOPE:
-        return
-    # Most often the newest say that it is not: counting takes longer.
-    if any(one.scope == new.scope and one.id != new.id for one in memory.list(limit=BEFORE)):
-        return
     counts = memory.in_all_scopes().count_by("scope", all_states=True)
-    if len(counts) > 1 and counts.get((new.scope,)) == 1:
-        import difflib
-
-        near = difflib.get_close_matches(new.scope, [name for (name,) in counts if name != new.scope], 1)
-        words(f"the first memory of {new.scope}" + (f"; there is {near[0]} too" if near else ""))
+    if new.scope != GLOBAL_SCOPE and len(counts) > 1 and counts.get((new.scope,)) == 1:
+        words(f"the first memory of {new.scope}")
 
 
 def just_read(memory: Limpet, given: dict[str, Any], text: Any) -> str:
@@ -139,7 +144,7 @@ def _done(done: Receipt, memory: Limpet, new: Memory | None, gone: str) -> None:
     changes = operation.changes if operation else ()
     # The id of an item of the review list is no memory's: it is about that of the first change.
     id = done.id if not changes or any(one.id == done.id for one in changes) else changes[0].id
-    text = _subject(operation) if operation else _content(memory, id, keyed=True) if id else ""
+    text = _subject(operation) if operation else _content(memory, id) if id else ""
     called = short([*([id] if id else []), *(one.id for one in changes)], memory)
     name = called[id] if id else ""
     line(f"{paint(done.status, GREEN)} {paint(name, YELLOW)}  {quoted(text, len(done.status) + len(name) + 3)}")
@@ -161,17 +166,17 @@ def _done(done: Receipt, memory: Limpet, new: Memory | None, gone: str) -> None:
 
 
 def effects(several: Sequence[Effect], called: dict[str, str]) -> None:
-    """A line for each, in columns."""
-    shown = several[:CHANGES]
-    width = max((len(_what(one)) for one in shown), default=0)
-    for one in shown:
-        head = f"{MARGIN}{_what(one):<{width}}  {called.get(one.id, one.id)}  "
-        line(
-            f"{MARGIN}{paint(f'{_what(one):<{width}}', CYAN)}  {paint(called.get(one.id, one.id), YELLOW)}  "
-            + quoted(valued(one.key, one.text), len(head))
-        )
+    """A line for each."""
+    _rows([(called.get(one.id, one.id), _what(one), valued(one.key, one.text)) for one in several[:CHANGES]])
     if len(several) > CHANGES:
         line(f"{MARGIN}and {counted(len(several) - CHANGES, 'more change')}")
+
+
+def _rows(rows: Sequence[tuple[str, str, str]]) -> None:
+    """Short id, what became of it, and text: a line for each, in columns."""
+    width = max((len(what) for _, what, _ in rows), default=0)
+    for name, what, text in rows:
+        entry(name, f"{what:<{width}}", " ".join(printable(text).split()), MARGIN, most=QUOTED)
 
 
 def _what(one: Effect) -> str:
@@ -188,7 +193,7 @@ def _by(one: Effect, memory: Limpet) -> str:
     if other is None:
         return ""
     [name] = memory.abbreviate([other])
-    return f" by {paint(name, YELLOW)}  {quoted(_content(memory, other, keyed=True), len(name) + 20)}"
+    return f" by {paint(name, YELLOW)}  {quoted(_content(memory, other), len(name) + 20)}"
 
 
 def quoted(text: str, taken: int) -> str:
@@ -208,18 +213,6 @@ def undone_by(operation: str | None, scopes: Collection[str] = ()) -> None:
         words(f"`limpet undo` takes it all back; later, `limpet undo {event}`")
 
 
-def undo_of(event: str, memory: Limpet) -> str:
-    """The undo that a redo of this operation takes back. Raises NotFound, BadInput."""
-    (meant,) = memory.log(event=event)
-    if meant.verb == "undo":
-        return meant.id
-    if meant.undone:
-        for one in memory.log(limit=10_000):
-            if one.verb == "undo" and one.of == meant.id and not one.undone:
-                return one.id
-    raise BadInput(f"{event} was not undone", hint="`limpet log` marks what was")
-
-
 def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     """What an undo or a redo did: to which operation, and how each memory stands now."""
     whole = memory.in_all_scopes()  # of a move, what was moved is in another scope now
@@ -236,20 +229,16 @@ def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     line(f"{paint(verb, GREEN)} {which}  {did}  {quoted(_subject(before), len(head))}")
     shown = [one for one in receipts if one.id][:CHANGES]
     called = short([one.id for one in shown], memory)
-    rows = [(called[one.id], one.reason or "", _content(memory, one.id, keyed=True)) for one in shown]
-    width = max((len(how) for _, how, _ in rows), default=0)
-    for name, how, text in (row for row in rows if row[1]):
-        line(f"{MARGIN}{paint(name, YELLOW)}  {how:<{width}}  {quoted(text, len(name) + width + 7)}")
+    _rows([(called[one.id], one.reason, _content(memory, one.id)) for one in shown if one.reason])
     if len(receipts) > len(shown):
         line(f"{MARGIN}and {counted(len(receipts) - len(shown), 'more memory')}")
     words("`limpet redo` does it again" if verb == "undone" else "`limpet undo` takes it back")
 
 
-def _content(memory: Limpet, id: str, *, keyed: bool = False) -> str:
-    """`keyed`: as people read it."""
+def _content(memory: Limpet, id: str) -> str:
     try:
         one = memory.get(id)
-        return valued(one.key if keyed else None, one.content)
+        return valued(one.key, one.content)
     except NotFound:  # a session's mark, an item of the review list
         return ""
 
@@ -260,20 +249,15 @@ def _subject(one: Operation) -> str:
 
 
 def log(found: Sequence[Operation]) -> None:
-    """A line an operation, the newest first."""
-    width = max((len(one.verb) for one in found), default=0)
-    by = max((len(one.origin) for one in found), default=0)
-    size = max((len(one.short) for one in found), default=0)
-    blank = "        " if any(one.undone for one in found) else ""
+    """A row an operation, the newest first."""
+    rows = []
     for one in found:
-        mark = blank if not one.undone else "redone  " if one.verb == "undo" else "undone  "
+        mark = "" if not one.undone else "redone" if one.verb == "undo" else "undone"
         of = f"of {short_id(parse_id(one.of), ())}: " if one.of else ""
         more = f" and {one.count - 1} more" if one.verb in ("remember", "archive") and one.count > 1 else ""
-        head = f"{one.short:<{size}}  {moment(one.at)}  {one.verb:<{width}}  {one.origin:<{by}}  {mark}"
-        line(
-            f"{paint(f'{one.short:<{size}}', YELLOW)}  {moment(one.at)}  {paint(f'{one.verb:<{width}}', CYAN)}  "
-            f"{one.origin:<{by}}  {paint(mark, DIM)}{quoted(of + _subject(one), len(head) + len(more))}{more}"
-        )
+        text = cut(" ".join((of + _subject(one)).split()), QUOTED) + more
+        rows.append([one.short, moment(one.at), one.verb, one.origin, mark, text])
+    table(["id", "when", "what", "by", "", "text"], rows)
 
 
 def short(ids: Iterable[str], memory: Limpet) -> dict[str, str]:

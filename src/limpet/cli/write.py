@@ -1,4 +1,4 @@
-"""Commands that change what is believed: remember, edit, tag, correct, retract, undo and their kin."""
+"""Commands that change what is believed, or erase it: remember, edit, tag, correct, retract, undo, purge."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from ..model.errors import BadInput, counted
-from ..model.memory import KINDS
-from . import names, output
+from ..model.memory import KINDS, valued
+from . import output
 from . import receipt as each_receipt
 from .options import (
     TIME_FORMS,
@@ -19,6 +19,7 @@ from .options import (
     decode,
     given_text,
     id_argument,
+    no_options,
     open_store,
     pair,
     statement,
@@ -26,7 +27,7 @@ from .options import (
     text_argument,
     vectors_option,
 )
-from .receipt import just_read, receipt, with_reason
+from .receipt import just_read, quoted, receipt, with_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from ..api import Limpet
     from ..remember.write import Receipt
+    from ..store.records import Scan
 
 # Lines of a batch that are stored in one transaction.
 BATCH_LINES = 1_000
@@ -67,7 +69,7 @@ def _remember(args: Namespace) -> int:
         raise BadInput("--no-vectors belongs to --batch: one statement waits for no vector anyway")
     text = given_text(args.text)
     with open_store(args, create=True) as memory:
-        given = statement(args)  # what @1 names is an id from here on
+        given = statement(args)
         told = just_read(memory, given, text)
         done = with_reason(memory.remember(text, id=args.id, **given), told)
         return receipt(done, memory, as_json=args.json, named=args.scope is not None)
@@ -249,7 +251,7 @@ def _correct_options(parser: ArgumentParser) -> None:
 def _correct(args: Namespace) -> int:
     text = given_text(args.text)
     with open_store(args) as memory:
-        given = statement(args)  # as above
+        given = statement(args)
         told = just_read(memory, given, text)
         done = memory.correct(args.id, text, why=args.why, **given)
         return receipt(with_reason(done, told), memory, as_json=args.json)
@@ -262,7 +264,7 @@ def _retract_options(parser: ArgumentParser) -> None:
 
 def _retract(args: Namespace) -> int:
     if args.why is None:
-        raise BadInput("--why is needed", hint=f"`limpet forget {names.as_typed(args.id)}` needs no reason")
+        raise BadInput("--why is needed", hint=f"`limpet forget {args.id}` needs no reason")
     with open_store(args) as memory:
         return receipt(memory.retract(args.id, args.why), memory, as_json=args.json)
 
@@ -281,7 +283,6 @@ def _forget_options(parser: ArgumentParser) -> None:
     add("--before", metavar="TIME", help=f"those stored before then: {TIME_FORMS}")
     add("--meta", action="append", metavar="K=V", help="those with this value in their metadata")
     add("--match", metavar="WORDS", help="those whose text, or key, has all of these words, whole")
-    add("--last", action="store_true", help="in place of ID: the memory stored last")
     add("--why", metavar="TEXT", default="forgotten", help="why; stays with them (default: forgotten)")
     add(
         "--confirm",
@@ -296,8 +297,6 @@ def _forget(args: Namespace) -> int:
         "topics": args.topic or (), "kind": args.kind or (), "session": args.session, "before": args.before,
         "metadata": dict(pair(word) for word in args.meta or ()), "match": args.match,
     }  # fmt: skip
-    if args.last:
-        args.ids = [*args.ids, names.LAST]
     chosen = any(given.values())
     only_shown = args.dry_run or (chosen and not args.confirm)
     with open_store(args) as memory:
@@ -353,16 +352,9 @@ def _undo(args: Namespace) -> int:
     return 0
 
 
-def _redo_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "event", metavar="OP", nargs="?",
-        help="an operation of `limpet log` that was undone, or the undo of it (default: what was undone last)",
-    )  # fmt: skip
-
-
 def _redo(args: Namespace) -> int:
     with open_store(args) as memory:
-        receipts = memory.redo() if args.event is None else memory.undo(each_receipt.undo_of(args.event, memory))
+        receipts = memory.redo()
         if args.json:
             output.object_line({"redone": [one.as_dict() for one in receipts]})
         else:
@@ -401,7 +393,7 @@ def _feedback(args: Namespace) -> int:
     if args.json:
         output.object_line(found.as_dict())
     else:
-        told = each_receipt.quoted(output.in_a_line(found), len(name) + len(args.verdict) + 9)
+        told = quoted(output.in_a_line(found), len(name) + len(args.verdict) + 9)
         output.line(f"noted {name}: {args.verdict}  {told}")
         other = "not_useful" if args.verdict == "useful" else "useful"
         output.words(f"`limpet undo` does not take this back; `limpet feedback {name} {other}` weighs against it")
@@ -412,7 +404,77 @@ def _of_id(verb: str, example: str) -> Command:
     return Command(id_argument, partial(_change, verb), example)
 
 
+STILL_READ = (
+    "a process still reads the state from before: the bytes in the log go when it has ended, by `limpet work` or any "
+    "running server"
+)
+
+
+def _purge_options(parser: ArgumentParser) -> None:
+    id_argument(parser)
+    add = parser.add_argument
+    add("--confirm", action="store_true", help="do it; without this only what would go is shown")
+    add("--all-wordings", action="store_true", help="also the memories that it replaced or that were merged with it")
+    add("--quoting", action="store_true", help="also other memories that hold its words")
+    add("--copies", action="store_true", help="also in backups, exports and segments that the store knows of")
+    add("--prove", action="store_true", help="search the files for its words, byte by byte, and print the result")
+    add("--wait", type=float, default=10.0, metavar="SECONDS", help="for processes that still read it (default: 10)")
+
+
+def _purge(args: Namespace) -> int:
+    with open_store(args) as memory:
+        before = memory.get(args.id)
+        report = memory.purge(
+            before.id, confirm=args.confirm, dry_run=not args.confirm, all_wordings=args.all_wordings,
+            quoting=args.quoting, copies=args.copies, prove=args.prove, wait=args.wait,
+        )  # fmt: skip
+        [name] = memory.abbreviate([before.id])
+    if args.json:
+        output.object_line(report.as_dict())
+        return 0
+    standing = "" if before.state == "active" else f"{before.state}, "
+    extent = f"{standing}versions: {report.versions}, ledger events: {report.events}"
+    if before.state == "purged":
+        output.line(f"purged already {name}")
+    elif report.purged:
+        output.line(f"purged {name} ({extent})")
+        output.line(output.MARGIN + quoted(valued(before.key, before.content), len(output.MARGIN)))
+    else:
+        output.line(f"would purge {name} ({extent})")
+        for line in output.wrapped(valued(before.key, before.content)):
+            output.line(line)
+        output.words("nothing was erased; --confirm erases it for good, which cannot be undone")
+    for one in report.also:
+        output.line(f"with it {output.short_ids(one)}")
+    for one in report.quoted:
+        output.words(f"its words are also in {output.short_ids(one)}: --quoting purges that too")
+    for one in report.wordings:
+        output.words(f"said otherwise in {output.short_ids(one)}, which stays readable: --all-wordings purges that too")
+    for path in report.copies:
+        output.words(f"{path} holds it, or may: --copies erases it there")
+    if report.proof is not None:
+        _proof(report.proof)
+    if report.beyond and report.purged:
+        output.words(report.beyond)
+    if report.waits:
+        output.words(STILL_READ)
+    return 0
+
+
+def _proof(scan: Scan) -> None:
+    if not scan.pieces:
+        output.words("its text is too short, or gone: there is nothing to search the files for")
+        return
+    output.line(f"searched {counted(scan.files, 'file')}, {scan.bytes:,} bytes, "
+                f"for {counted(scan.pieces, 'piece')} of it: {sum(scan.found.values())} found")  # fmt: skip
+    for path, count in scan.found.items():
+        output.line(f"  {path}: {count}")
+    for path in scan.unread:
+        output.line(f"  {path} could not be read")
+
+
 COMMANDS = {
+    "purge": Command(_purge_options, _purge, "limpet purge 7rk2qm --confirm --prove"),
     "remember": Command(
         _remember_options,
         _remember,
@@ -424,16 +486,9 @@ COMMANDS = {
     "pin": _of_id("pin", "limpet pin 7rk2qm"),
     "unpin": _of_id("unpin", "limpet unpin 7rk2qm"),
     "correct": Command(
-        _correct_options,
-        _correct,
-        'limpet correct 7rk2qm "The limit is 1000 a minute" --why "gateway upgraded"\n'
-        'limpet correct --match "staging limit" "The limit is 1000 a minute"',
+        _correct_options, _correct, 'limpet correct 7rk2qm "The limit is 1000 a minute" --why "gateway upgraded"'
     ),
-    "retract": Command(
-        _retract_options,
-        _retract,
-        'limpet retract @3 --why "it was a rumour"\nlimpet retract --last --why "a typo"',
-    ),
+    "retract": Command(_retract_options, _retract, 'limpet retract 7rk2qm --why "it was a rumour"'),
     "forget": Command(
         _forget_options,
         _forget,
@@ -444,7 +499,7 @@ COMMANDS = {
     "reach": _of_id("reach", "limpet reach 7rk2qm"),
     "promote": _of_id("promote", "limpet promote 7rk2qm"),
     "undo": Command(_undo_options, _undo, "limpet undo\nlimpet undo 7rk2qm"),
-    "redo": Command(_redo_options, _redo, "limpet redo\nlimpet redo 7rk2qm"),
+    "redo": Command(no_options, _redo, "limpet redo"),
     "log": Command(_log_options, _log, "limpet log --limit 5"),
-    "feedback": Command(_feedback_options, _feedback, "limpet feedback @1 useful"),
+    "feedback": Command(_feedback_options, _feedback, "limpet feedback 7rk2qm useful"),
 }

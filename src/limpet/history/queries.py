@@ -17,7 +17,6 @@ from .consolidate import Consolidation, consolidate
 from .diff import Diff, diff
 from .gaps import Gaps, gaps
 from .names import EntityCount, Topic, named, topics
-from .quality import Quality, quality
 from .threads import Thread, threads
 from .timeline import Chain, Timeline, around, chain, found_along, of_key
 from .view import View, check_count
@@ -185,14 +184,6 @@ class History:
         chosen = (kind,) if isinstance(kind, str) else check_list("kind", kind)
         with self._context.store.snapshot():
             return gaps(view, kinds=chosen, limit=limit)
-
-    def quality(self, *, limit: int = 3, as_of: Time = None, known_at: Time = None) -> Quality:
-        """How much of what is held is weak, stale, alone, unsupported or contradicted; `limit` examples of each."""
-        if isinstance(limit, bool) or not 0 <= limit <= MAX_LIMIT:
-            raise BadInput(f"limit must be from 0 to {MAX_LIMIT}, not {limit!r}")
-        view = self._view(as_of, known_at)
-        with self._context.store.snapshot():
-            return quality(view, limit=limit)
 
     def centrality(
         self, *, types: Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None

@@ -87,25 +87,23 @@ class AmbiguousId(BadInput):
 
     code = "ambiguous_id"
 
-    def __init__(
-        self, said: str, candidates: list[str], *, texts: Sequence[tuple[str, str]] = (), hint: str | None = None
-    ) -> None:
+    def __init__(self, said: str, candidates: list[str], *, texts: Sequence[tuple[str, str]] = ()) -> None:
         self.said, self.candidates = said, candidates
         self.texts = [(id, " ".join(text.split())) for id, text in texts] or [(id, "") for id in candidates]
         several = [f"{id} {text[:60]}".rstrip() for id, text in self.texts[:10]]
         shown = "; ".join(several) + ("; ..." if len(self.texts) > 10 else "")
-        super().__init__(f"{said!r} names several memories: {shown}", hint=hint or "give the id of the one you mean")
+        super().__init__(f"{said!r} names several memories: {shown}", hint="give the id of the one you mean")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _ambiguous, (self.said, self.candidates, self.texts, self.hint)
+        return _ambiguous, (self.said, self.candidates, self.texts)
 
     def as_dict(self) -> dict[str, object]:
         return super().as_dict() | {"candidates": self.candidates}
 
 
-def _ambiguous(said: str, candidates: list[str], texts: Sequence[tuple[str, str]], hint: str | None) -> AmbiguousId:
+def _ambiguous(said: str, candidates: list[str], texts: Sequence[tuple[str, str]]) -> AmbiguousId:
     """As pickle makes it anew."""
-    return AmbiguousId(said, candidates, texts=texts, hint=hint)
+    return AmbiguousId(said, candidates, texts=texts)
 
 
 class ChangedSince(BadInput):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..model.dataclass import replace
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id
-from ..model.memory import STATES, Memory, valued
+from ..model.memory import STATES, Memory
 from ..store.records import MOST_LISTED, Filter, Page
 
 TYPE_CHECKING = False
@@ -63,34 +63,6 @@ def count_by(context: Context, where: Filter, by: Sequence[str], *, all_states: 
     if not by or len(set(by)) < len(by) or not set(by) <= COUNTED_BY:
         raise BadInput(f"cannot count by {', '.join(by) or 'nothing'}", hint=f"by {', '.join(sorted(COUNTED_BY))}")
     return context.store.listings.count_by(_listed(context, where, all_states), by)
-
-
-def matching(context: Context, words: str, *, all_states: bool, whole: bool) -> builtins.list[Memory]:
-    import re
-
-    from ..text.whole_words import stand
-
-    wanted = words.casefold().split()
-    if not wanted:
-        raise BadInput("no words given")
-    where = context.filter()
-    where = replace(where, states=STATES) if all_states else where
-    # SQL compares only ASCII whatever its case: the longest such piece narrows it down, the rest is compared here. No
-    # piece holds a mark: beside a text stand the words of its key.
-    pieces = re.findall("[0-9A-Za-z]+", words) or re.findall(r"[^\W_]+", words) or wanted
-    literal = max(pieces, key=len)
-    search = context.store.search
-    found = {one.num for one in search.candidates(search.substring(literal, where, limit=1_000_000), where)}
-    now = context.now()
-    several = [
-        context.as_read(one)
-        for one in context.store.memories.by_rows(sorted(found, reverse=True))
-        if all_states or one.valid_to_us is None or one.valid_to_us > max(now, one.valid_from_us)
-    ]
-    phrase = stand(wanted, beginning=not whole)
-    as_said = [one for one in several if phrase(valued(one.key, one.content))]
-    tests = [stand([word], beginning=not whole) for word in wanted]
-    return as_said or [one for one in several if all(test(valued(one.key, one.content)) for test in tests)]
 
 
 def abbreviate(context: Context, ids: Sequence[str], *, items: bool) -> builtins.list[str]:

@@ -36,7 +36,7 @@ def fact(context: Context, key: str, *, as_of: Time, known_at: Time) -> Fact:
         found = holding(values, instant)
         if found is not None:
             return as_fact(context.as_read(found))
-    raise NotFound(f"no value of {key} holds then" if at or known else f"no value of {key}", hint=_near(context, key))
+    raise NotFound(f"no value of {key} holds then" if at or known else f"no value of {key}")
 
 
 def fact_history(context: Context, key: str, *, known_at: Time) -> list[Fact]:
@@ -45,7 +45,7 @@ def fact_history(context: Context, key: str, *, known_at: Time) -> list[Fact]:
     for values in _values(context, key, context.time(known_at)):
         if values:
             return [as_fact(context.as_read(one)) for one in values]
-    raise NotFound(f"no value of {key}", hint=_near(context, key))
+    raise NotFound(f"no value of {key}")
 
 
 def end_fact(context: Context, key: str, *, at: Time, why: str | None, origin: str | None) -> Receipt:
@@ -64,7 +64,7 @@ def end_fact(context: Context, key: str, *, at: Time, why: str | None, origin: s
             values = writer.reads.memories.keyed(context.scope, renamed)
         held = holding(values, instant)
         if held is None:
-            raise NotFound(f"no value of {key} holds then in {context.scope}", hint=_near(context, key))
+            raise NotFound(f"no value of {key} holds then in {context.scope}")
         if instant <= held.valid_from_us:
             raise BadInput(f"{key} began to hold only then", hint=f"limpet retract {held.id}")
         waits = proposed(writer, held, origin)
@@ -87,15 +87,6 @@ def _values(context: Context, key: str, known: int | None) -> list[list[Memory]]
             values = context.store.memories.keyed(scope, renamed, known_at=known)
         found.append(values)
     return found
-
-
-def _near(context: Context, key: str) -> str | None:
-    """Keys that are spelled like this one."""
-    import difflib
-
-    known = sorted({one for scope in (context.scope, GLOBAL_SCOPE) for one in context.store.memories.keys(scope)})
-    near = [one for one in difflib.get_close_matches(key, known, 4, 0.6) if one != key]
-    return f"keys like it: {', '.join(near)}" if near else None
 
 
 def session_start(context: Context, name: str | None, *, title: str | None) -> SessionRow:

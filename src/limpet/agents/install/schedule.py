@@ -66,9 +66,7 @@ def kind_here(home: Path) -> str:
         return "systemd"
     if shutil.which("crontab"):
         return "cron"
-    raise BadInput(
-        "neither systemd, launchd nor cron was found", hint="let your scheduler run `limpet organize --once`"
-    )
+    raise BadInput("neither systemd, launchd nor cron was found", hint="let your scheduler run `limpet organize`")
 
 
 def plan(kind: str, seconds: int, argv: Sequence[str], home: Path) -> Timer:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .service import Evaluation
 
 MISSES = 10
-# Characters of a message or a memory that a line shows, and of the bar that a hit rate is drawn as.
-LINE, BAR = 90, 12
+# Characters of a message or a memory that a line shows.
+LINE = 90
 
 
 def _options(parser: ArgumentParser) -> None:
@@ -78,14 +78,12 @@ def _show(found: Evaluation, short: list[str]) -> None:
     else:
         _headline(first, first.hit_rate)
     _heading("Compared")
-    output.table(
-        ["", "found", "", "points to limpet", "shown", "for nothing", "tokens"], [_way(one) for one in found.ways]
-    )
+    output.table(["", "found", "points to limpet", "shown", "for nothing", "tokens"], [_way(one) for one in found.ways])
     for title, name, several in (("By client", "client", found.by_client), ("By kind", "kind", found.by_kind)):
         if len(several) > 1:
             _heading(title)
             rows = [[key or "not told", *_figures(one)] for key, one in several.items()]
-            output.table([name, "found", "", "shown", "for nothing", "tokens"], rows)
+            output.table([name, "found", "shown", "for nothing", "tokens"], rows)
     if found.misses:
         _heading("Missed")
         for one, id in zip(found.misses, short, strict=True):
@@ -98,18 +96,14 @@ def _show(found: Evaluation, short: list[str]) -> None:
 def _headline(figures: Figures, rate: Interval) -> None:
     output.line(
         f"Something that the store knew would have helped {_times(figures.needs)}; "
-        f"it was found {_times(figures.found)}: {_percent(rate)}."
+        f"it was found {_times(figures.found)}: {output.percent(rate)}."
     )
     if figures.told_again:
         output.line(
             f"You had to tell it again {_times(figures.told_again)}; of these it was found {_times(figures.spared)}."
         )
-    judged = figures.useful + figures.for_nothing
-    if judged:
-        output.line(
-            f"Shown for nothing: {figures.for_nothing:,} of {judged:,} that can be judged, "
-            f"{figures.tokens_for_nothing:,} of {figures.tokens:,} tokens."
-        )
+    if figures.useful + figures.for_nothing:
+        output.line(f"Shown for nothing: {figures.tokens_for_nothing:,} of {figures.tokens:,} tokens.")
 
 
 def _heading(text: str) -> None:
@@ -118,32 +112,28 @@ def _heading(text: str) -> None:
 
 
 def _way(one: WayFigures) -> list[str]:
-    found, bar, *rest = _figures(one.figures)
+    found, *more = _figures(one.figures)
     beside = ""
     if one.difference is not None:
-        low, high = one.difference.low * 100, one.difference.high * 100
-        beside = f"{one.difference.value * 100:+.0f} ({low:+.0f} to {high:+.0f})"
-    if one.name == "the earlier run":
-        rest = ["", "", ""]
-    return [one.name, found, bar, beside, *rest]
+        value, low, high = (
+            round(part * 100) for part in (one.difference.value, one.difference.low, one.difference.high)
+        )
+        beside = f"{value:+} ({low:+} to {high:+})"
+    return [one.name, found, beside, *(["", "", ""] if one.name == "the earlier run" else more)]
 
 
 def _figures(one: Figures) -> list[str]:
-    rate = one.hit_rate.value if one.hit_rate else 0.0
-    full = round(rate * BAR)
-    found = f"{one.found:,} of {one.needs:,}" + (f", {rate * 100:.0f} %" if one.hit_rate else "")
-    bar = "█" * full + "·" * (BAR - full)
+    found = f"{one.found:,} of {one.needs:,}" + (f", {one.hit_rate.value * 100:.0f} %" if one.hit_rate else "")
     judged = one.useful + one.for_nothing
-    idle = f"{one.for_nothing:,} of {judged:,}" if judged else "-"
-    return [found, bar, f"{one.shown:,}", idle, f"{one.tokens:,}"]
+    return [found, f"{one.shown:,}", f"{one.for_nothing:,} of {judged:,}" if judged else "-", f"{one.tokens:,}"]
 
 
 def _miss(one: Miss, id: str) -> None:
     how = "told" if one.told_again else "used"
-    output.line(f"  {id}  {output.cut(_plain(one.content), LINE)}")
-    output.line(f"      asked   {output.moment(one.at)}  {output.cut(_plain(one.prompt), LINE - 25)}")
-    output.line(f"      {how:<7} {', '.join(output.printable(word) for word in one.words)}".rstrip())
-    output.line(f"      why     {one.why}")
+    output.entry(id, how, _plain(one.content), most=LINE)
+    output.detail("asked", f"{output.moment(one.at)}  {output.cut(_plain(one.prompt), LINE - 25)}")
+    output.detail("words", ", ".join(one.words))
+    output.detail("why", one.why)
 
 
 def _plain(text: str) -> str:
@@ -155,12 +145,9 @@ def _told(one: HoldoutReport) -> list[str]:
     if one.lift is None:
         lines.append("Nothing was held out to compare with: what was used may have been known anyway.")
     else:
-        said = f"{one.lift.value * 100:+.0f} points (95 %: {one.lift.low * 100:+.0f} to {one.lift.high * 100:+.0f})"
-        shown, held = (_count(side.used, side.judged) for side in (one.drawn, one.withheld))
+        shown, held = (f"{side.used:,} of {side.judged:,}" for side in (one.drawn, one.withheld))
         sides = f"{shown} that were shown, {held} held out"
-        lines.append(f"Used of what was randomised: {sides}. Lift: {said}.")
-        if one.lift.low <= 0 <= one.lift.high:
-            lines.append("That is too few to say that showing changes anything.")
+        lines.append(f"Used of what was randomised: {sides}. Lift: {output.points(one.lift)}.")
     if not one.needed:
         lines.append("Too little was judged yet to say how many sessions it takes to know.")
     for need in one.needed:
@@ -172,10 +159,6 @@ def _told(one: HoldoutReport) -> list[str]:
     return lines
 
 
-def _count(used: int, judged: int) -> str:
-    return f"{used:,} of {judged:,}"
-
-
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times" if count else "never"
 
@@ -184,10 +167,6 @@ def _round(count: int) -> int:
     """To two digits: it is an estimate."""
     digits = max(0, len(str(count)) - 2)
     return round(count, -digits)
-
-
-def _percent(rate: Interval) -> str:
-    return f"{rate.value * 100:.0f} % (95 %: {rate.low * 100:.0f} to {rate.high * 100:.0f} %)"
 
 
 COMMANDS = {

@@ -1,4 +1,4 @@
-"""The command of the Markdown copy: mirror init, sync, status, watch, read."""
+"""The command of the Markdown copy: mirror init, sync, status, watch."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ if TYPE_CHECKING:
     from ...api import Limpet
     from .report import MirrorReport
 
-ACTIONS = ("init", "sync", "status", "watch", "read")
 # What people get to see one by one; --json has all.
 SHOWN = 20
 
 
 def _options(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("action", metavar="ACTION", choices=ACTIONS,
+    add("action", metavar="ACTION", choices=("init", "sync", "status", "watch"),
         help="init: make a folder a mirror of this scope; sync: bring both together; status: what sync would do; "
-        "watch: sync at every change; read: one topic as Markdown")  # fmt: skip
+        "watch: sync at every change")  # fmt: skip
     add("where", metavar="DIR", nargs="?",
-        help="the folder (without it: every mirror of this scope); with read: the topic")  # fmt: skip
+        help="the folder (without it: every mirror of this scope)")  # fmt: skip
     add("--author", choices=ORIGINS, metavar="ORIGIN",
         help="with init: the origin of what files say, unless one names its own (default: user)")  # fmt: skip
     add("--index-bytes", type=int, metavar="BYTES", help="with init: the longest MEMORY.md may be (default: 10240)")
@@ -43,11 +42,9 @@ def _run(args: Namespace) -> int:
         raise BadInput("--forget belongs to sync")
     if args.full and args.action not in ("sync", "status"):
         raise BadInput("--full belongs to sync and status")
-    if args.where is None and args.action in ("init", "read"):
-        raise BadInput(f"{args.action} needs a {'folder' if args.action == 'init' else 'topic'}")
+    if args.where is None and args.action == "init":
+        raise BadInput("init needs a folder")
     with open_store(args, create=args.action == "init" and _holds_notes(args.where)) as memory:
-        if args.action == "read":
-            return _read(memory, args)
         if args.action == "init":
             made = memory.mirror_init(
                 args.where, author=args.author or "user", index_bytes=args.index_bytes, with_global=args.with_global
@@ -71,15 +68,6 @@ def _holds_notes(folder: str) -> bool:
         return any(name.endswith(".md") for name in os.listdir(folder))  # noqa: PTH208
     except (OSError, ValueError):
         return False
-
-
-def _read(memory: Limpet, args: Namespace) -> int:
-    text = memory.read_topic(args.where)
-    if args.json:
-        output.object_line({"topic": args.where, "text": text})
-    else:
-        output.line(output.printable(text).rstrip("\n"))
-    return 0
 
 
 def _watch(memory: Limpet, folders: list[str], args: Namespace) -> int:
@@ -126,6 +114,4 @@ def _report(done: MirrorReport, *, would: bool) -> None:
         output.words(f"... and {len(done.left) - SHOWN:,} more; --json lists all")
 
 
-COMMANDS = {
-    "mirror": Command(_options, _run, "limpet mirror init ./memory\nlimpet mirror status\nlimpet mirror sync"),
-}
+COMMANDS = {"mirror": Command(_options, _run, "limpet mirror init ./memory\nlimpet mirror status\nlimpet mirror sync")}

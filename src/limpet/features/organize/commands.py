@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from argparse import ArgumentParser, Namespace
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from .report import OrganizeReport
 
 MODELS = "LIMPET_ORGANIZER"
-SHORTEST_PAUSE_SECONDS = 10
 
 
 def _options(parser: ArgumentParser) -> None:
@@ -39,11 +37,9 @@ def _options(parser: ArgumentParser) -> None:
         help="store nothing and ask no model; say what would be stored, what it would cost",
     )
     vectors_option(parser)
-    add("--once", action="store_true", help="one pass, then end; so it is without --every")
     add(
         "--every", metavar="TIME",
-        help="30m, 6h, 1d: have this machine's scheduler (systemd, launchd or cron) do it from now on; off: no longer. "
-        "A number alone: go on in this process, with a pause of so many seconds between passes",
+        help="30m, 6h, 1d: have this machine's scheduler (systemd, launchd or cron) do it from now on; off: no longer",
     )  # fmt: skip
     add("--no-summaries", action="store_true", help="no episodes for days and months")
     add(
@@ -61,23 +57,13 @@ def _options(parser: ArgumentParser) -> None:
 
 
 def _run(args: Namespace) -> int:
-    if args.once and args.every is not None:
-        raise BadInput("--once and --every contradict each other")
     if args.every is None:
         return organize(args)
     from ...agents.install.schedule import is_schedule
 
-    if is_schedule(args.every):
-        return _schedule(args)
-    try:
-        pause = float(args.every)
-    except ValueError:
-        raise BadInput(f"--every {args.every[:20]!r} is no time", hint="such as 30m, 6h or 1d, or off") from None
-    if not pause >= SHORTEST_PAUSE_SECONDS:
-        raise BadInput(f"--every must be {SHORTEST_PAUSE_SECONDS} seconds or more")
-    while True:
-        organize(args)
-        time.sleep(pause)
+    if not is_schedule(args.every):
+        raise BadInput(f"--every {args.every[:20]!r} is no time", hint="such as 30m, 6h or 1d, or off")
+    return _schedule(args)
 
 
 def _schedule(args: Namespace) -> int:
@@ -111,7 +97,7 @@ def _pass_line(args: Namespace) -> list[str]:
     store = args.store or os.environ.get("LIMPET_STORE")
     line = [*program(), *(["--store", absolute(store)] if store else [])]
     line += ["--scope", args.scope] if args.scope else []
-    line += ["organize", "--once", *(str(Path(one).absolute()) for one in args.paths)]
+    line += ["organize", *(str(Path(one).absolute()) for one in args.paths)]
     for name in ("client", "model"):
         line += [word for one in getattr(args, name) or () for word in (f"--{name}", one)]
     line += [
@@ -229,8 +215,8 @@ COMMANDS = {
     "organize": Command(
         _options,
         _run,
-        "limpet organize ~/.claude/projects --dry-run\nlimpet organize --client all --once\n"
+        "limpet organize ~/.claude/projects --dry-run\nlimpet organize --client all\n"
         "limpet organize --client all --every 6h\nlimpet organize --every off\n"
         "limpet organize notes --model openai:qwen3,url=http://localhost:11434/v1",
-    ),
+    )
 }

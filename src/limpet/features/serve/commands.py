@@ -1,4 +1,4 @@
-"""Commands for a team: the server, and the tokens of those who may use it."""
+"""Commands for a team: the server, the tokens of those who may use it, and the devices that are trusted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from ...cli import output
-from ...cli.options import Command
+from ...cli.options import Command, open_store
 from ...model.clock import MICROSECONDS_PER_SECOND, format_time, parse_duration
 from ...model.errors import BadInput, counted, package_missing
 
@@ -79,15 +79,14 @@ def _token(args: Namespace) -> int:
     if args.action == "create":
         return _create(args, tokens)
     found = tokens.grants() if args.action == "list" else tokens.revoke(args.name)
-    if args.json:
-        output.object_line({"tokens": [one.as_dict() for one in found]})
-    elif args.action == "revoke":
+    if args.action == "revoke" and not args.json:
         output.line(f"revoked: {counted(len(found), 'token')}")
-    else:
-        rows = [
-            [one.id, one.name, one.role, " ".join(one.scopes), _until(one.expires_at, one.revoked_at)] for one in found
-        ]
-        output.table(["id", "name", "role", "scopes", "holds"], rows)
+        return 0
+    output.answer_table(
+        args, "tokens", found, ["id", "name", "role", "scopes", "holds"],
+        lambda one: [one.id, one.name, one.role, " ".join(one.scopes), _until(one.expires_at, one.revoked_at)],
+        "there are no tokens",
+    )  # fmt: skip
     return 0
 
 
@@ -115,7 +114,40 @@ def _create(args: Namespace, tokens: Tokens) -> int:
     return 0
 
 
+def _devices_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "action", metavar="ACTION", nargs="?", choices=("list", "trust", "distrust"), default="list",
+        help="list (default); trust ID: it may also correct, replace and purge what others said; distrust ID",
+    )  # fmt: skip
+    parser.add_argument("id", metavar="ID", nargs="?", help="an id or its beginning; all: also devices that come")
+
+
+def _devices(args: Namespace) -> int:
+    if (args.id is None) != (args.action == "list"):
+        raise BadInput(f"{args.action} takes {'no' if args.id else 'the'} id of a device", hint="see `limpet devices`")
+    with open_store(args, create=args.action != "list") as memory:
+        if args.action == "list":
+            found = memory.devices()
+        else:
+            count = memory.trust_device(args.id, trusted=args.action == "trust")
+    if args.action == "list":
+        output.answer_table(
+            args, "devices", found, ["device", "trusted", "segments"],
+            lambda one: [one.id, "this one" if one.own else "yes" if one.trusted else "no", f"{one.segments:,}"],
+            "no device is known",
+        )  # fmt: skip
+        return 0
+    if args.json:
+        output.object_line({"trusted": args.action == "trust", "devices": count})
+    else:
+        output.line(f"{args.action}ed: {counted(count, 'known device')}")
+        if args.action == "trust":
+            output.words("what it said of what others said comes with the next `limpet import segments`")
+    return 0
+
+
 COMMANDS = {
+    "devices": Command(_devices_options, _devices, "limpet devices\nlimpet devices trust 3f2a"),
     "serve": Command(
         _serve_options, _serve,
         "limpet serve\nlimpet serve --listen 0.0.0.0:8766 --url https://memory.example.org --log json",

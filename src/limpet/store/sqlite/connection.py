@@ -101,9 +101,7 @@ def check_place(path: str | os.PathLike[str], *, read_only: bool) -> None:
                 hint="restore a backup; `limpet remember` begins a new store there",
             )
     elif read_only:
-        near = _stores_near(path)
-        meant = f"did you mean {near}? " if near else ""
-        raise StoreMissing(f"no store at {path}", hint=f"{meant}`limpet remember` makes one there")
+        raise StoreMissing(f"no store at {path}", hint="`limpet remember` makes one there")
     elif not os.path.isdir(folder := os.path.dirname(path) or "."):
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -125,26 +123,6 @@ def _stays_empty(path: str) -> bool:
             return True
         time.sleep(EMPTY_PAUSE_SECONDS)
     return True
-
-
-def _stores_near(path: str) -> str:
-    """What may have been meant: a file with nearly this name in that folder, else the store there is by default."""
-    import difflib
-    from pathlib import Path
-
-    from ...folders import default_path
-
-    there = Path(path)
-    try:
-        files = [
-            one.name for one in there.parent.iterdir() if one.suffix in ("", there.suffix, ".db") and one.is_file()
-        ]
-    except OSError:
-        files = []
-    similar = difflib.get_close_matches(there.name, [name for name in files if _is_sqlite(there.with_name(name))], 2)
-    default = Path(default_path())
-    stores = [there.with_name(name) for name in similar] + [default] * (default != there and _is_sqlite(default))
-    return " or ".join(str(one) for one in stores)
 
 
 def head_of(path: str | os.PathLike[str]) -> bytes:
