@@ -245,7 +245,9 @@ def command_help(name: str) -> str:
 
 
 def find(name: str) -> Command:
-    """The command of a name, its module imported."""
+    """Import the command of a name. Raises BadInput."""
+    if name not in COMMANDS:
+        raise BadInput(f"unknown command: {name[:60]!r}", hint="`limpet help` lists the commands")
     home = COMMANDS[name][0]
     module = registry.part(home if home.startswith("features.") else f"cli.{home}")
     command: Command = module.COMMANDS[name]
