@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import limpet
-from limpet.agents.hooks.answer import answer
+from limpet.agents.hooks.answer import Host, answer
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS, Call
 
 from . import transcripts
@@ -166,7 +166,7 @@ class History:
     def _hook(self, client, role, session, text, say) -> None:
         event = next(name for name, one in CLIENT_ADAPTERS[client].events.items() if one == role)
         call = Call(client, event, role, session=session, text=text, folder="")
-        answer(call, say, store=str(self.path), scope=SCOPE, clock=self.clock)
+        answer(call, say, Host(str(self.path), SCOPE, self.clock))
 
     def _need(self, session: str, fact: Fact, *, plain: bool) -> None:
         self.truth.needs.append((session, fact.id in self.seen.get(session, set()), plain))

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 
 from ..folders import is_url
 from ..model.errors import BadInput
-from ..registry import part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +37,8 @@ def open_store(
 ) -> Store:  # fmt: skip
     """`late`: a file that is not there is made by the first write. Raises StoreError and its kind, BadInput."""
     if is_url(path):
+        from ..registry import part
+
         store: Store = part("features.postgres").PostgresStore(
             path, describe, read_only=read_only, durable=durable, create=create
         )
@@ -52,6 +53,8 @@ def open_store(
 def open_pen(path: str) -> Pen:
     """Raises StoreError and its kind."""
     if is_url(path):
+        from ..registry import part
+
         pen: Pen = part("features.postgres").Database(path, durable=False)
         return pen
     from .sqlite.pen import SqlitePen
@@ -81,4 +84,6 @@ def encrypt(path: str, key: str | None) -> None:
     """Give a store's file another key, or none. Raises BadInput, StoreBusy, StoreLocked, StoreError."""
     if is_url(path):
         raise BadInput("what a server keeps is the server's to encrypt", hint="encrypt the disks that its data is on")
+    from ..registry import part
+
     part("features.encryption").change_key(path, key)

@@ -24,7 +24,6 @@ from ...model.errors import (
     StoreTooNew,
 )
 from ...model.forks import OPENING
-from ...registry import part
 from ..sql.statements import latest, migrations
 
 APPLICATION_ID = 0x6C696D70  # "limp", in the file's header
@@ -170,6 +169,8 @@ def connect(path: str, *, flags: int = READ_WRITE, like: str | None = None) -> a
         wanted = is_key_given()
     if not wanted:
         return apsw.Connection(path, flags=flags)
+    from ...registry import part
+
     opened: apsw.Connection = part("features.encryption").unlocked(path, flags)
     return opened
 
