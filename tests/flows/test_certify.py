@@ -30,7 +30,7 @@ def test_the_quick_certificate_finds_nothing_and_leaves_nothing(tmp_path):
     assert [part["name"] for part in found["parts"]] == [
         "power loss", "full and failing disk", "kills", "many processes",
     ]  # fmt: skip
-    assert all(part["ok"] and part["problems"] == [] for part in found["parts"])
+    assert found["ok"] and all(part["problems"] == [] for part in found["parts"])
     power, disk, kills, together = (part["counts"] for part in found["parts"])
     assert power["faulted"] == 120 and power["lost"] == power["unopenable"] == 0
     assert sum(power[fate] for fate in FATES) == 120 and power["whole_checks"] > 20
