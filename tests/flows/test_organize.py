@@ -538,28 +538,6 @@ def test_the_command(tmp_path):
     assert run("organize", "--every", "1", *store, home=tmp_path).returncode == 2
 
 
-def test_it_goes_on_when_asked(tmp_path):
-    """A pass, a pause, and no end until somebody ends it."""
-    path = file_of("claude", tmp_path)
-    line = [
-        sys.executable,
-        "-m",
-        "limpet",
-        "organize",
-        str(path),
-        "--every",
-        "3600",
-        "--json",
-        "--store",
-        str(tmp_path / "m.db"),
-    ]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as running:
-        assert json.loads(running.stdout.readline())["new"] == 3
-        time.sleep(0.2)
-        assert running.poll() is None
-        running.kill()
-
-
 def test_the_mirror_follows(memory, tmp_path):
     """Its folder is brought up to date at the end; one that cannot be is said, and nothing fails."""
     root = tmp_path / "mirror"

@@ -33,7 +33,7 @@ BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "c
            "fact_history": "{k}", "end_fact": "{k}", "adherence": "{s}"}  # fmt: skip
 # Takes several ids at once.
 BY_IDS = {"change_several": "archive"}
-BY_WORDS = {"audit", "matching", "prepare", "read_topic", "recall", "recall_sessions", "timeline"}
+BY_WORDS = {"audit", "prepare", "read_topic", "recall", "recall_sessions", "timeline"}
 OF_ALL = {"contradictions": (), "count": (), "count_by": ("scope", "topic", "kind", "state"), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
           "sweep": (), "retention": (), "undo": (), "redo": (), "log": (), "actions": (), "exposures": (), "usefulness": (), "topics": (), "threads": (), "entities": (), "journal": (), "drop_from_journal": ([1, 2, 3],)}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
@@ -43,7 +43,7 @@ ADDS = {"note_action", "note_exposures", "remember", "remember_batch", "session_
 # Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.
 OF_A_FOLDER = {"mirror_init", "mirror_sync", "mirror_watch", "mirrors", "take_in_edits"}
 QUERIES = {"centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
-           "quality": (), "revise": (WORD,)}  # fmt: skip
+           "revise": (WORD,)}  # fmt: skip
 
 
 def shown(answer):

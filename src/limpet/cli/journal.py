@@ -60,7 +60,7 @@ def _run(args: Namespace) -> int:
         f"{counted(len(dropped.lines), 'line')} {told}" if dropped.lines else "no such line: nothing was dropped"
     )
     if dropped.lines and not dropped.erased and not args.dry_run:
-        from .write import STILL_READ
+        from .purge import STILL_READ
 
         output.words(STILL_READ)
     return 0 if dropped.lines else 1

@@ -55,7 +55,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "undo": ("write", "take back what was done last, each time one step further, or one operation of `log`"),
         "redo": ("write", "do again what was undone last"),
         "log": ("write", "what was done, the newest first: when, what, to which text, by whom"),
-        "purge": ("write", "erase a memory's content for good; a dry run unless --confirm"),
+        "purge": ("purge", "erase a memory's content for good; a dry run unless --confirm"),
     },
     "Facts, review and sessions": {
         "fact": ("beliefs", "a keyed fact: read it, set it, end it, see its history"),

@@ -79,9 +79,9 @@ def _recall(args: Namespace) -> int:
             if not found.items and not found.truncated:
                 _nothing(memory, args, found)
     found, short, left_out = _for_people(args, found, short)
-    output.recalled(
-        found, short, as_json=args.json, budget_tokens=args.budget, scopes=args.all_scopes, left_out=left_out
-    )
+    from .recall_output import recalled
+
+    recalled(found, short, as_json=args.json, budget_tokens=args.budget, scopes=args.all_scopes, left_out=left_out)
     _of_another_scope(args, found.items)
     if not found.relevant and not args.json:
         from ..settings import read_settings
@@ -117,7 +117,9 @@ def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
             if not found.sessions and not found.truncated:
                 _nothing(memory, args, found)
-    output.recalled_sessions(found, short, as_json=args.json, budget_tokens=args.budget)
+    from .recall_output import recalled_sessions
+
+    recalled_sessions(found, short, as_json=args.json, budget_tokens=args.budget)
     _of_another_scope(args, found.items)
     return 0 if found.sessions else _code(found)
 
@@ -237,7 +239,9 @@ def _related(args: Namespace) -> int:
     with open_store(args) as memory:
         found = memory.related(args.id, k=args.k)
         short = memory.abbreviate([item.id for item in found.items])
-    output.recalled(found, short, as_json=args.json)
+    from .recall_output import recalled
+
+    recalled(found, short, as_json=args.json)
     if not found.items and not args.json:
         output.words(found.note)
     return 0

@@ -26,7 +26,6 @@ from .output import (
     paint,
     printable,
     short_ids,
-    table,
     words,
 )
 
@@ -249,15 +248,14 @@ def _subject(one: Operation) -> str:
 
 
 def log(found: Sequence[Operation]) -> None:
-    """A row an operation, the newest first."""
-    rows = []
+    """A line an operation, the newest first."""
+    size, verb, by = (max(len(getattr(one, name)) for one in found) for name in ("short", "verb", "origin"))
     for one in found:
-        mark = "" if not one.undone else "redone" if one.verb == "undo" else "undone"
+        mark = "" if not one.undone else "redone  " if one.verb == "undo" else "undone  "
         of = f"of {short_id(parse_id(one.of), ())}: " if one.of else ""
         more = f" and {one.count - 1} more" if one.verb in ("remember", "archive") and one.count > 1 else ""
-        text = cut(" ".join((of + _subject(one)).split()), QUOTED) + more
-        rows.append([one.short, moment(one.at), one.verb, one.origin, mark, text])
-    table(["id", "when", "what", "by", "", "text"], rows)
+        what = f"{moment(one.at)}  {one.verb:<{verb}}  {one.origin:<{by}}"
+        entry(f"{one.short:<{size}}", what, mark + " ".join((of + _subject(one)).split()) + more, most=QUOTED)
 
 
 def short(ids: Iterable[str], memory: Limpet) -> dict[str, str]:
