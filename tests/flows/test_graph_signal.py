@@ -32,34 +32,9 @@ def places(found, id):
     return [place for place, one in enumerate(found.items, 1) if one.id == id]
 
 
-def test_a_chain_of_names_leads_to_the_answer(story):
-    memory, (_, _, answer) = story
-    (place,) = places(memory.recall(QUESTION, k=10), answer)
-    assert place <= 10
-    assert places(memory.recall(QUESTION, k=50, without=["graph"]), answer) == []
-
-
 def test_it_needs_neither_vectors_nor_a_second_recall(story):
     memory, (_, _, answer) = story
     assert places(memory.recall(QUESTION, lexical_only=True), answer)
-
-
-def test_a_chain_of_links_leads_there_too(memory):
-    memory.remember_batch({"content": text} for text in NOISE)
-    first = memory.remember("Quillbox writes through to the core").id
-    second = memory.remember("chosen in the spring", because=[first]).id
-    answer = memory.remember("tarragon, thirty grams", because=[second]).id
-    memory.work()
-    assert places(memory.recall(QUESTION, k=10), answer)
-    assert places(memory.recall(QUESTION, k=50, without=["graph"]), answer) == []
-
-
-def test_the_trace_says_how_near_it_was(story):
-    memory, (_, _, answer) = story
-    found = memory.recall(QUESTION, explain=True)
-    why = next(one.why for one in found.items if one.id == answer)
-    assert 0 < why.signals["graph"].raw < 1
-    assert why.signals["graph"].contribution > 0
 
 
 def test_a_question_of_one_hop_does_not_walk(story):

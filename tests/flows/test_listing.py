@@ -174,8 +174,8 @@ def test_a_page_says_of_how_many_it_is_and_how_the_rest_is_seen(memory, many, pa
         return capsys.readouterr()
 
     total = memory.count()
-    out, err = run("-n", "2")
+    out, err = run("--limit", "2")
     count, more = err.splitlines()
-    assert count.startswith(f"2 of {total} memories; -n {total} shows all")
-    rest = run(*more.removeprefix("more: ").split(), "-n", str(total))
+    assert count.startswith(f"2 of {total} memories; --limit {total} shows all")
+    rest = run(*more.removeprefix("more: ").split(), "--limit", str(total))
     assert len(out.splitlines()) + len(rest.out.splitlines()) == total and rest.err == ""

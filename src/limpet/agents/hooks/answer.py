@@ -97,10 +97,10 @@ def _message(call: Call, say: Say, find: Find, host: Host) -> None:
         _note(call, settings, host, "asked", asked)
         return
     from .holdout import Holdout
-    from .injected import MESSAGE_TOKENS, brief, brief_by_meaning
+    from .injected import MESSAGE_TOKENS, brief, brief_from_vectors
 
     holdout = Holdout(_session(call), settings.holdout)
-    look_up = brief if host.memory is None else brief_by_meaning
+    look_up = brief if host.memory is None else brief_from_vectors
     # Only read here: no need to wait for the disk. To close it may take a lock that another process has.
     with _open(replace(settings, durable=False), host) as memory:
         _expose(call, settings, host, look_up(memory, query, MESSAGE_TOKENS, holdout), say, asked)

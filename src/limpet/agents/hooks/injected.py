@@ -92,7 +92,7 @@ def brief(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
     return offered(found, message, memory.abbreviate, budget, holdout)
 
 
-def brief_by_meaning(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
+def brief_from_vectors(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
     """The same by meaning and by words, in a process that has its models loaded."""
     found = memory.recall(message, k=ASKED, trace=True, deadline_ms=SERVER_SECONDS * 1000, rerank=reader())
     # A process that had no time (its first question) knows less than the words tell.
