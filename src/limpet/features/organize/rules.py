@@ -26,7 +26,7 @@ from .turns import Turn
 # alone in German, and where the judge is not to be had; and from where on the judge is asked. Chosen on the tuning half
 # of tests/quality/organizer/messages.jsonl, and that of conversations.jsonl beside it.
 LINEAR = 2.0
-KEPT = {"user": 1.4, "agent": 0.5}
+KEPT = {"user": 1.62, "agent": 0.5}
 KEPT_ALONE = {"user": 0.5, "agent": 0.35}
 ASKED = -3.0
 # So much less is enough behind "for the record" and where words leave no doubt of the kind; what somebody asks to have
