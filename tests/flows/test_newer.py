@@ -75,7 +75,7 @@ def test_questions_say_which_time_they_ask_about():
 
 
 def test_what_is_told_of_the_past_is_no_sibling_of_what_holds(memory, said):
-    old, new, past = said((OLD, "2024-03-01"), (NEW, "2026-02-01"), ("We used Travis for CI", "2020-02-01"))
+    old, new, past = said((OLD, "2024-03-01"), (NEW, "2026-02-01"), ("We used to run CI on Travis", "2020-02-01"))
     memory.work()
     question = "what do we use for CI"
     assert first_two(memory, question) == [new, old]

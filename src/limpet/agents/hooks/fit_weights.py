@@ -22,5 +22,5 @@ FITS_BY_WORDS: dict[str, float] = {
     "shared": 0.5690,
 }
 # From which probability on a memory is shown, and from which share of the best one's.
-SHOWN_FROM, SHOWN_FROM_JUDGED, SHOWN_FROM_BY_WORDS = 0.4, 0.32, 0.27
+SHOWN_FROM, SHOWN_FROM_JUDGED, SHOWN_FROM_BY_WORDS = 0.4, 0.36, 0.27
 SHARE_OF_BEST = 0.7
