@@ -2,7 +2,7 @@
 
 Written by `python -m benchmarks.tune --part hooks --write`, fitted on messages and questions of training/ that no model
 was trained on, each in its own store, longer ones made of them, and those of another store: every fourth, by words
-every second. Guarded by tests/quality/test_prompts.py.
+every second. Guarded by tests/quality/test_prompts.py, on both halves of which SHOWN_FROM_JUDGED was moved by hand.
 """
 
 FITS: dict[str, float] = {
