@@ -24,7 +24,7 @@ from .turns import Turn
 
 # Log-odds of both models together, the linear one's so many times, from which a statement is kept; of the linear one
 # alone in German, and where the judge is not to be had; and from where on the judge is asked. Chosen on tuning halves
-# of tests/quality/organizer; 1.62 (1.4 before) by hand, with all of conversations.jsonl and test_organize_taken in view.
+# of tests/quality/organizer; 1.62 (1.4 before) by hand, all of conversations.jsonl and test_organize_taken in view.
 LINEAR = 2.0
 KEPT = {"user": 1.62, "agent": 0.5}
 KEPT_ALONE = {"user": 0.5, "agent": 0.35}
