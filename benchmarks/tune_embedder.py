@@ -1,7 +1,7 @@
 """All that hangs on the file of limpet's own model: its sha256, its calibration, the prototypes of the bias rules.
 
     make embedder-figures                   # of the file that is there
-    make embedder-figures MODEL=FILE.onnx   # puts another one in its place first
+    make embedder-figures MODEL=FILE.onnx   # puts another one, with the weights beside it, in its place first
 
 Prints what the thresholds on cosines (rank/constants.py) find on the tuning half, after the calibration. A text has one
 vector, alone and in a batch (1.0 in the last line).
@@ -9,7 +9,6 @@ vector, alone and in a batch (1.0 in the last line).
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 from limpet.rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE, SYNONYM_COSINE
 from limpet.remember.rules import _VECTORS
 from limpet.vectors.calibration import Calibration, measured, pairs
+from limpet.vectors.encoder import digest
 from limpet.vectors.wordpiece import DATA
 from limpet.work.keys import _phrase, _same
 from tests.quality.halves import is_held_back, read
@@ -31,11 +31,12 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 def run(model: str | None, *, held_back: bool, write: bool) -> dict[str, Any]:
     """Measure; with `write` put file, sha256, calibration and prototypes into the package. Returns the figures."""
     if model is not None and write:
-        shutil.copyfile(model, Path(DATA) / "limpet.onnx")
+        for suffix in (".onnx", ".safetensors"):
+            shutil.copyfile(Path(model).with_suffix(suffix), Path(DATA) / f"limpet{suffix}")
     figures = Path(DATA) / "limpet.json"
     known = json.loads(figures.read_text(encoding="utf-8"))
     if write:
-        known["sha256"] = hashlib.sha256((Path(DATA) / "limpet.onnx").read_bytes()).hexdigest()
+        known["sha256"] = digest(str(Path(DATA) / "limpet.safetensors"))
         _write(figures, known)
     # Imported when the sha256 stands that its fingerprint is made of.
     from limpet.vectors.embedder import load_embedder

@@ -1,4 +1,4 @@
-"""Write a trained folder as the ONNX file that the package reads (graph.py).
+"""Write a trained folder as the two files that the package reads (graph.py).
 
     python training/export.py FOLDER [FOLDER ...] OUT.onnx
     python training/export.py --judge FOLDER OUT.onnx
@@ -27,10 +27,10 @@ def main() -> int:
     options = parser.parse_args()
     judge = BertForSequenceClassification.from_pretrained
     model = judge(options.folder[0]) if options.judge else mean_of(options.folder)
-    write({name: value.float().numpy() for name, value in model.state_dict().items()}, options.out)
+    weights = write({name: value.float().numpy() for name, value in model.state_dict().items()}, options.out)
     onnx.checker.check_model(str(options.out))
-    data = options.out.read_bytes()
-    print(f"{options.out}: {len(data) / 1e6:.1f} MB, sha256 {hashlib.sha256(data).hexdigest()}")
+    data = weights.read_bytes()
+    print(f"{weights}: {len(data) / 1e6:.1f} MB, sha256 {hashlib.sha256(data).hexdigest()}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The ONNX graph of a BERT encoder: fused operators, products in 32 bits, weights stored in 8 bits.
+"""The ONNX graph of a BERT encoder: fused operators, products in 32 bits, weights stored in 8 bits in a file beside it.
 
 Every matrix is stored as int8 with one scale a column, the word table as int8 with one scale a row. The runtime
 multiplies the matrices out when it loads the file; of the word table it multiplies the rows that a text asks for. Sums
@@ -9,6 +9,7 @@ Parameters keep their names in torch, without what stands before `embeddings.` a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,6 +21,7 @@ HEADS = 12
 EPSILON = 1e-12
 MICROSOFT = "com.microsoft"  # operators of onnxruntime, fused
 STORED, SCALE = ".int8", ".scale"
+DTYPES = {TensorProto.FLOAT: "F32", TensorProto.INT8: "I8"}  # as safetensors names them
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 WORDS, POSITIONS, KINDS = (f"embeddings.{name}_embeddings.weight" for name in ("word", "position", "token_type"))
 
@@ -116,8 +118,11 @@ def _stored(values: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     return np.rint(values / scale).astype(np.int8), scale
 
 
-def write(state: Mapping[str, np.ndarray], path: Path) -> None:
-    """Write an encoder: its logits if `state` has a classifier, else the hidden states of its tokens."""
+def write(state: Mapping[str, np.ndarray], path: Path) -> Path:
+    """Write an encoder: its logits if `state` has a classifier, else the hidden states of its tokens.
+
+    `path` gets the operators; the weights go beside it, in the format safetensors. Returns the path of the weights.
+    """
     state = {name.removeprefix("model.").removeprefix("bert."): value for name, value in state.items()}
     graph = Graph(state)
     hidden = graph.encoder()
@@ -125,13 +130,38 @@ def write(state: Mapping[str, np.ndarray], path: Path) -> None:
         model = graph.model(graph.logits(hidden), "logits", ["texts", len(state["classifier.bias"])])
     else:
         model = graph.model(hidden, "last_hidden_state", ["texts", "tokens", state[WORDS].shape[1]])
+    weights = path.with_suffix(".safetensors")
+    _move_out(model, weights)
     path.write_bytes(model.SerializeToString())
+    return weights
+
+
+def _move_out(model: onnx.ModelProto, path: Path) -> None:
+    """Put the parameters into a file of their own, in 32 bits first, so that each lies at a multiple of its size."""
+    moved = [tensor for kind in DTYPES for tensor in model.graph.initializer if tensor.data_type == kind]
+    header, at = {}, 0
+    for tensor in moved:
+        end = at + len(tensor.raw_data)
+        header[tensor.name] = {
+            "dtype": DTYPES[tensor.data_type], "shape": list(tensor.dims), "data_offsets": [at, end]
+        }  # fmt: skip
+        at = end
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(b"".join([len(text).to_bytes(8, "little"), text, *(tensor.raw_data for tensor in moved)]))
+    for tensor in moved:
+        begin, end = header[tensor.name]["data_offsets"]
+        tensor.ClearField("raw_data")
+        tensor.data_location = TensorProto.EXTERNAL
+        for key, value in (("location", path.name), ("offset", 8 + len(text) + begin), ("length", end - begin)):
+            tensor.external_data.add(key=key, value=str(value))
 
 
 def read(path: Path) -> dict[str, np.ndarray]:
-    """The parameters that `write` was given, to the last bit of 8."""
-    stored = {one.name: numpy_helper.to_array(one) for one in onnx.load(path).graph.initializer}
-    state = {name: value for name, value in stored.items() if "." in name and not name.endswith((STORED, SCALE))}
+    """The parameters that `write` was given, to the last bit of 8. `path`: of the operators."""
+    loaded = onnx.load(path).graph.initializer
+    stored = {one.name: numpy_helper.to_array(one) for one in loaded if one.data_type in DTYPES}
+    state = {name: value for name, value in stored.items() if not name.endswith((STORED, SCALE))}
     for name in (name.removesuffix(STORED) for name in stored if name.endswith(STORED)):
         value = stored[name + STORED].astype(np.float32) * stored[name + SCALE]
         state[name] = value if name == WORDS else value.T

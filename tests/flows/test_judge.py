@@ -158,16 +158,13 @@ def test_a_deadline_that_leaves_no_time_does_without_it(judging):
 def test_a_damaged_file_is_done_without_and_named(judging, monkeypatch, tmp_path):
     from limpet.vectors import judge
 
-    (tmp_path / "judge.onnx").write_bytes(b"nothing")
-    monkeypatch.setattr(judge, "MODEL", tmp_path / "judge.onnx")
-    judge.shared.cache_clear()
-    try:
-        judging.remember(DEPLOYS)
-        judging.work()
-        found = judging.recall("when do deploys run?")
-        assert found.items and "judge" in found.missing and "judge.onnx" in found.notes["judge"]
-    finally:
-        judge.shared.cache_clear()
+    (tmp_path / "judge.safetensors").write_bytes(b"nothing, in more than eight bytes")
+    damaged = judge.Judge(str(tmp_path))
+    monkeypatch.setattr(judge, "shared", lambda: damaged)
+    judging.remember(DEPLOYS)
+    judging.work()
+    found = judging.recall("when do deploys run?")
+    assert found.items and "judge" in found.missing and "judge.safetensors" in found.notes["judge"]
 
 
 def test_its_features_have_a_weight():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from limpet.settings import DEFAULT_EMBEDDER
 from limpet.vectors import own
 from limpet.vectors.calibration import FITTED
 from limpet.vectors.embedder import load_embedder
+from limpet.vectors.wordpiece import DATA
 
 
 class WordEmbedder:
@@ -278,12 +280,31 @@ def test_an_embedder_that_is_unavailable_costs_no_attempts(opened, clock):
     assert opened(WordEmbedder(name="words")).work().done == 1
 
 
-def test_a_model_file_that_is_not_the_known_one_is_not_used(opened, monkeypatch):
-    monkeypatch.setattr(own, "MODEL_SHA256", "0" * 64)
-    memory = opened(own.OwnModel())
-    memory.remember("Deploys run on Friday")
+def models_in(folder):
+    """A copy of the models' files, to be damaged."""
+    for file in Path(DATA).iterdir():
+        if file.name.startswith("limpet."):
+            shutil.copy(file, folder)
+    return folder
 
-    with pytest.raises(limpet.EmbedderUnavailable, match="sha256") as error:
+
+def test_doctor_tells_of_a_model_file_that_is_not_the_known_one(opened, tmp_path):
+    weights = models_in(tmp_path) / "limpet.safetensors"
+    with weights.open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"\x55")
+    (check,) = [one for one in opened(own.OwnModel(str(tmp_path))).doctor() if one.name == "embedder"]
+    assert check.status == "warn" and "sha256" in check.message
+    assert "pip install --force-reinstall limpet" in check.hint
+
+
+@pytest.mark.parametrize("cut", [0, 7, 5_000, 20_000_000])
+def test_a_model_file_that_is_cut_off_is_not_used(opened, tmp_path, cut):
+    with (models_in(tmp_path) / "limpet.safetensors").open("r+b") as file:
+        file.truncate(cut)
+    memory = opened(own.OwnModel(str(tmp_path)))
+    memory.remember("Deploys run on Friday")
+    with pytest.raises(limpet.EmbedderUnavailable, match=r"limpet\.safetensors") as error:
         memory.work()
     assert "pip install --force-reinstall limpet" in error.value.hint
     found = memory.recall("deploys")
@@ -291,12 +312,11 @@ def test_a_model_file_that_is_not_the_known_one_is_not_used(opened, monkeypatch)
     assert found.missing == ["vector"]
 
 
-def test_our_own_model_is_part_of_the_package_and_says_what_to_do_when_it_is_gone(opened, monkeypatch, tmp_path):
-    assert own.MODEL.parent.parent == Path(own.__file__).parent
-    monkeypatch.setattr(own, "MODEL", tmp_path / "limpet.onnx")
-    memory = opened(own.OwnModel())
+def test_our_own_model_is_part_of_the_package_and_says_what_to_do_when_it_is_gone(opened, tmp_path):
+    assert Path(DATA).parent == Path(own.__file__).parent
+    memory = opened(own.OwnModel(str(tmp_path)))
     memory.remember("Deploys run on Friday")
-    with pytest.raises(limpet.EmbedderUnavailable, match=r"missing: limpet\.onnx") as error:
+    with pytest.raises(limpet.EmbedderUnavailable, match=r"missing: limpet\.safetensors") as error:
         memory.work()
     assert "pip install --force-reinstall limpet" in error.value.hint
 

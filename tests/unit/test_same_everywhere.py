@@ -70,6 +70,16 @@ def test_company_and_threads_change_nothing(monkeypatch):
     assert reader.scores(*zip(*asked, strict=True)) == pytest.approx(odds, abs=0.001)
 
 
+def test_numpy_and_the_runtime_agree():
+    """The first texts of a process are read by one, all others by the other."""
+    some, asked = texts()[::25], pairs()[::25]
+    model, reader = own.OwnModel(), judge.Judge()
+    by_numpy = np.stack([own.OwnModel().embed_query(text) for text in some])
+    odds = [judge.Judge().scores(question, [memory])[0] for question, memory in asked]
+    assert np.abs(by_numpy - model.embed_passages(some)).max() < 0.0001
+    assert reader.scores(*zip(*asked, strict=True)) == pytest.approx(odds, abs=0.001)
+
+
 def record():
     ids = [wordpiece().ids(text, own.TOKENS) for text in texts()]
     questions, memories = zip(*pairs(), strict=True)

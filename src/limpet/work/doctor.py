@@ -9,6 +9,7 @@ from ..model.errors import EmbedderUnavailable, counted
 from ..recall.semantic import SemanticSearch
 from ..store.records import ALL, Filter, Problem, is_beyond_rebuild
 from ..text.language import is_english
+from ..vectors.own import OwnModel
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -73,8 +74,9 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
         found.append(Check(name="queue", status="ok", message="empty"))
     try:
         embedder = semantic.answering()
-        where = "" if embedder.name.startswith("openai:") else ", local"
-        message = f"{embedder.name}, {embedder.dimensions} dimensions{where}"
+        if isinstance(embedder, OwnModel):
+            embedder.check()
+        message = f"{embedder.name}, {embedder.dimensions} dimensions{'' if embedder.name.startswith('openai:') else ', local'}"
         found.append(Check(name="embedder", status="ok", message=message))
         found += _vectors(store, embedder)
         found.append(_rules(embedder))

@@ -1,0 +1,224 @@
+"""A BERT encoder of the package: the first texts of a process by NumPy, all others by onnxruntime.
+
+Opening a session of onnxruntime takes as long as reading thirty texts by NumPy, and three times the memory of the file.
+A command that reads one question and ends never opens one. Both give the same values to five decimals
+(tests/unit/test_same_everywhere.py). training/graph.py writes the two files: `NAME.onnx`, the operators, and
+`NAME.safetensors`, the weights, which both map into memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os.path
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from ..model.errors import EmbedderUnavailable
+from ..model.forks import abandon, renew_in_child
+from .onnx_model import REINSTALL, padded, session_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Tensors = dict[str, np.ndarray]
+
+HEADS = 12
+EPSILON = 1e-12
+MASKED = -10_000.0  # added to the attention that padding gets, as onnxruntime does
+# A process that reads this many times stays, so a session is opened beside it; and more texts at once wait for it.
+READS_BEFORE_SESSION, TEXTS_BY_NUMPY = 4, 8
+_DTYPES = {"F32": "float32", "I8": "int8"}
+
+
+class Encoder:
+    """Reads token numbers into what the last layer makes of them. Thread-safe; opened when it is first asked."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        self.graph = os.path.join(folder, f"{name}.onnx")  # noqa: PTH118
+        self.weights = os.path.join(folder, f"{name}.safetensors")  # noqa: PTH118
+        self._tensors: Tensors = {}
+        self._session: Any = None
+        self.renew()
+        renew_in_child(self)
+
+    def renew(self) -> None:
+        """Let go of the session in the child of a fork: its threads are the parent's."""
+        self._mapping, self._opening = threading.Lock(), threading.Lock()
+        self._reads = 0
+        if self._session is not None:
+            abandon(self._session)
+            self._session = None
+
+    def load(self) -> None:
+        """Map the weights into memory, once. Raises EmbedderUnavailable: the file is missing or cut off."""
+        with self._mapping:
+            if not self.is_loaded():
+                self._tensors = _mapped(self.weights)
+
+    def is_loaded(self) -> bool:
+        return bool(self._tensors) or self._session is not None
+
+    def run(self, rows: Sequence[Sequence[int]], kinds: Sequence[Sequence[int]] | None = None) -> np.ndarray:
+        """Read texts by their tokens: the output of the graph, float32 (n, ...). Raises EmbedderUnavailable.
+
+        `kinds`: for each token 0 or 1, which of two texts it belongs to.
+        """
+        self.load()
+        feed = padded(rows, kinds)
+        tensors = self._tensors  # before the session is looked at: who opens it lets go of them
+        if self._session is None:
+            self._reads += 1
+            if len(rows) > TEXTS_BY_NUMPY:
+                self._open()
+            elif self._reads == READS_BEFORE_SESSION:
+                threading.Thread(target=self._open_beside, name="limpet-session").start()
+        if self._session is None:
+            return _by_numpy(tensors, feed)
+        output: np.ndarray = self._session.run(None, feed)[0]
+        return output
+
+    def check(self, sha256: str) -> None:
+        """Read the whole file of weights. Raises EmbedderUnavailable: it is not the one whose digest this is."""
+        if digest(self.weights) != sha256:
+            name = os.path.basename(self.weights)  # noqa: PTH119
+            raise EmbedderUnavailable(f"{name} is not the file it should be (sha256 differs)", hint=REINSTALL)
+
+    def _open(self) -> None:
+        with self._opening:
+            if self._session is None:
+                self._session = session_of(self.graph)
+                self._tensors = {}  # the runtime has them
+
+    def _open_beside(self) -> None:
+        # What is wrong with the runtime is told to whoever needs it: many texts at once.
+        with suppress(EmbedderUnavailable):
+            self._open()
+
+
+def _matrix(tensors: Tensors, name: str) -> np.ndarray:
+    import numpy as np
+
+    whole: np.ndarray = tensors[f"{name}.int8"].astype(np.float32)
+    whole *= tensors[f"{name}.scale"]
+    return whole
+
+
+def _norm(tensors: Tensors, values: np.ndarray, name: str) -> np.ndarray:
+    import numpy as np
+
+    values = values - values.mean(axis=-1, keepdims=True)
+    variance = np.einsum("xi,xi->x", values, values)[:, None] / np.float32(values.shape[-1])
+    values /= np.sqrt(variance + np.float32(EPSILON))
+    values *= tensors[f"{name}.weight"]
+    values += tensors[f"{name}.bias"]
+    return values
+
+
+def _dense(tensors: Tensors, values: np.ndarray, name: str) -> np.ndarray:
+    result: np.ndarray = values @ _matrix(tensors, f"{name}.weight")
+    result += tensors[f"{name}.bias"]
+    return result
+
+
+def _layer(tensors: Tensors, name: str, hidden: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Attention and the two products behind it, each with its sum and norm: float32 (texts * tokens, width)."""
+    import numpy as np
+
+    texts, tokens = len(mask), mask.shape[-1]
+    size = hidden.shape[1] // HEADS
+    query, key, value = (
+        _dense(tensors, hidden, f"{name}.attention.self.{part}")
+        .reshape(texts, tokens, HEADS, size)
+        .transpose(0, 2, 1, 3)
+        for part in ("query", "key", "value")
+    )
+    weights = query @ key.transpose(0, 1, 3, 2)
+    weights *= np.float32(size**-0.5)
+    weights += mask
+    weights -= weights.max(axis=-1, keepdims=True)
+    np.exp(weights, out=weights)
+    weights /= weights.sum(axis=-1, keepdims=True)
+    heads = (weights @ value).transpose(0, 2, 1, 3).reshape(hidden.shape)
+    attended = _dense(tensors, heads, f"{name}.attention.output.dense") + hidden
+    hidden = _norm(tensors, attended, f"{name}.attention.output.LayerNorm")
+    wide = _gelu(_dense(tensors, hidden, f"{name}.intermediate.dense"))
+    narrow = _dense(tensors, wide, f"{name}.output.dense") + hidden
+    return _norm(tensors, narrow, f"{name}.output.LayerNorm")
+
+
+def _by_numpy(tensors: Tensors, feed: dict[str, np.ndarray]) -> np.ndarray:
+    import numpy as np
+
+    ids = feed["input_ids"]
+    words = "embeddings.word_embeddings.weight"
+    rows = tensors[f"{words}.int8"][ids].astype(np.float32) * tensors[f"{words}.scale"][ids]
+    rows += tensors["embeddings.position_embeddings.weight"][: ids.shape[1]]
+    rows += tensors["embeddings.token_type_embeddings.weight"][feed["token_type_ids"]]
+    texts, tokens, width = rows.shape
+    hidden = _norm(tensors, rows.reshape(-1, width), "embeddings.LayerNorm")
+    mask = np.where(feed["attention_mask"] > 0, np.float32(0), np.float32(MASKED))[:, None, None, :]
+    layer = 0
+    while f"encoder.layer.{layer}.output.dense.bias" in tensors:
+        hidden = _layer(tensors, f"encoder.layer.{layer}", hidden, mask)
+        layer += 1
+    hidden = hidden.reshape(texts, tokens, width)
+    if "classifier.bias" in tensors:
+        return _dense(tensors, np.tanh(_dense(tensors, hidden[:, 0], "pooler.dense")), "classifier")
+    return hidden
+
+
+def digest(path: str) -> str:
+    """The sha256 of a file. Raises EmbedderUnavailable."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise _missing(path) from error
+
+
+def _missing(path: str) -> EmbedderUnavailable:
+    return EmbedderUnavailable(f"a model file is missing: {os.path.basename(path)}", hint=REINSTALL)  # noqa: PTH119
+
+
+def _mapped(path: str) -> Tensors:
+    """The tensors of a file in the format safetensors, by their names, mapped into memory."""
+    import numpy as np
+
+    try:
+        whole = np.memmap(path, dtype=np.uint8, mode="r")
+    except (OSError, ValueError) as error:  # an empty file cannot be mapped
+        raise _missing(path) from error
+    try:
+        start = 8 + int.from_bytes(whole[:8].tobytes(), "little")
+        header: dict[str, Any] = json.loads(whole[8:start].tobytes())
+        header.pop("__metadata__", None)
+        return {
+            name: np.ndarray(tensor["shape"], _DTYPES[tensor["dtype"]], whole[start + tensor["data_offsets"][0] :].data)
+            for name, tensor in header.items()
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        name = os.path.basename(path)  # noqa: PTH119
+        raise EmbedderUnavailable(f"{name} is damaged: {error}", hint=REINSTALL) from error
+
+
+def _gelu(values: np.ndarray) -> np.ndarray:
+    """x times the share of a normal distribution below x, with erf by Abramowitz & Stegun 7.1.26 (to 1.5e-7)."""
+    import numpy as np
+
+    half = np.abs(values)
+    half *= np.float32(0.5**0.5)
+    part = 1 / (1 + np.float32(0.3275911) * half)
+    series = np.float32(1.061405429)
+    for term in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        series = np.float32(term) + part * series
+    part *= series
+    half *= half
+    np.negative(half, out=half)
+    part *= np.exp(half, out=half)
+    part *= np.float32(0.5)
+    above: np.ndarray = np.where(values > 0, 1 - part, part)
+    above *= values
+    return above
