@@ -76,7 +76,8 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
         embedder = semantic.answering()
         if isinstance(embedder, OwnModel):
             embedder.check()
-        message = f"{embedder.name}, {embedder.dimensions} dimensions{'' if embedder.name.startswith('openai:') else ', local'}"
+        message = f"{embedder.name}, {embedder.dimensions} dimensions"
+        message += "" if embedder.name.startswith("openai:") else ", local"
         found.append(Check(name="embedder", status="ok", message=message))
         found += _vectors(store, embedder)
         found.append(_rules(embedder))
