@@ -74,11 +74,7 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
         found.append(Check(name="queue", status="ok", message="empty"))
     try:
         embedder = semantic.answering()
-        if isinstance(embedder, OwnModel):
-            embedder.check()
-        message = f"{embedder.name}, {embedder.dimensions} dimensions"
-        message += "" if embedder.name.startswith("openai:") else ", local"
-        found.append(Check(name="embedder", status="ok", message=message))
+        found.append(_model(embedder))
         found += _vectors(store, embedder)
         found.append(_rules(embedder))
         found += _languages(store, embedder)
@@ -99,6 +95,14 @@ def advice(problem: Problem) -> str:
     return (
         f"restore a backup, or {'save what can be read with `limpet export jsonl`' if beyond else '`limpet rebuild`'}"
     )
+
+
+def _model(embedder: Embedder) -> Check:
+    """What the embedder is. Raises EmbedderUnavailable: ours is not the file that it should be."""
+    if isinstance(embedder, OwnModel):
+        embedder.check()
+    where = "" if embedder.name.startswith("openai:") else ", local"
+    return Check(name="embedder", status="ok", message=f"{embedder.name}, {embedder.dimensions} dimensions{where}")
 
 
 def _vectors(store: Store, embedder: Embedder) -> list[Check]:
