@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import platform
+import random
 import statistics
 import subprocess
 import sys
@@ -38,6 +39,7 @@ NAMES = {
     "recall_without_judge": "the same without the judge",
     "prepare": "`prepare`, what a hook injects",
     "mcp_recall": "recall over MCP",
+    "mcp_recall_without_judge": "the same without the judge",
     "remember": "remember, durable",
     "python": "`python -c pass`",
     "version": "`limpet version`",
@@ -47,8 +49,10 @@ NAMES = {
     "recall_by_meaning": "`limpet recall`, loading the models",
     "recall_beside_server": "`limpet recall` beside a running server",
     "message_hook_beside_server": "message hook beside a running server",
-    "message_hook": "message hook without one",
-    "tool_hook": "tool hook",
+    "message_hook_without_judge": "the same without the judge",
+    "message_hook": "message hook without a server",
+    "tool_hook_beside_server": "tool hook beside a running server",
+    "tool_hook": "tool hook without one",
     "mcp_resident_mb": "MCP server after 60 recalls, MB",
 }
 
@@ -192,7 +196,16 @@ def measure(turns: list[dict[str, Any]], ask: Iterator[str], *, whole: bool) -> 
             )  # fmt: skip
             figures["message_hook_beside_server"] = run.median("hook", "claude", "UserPromptSubmit", stdin=message)
             figures["recall_beside_server"] = run.median("recall", "where did they go on holiday?")
+            figures["tool_hook_beside_server"] = run.median("hook", "claude", "PostToolUse", stdin=lambda: tool)
             server.close()
+            run.environment["LIMPET_JUDGE"] = "off"
+            server = run.server()
+            for question in some(8):
+                server.recall(question)
+            figures["mcp_recall_without_judge"] = spread(took([lambda q=q: server.recall(q) for q in some(RECALLS)]))
+            figures["message_hook_without_judge"] = run.median("hook", "claude", "UserPromptSubmit", stdin=message)
+            server.close()
+            del run.environment["LIMPET_JUDGE"]
             figures["python"] = run.median(whole=[sys.executable, "-c", "pass"])
             figures["version"] = run.median(whole=[run.command[0], "version"])
             figures["list"] = run.median("list", "--limit", "10")
@@ -245,6 +258,7 @@ def write(record: dict[str, Any]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, action="append", help="sizes of the store (1000, 10000)")
+    parser.add_argument("--seed", type=int, default=1, help="of the order of the questions")
     parser.add_argument("--json", metavar="OUT", help="write the figures here")
     parser.add_argument(
         "--record", action="store_true", help="keep the figures in benchmarks/results/ and write the pages"
@@ -252,7 +266,9 @@ def main() -> None:
     options = parser.parse_args()
     about = provenance()
     turns, questions = chats()
-    figures, ask = {}, iter(dict.fromkeys(questions))
+    questions = list(dict.fromkeys(questions))
+    random.Random(options.seed).shuffle(questions)  # each figure has questions about every chat
+    figures, ask = {}, iter(questions)
     for number, size in enumerate(options.turns or [1000, 10_000]):
         figures[str(size)] = measure(list(chain(turns))[:size], ask, whole=number == 0)
         print(size, json.dumps(figures[str(size)], indent=1))
