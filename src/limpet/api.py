@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from .remember.sweep import Swept
     from .remember.write import Receipt
     from .scan import HeldSecret
-    from .store.contract import Store
+    from .store import Store
     from .store.records import Action, Page, Problem, SessionRow, StoreStats
     from .vectors.embedder import Embedder
     from .work import service as work_service

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .remember.policy import ContentPolicy
     from .remember.validation import ValidStatement
     from .remember.write import Receipt, Writer
-    from .store.contract import Store
+    from .store import Store
     from .vectors.embedder import Embedder
 
     T = TypeVar("T")

@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
 
-    from .store.engines import Pen
+    from .store.sqlite.pen import Pen
 
     class Exposed(Protocol):
         """What a hook says, by the memories in it."""

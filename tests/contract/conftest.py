@@ -1,7 +1,4 @@
-"""The engines that the contract is asked of, and a scribe who writes into any of them.
-
-`store`: every engine, the reference in plain Python too. `full_store`: those that also search, queue and keep a file.
-"""
+"""The engines that the contract is asked of, and a scribe who writes into any of them."""
 
 from __future__ import annotations
 
@@ -14,18 +11,14 @@ from limpet.store.sqlite import SqliteStore
 from limpet.text.describe import describe
 from limpet.text.normalise import fingerprint
 from tests import postgres_server
-from tests.reference import ReferenceStore
 
 # All that need the server run in one process, which starts it.
 POSTGRES = pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))
-FULL_ENGINES = ("file", "memory", POSTGRES)
-ENGINES = (*FULL_ENGINES, "reference")
+ENGINES = ("file", "memory", POSTGRES)
 EVERYTHING = Filter(states=("active", "archived", "retracted"))
 
 
 def open_engine(name, tmp_path):
-    if name == "reference":
-        return ReferenceStore()
     if name == "postgres":
         if why := postgres_server.missing():
             pytest.skip(why)
@@ -42,13 +35,6 @@ def clock():
 
 @pytest.fixture(params=ENGINES)
 def store(request, tmp_path):
-    opened = open_engine(request.param, tmp_path)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture(params=FULL_ENGINES)
-def full_store(request, tmp_path):
     opened = open_engine(request.param, tmp_path)
     yield opened
     opened.close()
@@ -100,12 +86,6 @@ class Scribe:
 @pytest.fixture
 def scribe(store, clock):
     return Scribe(store, clock)
-
-
-@pytest.fixture
-def full(full_store, clock):
-    """A scribe at an engine that has everything; the store is `full.store`."""
-    return Scribe(full_store, clock)
 
 
 def mark(text, *, scope="project:api", kind="fact", speaker=None, key=None):

@@ -35,7 +35,7 @@ def size(request, monkeypatch):
         monkeypatch.setattr(postings, "READ_AT_ONCE", 3)
 
 
-@pytest.fixture(params=["reference", POSTGRES])
+@pytest.fixture(params=[POSTGRES])
 def engines(request, tmp_path, clock):
     """A scribe at SQLite and at another engine; both draw the same ids, and both have been asked once."""
     opened = [Scribe(open_engine(name, tmp_path), clock) for name in ("file", request.param)]

@@ -116,11 +116,11 @@ def test_a_long_ledger_is_read_whole_and_in_order(store, scribe):
     assert [event.seq for event in store.ledger.events(after=2_097)] == [2_098, 2_099, 2_100]
 
 
-def test_a_ledger_that_grows_while_it_is_read_is_read_on(full_store, full):
-    full.remember("one")
-    reading = full_store.ledger.events()
+def test_a_ledger_that_grows_while_it_is_read_is_read_on(store, scribe):
+    scribe.remember("one")
+    reading = store.ledger.events()
     assert next(reading).seq == 1
-    full.remember("two")
+    scribe.remember("two")
     assert [event.seq for event in reading] == [2]
 
 
@@ -208,13 +208,13 @@ def test_events_are_read_backwards_a_page_at_a_time(store, scribe):
     assert [event.content for event in (*first, *rest)] == ["three", "two", "one"]
 
 
-def test_an_event_id_is_taken_once(full_store, full):
+def test_an_event_id_is_taken_once(store, scribe):
     """The same event twice would count twice; the operation it came with is not stored."""
-    first = full.event("remembered", None, "one")
-    full.write(first)
+    first = scribe.event("remembered", None, "one")
+    scribe.write(first)
     with pytest.raises(limpet.LimpetError):
-        full.write(full.event("remembered", None, "two"), replace(first, content="three"))
-    assert [event.content for event in full_store.ledger.events()] == ["one"]
+        scribe.write(scribe.event("remembered", None, "two"), replace(first, content="three"))
+    assert [event.content for event in store.ledger.events()] == ["one"]
 
 
 # -- events of another ledger
@@ -240,17 +240,17 @@ def test_an_append_that_fails_appends_nothing(store, scribe):
     assert store.ledger.append([good]) == 1
 
 
-def test_an_appended_ledger_believes_the_same(full_store, full, tmp_path):
-    id = full.remember("one", topics=["a"], session="s", position=1)
-    full.clock.advance(hours=1)
-    edited = full.change("edited", id, "two")
-    full.clock.advance(hours=1)
-    full.undo(edited)
-    full.purge(full.remember("secret"))
+def test_an_appended_ledger_believes_the_same(store, scribe, tmp_path):
+    id = scribe.remember("one", topics=["a"], session="s", position=1)
+    scribe.clock.advance(hours=1)
+    edited = scribe.change("edited", id, "two")
+    scribe.clock.advance(hours=1)
+    scribe.undo(edited)
+    scribe.purge(scribe.remember("secret"))
     other = SqliteStore(str(tmp_path / "other.db"), describe)
 
-    assert other.ledger.append(full_store.ledger.events()) == len(list(full_store.ledger.events()))
-    ids = {event.memory for event in full_store.ledger.events()}
-    assert [other.memories.versions(one) for one in ids] == [full_store.memories.versions(one) for one in ids]
+    assert other.ledger.append(store.ledger.events()) == len(list(store.ledger.events()))
+    ids = {event.memory for event in store.ledger.events()}
+    assert [other.memories.versions(one) for one in ids] == [store.memories.versions(one) for one in ids]
     assert other.maintenance.verify() == []
     other.close()

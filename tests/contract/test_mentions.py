@@ -12,15 +12,15 @@ GATEWAY, MARA = number("payment gateway"), number("mara")
 
 
 @pytest.fixture
-def named(full_store, full):
+def named(store, scribe):
     """(store, scribe, ids): three texts, all looked at."""
     ids = {
-        "here": full.remember("PaymentGateway is slow, says Mara"),
-        "there": full.remember("PaymentGateway is quick", scope="project:web"),
-        "plain": full.remember("nothing of the kind"),
+        "here": scribe.remember("PaymentGateway is slow, says Mara"),
+        "there": scribe.remember("PaymentGateway is quick", scope="project:web"),
+        "plain": scribe.remember("nothing of the kind"),
     }
-    assert drain(full_store) == 3
-    return full_store, full, ids
+    assert drain(store) == 3
+    return store, scribe, ids
 
 
 def holders(store, thing, where=None, most=10):

@@ -84,7 +84,7 @@ def test_a_word_that_a_text_has_hundreds_of_times_is_read_as_often(both):
 def test_a_bulk_load_is_followed_by_statistics(both):
     """Plans for empty tables take minutes for what takes milliseconds. Here nothing else makes statistics."""
     scribe = both[1]
-    database = scribe.store._database
+    database = scribe.store.database
     analyzed = "SELECT last_analyze FROM pg_stat_user_tables WHERE relid = CAST('limpet_rows.posting' AS regclass)"
 
     def when():
@@ -107,7 +107,7 @@ def test_a_text_that_postgres_cannot_hold_is_refused_by_name(both):
 def test_a_deadline_ends_a_statement_and_the_snapshot_goes_on(both):
     from limpet.features.postgres.search import interrupted
 
-    database = both[1].store._database
+    database = both[1].store.database
     with both[1].store.snapshot():
         ended = True
         with interrupted(database, time.monotonic() + 0.05):
@@ -119,7 +119,7 @@ def test_a_deadline_ends_a_statement_and_the_snapshot_goes_on(both):
 
 @pytest.mark.parametrize("read", [True, False], ids=["whose rows were read", "whose rows nobody read"])
 def test_a_write_of_which_a_statement_failed_is_not_acknowledged(both, read):
-    database = both[1].store._database
+    database = both[1].store.database
     with pytest.raises(limpet.StoreError), database.writing() as con:
         con.execute("INSERT INTO scope (name) VALUES ('lost')")
         with contextlib.suppress(Exception):
@@ -130,7 +130,7 @@ def test_a_write_of_which_a_statement_failed_is_not_acknowledged(both, read):
 
 
 def test_statements_that_wait_are_run_in_their_order(both):
-    database = both[1].store._database
+    database = both[1].store.database
     with database.writing() as con:
         before = con.execute("SELECT count(*) FROM scope")
         con.execute("INSERT INTO scope (name) VALUES (?)", ("first",))
@@ -145,7 +145,7 @@ def test_statements_that_wait_are_run_in_their_order(both):
 
 
 def test_a_statement_after_one_that_failed_has_no_rows_and_says_so(both):
-    database = both[1].store._database
+    database = both[1].store.database
     with database.snapshot(), database.reading() as con:
         con.execute("SELECT 1 / 0")
         later = con.execute("SELECT name FROM scope")
@@ -161,7 +161,7 @@ def prepared_by(database, said):
 
 
 def test_what_is_asked_often_is_prepared_and_answers_as_before(both):
-    database = both[1].store._database
+    database = both[1].store.database
     made = both[1].remember("The rate limit is 100 per minute", topics=["api"])
     statement, name = "SELECT ?, ? AS asked_by_this_test", "asked_by_this_test"
     asked = [(both[1].store.memories.get(made), database.rows(statement, ("a", None)))]
@@ -175,7 +175,7 @@ def test_what_is_asked_often_is_prepared_and_answers_as_before(both):
 
 def test_what_the_server_does_not_prepare_is_sent_as_it_is(both):
     """`substr` takes an `integer`; a whole number is prepared as a `bigint`."""
-    database = both[1].store._database
+    database = both[1].store.database
     for _ in range(5):
         with database.snapshot():
             assert database.rows("SELECT substr('abc', ?)", (2,)) == [("bc",)]
@@ -183,7 +183,7 @@ def test_what_the_server_does_not_prepare_is_sent_as_it_is(both):
 
 
 def test_a_table_that_was_changed_ends_what_was_prepared(both):
-    database = both[1].store._database
+    database = both[1].store.database
 
     def ask():
         with database.writing() as con:
@@ -201,7 +201,7 @@ def test_a_table_that_was_changed_ends_what_was_prepared(both):
 
 
 def test_what_a_snapshots_beginning_gives_is_waited_for_by_the_first_read(both):
-    database = both[1].store._database
+    database = both[1].store.database
     both[1].remember("The rate limit is 100 per minute")
     with database.snapshot():
         assert database._mine.reader._con.posted and getattr(database._mine, "version", None) is None
@@ -214,7 +214,7 @@ def test_what_a_snapshots_beginning_gives_is_waited_for_by_the_first_read(both):
 
 
 def test_a_snapshot_that_could_not_begin_is_an_error_and_the_next_one_begins(both, monkeypatch):
-    database = both[1].store._database
+    database = both[1].store.database
     monkeypatch.setattr(database, "_as_tenant", "SELECT 1 / 0")
     with pytest.raises(limpet.StoreError), database.snapshot():
         database.rows("SELECT 1")
@@ -228,7 +228,7 @@ def test_a_snapshot_that_could_not_begin_is_an_error_and_the_next_one_begins(bot
 def test_no_transaction_is_left_open_by_a_snapshot_whose_end_nobody_waited_for(both):
     import psycopg
 
-    database = both[1].store._database
+    database = both[1].store.database
     with database.snapshot():
         ((pid,),) = database.rows("SELECT pg_backend_pid()")
     database.tell()

@@ -11,10 +11,10 @@ KIND = "test"
 
 
 @pytest.fixture
-def queue(full_store):
+def queue(store):
     """Three jobs, 11 to 13, due at 100."""
-    assert full_store.jobs.enqueue(KIND, [11, 12, 13], 100) == 3
-    return full_store
+    assert store.jobs.enqueue(KIND, [11, 12, 13], 100) == 3
+    return store
 
 
 def lease(store, *, limit=9, at=100, until=200, kind=KIND, worker="w"):
@@ -102,51 +102,51 @@ def test_a_job_that_failed_for_good_lies_dead_until_it_is_revived(queue):
     assert [(job.subject, job.attempts) for job in lease(queue, at=301, until=400)] == [(11, 1), (12, 1)]
 
 
-def test_a_new_text_waits_for_its_vector_and_so_does_an_edited_one(full_store, full):
-    id = full.remember("one")
-    now = full.clock.now()
-    first = body_of(full_store, id)
-    assert [job.subject for job in lease(full_store, kind="embed", at=now, until=now + 1)] == [first]
-    full_store.jobs.finish("embed", [first])
+def test_a_new_text_waits_for_its_vector_and_so_does_an_edited_one(store, scribe):
+    id = scribe.remember("one")
+    now = scribe.clock.now()
+    first = body_of(store, id)
+    assert [job.subject for job in lease(store, kind="embed", at=now, until=now + 1)] == [first]
+    store.jobs.finish("embed", [first])
 
-    full.change("pinned", id)
-    full.change("tagged", id, topics=["x"], metadata={})
-    assert full_store.jobs.backlog("embed", now) == 0
-    full.change("edited", id, "two")
-    assert [job.subject for job in lease(full_store, kind="embed", at=now, until=now + 1)] == [body_of(full_store, id)]
-
-
-def test_no_work_is_left_of_a_purged_text(full_store, full):
-    id = full.remember("one")
-    full.change("edited", id, "two")
-    full.purge(id)
-    assert full_store.jobs.backlog("embed", full.clock.now()) == 0
-    assert full_store.maintenance.stats().waiting_jobs == 0
+    scribe.change("pinned", id)
+    scribe.change("tagged", id, topics=["x"], metadata={})
+    assert store.jobs.backlog("embed", now) == 0
+    scribe.change("edited", id, "two")
+    assert [job.subject for job in lease(store, kind="embed", at=now, until=now + 1)] == [body_of(store, id)]
 
 
-def test_a_text_that_gets_the_number_of_a_purged_one_waits_as_well(full_store, full):
+def test_no_work_is_left_of_a_purged_text(store, scribe):
+    id = scribe.remember("one")
+    scribe.change("edited", id, "two")
+    scribe.purge(id)
+    assert store.jobs.backlog("embed", scribe.clock.now()) == 0
+    assert store.maintenance.stats().waiting_jobs == 0
+
+
+def test_a_text_that_gets_the_number_of_a_purged_one_waits_as_well(store, scribe):
     """The queue knows a new text by its number alone."""
-    id = full.remember("one")
-    now = full.clock.now()
-    first = body_of(full_store, id)
-    assert [job.subject for job in lease(full_store, kind="embed", at=now, until=now + 1)] == [first]
-    full.purge(id)
-    again = body_of(full_store, full.remember("two"))
-    assert [job.subject for job in lease(full_store, kind="embed", at=now, until=now + 1)] == [again]
-    assert full_store.maintenance.verify() == []
+    id = scribe.remember("one")
+    now = scribe.clock.now()
+    first = body_of(store, id)
+    assert [job.subject for job in lease(store, kind="embed", at=now, until=now + 1)] == [first]
+    scribe.purge(id)
+    again = body_of(store, scribe.remember("two"))
+    assert [job.subject for job in lease(store, kind="embed", at=now, until=now + 1)] == [again]
+    assert store.maintenance.verify() == []
 
 
-def test_a_text_is_not_given_to_a_worker_once_its_vector_came_from_elsewhere(full_store, full):
-    first, second, third = (body_of(full_store, full.remember(text)) for text in ("one", "two", "three"))
-    now = full.clock.now()
-    full_store.jobs.finish("embed", [second])
-    assert full_store.jobs.backlog("embed", now) == full_store.maintenance.stats().waiting_jobs == 2
-    assert full_store.jobs.enqueue("embed", [third], now) == 1, "asked for as well, waits once"
-    assert full_store.jobs.backlog("embed", now) == 2
-    assert [job.subject for job in lease(full_store, kind="embed", at=now, until=now + 1)] == [first, third]
+def test_a_text_is_not_given_to_a_worker_once_its_vector_came_from_elsewhere(store, scribe):
+    first, second, third = (body_of(store, scribe.remember(text)) for text in ("one", "two", "three"))
+    now = scribe.clock.now()
+    store.jobs.finish("embed", [second])
+    assert store.jobs.backlog("embed", now) == store.maintenance.stats().waiting_jobs == 2
+    assert store.jobs.enqueue("embed", [third], now) == 1, "asked for as well, waits once"
+    assert store.jobs.backlog("embed", now) == 2
+    assert [job.subject for job in lease(store, kind="embed", at=now, until=now + 1)] == [first, third]
 
 
-def test_jobs_are_stored_with_what_they_are_about_or_not_at_all(full_store, full):
+def test_jobs_are_stored_with_what_they_are_about_or_not_at_all(store, scribe):
     with pytest.raises(limpet.BadInput):
-        full.write(full.event("remembered", None, "one"), full.event("pinned", b"\x09" * 16))
-    assert full_store.maintenance.stats().waiting_jobs == 0
+        scribe.write(scribe.event("remembered", None, "one"), scribe.event("pinned", b"\x09" * 16))
+    assert store.maintenance.stats().waiting_jobs == 0

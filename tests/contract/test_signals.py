@@ -21,21 +21,21 @@ def found(store, text, where=None, **more):
     return texts_of(store, [body for body in hits if body in passing], where)
 
 
-def test_candidates_hold_what_ranking_needs(full_store, full):
-    now = full.clock.now()
-    id = full.remember(
+def test_candidates_hold_what_ranking_needs(store, scribe):
+    now = scribe.clock.now()
+    id = scribe.remember(
         "The limit is 100", kind="decision", scope="team", session="s", position=3, speaker="Ana", importance=0.75,
         confidence=0.5, pinned=True, valid_from=now - 5, origin="user",
     )  # fmt: skip
-    full_store.usage.record([id], now + 1)
+    store.usage.record([id], now + 1)
 
-    (one,) = full_store.search.candidates([body_of(full_store, id), 999, -1, 0], Filter())
+    (one,) = store.search.candidates([body_of(store, id), 999, -1, 0], Filter())
 
     assert (one.id, one.content, one.kind) == (id, "The limit is 100", "decision")
     assert (one.position, one.speaker, one.valid_from, one.labels) == (3, "Ana", now - 5, "Ana")
     assert (one.importance, bool(one.pinned), one.trust, one.stated_confidence) == (0.75, True, "user", 0.5)
     assert (one.observations, one.observed_at, one.uses, one.used_at) == (1, now, 1, now + 1)
-    assert full_store.memories.by_rows([one.num]) == [full_store.memories.get(id)]
+    assert store.memories.by_rows([one.num]) == [store.memories.get(id)]
 
 
 def test_candidates_are_those_of_the_bodies_that_pass(store, scribe):
@@ -111,16 +111,16 @@ def test_neighbours_pass_the_filter_too(store, scribe, talk):
 # -- words
 
 
-def test_words_find_texts_topics_metadata_speakers_and_dates(full_store, full):
-    full.remember("Deploys run on Friday", topics=["release-train"], metadata={"file": "zeppelin.py", "n": [4711]}, speaker="Ludwig")  # fmt: skip
-    full.remember("Something else entirely")
+def test_words_find_texts_topics_metadata_speakers_and_dates(store, scribe):
+    scribe.remember("Deploys run on Friday", topics=["release-train"], metadata={"file": "zeppelin.py", "n": [4711]}, speaker="Ludwig")  # fmt: skip
+    scribe.remember("Something else entirely")
     for query in ("deploy", "DEPLOYING", "friday", "release", "train", "zeppelin", "4711", "ludwig", "march", "2026"):
-        assert found(full_store, query)[0] == "Deploys run on Friday", query
-    assert found(full_store, "file") == [], "names of metadata are no words of it"
-    assert found(full_store, "nothing of this") == []
+        assert found(store, query)[0] == "Deploys run on Friday", query
+    assert found(store, "file") == [], "names of metadata are no words of it"
+    assert found(store, "nothing of this") == []
 
 
-def test_the_best_hit_is_the_first_and_higher_is_better(full_store, full):
+def test_the_best_hit_is_the_first_and_higher_is_better(store, scribe):
     for text in (
         "the cat sleeps",
         "the cat sleeps on the warm radiator",
@@ -128,9 +128,9 @@ def test_the_best_hit_is_the_first_and_higher_is_better(full_store, full):
         "a bird sings",
         "a fish swims",
     ):
-        full.remember(text)
-    result = full_store.search.lexical("warm radiator cat", Filter(), limit=10)
-    assert texts_of(full_store, [hit.text_id for hit in result.hits]) == [
+        scribe.remember(text)
+    result = store.search.lexical("warm radiator cat", Filter(), limit=10)
+    assert texts_of(store, [hit.text_id for hit in result.hits]) == [
         "the cat sleeps on the warm radiator",
         "the cat sleeps",
     ]
@@ -139,12 +139,12 @@ def test_the_best_hit_is_the_first_and_higher_is_better(full_store, full):
     assert result.weight == pytest.approx(sum(result.stems.values()))
 
 
-def test_a_hit_in_a_topic_counts_and_short_texts_are_stemmed_alike(full_store, full):
+def test_a_hit_in_a_topic_counts_and_short_texts_are_stemmed_alike(store, scribe):
     for text, topics in (("one thing", ["zebras"]), ("a zebra", []), ("x", []), ("y", []), ("z", [])):
-        full.remember(text, topics=topics)
-    result = full_store.search.lexical("zebra", Filter(), limit=9)
-    assert set(texts_of(full_store, [hit.text_id for hit in result.hits])) == {"one thing", "a zebra"}
-    assert full_store.search.stems(["Zebras run", ""]) == {"Zebras run": {"zebra", "run"}, "": set()}
+        scribe.remember(text, topics=topics)
+    result = store.search.lexical("zebra", Filter(), limit=9)
+    assert set(texts_of(store, [hit.text_id for hit in result.hits])) == {"one thing", "a zebra"}
+    assert store.search.stems(["Zebras run", ""]) == {"Zebras run": {"zebra", "run"}, "": set()}
     assert set(result.stems) == {"zebra"}
 
 
@@ -154,22 +154,22 @@ def test_a_hit_in_a_topic_counts_and_short_texts_are_stemmed_alike(full_store, f
      "%", "_", "\\", "é" * 500, "a" * 100_000, "cat " * 2_000, "\ud800", "東京", "😀", "body_fts", "scope"],
     ids=lambda query: ascii(query[:80]),
 )  # fmt: skip
-@pytest.mark.parametrize("full_store", ["memory"], indirect=True)
-def test_any_query_is_words_and_nothing_else(full_store, full, query):
-    full.remember("the cat sleeps")
-    full.remember("something else")
-    result = full_store.search.lexical(query, Filter(), limit=5)
-    assert set(texts_of(full_store, [hit.text_id for hit in result.hits])) <= {"the cat sleeps"}
+@pytest.mark.parametrize("store", ["memory"], indirect=True)
+def test_any_query_is_words_and_nothing_else(store, scribe, query):
+    scribe.remember("the cat sleeps")
+    scribe.remember("something else")
+    result = store.search.lexical(query, Filter(), limit=5)
+    assert set(texts_of(store, [hit.text_id for hit in result.hits])) <= {"the cat sleeps"}
     if "\ud800" not in query:
-        full_store.search.substring(query, Filter(), limit=5)
+        store.search.substring(query, Filter(), limit=5)
 
 
-def test_a_word_that_looks_like_an_engines_own_mark_is_a_word(full_store, full):
+def test_a_word_that_looks_like_an_engines_own_mark_is_a_word(store, scribe):
     for i in range(6):
-        full.remember(f"text {i} of it", scope=f"scope{i % 3}")
-    full.remember("backups go to S3", scope="scope0")
+        scribe.remember(f"text {i} of it", scope=f"scope{i % 3}")
+    scribe.remember("backups go to S3", scope="scope0")
     for query in ("s1", "s2", "s3"):
-        assert found(full_store, query) == (["backups go to S3"] if query == "s3" else [])
+        assert found(store, query) == (["backups go to S3"] if query == "s3" else [])
 
 
 FILTERED = [
@@ -186,92 +186,92 @@ FILTERED = [
 
 
 @pytest.mark.parametrize(("where", "expected"), FILTERED, ids=[str(where) for where, _ in FILTERED])
-def test_every_signal_keeps_to_its_filter(full_store, full, where, expected):
-    full.remember("api cat", topics=["pets"])
-    full.remember("web cat", scope="project:web", kind="lesson")
-    full.remember("session cat", session="s", position=1)
-    full.remember("old cat", valid_to=full.clock.now())
-    full.change("archived", full.remember("archived cat"))
-    full.change("retracted", full.remember("retracted cat"), why="x")
-    full.purge(full.remember("purged cat"))
+def test_every_signal_keeps_to_its_filter(store, scribe, where, expected):
+    scribe.remember("api cat", topics=["pets"])
+    scribe.remember("web cat", scope="project:web", kind="lesson")
+    scribe.remember("session cat", session="s", position=1)
+    scribe.remember("old cat", valid_to=scribe.clock.now())
+    scribe.change("archived", scribe.remember("archived cat"))
+    scribe.change("retracted", scribe.remember("retracted cat"), why="x")
+    scribe.purge(scribe.remember("purged cat"))
     for i in range(10):
-        full.remember(f"noise {i}", scope=f"noise{i}")
+        scribe.remember(f"noise {i}", scope=f"noise{i}")
 
     def cats(bodies):
-        return {text for text in texts_of(full_store, bodies, where) if "cat" in text}
+        return {text for text in texts_of(store, bodies, where) if "cat" in text}
 
-    assert set(found(full_store, "cat", where)) == expected
-    assert cats(full_store.search.substring("cat", where, limit=50)) == expected
-    assert cats(full_store.search.allowed(where)) == expected
-    assert cats(full_store.listings.recent(where, limit=50)) == expected
+    assert set(found(store, "cat", where)) == expected
+    assert cats(store.search.substring("cat", where, limit=50)) == expected
+    assert cats(store.search.allowed(where)) == expected
+    assert cats(store.listings.recent(where, limit=50)) == expected
 
 
-def test_words_of_the_past_are_found_there_and_only_there(full_store, full):
-    then = full.clock.now()
-    id = full.remember("the zebra sleeps")
-    full.remember("something else")
-    full.clock.advance(hours=1)
-    full.change("edited", id, "the lion sleeps")
+def test_words_of_the_past_are_found_there_and_only_there(store, scribe):
+    then = scribe.clock.now()
+    id = scribe.remember("the zebra sleeps")
+    scribe.remember("something else")
+    scribe.clock.advance(hours=1)
+    scribe.change("edited", id, "the lion sleeps")
     past = Filter(known_at=then)
 
-    assert (found(full_store, "zebra"), found(full_store, "lion")) == ([], ["the lion sleeps"])
-    assert (found(full_store, "zebra", past), found(full_store, "lion", past)) == (["the zebra sleeps"], [])
-    full.purge(id)
-    assert found(full_store, "zebra", past) == found(full_store, "lion") == []
+    assert (found(store, "zebra"), found(store, "lion")) == ([], ["the lion sleeps"])
+    assert (found(store, "zebra", past), found(store, "lion", past)) == (["the zebra sleeps"], [])
+    scribe.purge(id)
+    assert found(store, "zebra", past) == found(store, "lion") == []
 
 
-def test_changed_topics_and_metadata_are_found_at_once(full_store, full):
-    id = full.remember("a statement", topics=["before"], metadata={"x": "earlier"})
-    full.remember("something else")
-    full.change("tagged", id, topics=["after"], metadata={"x": "later"})
-    assert found(full_store, "after") == found(full_store, "later") == ["a statement"]
-    assert found(full_store, "before") == found(full_store, "earlier") == []
+def test_changed_topics_and_metadata_are_found_at_once(store, scribe):
+    id = scribe.remember("a statement", topics=["before"], metadata={"x": "earlier"})
+    scribe.remember("something else")
+    scribe.change("tagged", id, topics=["after"], metadata={"x": "later"})
+    assert found(store, "after") == found(store, "later") == ["a statement"]
+    assert found(store, "before") == found(store, "earlier") == []
 
 
-def test_a_limit_is_kept_and_filtered_hits_do_not_count(full_store, full):
+def test_a_limit_is_kept_and_filtered_hits_do_not_count(store, scribe):
     for i in range(30):
-        full.remember(f"cat number {i}", scope="project:web" if i % 3 else "project:api")
+        scribe.remember(f"cat number {i}", scope="project:web" if i % 3 else "project:api")
     for i in range(40):
-        full.remember(f"filler {i}")
+        scribe.remember(f"filler {i}")
     where = Filter(scopes=("project:api",))
-    assert len(full_store.search.lexical("cat", where, limit=4).hits) == 4
-    assert full_store.search.lexical("cat", where, limit=4).more
-    assert len(found(full_store, "cat", where)) == 10
-    assert len(full_store.search.substring("cat", where, limit=4)) == 4
-    assert len(full_store.listings.recent(where, limit=4)) == 4
+    assert len(store.search.lexical("cat", where, limit=4).hits) == 4
+    assert store.search.lexical("cat", where, limit=4).more
+    assert len(found(store, "cat", where)) == 10
+    assert len(store.search.substring("cat", where, limit=4)) == 4
+    assert len(store.listings.recent(where, limit=4)) == 4
 
 
-def test_in_a_large_store_rare_words_decide_and_filters_still_hold(full_store, full):
+def test_in_a_large_store_rare_words_decide_and_filters_still_hold(store, scribe):
     """More texts than an engine weighs by hand: the same answers as in a small one."""
-    full.write(
-        *(full.event("remembered", None, f"filler text number {i} of many", scope=f"s{i % 3}") for i in range(400))
+    scribe.write(
+        *(scribe.event("remembered", None, f"filler text number {i} of many", scope=f"s{i % 3}") for i in range(400))
     )
-    full.remember("the okapi grazes", scope="s1")
-    full.remember("the okapi sleeps", scope="s2")
-    assert sorted(found(full_store, "okapi among filler text")[:2]) == ["the okapi grazes", "the okapi sleeps"]
-    assert found(full_store, "okapi", Filter(scopes=("s1",))) == ["the okapi grazes"]
-    assert found(full_store, "okapi", Filter(scopes=("s0",))) == []
-    result = full_store.search.lexical("okapi", Filter(), limit=5)
+    scribe.remember("the okapi grazes", scope="s1")
+    scribe.remember("the okapi sleeps", scope="s2")
+    assert sorted(found(store, "okapi among filler text")[:2]) == ["the okapi grazes", "the okapi sleeps"]
+    assert found(store, "okapi", Filter(scopes=("s1",))) == ["the okapi grazes"]
+    assert found(store, "okapi", Filter(scopes=("s0",))) == []
+    result = store.search.lexical("okapi", Filter(), limit=5)
     assert result.complete and result.weight > 0
-    assert full_store.search.lexical("number", Filter(), limit=5, deadline=time.monotonic() + 60).complete
+    assert store.search.lexical("number", Filter(), limit=5, deadline=time.monotonic() + 60).complete
 
 
-def test_a_deadline_that_is_past_ends_a_search_with_what_there_is(full_store, full):
-    full.write(
-        *(full.event("remembered", None, f"some text number{i % 300} " + "and more words " * 20) for i in range(600))
+def test_a_deadline_that_is_past_ends_a_search_with_what_there_is(store, scribe):
+    scribe.write(
+        *(scribe.event("remembered", None, f"some text number{i % 300} " + "and more words " * 20) for i in range(600))
     )
-    result = full_store.search.lexical(" ".join(f"number{i}" for i in range(300)), Filter(), limit=5, deadline=0.0)
+    result = store.search.lexical(" ".join(f"number{i}" for i in range(300)), Filter(), limit=5, deadline=0.0)
     assert len(result.hits) <= 5
-    assert full_store.search.lexical("number7", Filter(), limit=5).complete
+    assert store.search.lexical("number7", Filter(), limit=5).complete
 
 
-def test_a_piece_of_a_word_is_found_as_it_stands(full_store, full):
+def test_a_piece_of_a_word_is_found_as_it_stands(store, scribe):
     for text in ("The zeppelin_42 flies", "50% off", "a\\b", "ZEPPELIN"):
-        full.remember(text, metadata={"x": "dirigible"} if text == "50% off" else {})
-        full.clock.advance(seconds=1)
+        scribe.remember(text, metadata={"x": "dirigible"} if text == "50% off" else {})
+        scribe.clock.advance(seconds=1)
 
     def pieces(text):
-        return texts_of(full_store, full_store.search.substring(text, Filter(), limit=9))
+        return texts_of(store, store.search.substring(text, Filter(), limit=9))
 
     assert pieces("eppel") == ["ZEPPELIN", "The zeppelin_42 flies"]
     assert pieces("n_4") == ["The zeppelin_42 flies"]
@@ -280,11 +280,11 @@ def test_a_piece_of_a_word_is_found_as_it_stands(full_store, full):
     assert pieces("%%") == pieces("") == pieces("  ") == []
 
 
-@pytest.mark.parametrize("full_store", ["file"], indirect=True)
-def test_a_signal_sees_what_another_handle_wrote(full, full_store):
-    full.remember("something else")
-    other = SqliteStore(full_store.path, describe)
+@pytest.mark.parametrize("store", ["file"], indirect=True)
+def test_a_signal_sees_what_another_handle_wrote(scribe, store):
+    scribe.remember("something else")
+    other = SqliteStore(store.path, describe)
     assert found(other, "zebra") == []
-    full.remember("the zebra sleeps")
+    scribe.remember("the zebra sleeps")
     assert found(other, "zebra") == ["the zebra sleeps"]
     other.close()

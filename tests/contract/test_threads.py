@@ -11,30 +11,30 @@ from limpet.store.records import Filter
 from tests.contract.conftest import Scribe
 
 
-def test_writes_of_many_threads_are_all_there(full_store, clock):
+def test_writes_of_many_threads_are_all_there(store, clock):
     def write(number):
-        scribe = Scribe(full_store, clock)
+        scribe = Scribe(store, clock)
         scribe.made = number * 1_000_000
         for i in range(20):
             id = scribe.remember(f"text {i} of {number}")
-            assert full_store.memories.get(id).content == f"text {i} of {number}"
-            assert full_store.listings.count(Filter()) > i
-            assert full_store.search.lexical(f"text {i}", Filter(), limit=50).hits or i < 2
+            assert store.memories.get(id).content == f"text {i} of {number}"
+            assert store.listings.count(Filter()) > i
+            assert store.search.lexical(f"text {i}", Filter(), limit=50).hits or i < 2
         return number
 
     with ThreadPoolExecutor(6) as pool:
         assert list(pool.map(write, range(1, 7))) == [1, 2, 3, 4, 5, 6]
-    assert full_store.listings.count(Filter()) == 120
-    assert [event.seq for event in full_store.ledger.events()] == list(range(1, 121))
-    assert full_store.maintenance.verify() == []
+    assert store.listings.count(Filter()) == 120
+    assert [event.seq for event in store.ledger.events()] == list(range(1, 121))
+    assert store.maintenance.verify() == []
 
 
-def test_one_worker_gets_a_job_and_no_other(full_store):
-    full_store.jobs.enqueue("test", range(1, 101), 0)
+def test_one_worker_gets_a_job_and_no_other(store):
+    store.jobs.enqueue("test", range(1, 101), 0)
 
     def take(worker):
         taken = []
-        while jobs := full_store.jobs.lease("test", limit=3, at=1, until=2, worker=worker):
+        while jobs := store.jobs.lease("test", limit=3, at=1, until=2, worker=worker):
             taken += [job.subject for job in jobs]
         return taken
 
@@ -43,14 +43,14 @@ def test_one_worker_gets_a_job_and_no_other(full_store):
     assert sorted(taken) == list(range(1, 101))
 
 
-def test_a_decision_sees_every_write_before_it(full_store, clock):
+def test_a_decision_sees_every_write_before_it(store, clock):
     """Read, decide, write as one step: no two threads give out the same place."""
 
     def take(number):
-        scribe = Scribe(full_store, clock)
+        scribe = Scribe(store, clock)
         scribe.made = number * 1_000_000
         for _ in range(10):
-            full_store.ledger.commit(
+            store.ledger.commit(
                 lambda reads: [
                     scribe.event(
                         "remembered", None, "x", session="s", position=reads.sessions.next_position("project:api", "s")
@@ -60,7 +60,7 @@ def test_a_decision_sees_every_write_before_it(full_store, clock):
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(take, range(1, 5)))
-    assert sorted(one.data["position"] for one in full_store.ledger.events()) == list(range(1, 41))
+    assert sorted(one.data["position"] for one in store.ledger.events()) == list(range(1, 41))
 
 
 @pytest.mark.parametrize(
@@ -76,15 +76,15 @@ def test_a_decision_sees_every_write_before_it(full_store, clock):
     ],
     ids=["events", "events of a memory", "usage"],
 )  # fmt: skip
-def test_who_stops_reading_half_way_keeps_nobody_out(full_store, full, ask):
-    id = full.remember("one")
-    full.change("pinned", id)
-    full_store.usage.record([id], 1)
-    assert full_store.listings.count(Filter()) == 1
-    half_read = ask(full_store, id)
+def test_who_stops_reading_half_way_keeps_nobody_out(store, scribe, ask):
+    id = scribe.remember("one")
+    scribe.change("pinned", id)
+    store.usage.record([id], 1)
+    assert store.listings.count(Filter()) == 1
+    half_read = ask(store, id)
     next(half_read)
     answers = []
-    other = threading.Thread(target=lambda: answers.append(full_store.listings.count(Filter())), daemon=True)
+    other = threading.Thread(target=lambda: answers.append(store.listings.count(Filter())), daemon=True)
     other.start()
     other.join(0.5)
     in_time = list(answers)

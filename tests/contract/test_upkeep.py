@@ -21,34 +21,34 @@ def everything(store):
 
 
 @pytest.fixture
-def lived(full_store, full):
+def lived(store, scribe):
     """A store with a life behind it: all states, links, an undo, vectors, use."""
-    made = tell(full)
-    full.change("linked", made["plain"], edge="supports", target=made["web"].hex())
-    row = full_store.vectors.register("words:1", "words", DIMENSIONS)
-    some = full_store.vectors.missing(row.num, limit=5)
-    embed(full_store, row, some)
-    full_store.jobs.finish("embed", some)
-    return full_store
+    made = tell(scribe)
+    scribe.change("linked", made["plain"], edge="supports", target=made["web"].hex())
+    row = store.vectors.register("words:1", "words", DIMENSIONS)
+    some = store.vectors.missing(row.num, limit=5)
+    embed(store, row, some)
+    store.jobs.finish("embed", some)
+    return store
 
 
-def test_a_store_is_counted(full_store, full):
-    assert full_store.maintenance.stats().memories == 0
-    one = full.remember("one", session="s", position=1)
-    full.clock.advance(hours=1)
-    full.remember("two", kind="lesson", scope="global", session="s", position=1)
-    full.change("edited", one, "ONE")
-    full.change("archived", full.remember("three"))
-    full.purge(full.remember("four"))
+def test_a_store_is_counted(store, scribe):
+    assert store.maintenance.stats().memories == 0
+    one = scribe.remember("one", session="s", position=1)
+    scribe.clock.advance(hours=1)
+    scribe.remember("two", kind="lesson", scope="global", session="s", position=1)
+    scribe.change("edited", one, "ONE")
+    scribe.change("archived", scribe.remember("three"))
+    scribe.purge(scribe.remember("four"))
 
-    stats = full_store.maintenance.stats()
+    stats = store.maintenance.stats()
 
     assert (stats.memories, stats.versions, stats.events, stats.sessions) == (3, 6, 7, 2)
     assert (stats.vectors, stats.waiting_jobs, stats.dead_jobs) == (0, 4, 0)
     assert stats.by_kind == {"fact": 1, "lesson": 1}
     assert stats.by_scope == {"project:api": 1, "global": 1}
     assert stats.by_state == {"active": 2, "archived": 1, "purged": 1}
-    assert (stats.oldest_us, stats.newest_us) == (full.clock.now() - 3_600_000_000, full.clock.now())
+    assert (stats.oldest_us, stats.newest_us) == (scribe.clock.now() - 3_600_000_000, scribe.clock.now())
     assert stats.file_bytes > 0 and stats.free_bytes >= 0
 
 
@@ -56,13 +56,15 @@ def test_a_store_that_was_lived_in_is_sound(lived):
     assert lived.maintenance.verify() == []
 
 
-@pytest.mark.parametrize("full_store", ["file"], indirect=True)
-def test_a_sound_store_is_sound_whenever_it_is_asked(full_store, full):
+@pytest.mark.parametrize("store", ["file"], indirect=True)
+def test_a_sound_store_is_sound_whenever_it_is_asked(store, scribe):
     """Checked, written to, checked again, by one long-lived process."""
     found = []
     for part in range(6):
-        full.write(*(full.event("remembered", None, f"item {part} {i} " + f"word{part}x{i} " * 40) for i in range(100)))
-        found += full_store.maintenance.verify()
+        scribe.write(
+            *(scribe.event("remembered", None, f"item {part} {i} " + f"word{part}x{i} " * 40) for i in range(100))
+        )
+        found += store.maintenance.verify()
     assert found == []
 
 
@@ -93,9 +95,9 @@ def test_a_rebuild_keeps_listings_and_neighbours(lived):
     assert lists() == before
 
 
-def test_a_rebuild_of_nothing_is_nothing(full_store):
-    assert full_store.maintenance.rebuild() == 0
-    assert full_store.maintenance.verify() == []
+def test_a_rebuild_of_nothing_is_nothing(store):
+    assert store.maintenance.rebuild() == 0
+    assert store.maintenance.verify() == []
 
 
 def test_a_rebuild_leaves_vectors_where_they_are(lived):
@@ -107,21 +109,21 @@ def test_a_rebuild_leaves_vectors_where_they_are(lived):
     assert lived.jobs.backlog("embed", 2**60) == len(waiting)
 
 
-def test_a_rebuild_leaves_the_work_for_a_new_embedder(full_store, full):
+def test_a_rebuild_leaves_the_work_for_a_new_embedder(store, scribe):
     """While a new embedder is filled in, the texts that wait for it have vectors of the old one."""
-    body = body_of(full_store, full.remember("one"))
-    old = full_store.vectors.register("words:1", "words", DIMENSIONS)
-    embed(full_store, old, [body])
-    full_store.jobs.finish("embed", [body])
-    full_store.vectors.register("words:2", "words", DIMENSIONS)
-    full_store.jobs.enqueue("embed", [body], full.clock.now())
+    body = body_of(store, scribe.remember("one"))
+    old = store.vectors.register("words:1", "words", DIMENSIONS)
+    embed(store, old, [body])
+    store.jobs.finish("embed", [body])
+    store.vectors.register("words:2", "words", DIMENSIONS)
+    store.jobs.enqueue("embed", [body], scribe.clock.now())
 
-    full_store.maintenance.rebuild()
+    store.maintenance.rebuild()
 
-    assert full_store.jobs.backlog("embed", full.clock.now()) == 1
+    assert store.jobs.backlog("embed", scribe.clock.now()) == 1
 
 
-@pytest.mark.parametrize("full_store", ["file", "memory"], indirect=True)
+@pytest.mark.parametrize("store", ["file", "memory"], indirect=True)
 def test_a_backup_is_a_store_with_the_same_in_it(lived, tmp_path):
     target, steps = str(tmp_path / "copy.db"), []
     lived.maintenance.backup(target, lambda done, total: steps.append((done, total)))
@@ -137,16 +139,16 @@ def test_a_backup_is_a_store_with_the_same_in_it(lived, tmp_path):
     assert [path.name for path in tmp_path.glob("copy.db*")] == ["copy.db"]
 
 
-@pytest.mark.parametrize("full_store", ["file", "memory"], indirect=True)
-def test_a_backup_is_a_copy_and_no_twin(lived, full, tmp_path):
+@pytest.mark.parametrize("store", ["file", "memory"], indirect=True)
+def test_a_backup_is_a_copy_and_no_twin(lived, scribe, tmp_path):
     lived.maintenance.backup(str(tmp_path / "copy.db"))
-    full.remember("said later")
+    scribe.remember("said later")
     copy = SqliteStore(str(tmp_path / "copy.db"), describe, read_only=True)
     assert copy.listings.count(Filter()) == lived.listings.count(Filter()) - 1
     copy.close()
 
 
-@pytest.mark.parametrize("full_store", ["file", "memory"], indirect=True)
+@pytest.mark.parametrize("store", ["file", "memory"], indirect=True)
 def test_a_backup_overwrites_nothing_and_makes_no_folder(lived, tmp_path):
     (tmp_path / "there").write_text("precious")
     for target in (tmp_path / "there", tmp_path / "no" / "copy.db", tmp_path):
@@ -155,26 +157,26 @@ def test_a_backup_overwrites_nothing_and_makes_no_folder(lived, tmp_path):
     assert (tmp_path / "there").read_text() == "precious"
 
 
-@pytest.mark.parametrize("full_store", ["file", "memory"], indirect=True)
-def test_a_compacted_store_is_smaller_and_the_same(full_store, full):
-    ids = [full.remember(f"{i} " + "word " * 2_000) for i in range(20)]
+@pytest.mark.parametrize("store", ["file", "memory"], indirect=True)
+def test_a_compacted_store_is_smaller_and_the_same(store, scribe):
+    ids = [scribe.remember(f"{i} " + "word " * 2_000) for i in range(20)]
     for id in ids[1:]:
-        full.purge(id)
-    before = everything(full_store)
+        scribe.purge(id)
+    before = everything(store)
 
-    report = full_store.maintenance.compact()
+    report = store.maintenance.compact()
 
     assert report["after_bytes"] < report["before_bytes"]
-    assert everything(full_store) == before
-    assert full_store.maintenance.verify() == []
-    assert full_store.maintenance.stats().free_bytes == 0
-    full.remember("a write afterwards")
+    assert everything(store) == before
+    assert store.maintenance.verify() == []
+    assert store.maintenance.stats().free_bytes == 0
+    scribe.remember("a write afterwards")
 
 
-@pytest.mark.parametrize("full_store", [POSTGRES], indirect=True)
-def test_what_the_server_does_is_refused_by_name(full_store, tmp_path):
+@pytest.mark.parametrize("store", [POSTGRES], indirect=True)
+def test_what_the_server_does_is_refused_by_name(store, tmp_path):
     """Backups of a database are made by its own tools."""
-    maintenance = full_store.maintenance
+    maintenance = store.maintenance
     for refused in (
         lambda: maintenance.backup(str(tmp_path / "copy.db")),
         lambda: maintenance.plan_backups(None, was=None),
@@ -189,13 +191,13 @@ def test_what_the_server_does_is_refused_by_name(full_store, tmp_path):
 # -- who may read what, when
 
 
-@pytest.mark.parametrize("full_store", ["file"], indirect=True)
-def test_a_snapshot_is_one_state_of_the_store(full_store, full):
-    full.remember("one")
-    other = SqliteStore(full_store.path, describe)
+@pytest.mark.parametrize("store", ["file"], indirect=True)
+def test_a_snapshot_is_one_state_of_the_store(store, scribe):
+    scribe.remember("one")
+    other = SqliteStore(store.path, describe)
     with other.snapshot():
         assert other.listings.count(Filter()) == 1
-        full.remember("two")
+        scribe.remember("two")
         with other.snapshot():
             assert other.listings.count(Filter()) == 1
         assert other.listings.count(Filter()) == 1
@@ -204,17 +206,17 @@ def test_a_snapshot_is_one_state_of_the_store(full_store, full):
     other.close()
 
 
-def test_a_snapshot_that_fails_is_over(full_store, full):
-    full.remember("one")
-    with pytest.raises(RuntimeError), full_store.snapshot():
-        assert full_store.listings.count(Filter()) == 1
+def test_a_snapshot_that_fails_is_over(store, scribe):
+    scribe.remember("one")
+    with pytest.raises(RuntimeError), store.snapshot():
+        assert store.listings.count(Filter()) == 1
         raise RuntimeError("inside")
-    full.remember("two")
-    assert full_store.listings.count(Filter()) == 2
+    scribe.remember("two")
+    assert store.listings.count(Filter()) == 2
 
 
-@pytest.mark.parametrize("full_store", ["file"], indirect=True)
-def test_a_read_only_store_reads_and_refuses_every_write(lived, full):
+@pytest.mark.parametrize("store", ["file"], indirect=True)
+def test_a_read_only_store_reads_and_refuses_every_write(lived, scribe):
     reader = SqliteStore(lived.path, describe, read_only=True)
     (row,) = reader.vectors.embedders()
     assert reader.read_only
@@ -230,29 +232,29 @@ def test_a_read_only_store_reads_and_refuses_every_write(lived, full):
     for write in writes:
         with pytest.raises(limpet.StoreReadOnly):
             write()
-    full.remember("written by another handle")
+    scribe.remember("written by another handle")
     assert reader.listings.count(Filter()) == lived.listings.count(Filter())
     reader.close()
 
 
-def test_a_closed_store_closes_again(full_store, full):
-    full.remember("one")
-    full_store.close()
-    full_store.close()
+def test_a_closed_store_closes_again(store, scribe):
+    scribe.remember("one")
+    store.close()
+    store.close()
     with pytest.raises(limpet.StoreError):
-        full_store.listings.count(Filter())
+        store.listings.count(Filter())
 
 
-def test_a_closed_store_answers_with_an_error_of_ours(full_store, full):
-    full.remember("one")
-    full_store.close()
+def test_a_closed_store_answers_with_an_error_of_ours(store, scribe):
+    scribe.remember("one")
+    store.close()
     with pytest.raises(limpet.StoreError):
-        full_store.listings.count(Filter())
+        store.listings.count(Filter())
     with pytest.raises(limpet.StoreError):
-        full.remember("two")
+        scribe.remember("two")
 
 
-@pytest.mark.parametrize("full_store", ["file"], indirect=True)
+@pytest.mark.parametrize("store", ["file"], indirect=True)
 def test_what_was_written_is_there_when_the_store_is_opened_again(lived):
     before = everything(lived)
     lived.close()
@@ -262,22 +264,22 @@ def test_what_was_written_is_there_when_the_store_is_opened_again(lived):
     again.close()
 
 
-def test_the_ledger_mark_moves_with_events_and_use_alone(full):
-    store = full.store
+def test_the_ledger_mark_moves_with_events_and_use_alone(scribe):
+    store = scribe.store
     marks = [store.ledger.watermark()]
-    memory = full.remember("one")
+    memory = scribe.remember("one")
     marks.append(store.ledger.watermark())
     store.usage.record([memory], 5)
     marks.append(store.ledger.watermark())
-    full.change("archived", memory)
+    scribe.change("archived", memory)
     marks.append(store.ledger.watermark())
     assert len(set(marks)) == 4
     store.listings.page(Filter(), sort="created", limit=5, cursor=None)
     assert store.ledger.watermark() == marks[-1]
 
 
-def test_the_next_turn_is_when_something_begins_or_ceases_to_hold(full):
-    full.remember("always", valid_from=10)
-    full.remember("for a while", valid_from=10, valid_to=50)
-    full.remember("later", valid_from=30)
-    assert [full.store.listings.next_change(at) for at in (9, 10, 30, 49, 50)] == [10, 30, 50, 50, None]
+def test_the_next_turn_is_when_something_begins_or_ceases_to_hold(scribe):
+    scribe.remember("always", valid_from=10)
+    scribe.remember("for a while", valid_from=10, valid_to=50)
+    scribe.remember("later", valid_from=30)
+    assert [scribe.store.listings.next_change(at) for at in (9, 10, 30, 49, 50)] == [10, 30, 50, 50, None]

@@ -55,7 +55,7 @@ def test_a_pooler_in_transaction_mode_stands_between(pooled, tmp_path, clock):
             last = memory.remember(f"{name} deploys on Fridays", key="deploys.day").id
             for _ in range(3):
                 assert memory.recall("When are deploys?", deadline_ms=5_000).items[0].id in (first, last)
-            database = memory._context.store._database
+            database = memory._context.store.database
             assert database.rows("SELECT name FROM pg_prepared_statements") == [], "they would be another one's"
             memory.on_change(lambda: None)
             assert memory.purge(first, confirm=True).purged

@@ -200,10 +200,10 @@ def test_a_child_that_uses_no_store_closes_none(path):
     """Not in the fork either: what SQLite shares among connections may be held by a thread that the child has not."""
     with limpet.open(path, scope="project:api") as memory:
         memory.remember("Said by the parent")
-        inherited = memory._context.store._database._writer
+        inherited = memory._context.store.database._writer
 
         def work():
-            assert memory._context.store._database._writer is None
+            assert memory._context.store.database._writer is None
             inherited.db_filename("main")  # raises if it is closed
             assert memory.count() == 1
             with pytest.raises(Exception, match="closed"):

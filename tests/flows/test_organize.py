@@ -180,9 +180,9 @@ def test_what_was_purged_does_not_come_back_under_another_kind(memory, tmp_path)
 KILLED = """
 import os, sys
 import limpet
-from limpet.store.sql.ledger import SqlLedger
-from limpet.store.sql.reviews import SqlReviews
-from limpet.store.sql.sources import SqlSources
+from limpet.store.sql.ledger import Ledger
+from limpet.store.sql.reviews import Reviews
+from limpet.store.sql.sources import Sources
 left = int(sys.argv[3])
 def dying(repository, name):
     plain = getattr(repository, name)
@@ -193,9 +193,9 @@ def dying(repository, name):
             os.kill(os.getpid(), 9)
         return plain(self, *given)
     setattr(repository, name, call)
-dying(SqlLedger, "commit")
-dying(SqlSources, "keep")
-dying(SqlReviews, "propose")
+dying(Ledger, "commit")
+dying(Sources, "keep")
+dying(Reviews, "propose")
 with limpet.open(sys.argv[1], scope="project:api", clock=limpet.FixedClock("2026-03-01T12:00:00Z")) as memory:
     memory.organize([sys.argv[2]])
 """

@@ -119,7 +119,7 @@ def test_a_question_gets_its_vector_while_the_server_begins(url):
 
     embedder = Watching()
     with limpet.open(url, scope="project:api", embedder=embedder) as memory:
-        database = memory._context.store._database
+        database = memory._context.store.database
         memory.remember("Deploys go out on Tuesdays")
         memory.work()
         found = memory.recall("when do we release?")

@@ -263,7 +263,7 @@ def test_settings_come_from_the_environment(tmp_path, monkeypatch):
 
 def test_a_commit_is_flushed_to_the_disk_unless_it_is_asked_not_to(tmp_path, monkeypatch):
     def synchronous(**given):
-        with limpet.open(tmp_path / "memory.db", **given) as memory, memory._context.store._database.writing() as con:
+        with limpet.open(tmp_path / "memory.db", **given) as memory, memory._context.store.database.writing() as con:
             return con.execute("PRAGMA synchronous").get
 
     monkeypatch.delenv("LIMPET_DURABILITY")

@@ -31,7 +31,7 @@ def _committed(path: str) -> int:
 def test_a_thread_folds_the_log_while_the_store_is_open(tmp_path: Path) -> None:
     path = str(tmp_path / "m.db")
     with limpet.open(path, scope="global", durable=False) as memory:
-        inside = memory._context.store._database
+        inside = memory._context.store.database
         written = 0
         while inside._folding is None:
             memory.remember(f"The limiter of service {written} waits {7 * written} seconds")

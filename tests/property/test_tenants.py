@@ -21,7 +21,6 @@ import limpet
 from limpet.model.clock import FixedClock
 from limpet.model.ids import SHORT_BYTES
 from limpet.model.memory import STATES
-from limpet.store import contract
 from limpet.store.records import Action, ExposureRow, Filter, Proposal, VectorChunk
 from limpet.store.sqlite import SqliteStore
 from limpet.text.describe import describe
@@ -44,7 +43,7 @@ LEFT_OUT = {
     "maintenance.rebuild", "erasure.found", "erasure.own_files", "erasure.replaced_stores", "erasure.scour", "erasure.note_copy",
     "erasure.flush", "erasure.flush_waits", "devices.seal", "devices.merge", "devices.written", "ledger.append", "ledger.commit",
     "mentions.note", "usage.restore", "reviews.propose", "reviews.replace", "journal.note", "sources.keep", "exposures.note", "checkouts.claim",
-    "checkouts.scope_of", "vectors.add", "vectors.calibrate", "vectors.register",
+    "checkouts.scope_of", "vectors.add", "vectors.calibrate", "vectors.register", "search.close", "search.renew",
 }  # fmt: skip
 
 
@@ -135,7 +134,7 @@ OF_A_METHOD = {
 def calls():
     """Every method of every repository, and what it may be given."""
     for repository in REPOSITORIES:
-        for name in vars(getattr(contract, repository.capitalize())):
+        for name in dir(getattr(stores(True)[0], repository)):
             full = f"{repository}.{name}"
             if (
                 name.startswith("_")

@@ -16,7 +16,7 @@ from ..rank.adjust import confidence_of, confidence_word
 from ..store.records import Filter
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 # Standings of a memory on which nothing can rest any more. What ended was true once: a decision may rest on it.
 FALLEN = ("superseded", "retracted", "merged", "purged", "future")

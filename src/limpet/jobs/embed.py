@@ -18,7 +18,7 @@ from ..vectors.codes import encode_for_store, to_unit
 from ..vectors.embedder import Embedder
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 T = TypeVar("T")
 KIND = "embed"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..text.entities import numbers
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 # Texts looked at for each job that a limit allows: one takes a hundredth of an embedding's time.
 EACH = 16

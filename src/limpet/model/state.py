@@ -1,4 +1,4 @@
-"""How events become beliefs: a pure fold, the only one. SQLite, the reference store and `rebuild` all use it.
+"""How events become beliefs: a pure fold, the only one: writes and `rebuild` both use it.
 
 `apply` gives a memory's next state; `replay` folds a whole history with its undone events left out.
 """

@@ -19,7 +19,7 @@ from .plan import Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 READ = 1_000
 # Hits by the event's words that are looked at.

@@ -32,7 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..store.contract import Store
+    from ..store import Store
     from .explain import Explanation
     from .rerank import Reranker
     from .sessions import SessionRecall

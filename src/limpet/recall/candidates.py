@@ -23,7 +23,7 @@ from .plan import Plan
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.memory import Memory
-    from ..store.contract import Store
+    from ..store import Store
 
 # Texts taken in the order of their cosines before a filter that lets few pass is asked for all it lets pass.
 WALKED = 2_000

@@ -16,7 +16,7 @@ from .semantic import LOAD_SECONDS, QUERY_SECONDS, SemanticSearch, cannot_load
 from .within import InTime
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 # A recall without a deadline gives the texts that wait this long; beside somebody who gives them their vectors, this
 # long, and to those alone that its words find: both would only make each other wait.

@@ -41,7 +41,7 @@ from .plan import Plan
 from .token_budget import fit, folded, tokens_of, wording
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 # How many a section holds at most.
 MOST = {

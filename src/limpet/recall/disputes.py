@@ -11,7 +11,7 @@ from .plan import Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 # For each id (what, other id): `contradicts` by a link, `contradiction` as a check proposes, `replaced`.
 Warned = dict[str, list[tuple[str, str]]]

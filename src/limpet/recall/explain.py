@@ -22,7 +22,7 @@ from .index import VectorSignal
 from .plan import Plan
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 # Near the question by words or by meaning: so many of each are looked at; and so many of those left out are told.
 LOOKED_AT, TOLD = 60, 10

@@ -19,7 +19,7 @@ from ..text.entities import asked_for
 from .plan import Plan
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 # Edges that join what belongs together; what replaces or speaks against something leads nowhere new.
 _JOINS = tuple(type for type in STORED_TYPES if type not in ("supersedes", "contradicts"))

@@ -12,7 +12,7 @@ from .index import CandidateTable, PriorFactors, TextHits, dated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 
 class SqlIndex:

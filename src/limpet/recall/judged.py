@@ -16,7 +16,7 @@ from ..text.excerpt import excerpt, words_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.memory import Memory
-    from ..store.contract import Store
+    from ..store import Store
     from ..vectors.judge import Judge
     from .candidates import Candidates
     from .index import VectorSignal

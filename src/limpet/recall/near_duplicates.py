@@ -21,7 +21,7 @@ from .token_budget import fit, folded, tokens_of, wording
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.memory import Memory
-    from ..store.contract import Store
+    from ..store import Store
     from .candidates import Candidates
     from .plan import Plan
 

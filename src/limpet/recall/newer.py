@@ -24,7 +24,7 @@ from .intent import asks_now, asks_past
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.memory import Memory
-    from ..store.contract import Store
+    from ..store import Store
     from .candidates import Candidates
     from .plan import Plan
 

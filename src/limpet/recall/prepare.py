@@ -30,7 +30,7 @@ from .newer import newer_first
 from .plan import Plan
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 # What the first of a section is worth, and how fast the next ones are worth less: w / (1 + fall x place). What matches
 # falls as its chance to be the answer does; what somebody pinned hardly falls.

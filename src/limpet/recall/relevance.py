@@ -18,7 +18,7 @@ from .plan import Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 # What a question names: identifiers (HRB-415, db.pool_size, src/app.py, GW-300, QA), numbers, and in English words with
 # a capital that begin no sentence (German has capitals for every noun). An answer without any is of something else.

@@ -24,7 +24,7 @@ from .plan import Ahead, Plan
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..store.contract import Store
+    from ..store import Store
     from ..vectors.index import SearchScan, VectorIndex
     from ..vectors.judge import Judge
 

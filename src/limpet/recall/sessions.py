@@ -23,7 +23,7 @@ from .plan import Plan
 from .token_budget import tokens_of
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 # What reading and comparing sessions takes at most on a slow machine, in seconds.
 READING_SECONDS = 0.01

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..context import Context
     from ..model.memory import Memory
-    from ..store.contract import Store
+    from ..store import Store
     from .write import Receipt, Writer
 
 # What to do where no operation is meant.

@@ -15,7 +15,8 @@ from .validation import RECORDS, Demotion, ValidStatement, as_episode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .rules import Embedder, Refusal, Rules
+    from ..vectors.embedder import Embedder
+    from .rules import Refusal, Rules
 
 
 def _words(text: str) -> frozenset[str]:

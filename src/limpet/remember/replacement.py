@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..model.state import MemoryState
-    from ..store.contract import Store
+    from ..store import Store
     from .validation import ValidStatement
     from .write import Receipt, Writer
 

@@ -16,7 +16,7 @@ from .validation import ValidStatement
 from .write import Writer
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 # Memories that one run takes at most: the next run takes the others.
 MOST = 10_000

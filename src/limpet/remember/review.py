@@ -28,7 +28,7 @@ from .write import Receipt, Writer
 
 if TYPE_CHECKING:
     from ..context import Context
-    from ..store.contract import Store
+    from ..store import Store
 
 PAIRS = {
     "duplicate": "the same thing said twice? accepted: the older one speaks for both",

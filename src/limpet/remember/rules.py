@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from ..model.dataclass import dataclass, replace
 from .signs import NAMES, asks, of_the_user, signs, states_of_self
@@ -23,6 +23,8 @@ from .validation import RECORDS
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from ..vectors.embedder import Embedder
 
 Rule = Literal["passing emotion", "joke or hyperbole", "guess about a mind", "inferred status", "personality label"]
 RULES: tuple[str, ...] = get_args(Rule)
@@ -102,20 +104,6 @@ ABOUT_SOMEBODY = frozenset({"guess about a mind", "inferred status", "personalit
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+")
 _PROTOTYPES = Path(__file__).parent / "prototypes.json"
 _VECTORS = Path(__file__).parent / "prototype_vectors"
-
-
-class Embedder(Protocol):
-    """What the rules need of an embedder: see `vectors/embedder.py`."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def fingerprint(self) -> str: ...
-
-    def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
-        """float32 (n, dimensions), rows of length 1."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from .validation import OUTSIDE, Demotion
 from .write import Writer
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
     from .rules import Rules
 
 PAGE = 500

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..store.contract import Store
+    from ..store import Store
     from .turns import Turn
 
 

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 
 from ..folders import is_url
 from ..model.errors import BadInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
-
-    from .contract import Describe, Store
+    from .sql.database import Describe
+    from .sql.store import Store
+    from .sqlite.pen import Pen
     from .sqlite.salvage import Salvaged
-else:
-    Protocol = object
-
-
-class Pen(Protocol):
-    """What hooks write with: a connection, and no store. What they write may be lost with the power."""
-
-    read_only: bool
-
-    def reading(self) -> AbstractContextManager[Any]: ...
-
-    def writing(self, *, wait_ms: int = ...) -> AbstractContextManager[Any]:
-        """A write transaction. Raises StoreBusy when others write for longer than that."""
-
-    def close(self) -> None: ...
 
 
 def open_store(
@@ -51,15 +35,15 @@ def open_store(
 
 
 def open_pen(path: str) -> Pen:
-    """Raises StoreError and its kind."""
+    """What hooks write with; of a URL what answers like it. Raises StoreError and its kind."""
     if is_url(path):
         from ..registry import part
 
         pen: Pen = part("features.postgres").Database(path, durable=False)
         return pen
-    from .sqlite.pen import SqlitePen
+    from .sqlite.pen import Pen
 
-    return SqlitePen(path)
+    return Pen(path)
 
 
 def restore(path: str, file: str | None, progress: Callable[[int, int], None] | None) -> str | None:

@@ -20,7 +20,7 @@ from . import signs
 from .codes import quantise
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 SLOTS = 1_024
 # Codes lie in segments of so many chunks: a store that grows takes a new one, and nothing is copied.

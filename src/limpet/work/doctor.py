@@ -12,7 +12,7 @@ from ..text.language import is_english
 from ..vectors.own import OwnModel
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
     from ..vectors.embedder import Embedder
 
 # The newest texts whose language is looked at, and how many of them in other languages are worth a word.

@@ -30,7 +30,7 @@ from ..vectors.index import VectorIndex
 from .keys import propose_synonyms
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 KIND = "duplicates"
 BATCH = 64

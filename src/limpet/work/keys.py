@@ -15,7 +15,7 @@ from ..vectors.calibration import Calibration
 from ..vectors.embedder import Embedder
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..store import Store
 
 # Keys of a scope that a new one is compared with, the most alike proposed.
 COMPARED, PROPOSED = 1_000, 2

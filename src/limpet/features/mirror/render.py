@@ -19,7 +19,7 @@ from .state import SyncedEntry, SyncedFile, SyncState
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...store.contract import Store
+    from ...store import Store
 
 # Entries of one page; more begin another page about the same.
 PAGE_ENTRIES = 200

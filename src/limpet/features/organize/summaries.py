@@ -22,7 +22,7 @@ from ..transfer.records import imported_id
 
 if TYPE_CHECKING:
     from ...context import Context
-    from ...store.contract import Store
+    from ...store import Store
 
 # A day or month with fewer memories is no more than they are.
 FEWEST = 3

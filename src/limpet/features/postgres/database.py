@@ -12,17 +12,15 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from ...keys import signing_key
 from ...model.errors import LimpetError, StoreBusy, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from ...model.forks import renew_in_child
-from ...store.sql.database import Index
+from ...store.sql import database
 from ...store.sql.statements import latest, migrations
 from .array_values import Ids, Numbers
 from .connection import Session, place_of, translated
@@ -50,10 +48,10 @@ _STATISTICS = (
 )
 
 
-class Database:
+class Database(database.Database):
     """The connections of a tenant. Thread-safe. Also what hooks write with (`Pen`)."""
 
-    index: Index = PostgresIndex()
+    index = PostgresIndex()
     begun = True
 
     def __init__(self, url: str, *, read_only: bool = False, durable: bool = True, create: bool = True) -> None:
@@ -76,18 +74,13 @@ class Database:
         self._pool = Pool(place)
         self._loaded, self._bulk = 0, BULK_ROWS
         self._listener = Listener(self._pool, self.tenant)
-        self.on_change = self._listener.add
         with self._connection() as con:
             self._check_schema(con, create=create and not read_only)
 
     def renew(self) -> None:
         self._mine = threading.local()
-        self._cached: tuple[int, dict[Any, Any]] = (-1, {})
+        self._cached = (-1, {})
         self._turn = threading.Lock()
-
-    @cached_property
-    def signing_key(self) -> bytes | None:
-        return signing_key()
 
     def close(self) -> None:
         self._listener.close()
@@ -206,9 +199,8 @@ class Database:
             return int(known)
         return int(con.execute("SELECT version FROM store").get or 0)
 
-    def rows(self, statement: str, bound: Any = None) -> list[Any]:
-        with self.reading() as con:
-            return con.execute(statement, bound).fetchall()
+    def on_change(self, call: Callable[[], None]) -> Callable[[], None]:
+        return self._listener.add(call)
 
     def rows_of_each(
         self, statement: str, name: str, values: Sequence[int], bound: dict[str, Any]
@@ -222,18 +214,8 @@ class Database:
             bound | {"values": Numbers(values)},
         )
 
-    def cached(self, name: object, ask: Callable[[Any], list[Any]]) -> list[Any]:
-        """A small answer that is asked for by every recall: read once for each version of the store."""
-        with self.reading() as con:
-            if getattr(self._mine, "writer", None) is not None:
-                return ask(con)  # of a transaction that may be rolled back
-            version = self.version(con)
-            held = self._cached
-            if held[0] != version:
-                held = self._cached = (version, {})
-            if name not in held[1]:
-                held[1][name] = ask(con)
-            return list(held[1][name])
+    def is_writing(self, con: Session) -> bool:  # noqa: ARG002
+        return getattr(self._mine, "writer", None) is not None
 
     def flush_erased(self, *, seconds: float) -> bool:  # noqa: ARG002
         """Rows that were deleted are overwritten by VACUUM, as far as no transaction still sees them. The server's log

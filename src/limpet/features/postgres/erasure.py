@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...store.sql.erasure import SqlErasure
+from ...store.sql.erasure import Erasure
 
 
-class PostgresErasure(SqlErasure):
+class PostgresErasure(Erasure):
     beyond = (
         "the rows are gone, their space was vacuumed; the server's write-ahead log, its standbys and its backups keep"
         " what they have until they are recycled or deleted"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ...store.sql.database import Index
 from ...store.sql.tokenizer import Tokenizer
 from .array_values import Ids, Numbers, Words
 from .connection import Session
@@ -30,7 +31,7 @@ class PostgresTokenizer(Tokenizer):
         return {_short(term): word for term, word in super().terms(text).items()}
 
 
-class PostgresIndex:
+class PostgresIndex(Index):
     def __init__(self) -> None:
         self.tokenizer = PostgresTokenizer()
 
@@ -85,9 +86,6 @@ class PostgresIndex:
             self._add(con, [(row[0], found) for row, (found, _) in zip(part, cut, strict=True)])
             after, texts, words = part[-1][0], texts + len(part), words + sum(size for _, size in cut)
         con.execute("UPDATE store SET texts = ?, words = ?", (texts, words))
-
-    def purged(self, con: Session) -> None:
-        """Rows of words went with their texts."""
 
     def tell_anew(self, con: Session) -> None:
         con.execute("UPDATE store SET making = making + 1")

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model.errors import BadInput
 from ...store.records import BackupPlan, Problem
-from ...store.sql.maintenance import SIGNATURE, SqlMaintenance, check_rows
+from ...store.sql.maintenance import SIGNATURE, Maintenance, check_rows
 from .connection import Session
 from .database import Database
 from .index import PostgresIndex
@@ -16,7 +16,7 @@ _NOT_HERE = "a store in Postgres is copied by its server's tools, not by limpet"
 _HINT = "`pg_dump` and `pg_restore`, or `limpet copy` into a file; see `how-to/postgres.md`"
 
 
-class PostgresMaintenance(SqlMaintenance):
+class PostgresMaintenance(Maintenance):
     _database: Database
 
     def encryption(self) -> tuple[bool, str]:

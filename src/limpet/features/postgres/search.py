@@ -18,10 +18,11 @@ from ...store import lexical
 from ...store.arrays.feed_records import IndexedText, WordLists
 from ...store.arrays.postings import Postings
 from ...store.records import ALL, Filter, LexicalHit, LexicalResult
-from ...store.sql.feed import SqlFeed
+from ...store.sql.feed import ChangeFeed, WordFeed
 from ...store.sql.filters import filtered, scope_token, visible, was_left
-from ...store.sql.search import SqlSearch, like_pattern
+from ...store.sql.search import Search, like_pattern
 from ...store.sql.statements import statements
+from ...store.sql.store import Store
 from .array_values import Numbers
 from .connection import TimedOut
 from .database import Database
@@ -41,8 +42,8 @@ SELECT array_agg(word ORDER BY word), string_agg(rows, ''::bytea ORDER BY word),
  string_agg(packed, ''::bytea ORDER BY word) FROM list"""
 
 
-class PostgresWordFeed:
-    """`WordFeed` from rows, a word and a text each."""
+class PostgresWordFeed(WordFeed):
+    """From rows, a word and a text each."""
 
     def __init__(self, database: Database, tokenizer: PostgresTokenizer) -> None:
         self._database = database
@@ -87,16 +88,16 @@ class PostgresWordFeed:
         return [(num, topics) for num, topics in found if _follows(words, list(self.tokenizer.tokens(topics)))]
 
 
-class PostgresFeed(SqlFeed):
-    """`ChangeFeed` from rows. A revision is the place in the ledger, which has no gaps: writers go one by one."""
+class PostgresFeed(ChangeFeed):
+    """From rows. A revision is the place in the ledger, which has no gaps: writers go one by one."""
 
     _database: Database
     length, lengths = "b.size", ""
     # One by one: a hash of all memories for each slice of texts costs more.
     joins, joined = "LEFT JOIN LATERAL (SELECT * FROM memory m WHERE m.num =", "OFFSET 0) m ON true"
 
-    def __init__(self, database: Database, search: PostgresSearch) -> None:
-        super().__init__(database, PostgresWordFeed(database, search.tokenizer))
+    def __init__(self, store: Store, search: PostgresSearch) -> None:
+        super().__init__(store, PostgresWordFeed(search._database, search.tokenizer))
         self._search = search
 
     def within(self, deadline: float | None) -> contextlib.AbstractContextManager[None]:
@@ -112,11 +113,11 @@ class PostgresFeed(SqlFeed):
         return self._search.allowed(Filter(topics=(topic,), states=()))
 
 
-class PostgresSearch(SqlSearch):
+class PostgresSearch(Search):
     _database: Database
 
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
         self.tokenizer = PostgresTokenizer()
         self.renew()
         renew_in_child(self)
@@ -156,7 +157,7 @@ class PostgresSearch(SqlSearch):
         return LexicalResult(hits=[], stems={}, weight=0.0, complete=False)
 
     def _feed(self) -> PostgresFeed:
-        return PostgresFeed(self._database, self)
+        return PostgresFeed(self._store, self)
 
     def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
         return {text: self.tokenizer.stems(text) for text in texts}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ...store.records import NewVector, VectorChunk
 from ...store.sql.statements import statements
-from ...store.sql.vectors import CHUNK_SLOTS, SqlVectors
+from ...store.sql.vectors import CHUNK_SLOTS, Vectors
 from .connection import Session
 from .index import LATER
 
@@ -20,7 +20,7 @@ _CHUNK = (
 _SLOT = "INSERT INTO slot (embedder, chunk, slot, body, scope, code, scale, exact) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 
-class PostgresVectors(SqlVectors):
+class PostgresVectors(Vectors):
     def chunks(
         self, embedder: int, known: dict[int, int], *, most: int | None = None
     ) -> tuple[list[VectorChunk], list[int]]:

@@ -18,7 +18,7 @@ from ...store.records import MOST_WAITING, Filter, NewVector
 
 if TYPE_CHECKING:
     from ...model.events import Event
-    from ...store.contract import Store
+    from ...store import Store
 
 # Events of one transaction: what a copy that is killed begins anew with.
 BATCH_EVENTS = 2_000

@@ -29,7 +29,7 @@ from .records import Record, TransferReport, digest, imported_id, interrupted
 
 if TYPE_CHECKING:
     from ...context import Context
-    from ...store.contract import Store
+    from ...store import Store
     from ...vectors.embedder import Embedder
 
 # Records, or links, in one transaction.

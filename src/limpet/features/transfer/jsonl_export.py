@@ -18,7 +18,7 @@ from ...store.records import Filter
 from . import jsonl
 
 if TYPE_CHECKING:
-    from ...store.contract import Store
+    from ...store import Store
 
 Progress = Callable[[int, int], None]
 

@@ -17,7 +17,7 @@ from ...store.records import Filter
 from .schema import is_emptied
 
 if TYPE_CHECKING:
-    from ...store.contract import Store
+    from ...store import Store
 
 # Fields that name another memory.
 _OTHERS = ("by", "into", "target")

@@ -32,7 +32,7 @@ from . import age, jsonl
 from .segment_files import DEVICE, SegmentFile, events_of, head_of, segment_files
 
 if TYPE_CHECKING:
-    from ...store.contract import Store
+    from ...store import Store
 
 Progress = Callable[[int, int], None]
 # Events that one transaction takes in.

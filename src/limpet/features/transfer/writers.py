@@ -23,7 +23,7 @@ from .memori import KINDS as MEMORI_KINDS
 from .records import TransferReport, kind_of, moment, text_list
 
 if TYPE_CHECKING:
-    from ...store.contract import Store
+    from ...store import Store
 
 PAGE = 1_000
 

@@ -19,7 +19,7 @@ from .posting_lists import among, distinct
 from .postings import Postings
 
 if TYPE_CHECKING:
-    from ..contract import ChangeFeed
+    from ..sql.feed import ChangeFeed
 
 # Texts read at a time, and how long one recall may read before it answers from rows, in seconds.
 SLICE = 2_000

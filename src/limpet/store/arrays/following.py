@@ -13,7 +13,7 @@ from ..heap import give_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..contract import ChangeFeed
+    from ..sql.feed import ChangeFeed
     from .columns import Columns
 
 # How long what is read ahead keeps a recall waiting, in seconds.

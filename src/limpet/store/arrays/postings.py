@@ -36,7 +36,7 @@ from .posting_lists import (
 )
 
 if TYPE_CHECKING:
-    from ..contract import WordFeed
+    from ..sql.feed import WordFeed
     from .columns import Columns
 
 # Entries of lists that are held at most, 150 MB: those of a million memories of ordinary length. Lists that do not fit

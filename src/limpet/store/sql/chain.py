@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...model.events import Event
-    from .database import Connection, Found
+    from .database import Connection
 
 SALT_BYTES = 16
 START = bytes(32)
@@ -47,7 +47,7 @@ class Chain:
         self._end: tuple[int, bytes] | None = None
         self._before: tuple[int, bytes, int | None, bytes | None] = (0, START, None, None)
         self._reordered = False
-        self._asked: Found | None = None
+        self._asked: Any = None
 
     def ask(self) -> None:
         """Where the chain ends, before that is needed: an engine may answer it with what is asked beside it."""

@@ -20,8 +20,11 @@ MARK_CHARACTERS = (4, 8, 16, 64)
 _HAS_COMMITS = "SELECT 1 FROM checkout WHERE identity >= 'commit:' AND identity < 'commit;' LIMIT 1"
 
 
-class SqlCheckouts(Repository):
+class Checkouts(Repository):
+    """Which scope each repository has."""
+
     def scope_of(self, folder: str | PathLike[str]) -> str:
+        """The scope of the repository that a folder is in; if it has claimed none, the one that it would get."""
         checkout = checkout_of(folder)
         if checkout is None:
             return GLOBAL_SCOPE
@@ -29,6 +32,7 @@ class SqlCheckouts(Repository):
             return scope_of(con, checkout)
 
     def claim(self, checkout: Checkout, scope: str, at: int) -> None:
+        """From now on the scope is that of this repository, unless it has one already."""
         with self._database.reading() as con:
             known = _held(con, checkout.identities)
         if len(known) == len(checkout.identities):

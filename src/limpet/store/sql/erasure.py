@@ -23,7 +23,10 @@ _CUTS = re.compile(r'[\x00-\x1f"\\/]+')
 BLOCK_BYTES = 1 << 22
 
 
-class SqlErasure(Repository, ABC):
+class Erasure(Repository, ABC):
+    """What a purge does beyond the rows."""
+
+    # What a purge cannot reach of this engine, in words; "" where it reaches all.
     beyond = ""
 
     def is_locked(self, file: Path) -> bool:
@@ -32,15 +35,20 @@ class SqlErasure(Repository, ABC):
             return opened.read(len(AGE)) == AGE
 
     @abstractmethod
-    def scour(self, pieces: Sequence[bytes]) -> bool: ...
+    def scour(self, pieces: Sequence[bytes]) -> bool:
+        """Write the file anew if it has any piece that no row has. Whether it did."""
 
     @abstractmethod
-    def own_files(self) -> list[Path]: ...
+    def own_files(self) -> list[Path]:
+        """The store's file and those beside it, there or not."""
 
     @abstractmethod
-    def replaced_stores(self) -> list[Path]: ...
+    def replaced_stores(self) -> list[Path]:
+        """The stores that were kept when a backup was put in their place."""
 
     def flush(self, seconds: float) -> bool:
+        """Empty the log of what was erased, waiting so long for readers of the old state. False: one is still at it,
+        and a job of the queue waits to do it."""
         if self._database.read_only:
             return True
         done = self._database.flush_erased(seconds=seconds)
@@ -52,6 +60,7 @@ class SqlErasure(Repository, ABC):
         return bool(self._database.rows("SELECT 1 FROM job WHERE kind = ?", (jobs.FLUSH,)))
 
     def replaced_by(self, ids: Sequence[bytes]) -> list[bytes]:
+        """Memories that some others have replaced, or speak for, and that are not purged."""
         found = self._database.rows(
             "SELECT m.id FROM carray(?) c CROSS JOIN memory m INDEXED BY memory_replaced ON m.superseded_by = c.value"
             " WHERE m.retired_at IS NULL AND m.state <> 'purged' ORDER BY m.created_at, m.id",
@@ -60,6 +69,7 @@ class SqlErasure(Repository, ABC):
         return [row[0] for row in found]
 
     def sessions_only_of(self, ids: Sequence[bytes]) -> list[bytes]:
+        """Marks of the sessions in which some memories were and no others, and which have events of their own."""
         marks = []
         with self._database.reading() as con:
             for num, name, scope in con.execute(
@@ -77,6 +87,8 @@ class SqlErasure(Repository, ABC):
         return marks
 
     def pieces(self, ids: Sequence[bytes]) -> tuple[list[bytes], list[bytes]]:
+        """Pieces of all texts of some memories, and of what else rows have of them (vectors, topics, the names of their
+        sessions, ...): to be taken before they are purged."""
         texts: list[str] = []
         names: list[str] = []
         vectors: list[bytes] = []
@@ -105,6 +117,7 @@ class SqlErasure(Repository, ABC):
         return cut(texts), list(dict.fromkeys([*rare, *cut(run for name in names for run in _CUTS.split(name))]))
 
     def found(self, pieces: Sequence[bytes], files: Iterable[Path]) -> Scan:
+        """Look for pieces in files."""
         scan = Scan(len(pieces), 0, 0, {}, [])
         for file in files:
             try:
@@ -123,6 +136,7 @@ class SqlErasure(Repository, ABC):
         return scan
 
     def note_copy(self, path: str, kind: str, at: int) -> None:
+        """A copy of what is stored was written: `export`, `backup`, or the folder of `segments`."""
         if self._database.read_only or self._database.path == ":memory:":
             return
         with self._database.writing() as con:
@@ -135,6 +149,7 @@ class SqlErasure(Repository, ABC):
             )
 
     def copies(self) -> list[tuple[str, str]]:
+        """(path, kind)"""
         return self._database.rows("SELECT path, kind FROM copy ORDER BY path")
 
 

@@ -44,8 +44,11 @@ class Waiting(NamedTuple):
     content: str
 
 
-class SqlExposures(Repository):
+class Exposures(Repository):
+    """What was put before agents."""
+
     def note(self, rows: Sequence[ExposureRow], action: Action | None = None) -> None:
+        """Keep what was shown, and the journal's line that it answers, in one transaction. The last 50,000 stay."""
         with self._database.writing() as con:
             if action is not None:
                 con.execute(journal.INSERT, action)
@@ -54,6 +57,7 @@ class SqlExposures(Repository):
     def latest(
         self, scope: str, *, session: str | None = None, memory: bytes | None = None, limit: int
     ) -> list[ExposureRow]:
+        """The last ones of a scope, or of one of its sessions, newest first; or of a memory, in whatever scope."""
         from ..records import ExposureRow
 
         found = self._database.rows(
@@ -64,10 +68,15 @@ class SqlExposures(Repository):
         return [ExposureRow._make((*row[:7], bool(row[7]), bool(row[8]), _VERDICTS.get(row[9]))) for row in found]
 
     def began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
+        """Those of some memories that a session was shown at its start, since it was compacted last, if they still
+        say the same."""
         with self._database.reading() as con:
             return in_front(con, session, ids, "start")
 
     def counts(self, scope: str) -> list[UseCount]:
+        """All of a scope, counted by memory and by whether it was shown and drawn; ordered by them. A memory that came
+        several times in a session is one observation: what it is used for is one work. Of what was drawn the first time
+        counts: what is shown is shown once, and what is held out must not be looked for more often than that."""
         from ..records import UseCount
 
         found = self._database.rows(

@@ -3,32 +3,74 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..arrays.feed_records import Changes, TextColumns
-from ..contract.feed import WordFeed
+from ..arrays.feed_records import Changes, IndexedText, TextColumns, WordLists
 from ..records import UseCounts
-from .database import Database, Repository
+from .database import Repository
 from .statements import statements
 
+if TYPE_CHECKING:
+    import numpy as np
 
-class SqlFeed(Repository, ABC):
-    """`ChangeFeed`. New texts are known by their numbers, changed memories by the ledger."""
+    from .store import Store
+    from .tokenizer import Tokenizer
 
-    def __init__(self, database: Database, words: WordFeed) -> None:
-        super().__init__(database)
+
+class WordFeed(ABC):
+    """The full-text index, word by word, in the order of the words as code points.
+
+    An occurrence is text id * 8 + the place of its column in `IndexedText`, less one. Those of a word are in order.
+    """
+
+    tokenizer: Tokenizer
+
+    @abstractmethod
+    def totals(self) -> tuple[int, int]:
+        """How many texts the index has, and how many words all of them together."""
+
+    @abstractmethod
+    def frequency(self, word: str) -> int:
+        """In how many texts a word is."""
+
+    @abstractmethod
+    def occurrences(self, word: str, *, most: int | None = None) -> np.ndarray:
+        """Where a word is: the first places, int64."""
+
+    @abstractmethod
+    def lists_after(self, word: str, *, most: int) -> WordLists:
+        """All places of the words that follow, of as many words as have fewer together than so many. A word that has
+        more comes alone, without its places."""
+
+    @abstractmethod
+    def texts(self, text_ids: Iterable[int]) -> Iterable[IndexedText]:
+        """Those that are there."""
+
+    @abstractmethod
+    def with_topic_words(self, topic: str) -> list[tuple[int, str]]:
+        """The texts in whose topics the words of a topic stand one after the other, and these topics, in order."""
+
+
+class ChangeFeed(Repository, ABC):
+    """New texts are known by their numbers, changed memories by the ledger."""
+
+    def __init__(self, store: Store, words: WordFeed) -> None:
+        super().__init__(store)
         self.words = words
-        self.in_pieces = database.path != ":memory:"
+        # Whether a large store is read beside the recalls, piece by piece, and not by the first that asks.
+        self.in_pieces = store.path != ":memory:"
 
     @contextmanager
     def snapshot(self) -> Iterator[int]:
+        """All reads inside see one state of the store, and nobody else reads meanwhile. Gives its data version."""
         with self._database.snapshot(), self._database.reading() as con:
             yield self._database.version(con)
 
     @abstractmethod
-    def within(self, deadline: float | None) -> AbstractContextManager[None]: ...
+    def within(self, deadline: float | None) -> AbstractContextManager[None]:
+        """Reads inside end at the deadline, on the monotonic clock, and with them the block: nothing is raised."""
 
     @abstractmethod
     def _making(self) -> object:
@@ -44,9 +86,11 @@ class SqlFeed(Repository, ABC):
         """Index terms of a text, from `length`."""
 
     def texts_after(self, text_id: int, *, most: int) -> TextColumns:
+        """The next texts, in order."""
         return self._columns("columns_after", {"after": text_id, "limit": most})
 
     def texts(self, text_ids: Sequence[int]) -> TextColumns:
+        """Those that are there."""
         return self._columns("columns_of", {"bodies": self._database.numbers(text_ids)})
 
     def _columns(self, name: str, bound: dict[str, Any]) -> TextColumns:
@@ -60,9 +104,11 @@ class SqlFeed(Repository, ABC):
         return TextColumns._make((*columns, list(map(self.terms_of, kept))))
 
     @abstractmethod
-    def with_topic(self, topic: str) -> list[int]: ...
+    def with_topic(self, topic: str) -> list[int]:
+        """The texts whose memory has exactly this topic, whatever its case."""
 
     def changes(self, since: object | None) -> Changes:
+        """What changed since a revision that was given before; None: none was."""
         making = self._making()
         with self._database.reading() as con:
             event = con.execute("SELECT seq, id FROM event ORDER BY seq DESC LIMIT 1").get or (0, b"")
@@ -80,6 +126,7 @@ class SqlFeed(Repository, ABC):
         return Changes((making, event), last, anew, text_ids, used)
 
     def uses(self, rows: Sequence[int]) -> dict[int, UseCounts]:
+        """By text id, the use of those memories that were ever used or judged. `rows`: theirs."""
         found = self._database.rows(statements()["usage_of"], {"nums": self._database.numbers(rows)})
         return {text_id: UseCounts._make(use) for text_id, *use in found}
 

@@ -16,14 +16,16 @@ from .statements import statements
 Bindings = dict[str, Any]
 
 
-class SqlEdges(Repository):
+class Edges(Repository):
     """Links as they are stored, and `temporal_next`."""
 
     def between(self, source: bytes, type: str, target: bytes) -> Edge | None:
+        """The edge between two memories that holds now."""
         found = self._database.rows(statements()["edge_live"], {"source": source, "type": type, "target": target})
         return Edge(*found[0]) if found else None
 
     def reaches(self, type: str, start: bytes, goal: bytes) -> bool:
+        """Whether edges of this type lead from `start` to `goal`, now. Any memory reaches itself."""
         return bool(self._database.rows(statements()["edge_reaches"], {"type": type, "start": start, "goal": goal}))
 
     def of(
@@ -34,6 +36,7 @@ class SqlEdges(Repository):
         types: Sequence[str] = STORED_TYPES,
         known_at: int | None = None,
     ) -> list[Edge]:
+        """Stored edges that leave (or reach) some memories. Their other ends may lie in any scope: look them up."""
         if not ids or not types:
             return []
         linked, bound = _linked(types, known_at)
@@ -52,14 +55,17 @@ class SqlEdges(Repository):
         )
 
     def leaving(self, where: Filter, types: Sequence[str]) -> list[Edge]:
+        """Stored edges whose source passes the filter."""
         linked, more = _linked(types, where.known_at)
         text, bound = _about("edges_from_matching", where, id="e.source")
         return list(map(Edge._make, self._database.rows(text.replace("{linked}", linked), bound | more)))
 
     def changed(self, start: int, end: int) -> list[Edge]:
+        """Edges that began or ended in (start, end], in any scope."""
         return list(map(Edge._make, self._database.rows(statements()["changed_edges"], {"start": start, "end": end})))
 
     def temporal(self, ids: Sequence[bytes], where: Filter, *, incoming: bool = False) -> list[Edge]:
+        """`temporal_next`, derived: what follows (or precedes) some memories in their sessions."""
         if not ids:
             return []
         text, bound = _about("temporal_in" if incoming else "temporal_out", where)
@@ -70,12 +76,15 @@ class SqlEdges(Repository):
         ]
 
     def warnings(self, ids: Sequence[bytes]) -> list[tuple[str, bytes, bytes]]:
+        """(what, one of some memories, the other one), in a stable order. What: `contradicts` (a link), `replaced` (the
+        other is superseded by it), `contradiction` (it waits for review). The others may lie in any scope: look them
+        up."""
         if not ids:
             return []
         return rows.warnings(self._database.rows(statements()["warnings"], {"ids": self._database.ids(ids)}))
 
 
-class SqlGraph(Repository):
+class Graph(Repository):
     """Memories by id, as nodes."""
 
     def memories(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Memory]:
@@ -85,6 +94,7 @@ class SqlGraph(Repository):
         return {row[1]: rows.memory(row) for row in self._database.rows(text, bound | {"ids": self._database.ids(ids)})}
 
     def validity(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Validity]:
+        """How some memories stand: all that a walk needs to know of most of them."""
         if not ids:
             return {}
         text, bound = _about("lives_by_id", where)
@@ -94,6 +104,7 @@ class SqlGraph(Repository):
         }
 
     def matching(self, ids: Sequence[bytes], where: Filter) -> set[bytes]:
+        """Those of some ids that pass the filter."""
         if not ids:
             return set()
         text, bound = _about("matching_ids", where)
@@ -104,6 +115,7 @@ class SqlGraph(Repository):
         return list(map(GraphNode._make, self._database.rows(text, bound)))
 
     def changed(self, where: Filter, known: tuple[int, int], held: tuple[int, int]) -> list[bytes]:
+        """Memories about which something became known in (start, end], or that began or ceased to hold then."""
         condition, bound = visible(where)
         # Past versions count too: this asks what changed, not what is.
         condition = condition.replace("m.retired_at IS NULL", "TRUE")
@@ -113,25 +125,30 @@ class SqlGraph(Repository):
         ]
 
     def session_around(self, id: bytes, where: Filter, *, reach: int) -> list[Memory]:
+        """A memory and up to `reach` places before and after it in its session, in order."""
         text, bound = _about("session_around", where)
         return [rows.memory(row) for row in self._database.rows(text, bound | {"id": id, "reach": reach})]
 
     def key_history(self, key: str, where: Filter) -> list[Memory]:
+        """Every memory of a key, along the valid time."""
         text, bound = _about("key_history", where)
         return [rows.memory(row) for row in self._database.rows(text, bound | {"key": key})]
 
     def replaced_by_key(self, ids: Sequence[bytes], where: Filter) -> list[tuple[bytes, bytes]]:
+        """(new, old): which memories some values of a key replaced."""
         if not ids:
             return []
         text, bound = _about("replaced_by_key", where)
         return [(row[0], row[1]) for row in self._database.rows(text, bound | {"ids": self._database.ids(ids)})]
 
     def merged_into(self, ids: Sequence[bytes], where: Filter) -> list[Memory]:
+        """Memories for which some others speak since they were merged."""
         condition, bound = visible(where)
         text = statements()["merged_into"].replace("{visible}", condition)
         return [rows.memory(row) for row in self._database.rows(text, bound | {"ids": self._database.ids(ids)})]
 
     def pieces(self, where: Filter) -> list[Piece]:
+        """In the order in which they were stored."""
         text, bound = _about("pieces", where)
         return list(map(Piece._make, self._database.rows(text, bound)))
 

@@ -21,7 +21,7 @@ _UNTAKEN = (
 )
 
 
-class SqlJobs(Repository):
+class Jobs(Repository):
     def enqueue(self, kind: str, subjects: Sequence[int], at: int) -> int:
         with self._database.writing() as con:
             before = con.total_changes()
@@ -38,6 +38,7 @@ class SqlJobs(Repository):
             return [Job(kind=row[0], subject=row[1], attempts=row[2], error=row[3]) for row in sorted(found)]
 
     def lease_these(self, kind: str, subjects: Sequence[int], *, at: int, until: int, worker: str) -> list[Job]:
+        """Of these jobs those that could be taken now, in the order given."""
         with self._database.writing() as con:
             if kind == EMBED and subjects:
                 _take(con, through=max(subjects))
@@ -55,6 +56,8 @@ class SqlJobs(Repository):
             return [Job(kind=row[0], subject=row[1], attempts=row[2], error=row[3]) for row in found]
 
     def due(self, at: int, *, first: Sequence[int], most: int) -> list[int]:
+        """Texts whose vectors could be made now, `most` of them: of `first` those that wait, in order, then the
+        newest."""
         with self._database.reading() as con:
             waits = (
                 f"SELECT subject AS num FROM job WHERE kind = '{EMBED}' AND state = 'waiting' AND not_before <= ?1"
@@ -75,6 +78,7 @@ class SqlJobs(Repository):
             return list(dict.fromkeys([*(one for one in first if one in asked), *newest]))[:most]
 
     def finish(self, kind: str, subjects: Sequence[int]) -> None:
+        """Jobs about these subjects are done, or no longer needed."""
         with self._database.writing() as con:
             if kind == EMBED and subjects:
                 _take(con, through=max(subjects))
@@ -90,6 +94,7 @@ class SqlJobs(Repository):
             )
 
     def backlog(self, kind: str, at: int, *, most: int | None = None) -> int:
+        """Jobs that could be taken now, counted up to `most`."""
         with self._database.reading() as con:
             untaken = f" UNION ALL {_UNTAKEN}" if kind == EMBED else ""
             return int(
@@ -101,6 +106,7 @@ class SqlJobs(Repository):
             )
 
     def busy(self, kind: str, at: int) -> bool:
+        """Whether somebody is at work on such jobs."""
         leased = "SELECT subject FROM job WHERE kind = ? AND state = 'waiting' AND leased_until > ? LIMIT 1"
         return bool(self._database.rows(leased, (kind, at)))
 
@@ -109,6 +115,7 @@ class SqlJobs(Repository):
         return [Job(*row) for row in rows]
 
     def last_error(self, kind: str) -> str | None:
+        """Why the job failed that did last, of those that wait or are dead."""
         with self._database.reading() as con:
             found = con.execute(
                 "SELECT error FROM job WHERE kind = ? AND error IS NOT NULL AND error <> ?"
@@ -118,6 +125,7 @@ class SqlJobs(Repository):
             return None if found is None else str(found)
 
     def revive(self) -> int:
+        """Let dead jobs, and those that wait longer because they failed, be tried at once; how many these are."""
         with self._database.writing() as con:
             before = con.total_changes()
             con.execute(

@@ -15,12 +15,14 @@ FLUSH_SECONDS = 10.0
 INSERT = "INSERT INTO journal (scope, session, at, kind, what) VALUES (?, ?, ?, ?, ?)"
 
 
-class SqlJournal(Repository):
+class Journal(Repository):
     def note(self, action: Action) -> None:
+        """Add a line. The journal keeps the last 10,000 lines of the store, and is emptied by a purge."""
         with self._database.writing() as con:
             con.execute(INSERT, action)
 
     def lines(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
+        """The last lines of a scope, or of one of its sessions, oldest first."""
         from ..records import Action
 
         found = self._database.rows(
@@ -31,6 +33,7 @@ class SqlJournal(Repository):
         return [Action(*row) for row in reversed(found)]
 
     def numbered(self, scope: str) -> list[tuple[int, Action]]:
+        """All lines of a scope, oldest first, each with the number that it keeps while it is there."""
         from ..records import Action
 
         found = self._database.rows(
@@ -39,6 +42,7 @@ class SqlJournal(Repository):
         return [(num, Action(*rest)) for num, *rest in found]
 
     def drop(self, scope: str, numbers: Sequence[int]) -> bool:
+        """Erase lines of a scope, also their bytes in the file. False: a reader keeps the bytes until it ends."""
         from . import jobs
 
         with self._database.writing() as con:

@@ -8,7 +8,7 @@ from itertools import islice
 from ...model.events import Event
 from ...model.ids import named_by, short_id
 from . import jobs, journal, reviews, rows
-from .database import Database
+from .database import Repository
 from .memories import scope_list, the_only
 from .projection import Projection
 from .statements import statements
@@ -17,7 +17,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..contract import Decide, Describe, Store
+    from .store import Store
+
+    # Given the store as it is inside the write transaction, answers with the events to append. It may run more than
+    # once (when the lock was lost), so it must not do anything but read and answer.
+    Decide = Callable[[Store], Sequence[Event]]
 
 # Events that are read in one go.
 PAGE_EVENTS = 2_000
@@ -27,17 +31,16 @@ TOLD_APART = 2_000
 BATCH_EVENTS = 500
 
 
-class SqlLedger:
-    """`store`: what `decide` is asked with."""
-
-    def __init__(self, database: Database, store: Store, describe: Describe) -> None:
-        self._database = database
-        self._store = store
-        self._describe = describe
+class Ledger(Repository):
+    """The one way to write, and the events in their order."""
 
     def commit(self, decide: Decide) -> list[Event]:
+        """Append and project what `decide` answers, durably, in one transaction. Returns the events with their places.
+
+        Whatever the thread reads inside is read from that transaction.
+        """
         with self._database.writing() as con:
-            projection = Projection(self._database, con, self._describe)
+            projection = Projection(self._database, con, self._store.describe)
             written = projection.append(decide(self._store))
             projection.conclude()
             purged = any(event.type == "purged" for event in written)
@@ -53,8 +56,9 @@ class SqlLedger:
         return written
 
     def append(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
+        """Append events that another ledger made (import): known ids are skipped. Returns how many were new."""
         with self._database.writing() as con:
-            projection = Projection(self._database, con, self._describe)
+            projection = Projection(self._database, con, self._store.describe)
             new = 0
             coming = iter(events)
             while part := list(islice(coming, BATCH_EVENTS)):
@@ -73,6 +77,7 @@ class SqlLedger:
         return new
 
     def known(self, ids: Sequence[bytes]) -> dict[bytes, tuple[str, bytes]]:
+        """Those of some event ids that the ledger has: their types and memories."""
         if not ids:
             return {}
         found = self._rows("known_events", ids=self._database.ids(ids))
@@ -93,9 +98,15 @@ class SqlLedger:
                 after = part[-1].seq
 
     def undone(self, memories: Collection[bytes]) -> list[Event]:
+        """The `undone` events of some memories, in order."""
         return self._events("undone_events", memories=self._database.ids(memories)) if memories else []
 
     def operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
+        """All events of some scopes (None: all) that were committed together with `event`, in order; those of a move
+        between scopes, and of its undoing, belong to both.
+
+        `event` None: the last operation that has any.
+        """
         with self._database.reading():
             if event is None:
                 last = self._rows("last_event", scopes=scope_list(scopes))
@@ -122,22 +133,30 @@ class SqlLedger:
         return bool(events)
 
     def newest(self, scopes: Sequence[str] | None, *, before: int | None = None, limit: int) -> list[Event]:
+        """Events of some scopes (None: all), the newest first, of those before a sequence number (None: of all)."""
         before = 1 << 62 if before is None else before
         return self._events("newest_events", scopes=scope_list(scopes), before=before, limit=limit)
 
     def resolve(self, text: str) -> bytes:
+        """The one event that an id, a short id or the beginning of an id names.
+
+        Raises NotFound, AmbiguousId, BadInput.
+        """
+
         def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
             return [row[0] for row in self._rows(f"events_by_{how}", low=low, high=high)]
 
         return the_only(text, named_by(text, ask), "operation", None)
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        """For each event its short id, as long as it takes to be no other's of late. What names several is no event."""
         if not ids:
             return []
         like = [row[0] for row in self._rows("events_like", ids=self._database.ids(ids), last=TOLD_APART)]
         return [short_id(id, like) for id in ids]
 
     def watermark(self) -> str:
+        """Another text after any event and any counted use; the same as long as nothing is told."""
         ((seq, id, changes, uses, used_at),) = self._rows("ledger_watermark")
         return f"{seq}-{(id or b'').hex()}-{changes}-{float(uses)}-{used_at}"
 

@@ -13,9 +13,8 @@ from ...model.dataclass import replace
 from ...model.errors import BadInput
 from ...model.memory import Memory
 from ..records import Filter, Lately, Page
-from .database import Database
+from .database import Repository
 from .filters import filtered, visible
-from .memories import SqlMemories
 from .rows import topics_of
 from .statements import statements
 
@@ -43,10 +42,8 @@ _PARTS = {
 }
 
 
-class SqlListings:
-    def __init__(self, database: Database, memories: SqlMemories) -> None:
-        self._database = database
-        self._whole = memories
+class Listings(Repository):
+    """Memories that pass a filter, in some order; those in rows are read whole by `Memories.by_rows`."""
 
     def page(self, where: Filter, *, sort: str, limit: int, cursor: str | None, descending: bool = True) -> Page:
         """One page by keyset: the cursor holds the last row's sort value and id, so that inserts never shift a page.
@@ -112,7 +109,7 @@ class SqlListings:
             f" ORDER BY {column} {order}, m.id {order} LIMIT :limit",
             bound,
         )
-        whole = self._whole.by_rows([num for num, _ in keys])
+        whole = self._store.memories.by_rows([num for num, _ in keys])
         return [(key, memory) for (_, key), memory in zip(keys, whole, strict=True)]
 
     def count(self, where: Filter) -> int:
@@ -120,12 +117,16 @@ class SqlListings:
         return int(found)
 
     def count_kinds(self, where: Filter) -> dict[str, int]:
+        """How many of each kind pass the filter, the most first."""
         return dict(self._database.rows(*filtered("kinds_of_scopes", where)))
 
     def count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
+        """(scope, how many pass the filter, when the last of them was stored), the most first, then by name."""
         return self._database.rows(*filtered("scopes_with", where))
 
     def count_by(self, where: Filter, by: Sequence[str]) -> dict[tuple[str, ...], int]:
+        """How many pass the filter, by what they have of `by`: kind, state, origin, scope, topic (one or several), day
+        (when the store first knew it, UTC). The most first, then by name."""
         statement, bound = filtered("count_by", where)
         columns = ", ".join(f"{_PARTS[one]} AS part{i}" for i, one in enumerate(by))
         topics = ", json_each(m.topics) j" if "topic" in by else ""
@@ -140,23 +141,31 @@ class SqlListings:
         return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def scope_names(self) -> list[str]:
+        """Every scope that something was ever stored in, by name."""
         return [name for (name,) in self._database.rows("SELECT name FROM scope ORDER BY name", {})]
 
     def standing_out(self, where: Filter, *, observations: int, importance: float) -> list[int]:
+        """Rows that were stated on so many days, are pinned, or so important; those stored last first."""
         statement, bound = filtered("standing_out", where)
         bound |= {"observations": observations, "importance": importance}
         return [num for (num,) in self._database.rows(statement, bound)]
 
     def recent(self, where: Filter, *, limit: int) -> list[int]:
+        """Texts, those stored last first."""
         statement, bound = filtered("recent", where)
         return [row[0] for row in self._database.rows(statement, bound | {"limit": limit})]
 
     def standing(self, scopes: Sequence[str], *, at: int, limit: int) -> list[tuple[str, int]]:
+        """(group, row) of what stands in every brief of some scopes and holds at `at`: memories that are pinned, else
+        keyed, else of kind preference or goal. Up to `limit` of a group and scope, the most important and newest first.
+        """
         names = {f"scope{i}": scope for i, scope in enumerate(scopes)}
         statement = statements()["standing"].replace("{scopes}", ", ".join(":" + name for name in names))
         return self._database.rows(statement, names | {"at": at, "limit": limit})
 
     def lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
+        """What was recorded later than `after`, the newest first; at most `limit` of each scope. Nothing that a rule
+        made an episode because it guesses at, infers of or labels a person."""
         found = [
             Lately(num, kind, name, title, bool(is_open), topics_of(topics), origin, importance, at, since)
             for num, kind, name, title, is_open, topics, origin, importance, at, since in self._of_each_scope(
@@ -166,13 +175,16 @@ class SqlListings:
         return sorted(found, key=lambda one: (-one.created_at, -one.num))
 
     def most_used(self, where: Filter, *, limit: int) -> list[int]:
+        """Rows that were used, the most used first; at most `limit` of each scope."""
         found = self._of_each_scope("most_used", where, limit=limit)
         return [num for num, _ in sorted(found, key=lambda row: -row[1])]
 
     def unseen(self, where: Filter, *, before: int, limit: int) -> list[int]:
+        """Rows, the oldest first, that were neither stated nor used since `before`; none that is pinned."""
         return [row[0] for row in self._of_each_scope("unseen", where, before=before, limit=limit)][:limit]
 
     def next_change(self, after: int) -> int | None:
+        """When next a memory begins or ceases to hold by itself, later than `after`; None: never."""
         ((at,),) = self._database.rows(statements()["next_change"], {"after": after})
         return None if at is None else int(at)
 

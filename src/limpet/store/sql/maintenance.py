@@ -5,18 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...model.errors import BadInput
 from ...model.events import Event
 from ..records import BackupPlan, Problem, StoreStats
 from . import jobs
-from .database import Database
-from .ledger import SqlLedger
+from .database import Repository
 from .projection import Projection
-
-if TYPE_CHECKING:
-    from ..contract import Describe
 
 SIGNATURE = "signature"  # the check that `sign` makes good
 # Checks of `verify`: what is wrong when the statement counts anything.
@@ -51,12 +47,7 @@ _CHECKS = (
 )  # fmt: skip
 
 
-class SqlMaintenance(ABC):
-    def __init__(self, database: Database, ledger: SqlLedger, describe: Describe) -> None:
-        self._database = database
-        self._ledger = ledger
-        self._describe = describe
-
+class Maintenance(Repository, ABC):
     def stats(self) -> StoreStats:
         with self._database.reading() as con:
 
@@ -96,9 +87,10 @@ class SqlMaintenance(ABC):
             )
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Make every projection anew from the ledger; returns the number of events."""
         with self._database.writing() as con:
-            events = list(self._ledger.events())
-            done = Projection(self._database, con, self._describe).rebuild(_counted(events, progress))
+            events = list(self._store.ledger.events())
+            done = Projection(self._database, con, self._store.describe).rebuild(_counted(events, progress))
             jobs.refill(con)
             self._database.index.tell_anew(con)
         self._database.loaded(done)
@@ -109,13 +101,20 @@ class SqlMaintenance(ABC):
             raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY or LIMPET_SIGNING_KEY_COMMAND")
 
     @abstractmethod
-    def verify(self, *, sign: bool = False) -> list[Problem]: ...
+    def verify(self, *, sign: bool = False) -> list[Problem]:
+        """`sign`: sign the chain of events as it is, when nothing else is wrong. Raises BadInput."""
 
     @abstractmethod
-    def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None: ...
+    def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
+        """Copy the store to a new file, which appears only when it is complete. Raises BadInput, StoreError."""
 
     @abstractmethod
-    def compact(self) -> dict[str, Any]: ...
+    def compact(self) -> dict[str, Any]:
+        """Give free pages back and merge the index. Returns sizes in bytes before and after."""
+
+    @abstractmethod
+    def encryption(self) -> tuple[bool, str]:
+        """Whether the file is encrypted, and the driver that reads it, with its cipher if it has one."""
 
     @abstractmethod
     def _bytes(self, con: Any) -> tuple[int, int]:
@@ -126,6 +125,7 @@ class SqlMaintenance(ABC):
         return BackupPlan(*found[0]) if found else None
 
     def plan_backups(self, plan: BackupPlan | None, *, was: BackupPlan | None) -> bool:
+        """Change the plan, if it is still what it was: of several processes one makes the backup that is due."""
         with self._database.writing() as con:
             if self.backup_plan() != was:
                 return False

@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class SqlMemories(Repository):
+class Memories(Repository):
     def resolve(self, text: str, scopes: Sequence[str] | None = None) -> bytes:
+        """The one memory of some scopes (None: all) that an id, a short id or the beginning of an id names.
+
+        A short id comes first (`model.ids.named_by`). Raises NotFound, AmbiguousId, BadInput.
+        """
+
         def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
             rows = self._rows(f"ids_from_{how}", low=low, high=high, scopes=scope_list(scopes))
             return [row[0] for row in rows]
@@ -35,12 +40,14 @@ class SqlMemories(Repository):
         return AmbiguousId(text, [format_id(id) for id in found], texts=[(names[id], said[id]) for id in said])
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        """For each id its short id, as long as it takes to be no other memory's in this store."""
         if not ids:
             return []
         found = self._rows("ids_around", ids=self._database.ids(ids))
         return [short_id(id, [one for one in near if one]) for id, *near in found]
 
     def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
+        """A memory as the store knows it (or knew it at `known_at`), whatever its state."""
         if known_at is None:
             found = self._memories("memory_current", id=id)
         else:
@@ -48,14 +55,17 @@ class SqlMemories(Repository):
         return found[0] if found else None
 
     def versions(self, id: bytes) -> list[Memory]:
+        """Every version of a memory, oldest first."""
         return self._memories("memory_versions", id=id)
 
     def by_rows(self, nums: Sequence[int]) -> list[Memory]:
+        """Whole memories by row, in the order given."""
         return self.with_warnings(nums, [])[0]
 
     def with_warnings(
         self, nums: Sequence[int], ids: Sequence[bytes]
     ) -> tuple[list[Memory], list[tuple[str, bytes, bytes]]]:
+        """`by_rows`, and what `edges.warnings` says of some ids: a server is asked once for both."""
         asked: list[tuple[str, dict[str, Any]]] = []
         if nums:
             asked.append(("memories_by_num", {"nums": self._database.numbers(nums)}))
@@ -69,10 +79,12 @@ class SqlMemories(Repository):
         return [found[num] for num in nums], rows.warnings(warned)
 
     def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+        """An active memory with this fingerprint that is held true at `at`."""
         found = self._rows("same_statement", fingerprint=fingerprint, at=at)
         return self._in(scope, min(found)[1]) if found else None
 
     def stated_before(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+        """`same_statement`; if there is none, the newest with this fingerprint that another has replaced by `at`."""
         found = self._rows("stated_before", fingerprint=fingerprint, at=at)
         if not found:
             return None
@@ -80,20 +92,26 @@ class SqlMemories(Repository):
         return self._in(scope, (min(holding) if holding else max(found))[2])
 
     def with_fingerprints(self, fingerprints: Sequence[int]) -> set[int]:
+        """Those among some fingerprints that an active memory of any scope has."""
         return {row[0] for row in self._rows("marked", marks=self._database.numbers(list(set(fingerprints))))}
 
     def ending(self, end: bytes) -> list[bytes]:
+        """Ids, a dozen at most, that have these last bytes, as many as a short id has."""
         return [row[0] for row in self._rows("ids_from_short", low=end, high=end, scopes=None)]
 
     def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
+        """Active memories of a key, as known now or at `known_at`, by valid_from."""
         if known_at is None:
             return self._memories("keyed", scope=scope, key=key)
         return self._memories("keyed_known_at", scope=scope, key=key, known_at=known_at)
 
     def keys(self, scope: str) -> list[str]:
+        """Every key that has an active memory in a scope, sorted."""
         return [row[0] for row in self._rows("keys", scope=scope)]
 
     def renamed_key(self, scope: str, key: str) -> str | None:
+        """The key that what was once under `key` has now, when it has another; by its last change. Else one in use that
+        differs in case alone."""
         found = self._rows("renamed_key", scope=scope, key=key)
         if not found:
             bound: dict[str, Any] = {"scope": scope, "key": key}
@@ -102,6 +120,7 @@ class SqlMemories(Repository):
         return str(found[0][0]) if found else None
 
     def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:
+        """(id, how often) of active memories that were said to be wrong, by id."""
         return self._rows("disputed", scopes=scope_list(scopes))
 
     def _in(self, scope: str, num: int) -> Memory | None:

@@ -15,8 +15,11 @@ BATCH = 128
 LOOKED_AT = 256
 
 
-class SqlMentions(Repository):
+class Mentions(Repository):
+    """Which texts name which things."""
+
     def note(self, things: Callable[[str], Sequence[int]]) -> int:
+        """Note what the next few texts name that nobody has looked at; returns how many, 0 when none is left."""
         waits = "SELECT EXISTS (SELECT 1 FROM body WHERE num > (SELECT through FROM named))"
         if not self._database.rows(waits)[0][0]:
             return 0
@@ -33,10 +36,12 @@ class SqlMentions(Repository):
             return len(rows)
 
     def named_in(self, bodies: Sequence[int]) -> list[tuple[int, int]]:
+        """(text, thing) of some texts, in a stable order."""
         statement = "SELECT e.body, e.thing FROM carray(?) c CROSS JOIN mention e ON e.body = c.value"
         return self._database.rows(f"{statement} ORDER BY e.body, e.thing", (self._database.numbers(bodies),))
 
     def naming(self, things: Sequence[int], where: Filter, *, most: int) -> list[Mention]:
+        """Memories that pass the filter and name some things, by thing; none of a thing that more than `most` name."""
         statement, bound = filtered("naming", where)
         bound |= {"limit": LOOKED_AT, "enough": most + 1}
         several: dict[int, list[Mention]] = {}

@@ -20,7 +20,7 @@ from ...model.state import (
     scrub,
 )
 from . import checkouts, mentions, rows
-from .database import Connection, Database, Found
+from .database import Connection, Database
 from .erasing import Erasing
 from .filters import scope_token
 from .peers import as_heard
@@ -31,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..contract import Describe
+    from .database import Describe
 
 # Later versions are numbered from here on, so that a first one can have its text's number.
 FIRST_LATER = 1 << 32
@@ -56,7 +56,7 @@ class Projection(Erasing):
         self._scopes: dict[str, int] = {}
         self._sessions = SessionNumbers(connection)
         self._told_anew = False
-        self._asked_scope: tuple[str, Found] | None = None
+        self._asked_scope: tuple[str, Any] | None = None
 
     def append(self, events: Sequence[Event]) -> list[Event]:
         """Write events and project them, in order; returns them with their places in the ledger.

@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 _FIELDS = ("id", "kind", "scope", "memory", "other", "reason", "score", "created_at", "verdict", "decided_at")
 
 
-class SqlReviews(Repository):
+class Reviews(Repository):
+    """Proposals about pairs of memories, which wait for a person."""
+
     def get(self, id: bytes) -> Proposal | None:
         found = self._database.rows(statements()["proposal"], {"id": id})
         return _proposal(found[0]) if found else None
 
     def propose(self, proposals: Sequence[Proposal]) -> int:
+        """Put proposals on the list; one about the same pair is there once, also when it was decided. Returns how many
+        are new."""
         with self._database.writing() as con:
             before = con.total_changes()
             con.executemany(
@@ -36,17 +40,20 @@ class SqlReviews(Repository):
             return con.total_changes() - before
 
     def withdraw(self, kind: str, among: Sequence[bytes]) -> int:
+        """Take off the list what waits of a kind about two memories that are both among these. Returns how many."""
         with self._database.writing() as con:
             before = con.total_changes()
             con.execute(statements()["withdraw"], {"kind": kind, "ids": self._database.ids(among)})
             return con.total_changes() - before
 
     def replace(self, proposal: Proposal) -> None:
+        """Put it on the list in the place of what waits of its kind about its pair, in one transaction."""
         with self._database.writing():  # those inside are parts of it
             self.withdraw(proposal.kind, [proposal.memory, proposal.other])
             self.propose([proposal])
 
     def waiting(self, scopes: Sequence[str], *, limit: int, kind: str | None = None) -> list[Proposal]:
+        """Those that wait (of one kind), oldest first, whose memories are both still active."""
         found: list[Proposal] = []
         for scope in scopes:
             bound = {"scope": scope, "limit": limit, "kind": kind}
@@ -54,6 +61,11 @@ class SqlReviews(Repository):
         return sorted(found, key=lambda one: (one.created_at, one.id))[:limit]
 
     def named(self, text: str, scopes: Sequence[str]) -> list[bytes]:
+        """The proposals of some scopes that an id, a short id or the beginning of an id names, a dozen at most.
+
+        Raises BadInput.
+        """
+
         def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
             bound = {"low": low, "high": high, "scopes": json.dumps(list(scopes))}
             return [row[0] for row in self._database.rows(statements()[f"proposals_from_{how}"], bound)]
@@ -61,6 +73,8 @@ class SqlReviews(Repository):
         return named_by(text, ask)
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        """Of proposals and memories: for each its short id, as long as it takes to be neither another proposal's nor
+        memory's."""
         if not ids:
             return []
         bound = {"ids": self._database.ids(ids)}

@@ -12,12 +12,13 @@ from .database import Connection, Repository
 from .statements import statements
 
 
-class SqlSessions(Repository):
+class Sessions(Repository):
     def get(self, scope: str, name: str) -> SessionRow | None:
         found = self._database.rows(statements()["session"], {"scope": scope, "name": name})
         return SessionRow._make(found[0]) if found else None
 
     def latest(self, scopes: Sequence[str], *, limit: int) -> list[SessionRow]:
+        """Sessions, the one with the latest memory first."""
         found: list[SessionRow] = []
         for scope in scopes:
             found += map(
@@ -26,14 +27,17 @@ class SqlSessions(Repository):
         return sorted(found, key=lambda one: (-one.last_at_us, one.name))[:limit]
 
     def memories(self, scope: str, name: str) -> list[Memory]:
+        """The active memories of a session, in their order."""
         found = self._database.rows(statements()["session_memories"], {"scope": scope, "name": name})
         return [rows.memory(row) for row in found]
 
     def turns(self, scope: str, name: str, *, limit: int) -> list[TurnRow]:
+        """The last turns of a session, `limit` at most, whatever their state, in their order."""
         found = self._database.rows(statements()["session_turns"], {"scope": scope, "name": name, "limit": limit})
         return [TurnRow._make(row) for row in reversed(found)]
 
     def next_position(self, scope: str, session: str) -> int:
+        """The place that the next memory of a session takes, from 1."""
         ((last,),) = self._database.rows(statements()["last_position"], {"scope": scope, "session": session})
         return (last or 0) + 1
 

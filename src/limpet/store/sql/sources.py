@@ -8,12 +8,15 @@ from .database import Repository
 _FIELDS = "scope, path, digest, reached, at"
 
 
-class SqlSources(Repository):
+class Sources(Repository):
+    """What the organizer has read, and what hooks say is there to read."""
+
     def get(self, scope: str, path: str) -> Source | None:
         found = self._database.rows(f"SELECT {_FIELDS} FROM source WHERE scope = ? AND path = ?", (scope, path))
         return Source(*found[0]) if found else None
 
     def keep(self, source: Source) -> None:
+        """Note how far a source was read; it waits no more once it has a digest."""
         with self._database.writing() as con:
             con.execute(
                 f"INSERT INTO source ({_FIELDS}, waits) VALUES (?1, ?2, ?3, ?4, ?5, 0) ON CONFLICT (scope, path)"
@@ -23,6 +26,7 @@ class SqlSources(Repository):
             )
 
     def announce(self, scope: str, path: str, at: int) -> None:
+        """A source is there to read, or has grown; what was noted of it stays."""
         with self._database.writing() as con:
             con.execute(
                 "INSERT INTO source (scope, path, at, waits) VALUES (?1, ?2, ?3, 1)"
@@ -31,6 +35,7 @@ class SqlSources(Repository):
             )
 
     def waiting(self, scope: str | None = None) -> list[Source]:
+        """Those that wait, of one scope or all, the one that was announced first first."""
         statement = (
             f"SELECT {_FIELDS} FROM source WHERE waits = 1 AND (?1 IS NULL OR scope = ?1) ORDER BY at, scope, path"
         )

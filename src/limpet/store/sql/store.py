@@ -1,135 +1,98 @@
-"""A store of an engine with rows: the repositories that all of them share, each imported when it is asked for."""
+"""A store: repositories, one a family of tables. `tests/contract/` holds every engine to the same suite.
+
+There is one way to write beliefs: `ledger.commit(decide)`. What a store gives and takes is in `records.py`.
+"""
 
 from __future__ import annotations
 
-from functools import cached_property
-
-from .database import Database
+from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..contract import Describe
-    from .checkouts import SqlCheckouts
-    from .devices import SqlDevices
-    from .exposures import SqlExposures
-    from .graph import SqlEdges, SqlGraph
-    from .jobs import SqlJobs
-    from .journal import SqlJournal
-    from .ledger import SqlLedger
-    from .listings import SqlListings
-    from .memories import SqlMemories
-    from .mentions import SqlMentions
-    from .reviews import SqlReviews
-    from .sessions import SqlSessions
-    from .sources import SqlSources
-    from .usage import SqlUsage
+    from typing import Any
+
+    from .checkouts import Checkouts
+    from .database import Database, Describe
+    from .devices import Devices
+    from .erasure import Erasure
+    from .exposures import Exposures
+    from .graph import Edges, Graph
+    from .jobs import Jobs
+    from .journal import Journal
+    from .ledger import Ledger
+    from .listings import Listings
+    from .maintenance import Maintenance
+    from .memories import Memories
+    from .mentions import Mentions
+    from .reviews import Reviews
+    from .search import Search
+    from .sessions import Sessions
+    from .sources import Sources
+    from .usage import Usage
+    from .vectors import Vectors
 
 
-class SqlStore:
-    """Thread-safe; several processes may use the store at once. An engine adds search, vectors and care."""
+class Store:
+    """Thread-safe; several processes may use a store at once. An engine adds what it keeps in its own way."""
+
+    checkouts: Checkouts
+    devices: Devices
+    edges: Edges
+    erasure: Erasure
+    exposures: Exposures
+    graph: Graph
+    jobs: Jobs
+    journal: Journal
+    ledger: Ledger
+    listings: Listings
+    maintenance: Maintenance
+    memories: Memories
+    mentions: Mentions
+    reviews: Reviews
+    search: Search
+    sessions: Sessions
+    sources: Sources
+    usage: Usage
+    vectors: Vectors
+
+    # Where each repository is: a process imports those that it uses.
+    REPOSITORIES = {
+        name: (f"{__package__}.{name}", name.capitalize())
+        for name in (
+            "checkouts", "devices", "exposures", "graph", "jobs", "journal", "ledger", "listings", "memories",
+            "mentions", "reviews", "sessions", "sources", "usage",
+        )
+    } | {"edges": (f"{__package__}.graph", "Edges")}  # fmt: skip
 
     def __init__(self, database: Database, describe: Describe) -> None:
-        self._database = database
-        self._describe = describe
+        self.database = database
+        self.describe = describe
         self.path = database.path
-        self.read_only = database.read_only
         self.snapshot = database.snapshot
         self.on_change = database.on_change
 
+    def __getattr__(self, name: str) -> Any:
+        """A repository, made when it is first asked for."""
+        if name not in self.REPOSITORIES:
+            raise AttributeError(f"a store has no {name}")
+        module, repository = self.REPOSITORIES[name]
+        return self.__dict__.setdefault(name, getattr(import_module(module), repository)(self))
+
+    @property
+    def read_only(self) -> bool:
+        return self.database.read_only
+
     @property
     def begun(self) -> bool:
-        return self._database.begun
+        """False: a file that the first write will make. Until then everything answers as in an empty store."""
+        return self.database.begun
 
     def data_version(self) -> int:
-        with self._database.reading() as con:
-            return self._database.version(con)
+        """A number that changes when anything was committed, by whichever process."""
+        with self.database.reading() as con:
+            return self.database.version(con)
 
-    @cached_property
-    def ledger(self) -> SqlLedger:
-        from .ledger import SqlLedger
-
-        return SqlLedger(self._database, self, self._describe)  # type: ignore[arg-type]  # an engine makes it a store
-
-    @cached_property
-    def memories(self) -> SqlMemories:
-        from .memories import SqlMemories
-
-        return SqlMemories(self._database)
-
-    @cached_property
-    def sessions(self) -> SqlSessions:
-        from .sessions import SqlSessions
-
-        return SqlSessions(self._database)
-
-    @cached_property
-    def listings(self) -> SqlListings:
-        from .listings import SqlListings
-
-        return SqlListings(self._database, self.memories)
-
-    @cached_property
-    def mentions(self) -> SqlMentions:
-        from .mentions import SqlMentions
-
-        return SqlMentions(self._database)
-
-    @cached_property
-    def edges(self) -> SqlEdges:
-        from .graph import SqlEdges
-
-        return SqlEdges(self._database)
-
-    @cached_property
-    def graph(self) -> SqlGraph:
-        from .graph import SqlGraph
-
-        return SqlGraph(self._database)
-
-    @cached_property
-    def jobs(self) -> SqlJobs:
-        from .jobs import SqlJobs
-
-        return SqlJobs(self._database)
-
-    @cached_property
-    def usage(self) -> SqlUsage:
-        from .usage import SqlUsage
-
-        return SqlUsage(self._database)
-
-    @cached_property
-    def reviews(self) -> SqlReviews:
-        from .reviews import SqlReviews
-
-        return SqlReviews(self._database)
-
-    @cached_property
-    def journal(self) -> SqlJournal:
-        from .journal import SqlJournal
-
-        return SqlJournal(self._database)
-
-    @cached_property
-    def sources(self) -> SqlSources:
-        from .sources import SqlSources
-
-        return SqlSources(self._database)
-
-    @cached_property
-    def exposures(self) -> SqlExposures:
-        from .exposures import SqlExposures
-
-        return SqlExposures(self._database)
-
-    @cached_property
-    def checkouts(self) -> SqlCheckouts:
-        from .checkouts import SqlCheckouts
-
-        return SqlCheckouts(self._database)
-
-    @cached_property
-    def devices(self) -> SqlDevices:
-        from .devices import SqlDevices
-
-        return SqlDevices(self._database, self.ledger, self.reviews, self._describe)
+    def close(self) -> None:
+        if "search" in vars(self):
+            self.search.close()
+        self.database.close()

@@ -18,16 +18,14 @@ from ...model.merge_order import Conflict, SequencedEvent, in_merge_order, varia
 from ...model.state import SESSION_EVENTS, is_scrubbed, scrub
 from ..records import IN_PART, Merged, Proposal, SegmentRow
 from . import rows
-from .database import Connection, Database
 from .filters import scope_token
 from .hearing import Hearing
-from .ledger import SqlLedger
 from .peers import doubted, doubts_any, heard_from, is_trusted
 from .projection import Projection
-from .reviews import SqlReviews
 
 if TYPE_CHECKING:
-    from ..contract import Describe
+    from .database import Connection
+    from .store import Store
 
 # A segment is closed at this many events, or characters of text.
 SEGMENT_EVENTS = 5_000
@@ -50,12 +48,10 @@ class _Arrivals:
 class Sync(Projection):
     """The projection with what is known of other devices. Every method needs an open write transaction."""
 
-    def __init__(
-        self, database: Database, connection: Connection, describe: Describe, ledger: SqlLedger, reviews: SqlReviews
-    ) -> None:
-        super().__init__(database, connection, describe)
-        self._ledger = ledger
-        self._reviews = reviews
+    def __init__(self, store: Store, connection: Connection) -> None:
+        super().__init__(store.database, connection, store.describe)
+        self._ledger = store.ledger
+        self._reviews = store.reviews
 
     # -- this device
 

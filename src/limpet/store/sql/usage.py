@@ -11,7 +11,7 @@ from .statements import statements
 _FIELDS = ("id", "uses", "used_at", "useful", "not_useful", "wrong")
 
 
-class SqlUsage(Repository):
+class Usage(Repository):
     def record(self, ids: Sequence[bytes], at: int, verdict: str | None = None) -> None:
         flags = {name: int(verdict == name) for name in ("useful", "not_useful", "wrong")}
         used = int(verdict in (None, "useful"))

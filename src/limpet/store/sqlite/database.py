@@ -11,15 +11,14 @@ import os
 import threading
 import time
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 import apsw
 
-from ...keys import signing_key
 from ...model.errors import LimpetError, StoreError, StoreReadOnly
 from ...model.forks import OPENING, abandon, hold_at_fork
-from ..sql.database import Index
+from ..sql import database
 from .connection import DRIVER_ERRORS, busy_handler, connect, how_to_write, open_connection, translated, translation
 from .index import SqliteIndex
 
@@ -32,10 +31,10 @@ if TYPE_CHECKING:
 FOLD_PAGES, FOLD_AT_ONCE_PAGES = 1_000, 4_000
 
 
-class Database:
+class Database(database.Database):
     """The connections of a store. Thread-safe; several processes may use the file at once."""
 
-    index: Index = SqliteIndex()
+    index = SqliteIndex()
 
     def __init__(
         self, path: str, *, read_only: bool = False, durable: bool = True, create: bool = True, late: bool = False
@@ -57,7 +56,6 @@ class Database:
         self._snapshot: int | None = None  # the version of the file in this snapshot
         self._folding: threading.Thread | None = None
         self._folded = 0  # pages of the log, when that began
-        self._cached: tuple[int, dict[Any, Any]] = (-1, {})  # small answers, as of a version
         self._file: tuple[int, int] | None = None  # which file the path led to
         # A fork that waits for what is opened finds it among the stores then.
         with OPENING:
@@ -147,11 +145,6 @@ class Database:
             finally:
                 con.close()
 
-    @cached_property
-    def signing_key(self) -> bytes | None:
-        """What signs the chain of events, asked for once. Raises BadInput."""
-        return signing_key()
-
     def reading(self) -> Reading:
         """The connection to read from, for the length of a `with`."""
         return Reading(self)
@@ -194,12 +187,6 @@ class Database:
             self._check_in_place()
             yield self._open_writer()
 
-    def tell(self) -> None:
-        """Whoever waits looks at the file."""
-
-    def on_change(self, call: Callable[[], None]) -> Callable[[], None]:  # noqa: ARG002
-        return lambda: None
-
     @contextlib.contextmanager
     def snapshot(self, deadline: float | None = None) -> Iterator[None]:  # noqa: ARG002
         """All reads inside see one state of the file. A file has nobody who could fall silent."""
@@ -217,11 +204,6 @@ class Database:
                 if con.in_transaction:
                     con.execute("COMMIT")
 
-    def rows(self, statement: str, bound: Any = None) -> list[Any]:
-        """All rows that a statement reads."""
-        with self.reading() as con:
-            return con.execute(statement, bound).fetchall()
-
     def rows_of_each(
         self, statement: str, name: str, values: Sequence[int], bound: dict[str, Any]
     ) -> list[tuple[Any, ...]]:
@@ -232,17 +214,8 @@ class Database:
         """Changes with every commit: by others, read from the file itself, and by this connection."""
         return self._snapshot if self._snapshot is not None and con is not self._writer else _version_of(con)
 
-    def cached(self, name: object, ask: Callable[[apsw.Connection], list[Any]]) -> list[Any]:
-        """A small answer that is asked for by every recall: read once for each version of the file."""
-        with self.reading() as con:
-            if self._writes_in is not None and con is self._writer:
-                return ask(con)  # of a transaction that may be rolled back
-            version = self.version(con)
-            if self._cached[0] != version:
-                self._cached = (version, {})
-            if name not in self._cached[1]:
-                self._cached[1][name] = ask(con)
-            return list(self._cached[1][name])
+    def is_writing(self, con: apsw.Connection) -> bool:
+        return self._writes_in is not None and con is self._writer
 
     def flush_erased(self, *, seconds: float) -> bool:
         """The write-ahead log is folded into the file and cut to nothing. False: a reader of the old state is still at
@@ -261,9 +234,6 @@ class Database:
             if not busy or time.monotonic() >= until:
                 return not busy
             time.sleep(0.02)
-
-    def loaded(self, rows: int) -> None:
-        """Statements name their indexes; `PRAGMA optimize` as a store is closed does the rest."""
 
     @staticmethod
     def ids(ids: Iterable[bytes]) -> Any:

@@ -6,24 +6,15 @@ import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import apsw
 
 from ..files import REPLACED
-from ..sql.erasure import AGE, SqlErasure, hits_of
+from ..sql.erasure import AGE, Erasure, hits_of
 from .connection import head_of, is_encrypted
-from .database import Database
-
-if TYPE_CHECKING:
-    from .maintenance import SqliteMaintenance
 
 
-class SqliteErasure(SqlErasure):
-    def __init__(self, database: Database, maintenance: SqliteMaintenance) -> None:
-        super().__init__(database)
-        self._maintenance = maintenance
-
+class SqliteErasure(Erasure):
     def is_locked(self, file: Path) -> bool:
         """A store's file is read through SQLite: closing it by itself would take away SQLite's locks."""
         return is_encrypted(file) or head_of(file).startswith(AGE)
@@ -35,7 +26,7 @@ class SqliteErasure(SqlErasure):
                 left |= hits_of(file, pieces)[0]
         if not any(not self._held(one) for one in left):
             return False
-        self._maintenance.compact()
+        self._store.maintenance.compact()
         return True
 
     def own_files(self) -> list[Path]:

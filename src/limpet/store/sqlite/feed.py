@@ -13,7 +13,8 @@ import numpy as np
 
 from ..arrays.feed_records import IndexedText, WordLists
 from ..records import Filter
-from ..sql.feed import SqlFeed, varints
+from ..sql.feed import ChangeFeed, WordFeed, varints
+from ..sql.store import Store
 from .database import Database
 from .fulltext import Lexical, allowed, interrupted, topic_expressions
 
@@ -29,8 +30,8 @@ _AFTER = (
 )
 
 
-class SqliteWordFeed:
-    """`WordFeed` from FTS5's own tables."""
+class SqliteWordFeed(WordFeed):
+    """From FTS5's own tables."""
 
     def __init__(self, con: apsw.Connection, tokenizer: Lexical) -> None:
         self._con = con
@@ -76,13 +77,13 @@ class SqliteWordFeed:
         ).fetchall()
 
 
-class SqliteFeed(SqlFeed):
-    """`ChangeFeed` from one file."""
+class SqliteFeed(ChangeFeed):
+    """From one file."""
 
     length, lengths = "d.sz", "LEFT JOIN body_fts_docsize d ON d.id = b.num"
 
-    def __init__(self, database: Database, con: apsw.Connection, lexical: Lexical) -> None:
-        super().__init__(database, SqliteWordFeed(con, lexical))
+    def __init__(self, store: Store, con: apsw.Connection, lexical: Lexical) -> None:
+        super().__init__(store, SqliteWordFeed(con, lexical))
         self._con = con
 
     @contextmanager

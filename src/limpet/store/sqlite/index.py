@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import apsw
 
+from ..sql.database import Index
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -20,7 +22,7 @@ _REBUILD = "INSERT INTO body_fts (body_fts) VALUES ('rebuild')"
 _COLUMNS = (("codes", None), ("scales", 4), ("bodies", 8), ("scopes", 4))
 
 
-class SqliteIndex:
+class SqliteIndex(Index):
     def insert(self, con: apsw.Connection, texts: Sequence[tuple[Any, ...]]) -> None:
         """Many rows a statement: FTS5 writes out what it holds at every statement that fires a trigger."""
         for start in range(0, len(texts), TEXTS_TOGETHER):

@@ -12,12 +12,12 @@ import apsw
 
 from ...model.errors import BadInput, StoreDamaged
 from ..records import BEYOND_REBUILD, Problem, is_beyond_rebuild
-from ..sql.maintenance import SIGNATURE, SqlMaintenance, check_rows
+from ..sql.maintenance import SIGNATURE, Maintenance, check_rows
 from .connection import CHAINED, connect, is_encrypted, open_connection
 from .database import Database
 
 
-class SqliteMaintenance(SqlMaintenance):
+class SqliteMaintenance(Maintenance):
     _database: Database
 
     def verify(self, *, sign: bool = False) -> list[Problem]:

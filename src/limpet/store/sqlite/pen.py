@@ -14,7 +14,9 @@ from .connection import open_connection, translated
 WAIT_MS = 60_000
 
 
-class SqlitePen:
+class Pen:
+    """A connection, and no store. What it writes may be lost with the power."""
+
     def __init__(self, path: str) -> None:
         self._path = path
         # A file that is there and has no bytes was a store: what is noted beside the work makes no new one of it.
@@ -29,6 +31,7 @@ class SqlitePen:
 
     @contextlib.contextmanager
     def writing(self, *, wait_ms: int = WAIT_MS) -> Iterator[apsw.Connection]:
+        """A write transaction. Raises StoreBusy when others write for longer than that."""
         with translated(self._path):
             self._con.set_busy_timeout(wait_ms)
             self._con.execute("BEGIN IMMEDIATE")

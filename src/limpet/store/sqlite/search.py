@@ -9,20 +9,21 @@ import apsw
 
 from ..records import ALL, Filter, LexicalResult
 from ..sql.filters import filtered
-from ..sql.search import SqlSearch, like_pattern
+from ..sql.search import Search, like_pattern
 from .database import Database
 from .fulltext import Lexical, allowed, interrupted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..sql.store import Store
     from .feed import SqliteFeed
 
 
-class SqliteSearch(SqlSearch):
+class SqliteSearch(Search):
     _database: Database
 
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
         self._full_text: tuple[apsw.Connection, Lexical] | None = None
 
     def close(self) -> None:
@@ -43,7 +44,7 @@ class SqliteSearch(SqlSearch):
         from .feed import SqliteFeed
 
         with self._database.reading() as con:
-            return SqliteFeed(self._database, con, self._lexical(con))
+            return SqliteFeed(self._store, con, self._lexical(con))
 
     def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
         with self._database.reading() as con:

@@ -9,10 +9,10 @@ import apsw
 
 from ..records import NewVector, VectorChunk
 from ..sql.statements import statements
-from ..sql.vectors import CHUNK_SLOTS, SqlVectors
+from ..sql.vectors import CHUNK_SLOTS, Vectors
 
 
-class SqliteVectors(SqlVectors):
+class SqliteVectors(Vectors):
     def chunks(
         self, embedder: int, known: dict[int, int], *, most: int | None = None
     ) -> tuple[list[VectorChunk], list[int]]:
