@@ -21,7 +21,7 @@ from limpet.remember.rules import _VECTORS
 from limpet.vectors.calibration import Calibration, measured, pairs
 from limpet.vectors.encoder import digest
 from limpet.vectors.wordpiece import DATA
-from limpet.work.keys import _phrase, _same
+from limpet.work.duplicates import key_phrase, same_names
 from tests.quality.halves import is_held_back, read
 from tests.quality.test_synonyms import OTHER, SAME
 
@@ -70,8 +70,8 @@ def thresholds(embedder: Any, calibration: Calibration) -> dict[str, Any]:
         for least in (NEAR_DUPLICATE_COSINE, DUPLICATE_COSINE):
             found[f"{label}, from {least}"] = round(float((cosines >= least).mean()), 3)
     for name, keys in (("synonyms", SAME), ("other keys", OTHER)):
-        cosines = calibration.of_texts(_cosines(embedder, [(_phrase(a), _phrase(b)) for a, b in keys]))
-        asked = [_same(*pair) and cosine >= SYNONYM_COSINE for pair, cosine in zip(keys, cosines, strict=True)]
+        cosines = calibration.of_texts(_cosines(embedder, [(key_phrase(a), key_phrase(b)) for a, b in keys]))
+        asked = [same_names(*pair) and cosine >= SYNONYM_COSINE for pair, cosine in zip(keys, cosines, strict=True)]
         found[f"{name} asked about"] = f"{sum(asked)} of {len(asked)}"
     answered = pairs()
     questions = np.stack([embedder.embed_query(question) for question, _ in answered])

@@ -26,7 +26,6 @@ from limpet.rank import constants, newer_weights, relevance, relevance_weights
 from limpet.rank.session_weights import SESSION_WEIGHTS
 from limpet.rank.weights import WEIGHTS
 from limpet.recall import alike, candidates, near_duplicates, newer, prepare
-from limpet.remember import keys
 from limpet.settings import ENVIRONMENT
 from limpet.store import lexical
 from limpet.store.sql import tokenizer
@@ -58,7 +57,6 @@ ELSEWHERE = (
     (fit_weights, "SHOWN_FROM SHARE_OF_BEST"),
     (fit, "LONG_MESSAGE"),
     (attribution, "SHARE"),
-    (keys, "ALIKE"),
 )
 
 HEAD = """\

@@ -61,10 +61,10 @@ if TYPE_CHECKING:
     from .recall.sessions import RecalledSession, SessionRecall
     from .remember.forget import Forgotten
     from .remember.operations import Effect, Operation
+    from .remember.policy import Swept
     from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.scopes import Scope, ScopeChange
-    from .remember.sweep import Swept
     from .remember.write import Receipt
     from .scan import HeldSecret
     from .store.records import Action, Filter, Page, Problem, Scan, SessionRow, StoreStats
@@ -136,7 +136,7 @@ _HOMES = {
     "remember.scopes": ("Scope", "ScopeChange"),
     "erasure": ("PurgeReport",),
     "scan": ("HeldSecret",),
-    "remember.sweep": ("Swept",),
+    "remember.policy": ("Swept",),
     "remember.write": ("Receipt",),
     "store.records": ("Action", "Filter", "Page", "Problem", "Scan", "SessionRow", "StoreStats"),
     "features.transfer.copy": ("CopyReport",),

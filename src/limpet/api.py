@@ -68,10 +68,10 @@ if TYPE_CHECKING:
     from .remember import service as remember_service
     from .remember.forget import Forgotten
     from .remember.operations import Operation
+    from .remember.policy import Swept
     from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.scopes import Scope, ScopeChange
-    from .remember.sweep import Swept
     from .remember.write import Receipt
     from .scan import HeldSecret
     from .store import Store
@@ -733,7 +733,7 @@ class Limpet:
         What it adds to that memory is kept and in the receipt's `added`. A turn (an episode with speaker and session)
         is another one each time, but for one of the same `valid_from` or, without, the session's last. `kind`: an
         episode where a speaker is named and no key, else a fact. `because`: ids of what it rests on. What a rule
-        speaks against (docs/domain-model.md) is kept as an episode, unless a person (`origin="user"`) says `anyway`.
+        speaks against (docs/domain-model.md) is made one by `work`, unless a person (`origin="user"`) says `anyway`.
         Raises BadInput, NotFound (because), StoreError.
 
         >>> receipt = memory.remember("Deploys go out on Tuesdays", topics=["deploy"], metadata={"ticket": 7})
@@ -895,7 +895,8 @@ class Limpet:
         Raises NotFound, BadInput (no rule spoke against it).
 
         >>> kept = memory.remember("Ana is lazy and careless")
-        >>> kept.kind  # a rule speaks against it
+        >>> _ = memory.work()
+        >>> memory.get(kept.id).kind  # a rule speaks against it
         'episode'
         >>> memory.promote(kept.id).kind
         'fact'

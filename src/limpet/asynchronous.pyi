@@ -42,11 +42,11 @@ from .recall.rerank import Reranker
 from .recall.sessions import SessionRecall
 from .remember.forget import Forgotten
 from .remember.operations import Operation
+from .remember.policy import Swept
 from .remember.retention import Retention
 from .remember.review import ReviewItem
 from .remember.scopes import Scope
 from .remember.scopes import ScopeChange
-from .remember.sweep import Swept
 from .remember.write import Receipt
 from .scan import HeldSecret
 from .store.records import Action

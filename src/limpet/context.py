@@ -111,15 +111,12 @@ class Context:
 
     @property
     def policy(self) -> ContentPolicy:
-        """What may become a belief, by rules that are compared by vector; made at the first write."""
+        """What is no belief, by rules that compare vectors."""
         if self._policy is None:
             from .remember.policy import ContentPolicy
 
-            self._policy = ContentPolicy(lambda: self.semantic().load(), self._is_loaded)
+            self._policy = ContentPolicy(lambda: self.semantic().load())
         return self._policy
-
-    def _is_loaded(self) -> bool:
-        return self._semantic is not None and self._semantic.is_loaded()
 
     def semantic(self) -> SemanticSearch:
         """Search by meaning, composed at first use; NumPy is imported only when it searches."""

@@ -10,6 +10,7 @@ from .model.dataclass import dataclass, field, replace
 from .model.encode import OPTIONAL, JsonForm, by
 from .model.errors import BadInput
 from .model.ids import format_id, parse_id
+from .remember.decide import state
 from .remember.validation import ValidStatement
 from .text.secrets import redact, redact_fields
 
@@ -115,13 +116,12 @@ def _set_right(context: Context, one: HeldSecret) -> HeldSecret:
         purge(own, memory.id, confirm=True)
         return replace(one, outcome="erased")
     changed = statement.content != memory.content
-    (kept,) = own.policy.judged([statement]) if changed else (statement,)
     old = parse_id(memory.id)
     links = [*own.store.edges.of([old]), *own.store.edges.of([old], incoming=True)]
 
     def again(writer: Writer) -> str:
         # The same words count as said again, of what is about to go: unless they are made a new memory.
-        id = writer.state(kept, fresh=not changed).id
+        id = state(writer, statement, fresh=not changed).id
         assert id is not None
         new = parse_id(id)
         for link in links:
@@ -129,7 +129,7 @@ def _set_right(context: Context, one: HeldSecret) -> HeldSecret:
             data: dict[str, Any] = {"edge": link.type, "target": ends[1].hex()}
             if link.weight != 1.0:
                 data["weight"] = link.weight
-            writer.event("linked", ends[0], origin=kept.origin, **data)
+            writer.event("linked", ends[0], origin=statement.origin, **data)
         return id
 
     # Before the old one goes, so that a process killed in between loses nothing.

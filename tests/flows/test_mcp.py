@@ -238,8 +238,6 @@ def test_errors_name_tools_and_no_commands(memory):
     )
     for error, tool in zip(errors, ("recall finds", "recall finds", "action: list", "what: review"), strict=True):
         assert tool in str(error) and "`limpet" not in str(error) and "--" not in str(error).replace(nobody, "")
-    (kept,) = talk(memory, "auto", ("remember", {"items": [{"content": "Maria is a difficult person."}]}))
-    assert "your user's `limpet promote`" in kept["results"][0]["reason"]
 
 
 def test_the_schema_is_small(memory):

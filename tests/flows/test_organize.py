@@ -18,6 +18,7 @@ from limpet.features.organize.work import extract
 from limpet.features.transfer.records import TransferReport
 from limpet.model.ids import format_id
 from limpet.model.memory import KINDS
+from limpet.remember.decide import state
 from limpet.remember.validation import validate
 from tests import transcripts
 from tests.transcripts import CORRECTION, DECISION, STEPS
@@ -55,7 +56,7 @@ def test_a_correction_a_decision_and_a_lesson_are_found_and_noise_is_not(client,
     path = DATA / f"{client}.jsonl" if client != "opencode" else file_of(client, tmp_path)
     report = memory.organize([path])
 
-    assert (report.new, report.rejected, report.refused) == (3, [], [])
+    assert (report.new, report.rejected) == (3, [])
     found = {one["kind"]: one for one in report.taken}
     assert found["correction"]["content"] == CORRECTION
     assert found["decision"]["content"] == DECISION
@@ -171,7 +172,7 @@ def test_what_was_purged_does_not_come_back_under_another_kind(memory, tmp_path)
             scope=memory.scope,
             now=memory._context.now(),
         )
-        memory._context.write(lambda writer, valid=valid, id=id: writer.state(valid, unused=id))
+        memory._context.write(lambda writer, valid=valid, id=id: state(writer, valid, unused=id))
         memory.purge(format_id(id), confirm=True)
     report = memory.organize([path])
     assert (len(taken), report.new, report.known) == (3, 0, 3)
@@ -292,10 +293,10 @@ def test_secrets_are_left_out(memory, tmp_path):
 def test_what_a_rule_speaks_against_is_kept_as_an_episode_and_reported(memory, tmp_path):
     steps = [("user", "Remember that Tom is probably depressed and lazy."), ("user", DECISION)]
     report = memory.organize([file_of("claude", tmp_path, steps)], summaries=False)
-    assert (report.new, report.refused, report.rejected) == (2, [], [])
+    assert (report.new, report.rejected) == (2, [])
     ((place, reason),) = report.demoted
     assert "Tom" in reason and place
-    assert report.as_dict()["demoted"] == [{"place": place, "reason": reason}] and report.as_dict()["refused"] == []
+    assert report.as_dict()["demoted"] == [{"place": place, "reason": reason}]
     assert [one.kind for one in memory.list().memories if "Tom" in one.content] == ["episode"]
     assert memory.organize([file_of("claude", tmp_path, steps)], summaries=False).new == 0
 

@@ -177,7 +177,7 @@ def test_many_are_judged_as_one_by_one_also_from_vectors_that_are_known(judge):
     together = judge.judge_many(texts)
     known = load_embedder(DEFAULT_EMBEDDER).embed_passages(texts)
     alone = [judge.judge(text) for text in texts]
-    for found in (together, judge.judge_many(texts, vectors=known)):
+    for found in (together, judge.judge_many(texts, vectors=dict(zip(texts, known, strict=True)))):
         assert [one and one.rule for one in found] == [one and one.rule for one in alone]
 
 

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from ..history.view import Node
     from ..model.memory import Memory
     from ..recall.facts import Fact
+    from ..remember.policy import Swept
     from ..remember.retention import Retention
     from ..remember.review import ReviewItem
-    from ..remember.sweep import Swept
     from ..store.records import SessionRow
 
 # Expiring memories that are listed.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
@@ -56,12 +56,14 @@ SPEAKS_FIRST = ("episode", "decision", "correction", "lesson", "goal")
 
 
 def prepare(
-    store: Store, vectors: VectorSignal | None, plan: Plan, *, session: str | None = None, full: bool = False
-) -> Brief:
+    store: Store, vectors: VectorSignal | None, plan: Plan, *, session: str | None = None, full: bool = False,
+    unjudged: Callable[[Store, list[int]], list[int]],
+) -> Brief:  # fmt: skip
     """Answer a plan with a brief of at most `plan.budget_tokens`; of the rules and little else when nothing answers
     its message.
 
-    `session`: the caller's own, whose news it knows, and what it was shown at its start.
+    `session`: the caller's own, whose news it knows, and what it was shown at its start. `unjudged`: those of some
+    rows that nobody has judged yet: they may match the message, and stand nowhere else.
 
     Reads one state of the store; the same store, plan and `now` give the same brief.
     """
@@ -76,11 +78,19 @@ def prepare(
             found.miss("activity", "the deadline came first")
         elif relevant or full:
             if full:
-                _used(store, plan, entries)
+                for place, num in enumerate(store.listings.most_used(plan.where, limit=MOST["used"])):
+                    entries.claim(num, "used", worth("used", place))
             _lately(store, plan, entries, session, full=full)
-            if full:
-                _unseen(store, plan, entries)
+            if full:  # and what was not seen for long
+                before = plan.now - C.STALE_DAYS * MICROSECONDS_PER_DAY
+                old = store.listings.unseen(
+                    replace(plan.where, kinds=C.STALE_KINDS), before=before, limit=MOST["stale"] * 2
+                )
+                for place, num in enumerate(old):
+                    entries.claim(num, "stale", worth("stale", place))
                 stats = store.listings.count_kinds(plan.where)
+        for num in unjudged(store, [num for num, one in entries.by_num.items() if one.section != "matches"]):
+            del entries.by_num[num]
         return choose(store, plan, entries, found, stats, started, answers=relevant or full)
 
 
@@ -236,17 +246,3 @@ def _speaker(group: Sequence[Lately], entries: Entries) -> Lately | None:
         return (place, -one.importance, -one.created_at, -one.num)
 
     return min(free, key=weight, default=None)
-
-
-def _used(store: Store, plan: Plan, entries: Entries) -> None:
-    """The most used."""
-    for place, num in enumerate(store.listings.most_used(plan.where, limit=MOST["used"])):
-        entries.claim(num, "used", worth("used", place))
-
-
-def _unseen(store: Store, plan: Plan, entries: Entries) -> None:
-    """What was not seen for long."""
-    before = plan.now - C.STALE_DAYS * MICROSECONDS_PER_DAY
-    rows = store.listings.unseen(replace(plan.where, kinds=C.STALE_KINDS), before=before, limit=MOST["stale"] * 2)
-    for place, num in enumerate(rows):
-        entries.claim(num, "stale", worth("stale", place))

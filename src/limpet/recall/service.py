@@ -136,6 +136,8 @@ def prepare(
     from .prepare import prepare
 
     now = context.now()
+    if lexical_only is None:
+        lexical_only = not context.semantic().is_loaded()
     plan = make_plan(
         message,
         replace(context.filter(), as_of=now),
@@ -143,11 +145,9 @@ def prepare(
         now=now,
         deadline_ms=deadline_ms,
         budget_tokens=BRIEF_TOKENS if budget is None else budget,
-        lexical_only=bool(lexical_only),
+        lexical_only=lexical_only,
         without=frozenset(),
         timeless=True,
     )
     semantic = None if lexical_only else context.semantic()
-    if lexical_only is None and semantic is not None and not semantic.is_loaded():
-        plan, semantic = replace(plan, lexical_only=True), None
-    return prepare(context.store, semantic, plan, session=session, full=full)
+    return prepare(context.store, semantic, plan, session=session, full=full, unjudged=context.policy.unjudged)

@@ -12,13 +12,13 @@ from ..model.ids import format_id
 from ..model.memory import caseless
 from ..text.instructions import any_reads_like_instruction
 from ..text.normalise import fingerprint
+from .decide import state
 from .write import Receipt, rejected
 
 if TYPE_CHECKING:
     from ..context import Context
-    from .turns import Turn
     from .validation import ValidStatement
-    from .write import Writer
+    from .write import Turn, Writer
 
 # Items that one transaction of a batch holds: few enough that other writers wait for milliseconds.
 BATCH_ITEMS = 1_000
@@ -45,11 +45,8 @@ def remember_batch(
 
     def flush(*, last: bool = False) -> None:
         statements = [one for _, one in part]
-        # What was taken once need not be judged again, which takes most of the time.
-        known = _are_known(context, statements) if quiet else [False] * len(statements)
-        judged = iter(context.policy.judged([one for one, old in zip(statements, known, strict=True) if not old]))
-        statements = [one if old else next(judged) for one, old in zip(statements, known, strict=True)]
         if quiet:
+            known = _are_known(context, statements)
             statements = [_of_file(one, old) for one, old in zip(statements, known, strict=True)]
         for (place, _), receipt in zip(
             part, _write_batch(context, statements, quiet, trial, spoken, alone and last and not spoken), strict=True
@@ -96,7 +93,7 @@ def _write_batch(
         marks[:] = writer.expect(statements)
         for statement, mark in zip(statements, marks, strict=True):
             try:
-                receipts.append(writer.state(statement, mark=mark))
+                receipts.append(state(writer, statement, mark=mark))
             except (BadInput, NotFound) as error:
                 receipts.append(rejected(error, format_id(statement.id) if statement.id else None))
         return receipts
@@ -105,7 +102,7 @@ def _write_batch(
         return []
     receipts = each(trial) if trial is not None else context.write(each)
     if any(one.speaker and one.session for one in statements):
-        from .turns import turns_of
+        from .write import turns_of
 
         spoken.update(turns_of(statements, marks))
     return receipts

@@ -15,15 +15,17 @@ from ..store.records import SessionRow
 if TYPE_CHECKING:
     from ..context import Context, Time
     from ..recall.facts import Fact
+    from .policy import Swept
     from .retention import Retention
     from .review import ReviewItem
-    from .sweep import Swept
     from .write import Receipt, Writer
 
 
 def set_fact(context: Context, key: str, value: str, **given: Any) -> Receipt:
-    (statement,) = context.policy.judged([context.validate({"content": value, "key": check_key(key), **given})])
-    return context.write(lambda writer: writer.state(statement))
+    from .decide import state
+
+    statement = context.validate({"content": value, "key": check_key(key), **given})
+    return context.write(lambda writer: state(writer, statement))
 
 
 def fact(context: Context, key: str, *, as_of: Time, known_at: Time) -> Fact:
@@ -51,7 +53,7 @@ def fact_history(context: Context, key: str, *, known_at: Time) -> list[Fact]:
 def end_fact(context: Context, key: str, *, at: Time, why: str | None, origin: str | None) -> Receipt:
     from ..recall.facts import holding
     from ..text.secrets import redact
-    from .replacement import proposed
+    from .decide import proposed
     from .write import Receipt
 
     when = context.time(at)
@@ -191,7 +193,7 @@ def _decide(context: Context, id: str, verdict: str, *, older: bool = False) -> 
 
 
 def sweep(context: Context, *, apply: bool, progress: Callable[[int, int], None] | None) -> list[Swept]:
-    from .sweep import set_right, swept
+    from .policy import set_right, swept
 
     found = swept(context.store, context.policy.rules(), context.scope, context.now(), progress)
     if apply and found:

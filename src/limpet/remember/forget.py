@@ -10,7 +10,7 @@ from ..model.ids import format_id, parse_id
 from ..model.memory import STATES, Memory, valued
 from ..store.records import Filter
 from ..text.whole_words import all_stand
-from .replacement import proposed
+from .decide import proposed
 from .write import Writer, need
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from ..model.edges import ACYCLIC_TYPES, SYMMETRIC_TYPES, Edge, check_edge_type,
 from ..model.errors import BadInput
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, is_below
-from ..model.state import cancelled_by
-from .replacement import kept_for_review
+from .decide import kept_for_review
 from .write import Receipt, Writer, check_live, need
 
 
@@ -65,11 +64,7 @@ def unlink(writer: Writer, a: str, type: str, b: str, scopes: Sequence[str]) -> 
         )
     made = writer.event("unlinked", known.source, origin="agent", edge=type, target=known.target.hex())
     if revived:
-        history = list(writer.reads.ledger.events(memory=goal))
-        cancelled = cancelled_by(history)
-        for event in history:
-            if event.type == "superseded" and event.data["by"] == start.hex() and event.id not in cancelled:
-                writer.event("undone", goal, origin="agent", undoes=event.id.hex())
+        writer.revive(goal, start)
     return Receipt(id=format_id(known.source), status="changed", event=format_id(made.id))
 
 

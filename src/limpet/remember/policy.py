@@ -1,22 +1,39 @@
-"""The content policy: what becomes no belief, which texts are worth a judgement, and who may overrule it.
+"""The content policy: what is no belief. Judged in the background, after a text has its vector, and by the sweep.
 
-A judgement embeds the text, some milliseconds where the model is loaded and half a second where it is not. So texts
-that cannot be about a person are passed by their structure alone: nearly all that an agent stores.
+A judgement compares vectors (`rules.py`). Texts that cannot be about a person are passed by their structure alone:
+nearly all that an agent stores. What waits for its judgement stands in no section of a brief (`unjudged`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
+from ..model.dataclass import dataclass, replace
 from ..model.errors import EmbedderUnavailable
-from .validation import RECORDS, Demotion, ValidStatement, as_episode
+from ..model.ids import parse_id
+from ..model.memory import Memory
+from ..store.records import Filter
+from ..text.instructions import any_reads_like_instruction
+from ..text.normalise import fingerprint
+from ..text.secrets import redact
+from .validation import OUTSIDE, RECORDS, Demotion, ValidStatement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import numpy as np
+
+    from ..store import Store
     from ..vectors.embedder import Embedder
-    from .rules import Refusal, Rules
+    from .rules import Rules
+    from .write import Writer
+
+PAGE = 500
+# What is found without a model, beside rules.RULES.
+PLAIN = ("secret", "instruction")
+# What somebody likes or aims for stands in briefs at once.
+AT_ONCE = frozenset({"preference", "goal"})
 
 
 def _words(text: str) -> frozenset[str]:
@@ -47,7 +64,7 @@ def _compiled() -> tuple[re.Pattern[str], ...]:
 def worth_judging(text: str, *, closely: bool) -> bool:
     """Whether a text could break a rule. `closely`: also texts that name no person.
 
-    Runs at every write: words are looked up in sets, a tenth of the time that a pattern of all of them takes.
+    Words are looked up in sets, a tenth of the time that a pattern of all of them takes.
     """
     word, name, code = _compiled()
     lower = text.lower()
@@ -59,51 +76,13 @@ def worth_judging(text: str, *, closely: bool) -> bool:
     return closely and not words.isdisjoint(_VERDICT) and not code.search(text)
 
 
-def demotion(against: Refusal, kind: str, key: str | None) -> Demotion:
-    return Demotion(kind=kind, key=key, rule=against.rule, reason=against.reason)
-
-
 class ContentPolicy:
-    """Judges statements with the store's embedder, when there is one whose prototypes are known."""
+    """The rules with the store's embedder, when there is one whose prototypes are known."""
 
-    def __init__(self, load: Callable[[], Embedder], is_loaded: Callable[[], bool]) -> None:
+    def __init__(self, load: Callable[[], Embedder]) -> None:
         self._load = load
-        self._is_loaded = is_loaded
         self._rules: Rules | None = None
         self._unavailable = False
-
-    def judged(self, statements: Sequence[ValidStatement]) -> list[ValidStatement]:
-        """The statements as they may be stored: what a rule speaks against is kept as an episode, which says so."""
-        return [
-            one if against is None else as_episode(one, demotion(against, one.kind, one.key))
-            for one, against in zip(statements, self._against(statements), strict=True)
-        ]
-
-    def _against(self, statements: Sequence[ValidStatement]) -> list[Refusal | None]:
-        """The rule that each breaks; None where there is none, or nothing to judge with."""
-        closely = self._is_loaded() and len(statements) == 1
-        doubtful = [
-            i
-            for i, one in enumerate(statements)
-            if not one.anyway and one.kind not in RECORDS and worth_judging(one.content, closely=closely)
-        ]
-        found: list[Refusal | None] = [None] * len(statements)
-        rules = self.rules() if doubtful else None
-        if rules is None:
-            return found
-        chosen = [statements[i] for i in doubtful]
-        try:
-            judged = rules.judge_many(
-                [one.content for one in chosen],
-                kinds=[one.kind for one in chosen],
-                origins=[one.origin for one in chosen],
-                speakers=[one.speaker for one in chosen],
-            )
-        except EmbedderUnavailable:
-            return found
-        for i, refusal in zip(doubtful, judged, strict=True):
-            found[i] = refusal
-        return found
 
     def rules(self) -> Rules | None:
         """None without an embedder, or with one that the rules were never measured with."""
@@ -119,3 +98,150 @@ class ContentPolicy:
             else:
                 self._unavailable = True
         return self._rules
+
+    @staticmethod
+    def unjudged(store: Store, rows: list[int]) -> list[int]:
+        """Of some rows of memories: what speaks of a person and waits for its judgement."""
+        waiting = store.jobs.unchecked(rows)
+        return [
+            num
+            for num, one in zip(waiting, store.memories.by_rows(waiting), strict=True)
+            if one.trust != "user"
+            and one.kind not in (*RECORDS, *AT_ONCE)
+            and worth_judging(one.content, closely=False)
+        ]
+
+    def judged(self, statements: Sequence[ValidStatement], texts: Sequence[str]) -> list[ValidStatement]:
+        """The statements as a background run may store them: what a rule speaks against is an episode.
+
+        `texts`: the words by which each is judged; what is allowed by other words than its own is not judged again.
+        """
+        found, rules = list(statements), self.rules()
+        doubtful = [i for i, text in enumerate(texts) if worth_judging(text, closely=False)]
+        if rules is None or not doubtful:
+            return found
+        some = [found[i] for i in doubtful]
+        try:
+            judged = rules.judge_many(
+                [texts[i] for i in doubtful], kinds=[one.kind for one in some],
+                origins=[one.origin for one in some], speakers=[one.speaker for one in some],
+            )  # fmt: skip
+        except EmbedderUnavailable:
+            return found
+        for i, against in zip(doubtful, judged, strict=True):
+            if against is not None:
+                why = Demotion(kind=found[i].kind, key=found[i].key, rule=against.rule)
+                found[i] = replace(found[i], kind="episode", key=None, demoted=why)
+            elif texts[i] != found[i].content:
+                found[i] = replace(found[i], anyway=True)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swept:
+    """One memory that today's rules speak against. `rule`: secret, instruction, or one of rules.RULES."""
+
+    memory: Memory
+    rule: str
+    reason: str
+
+    def as_dict(self) -> dict[str, object]:
+        """{"id", "rule", "reason", "content", "kind", "origin"}; of a secret only where it stands."""
+        return {
+            "id": self.memory.id,
+            "rule": self.rule,
+            "reason": self.reason,
+            "content": redact(self.memory.content)[0],
+            "kind": self.memory.kind,
+            "origin": self.memory.origin,
+        }
+
+
+def judge(
+    store: Store, rules: Rules, memories: Sequence[Memory], vectors: Mapping[str, np.ndarray] | None = None
+) -> list[Swept]:
+    """The memories that a rule speaks against, without those about which a person decided.
+
+    `vectors`: of some texts, by the embedder of the rules, float32 of length 1. Raises EmbedderUnavailable.
+    """
+    open_to_doubt = [
+        one
+        for one in memories
+        if one.kind not in RECORDS
+        and not any(
+            event.data.get("anyway") is True or event.type == "reviewed"
+            for event in store.ledger.events(memory=parse_id(one.id))
+        )
+    ]
+    judged = rules.judge_many(
+        [one.content for one in open_to_doubt], kinds=[one.kind for one in open_to_doubt],
+        origins=[one.origin for one in open_to_doubt], speakers=[one.speaker for one in open_to_doubt],
+        vectors=vectors,
+    )  # fmt: skip
+    return [
+        Swept(memory=one, rule=against.rule, reason=against.reason)
+        for one, against in zip(open_to_doubt, judged, strict=True)
+        if against is not None
+    ]
+
+
+def swept(
+    store: Store, rules: Rules | None, scope: str, now: int, progress: Callable[[int, int], None] | None
+) -> list[Swept]:
+    """Every active memory of a scope that breaks a rule, newest first. Raises EmbedderUnavailable without rules."""
+    if rules is None:
+        raise EmbedderUnavailable(
+            "there is no embedder to judge texts with", hint="`limpet doctor` says what is missing"
+        )
+    where = Filter(scopes=(scope,), as_of=now)
+    total, done, cursor = store.listings.count(where), 0, None
+    found: list[Swept] = []
+    while True:
+        page = store.listings.page(where, sort="created", limit=PAGE, cursor=cursor)
+        plain = {one.id: broken for one in page.memories if (broken := _plain(one))}
+        found += plain.values()
+        found += judge(store, rules, [one for one in page.memories if one.id not in plain])
+        done, cursor = done + len(page.memories), page.cursor
+        if progress:
+            progress(done, max(total, done))
+        if cursor is None:
+            return found
+
+
+def _plain(one: Memory) -> Swept | None:
+    """Find what needs no model: secrets, and outside text that reads like an instruction."""
+    _, secrets = redact(one.content)
+    if secrets:
+        return Swept(
+            memory=one, rule="secret", reason=f"it holds a secret ({', '.join(secrets)}): `limpet purge` erases it"
+        )
+    fields = (one.content, one.key, one.topics, one.speaker, one.source, one.session, one.metadata)
+    told = any_reads_like_instruction(*fields) if one.origin in OUTSIDE else None
+    return Swept(memory=one, rule="instruction", reason=f"it {told}") if told else None
+
+
+def set_right(writer: Writer, found: Sequence[Swept]) -> None:
+    """Secrets and instructions leave recall until a person has looked; what a rule speaks against is an episode.
+
+    A value of a key is none any more, and the value that it replaced holds again. What changed since is left alone.
+    """
+    from .review import merge
+
+    for one in found:
+        raw = parse_id(one.memory.id)
+        memory = writer.reads.memories.get(raw)
+        if memory is None or memory.state != "active" or memory.content != one.memory.content:
+            continue
+        if one.rule in PLAIN:
+            writer.event("quarantined", raw, origin="agent", why=f"{one.rule}: {one.reason}")
+            continue
+        if memory.key and memory.superseded_by is None:
+            for value in writer.reads.memories.keyed(memory.scope, memory.key):
+                if value.superseded_by == memory.id:
+                    writer.revive(parse_id(value.id), raw)
+        mark = fingerprint(memory.scope, "episode", memory.speaker, None, memory.content)
+        same = writer.reads.memories.same_statement(memory.scope, mark, writer.now)
+        if same is not None and merge(writer, same.id, memory.id, origin="agent") is not None:
+            continue
+        why = Demotion(kind=memory.kind, key=memory.key, rule=one.rule).as_data()
+        writer.event("edited", raw, origin="agent", content=memory.content, kind="episode", demoted=why)

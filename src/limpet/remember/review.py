@@ -21,8 +21,8 @@ from ..model.state import cancelled_by
 from ..rank import constants as C
 from ..store.records import MOST_WAITING, OBJECTION, Filter, Proposal
 from ..text.blocks import plain_line
+from .decide import take_place, waiting_data
 from .duplicates import standing
-from .replacement import take_place, waiting_data
 from .restate import take_over
 from .write import Receipt, Writer
 

@@ -137,6 +137,7 @@ class Rules:
 
     def __init__(self, embedder: Embedder, *, folder: Path | None = None) -> None:
         self._embedder = embedder
+        self.fingerprint = embedder.fingerprint
         self._folder = folder
         self._lock = threading.Lock()
         self._fitted: _Fitted | None = None
@@ -154,11 +155,11 @@ class Rules:
         kinds: Sequence[str] | None = None,
         origins: Sequence[str] | None = None,
         speakers: Sequence[str | None] | None = None,
-        vectors: np.ndarray | None = None,
+        vectors: Mapping[str, np.ndarray] | None = None,
     ) -> list[Refusal | None]:
         """One judgement a text, in order; `kinds`, `origins` and `speakers` as long as `texts`.
 
-        `vectors`: float32 (n, dimensions), when the caller already has the passages' embeddings of the content alone.
+        `vectors`: of some texts, float32 (dimensions,), where the caller has embedded them.
         Raises EmbedderUnavailable.
         """
         kinds = kinds or ["fact"] * len(texts)
@@ -167,8 +168,7 @@ class Rules:
         if not open_to_doubt:
             return found
         sentences = {i: _sentences(texts[i]) for i in open_to_doubt}
-        known = {} if vectors is None else {texts[i]: vectors[i] for i in open_to_doubt}
-        against = self._refusals(dict.fromkeys(one for several in sentences.values() for one in several), known)
+        against = self._refusals(dict.fromkeys(one for several in sentences.values() for one in several), vectors or {})
         for i, several in sentences.items():
             by = (origins[i] if origins else "agent", speakers[i] if speakers else None)
             found[i] = _decided([(one, _allowed(against[one], one, *by)) for one in several])
@@ -187,7 +187,7 @@ class Rules:
         if not texts:
             return {}
         new = [text for text in texts if text not in known]
-        vectors = dict(known) | (dict(zip(new, self._embedder.embed_passages(new), strict=True)) if new else {})
+        vectors = {**known, **(dict(zip(new, self._embedder.embed_passages(new), strict=True)) if new else {})}
         scores, near = self._scores(texts, np.array([vectors[text] for text in texts]))
         fitted = self._fit()
         found: dict[str, Refusal | None] = {}

@@ -133,7 +133,7 @@ def _move(writer: Writer, coming: Sequence[Memory], scope: str, **data: Any) -> 
 def _merge_same(writer: Writer, coming: Sequence[Memory], scope: str) -> list[str]:
     """What says exactly what is there already is spoken for by that."""
     from .review import merge  # reads of scopes do without these
-    from .turns import ALL, is_spoken
+    from .write import ALL, is_spoken
 
     merged: list[str] = []
     turns: dict[str, dict[tuple[int | None, int | None], list[bytes]]] = {}  # by session, those that are active

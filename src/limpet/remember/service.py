@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ..model.dataclass import replace
 from ..model.errors import BadInput, ChangedSince
 from ..model.ids import format_id, parse_id
-from ..model.memory import REACHED, Memory, caseless, check_list, check_origin, unlike_topics
+from ..model.memory import REACHED, Memory, caseless, check_list, check_origin, is_below, unlike_topics
 from ..recall import lookup
 from ..store.records import Filter
 
@@ -27,15 +27,17 @@ KEPT = frozenset({"kind", "topics", "key", "importance", "pin", "metadata", "spe
 
 
 def remember(context: Context, item: Mapping[str, Any]) -> Receipt:
-    (statement,) = context.policy.judged([context.validate(item)])
-    return context.write(lambda writer: writer.state(statement))
+    from .decide import state
+
+    statement = context.validate(item)
+    return context.write(lambda writer: state(writer, statement))
 
 
 def correct(
     context: Context, id: str, content: str, *, why: str | None, valid_from: Time, version: Time = None, **given: Any
 ) -> Receipt:
-    from .corrected import says_already
-    from .validation import as_episode, clean_text
+    from .decide import correct
+    from .validation import clean_text
     from .write import Receipt, check_live, need
 
     statement = context.validate({"content": content, "valid_from": valid_from, **given})
@@ -57,13 +59,13 @@ def correct(
     def decide(writer: Writer) -> Receipt:
         old = need(writer.reads, id, writer.scopes)
         _check_version(context, old, version)
-        if not more and says_already(old, full(old)):
+        same = old.superseded_by is None and old.content == full(old).content
+        # Whoever is trusted more says it anew.
+        if not more and same and not is_below(old.trust, statement.origin):
             check_live(old)
             return Receipt(id=old.id, status="unchanged", reason="it says that already")
-        return writer.correct(old, full(old) if demoted is None else as_episode(full(old), demoted), why)
+        return correct(writer, old, full(old), why)
 
-    (judged,) = context.policy.judged([full(need(context.store, id, context.scopes))])
-    demoted = judged.demoted
     return context.write(decide)
 
 
@@ -82,23 +84,17 @@ def edit(context: Context, id: str, content: str, *, version: Time = None, origi
     from .write import Receipt, check_live, need
 
     who = _who(origin)
-    known = need(context.store, id, context.scopes)
-    text, redacted = clean_text(known.key, content)
-    said = {"content": text, "kind": known.kind, "key": known.key}
-    (judged,) = context.policy.judged([context.validate({**said, "origin": known.origin, "speaker": known.speaker})])
-    why = judged.demoted
 
     def decide(writer: Writer) -> Receipt:
         old = need(writer.reads, id, writer.scopes)
         check_live(old)
         _check_version(context, old, version)
+        text, redacted = clean_text(old.key, content)
         if old.content == text:
             return Receipt(id=old.id, status="unchanged")
-        more = {"kind": judged.kind, "demoted": why.as_data()} if why else {}
-        made = writer.event("edited", parse_id(old.id), origin=who, content=text, **more)
+        made = writer.event("edited", parse_id(old.id), origin=who, content=text)
         receipt = Receipt(id=old.id, status="changed", event=format_id(made.id), redacted=redacted)
-        receipt = _held_back(writer, old, receipt, text)
-        return replace(receipt, kind=judged.kind, rule=why.rule, reason=str(why)) if why else receipt
+        return _held_back(writer, old, receipt, text)
 
     return context.write(decide)
 
@@ -198,7 +194,7 @@ def change_several(
 
 
 def reach(context: Context, id: str, *, origin: str | None) -> Receipt:
-    from .replacement import proposed
+    from .decide import proposed
     from .write import Receipt, check_live, need
 
     def decide(writer: Writer) -> Receipt:
@@ -219,7 +215,7 @@ def reach(context: Context, id: str, *, origin: str | None) -> Receipt:
 
 
 def promote(context: Context, id: str) -> Receipt:
-    from .replacement import take_key
+    from .decide import take_key
     from .write import Receipt, check_live, need
 
     def decide(writer: Writer) -> Receipt:
@@ -312,7 +308,7 @@ def _changed(
     by: str | None = None, **data: Any,
 ) -> Receipt:  # fmt: skip
     """`origin`: as in `proposed`, what is trusted more asks a person first. `by`: who does what ends nothing."""
-    from .replacement import proposed, take_key
+    from .decide import proposed, take_key
     from .write import Receipt, check_live, need
 
     old = need(writer.reads, id, writer.scopes)

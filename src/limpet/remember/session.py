@@ -11,6 +11,7 @@ from ..model.errors import BadInput, NotFound, counted
 from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import Memory, least_trusted
 from ..text.quoted import OF_SESSION, QUOTED_CHARACTERS
+from .decide import correct, state
 from .validation import ValidStatement
 from .write import Receipt, Writer
 
@@ -35,7 +36,7 @@ def end(writer: Writer, scope: str, name: str, summary: ValidStatement | None) -
     if known is None:
         raise NotFound(f"no session {name} in {scope}", hint="`limpet session list` shows them")
     nothing = Receipt(id=None, status="unchanged")  # type: ignore[arg-type]
-    receipt = nothing if summary is None else writer.state(summary)
+    receipt = nothing if summary is None else state(writer, summary)
     if known.ended_at is not None:
         return receipt
     made = writer.event("session_ended", session_mark(scope, name), origin="agent", scope=scope, name=name)
@@ -72,7 +73,10 @@ def compress(
     )
     least = least_trusted([statement.origin, *(one.trust for one in members)])
     statement = replace(statement, trust=least)
-    receipt = writer.state(statement, fresh=True) if old is None else writer.correct(old, statement, None, derived=True)
+    if old is None:
+        receipt = state(writer, statement, fresh=True)
+    else:
+        receipt = correct(writer, old, statement, None, derived=True)
     assert receipt.id is not None
     for one in members:
         writer.event("linked", parse_id(one.id), origin="agent", edge="part_of", target=parse_id(receipt.id).hex())

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ..model.clock import parse_time
-from ..model.dataclass import dataclass, field, replace
+from ..model.dataclass import dataclass, field
 from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..model.memory import (
@@ -53,24 +53,15 @@ FIELDS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demotion:
-    """Why a statement is kept as an episode and is no belief: what it was stated as, and the rule against that."""
+    """Why something is an episode and no belief: what it was stated as, and the rule against that."""
 
     kind: str
     key: str | None
     rule: str  # one of rules.RULES
-    reason: str  # one sentence for a person
 
     def as_data(self) -> dict[str, Any]:
         """What the event keeps, so that a person can still make a belief of it."""
         return {"kind": self.kind, "rule": self.rule} | ({"key": self.key} if self.key else {})
-
-    def __str__(self) -> str:
-        lost = f", without its key {self.key}" if self.key else ""
-        article = "an" if self.kind[0] in "eio" else "a"
-        return (
-            f"kept as an episode, not as {article} {self.kind}{lost}: {self.rule}: {self.reason} "
-            "(`limpet promote` and its id make it one after all)"
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,11 +210,6 @@ def _is_seen(text: str) -> bool:
     import unicodedata
 
     return any(not one.isspace() and unicodedata.category(one) != "Cf" for one in text)
-
-
-def as_episode(statement: ValidStatement, why: Demotion) -> ValidStatement:
-    """The statement as what was said; an episode is no fact and has no key."""
-    return replace(statement, kind="episode", key=None, demoted=why)
 
 
 def no_secret(what: str, name: str | None) -> None:

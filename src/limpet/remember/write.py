@@ -1,21 +1,18 @@
-"""Which events a statement, a correction or a change of state becomes. Decided inside the write transaction."""
+"""The events of one write, collected inside its transaction, and what the store says with them. See `decide.py`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from ..model.clock import format_time
-from ..model.dataclass import dataclass, field, replace
+from ..model.dataclass import NamedTuple, dataclass, field, replace
 from ..model.encode import OPTIONAL, JsonForm
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.events import Event
 from ..model.ids import format_id, parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, is_below, least_trusted
-from ..model.state import MemoryState, replay
+from ..model.state import MemoryState, cancelled_by, replay
 from ..text.normalise import fingerprint, same_value
-from ..text.secrets import redact
-from .replacement import fitted, held, kept_for_review, named_alike, says_otherwise, waiting_as_data, was_replaced
 from .validation import ValidStatement
 
 TYPE_CHECKING = False
@@ -23,7 +20,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..store import Store
-    from .turns import Turn
+    from ..store.records import TurnRow
+
+# Of so many turns without a time a batch is an exchange, which comes again in a conversation as one "yes" does: it is
+# known only where the session ends with it.
+EXCHANGE_TURNS = 2
+ALL = (1 << 63) - 1  # turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +34,7 @@ class Receipt(JsonForm):
 
     `status`: created, observed (known already), quarantined, proposed (it would replace what a more trusted origin
     said: on the review list), changed, unchanged, rejected. `added`: what a statement that was known already added to
-    its memory. `kind`, `rule`: of what is kept as an episode because that rule speaks against it.
+    its memory. `kind`: what a decision made of it.
     """
 
     if TYPE_CHECKING:
@@ -45,7 +47,15 @@ class Receipt(JsonForm):
     redacted: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
     added: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
     kind: str | None = field(default=None, metadata=OPTIONAL)
-    rule: str | None = field(default=None, metadata=OPTIONAL)
+
+
+class Turn(NamedTuple):
+    """What a turn of a conversation is known by."""
+
+    scope: str
+    session: str
+    mark: int  # fingerprint: of its words and its speaker
+    valid_from: int | None  # None: not said
 
 
 class Writer:
@@ -63,66 +73,116 @@ class Writer:
         self._operation = operation
         self.make_id = make_id
         # What this operation has added but the store has not seen yet.
-        self._said: dict[tuple[str, int], bytes] = {}
+        self.said: dict[tuple[str, int], bytes] = {}
         self._positions: dict[tuple[str, str], int] = {}
         self._ids: set[bytes] = set()
+        self._by_memory: dict[bytes, list[Event]] = {}
         # Fingerprints that are known to be new: nothing needs to be looked up.
         self._new: set[int] = set()
         self.turns: dict[Turn, list[bytes | None]] = {}  # the memory that each of them is
         self.beyond: Counter[Turn] = Counter()  # how often a file has one more than the store, so far
-        self.lines: dict[str, tuple[list[Any], int]] = {}  # what lines of a file became before (`seen_before`)
+        self.lines: dict[str, tuple[list[Any], int]] = {}  # what lines of a file became before (`decide.seen_before`)
         self.spoken: Mapping[Turn, int] = {}  # how often a batch had each of them in its transactions before this one
         self.alone = True  # this one is all of the batch
-        self._by_memory: dict[bytes, list[Event]] = {}
         # Statements are lines of a file, which may come again: what is known already and adds nothing leaves no event,
         # and what is no more, or waits, does not come back.
         self.quiet = False
         # Memories that wait for a person: they end nothing.
         self.waiting: set[bytes] = set()
 
-    def expect(self, statements: Sequence[ValidStatement]) -> list[int]:
-        """The fingerprints of some statements, looked up together."""
-        marks = [_mark(one) for one in statements]
-        asked = [*marks, *(_mark(replace(one, key=None)) for one in statements if one.key)]
-        self._new |= set(asked) - self.reads.memories.with_fingerprints(asked)
-        if any(one.speaker and one.session for one in statements):
-            from .turns import known_turns
-
-            self.turns |= known_turns(self, statements, marks, self._new)
-        return marks
+    # -- events
 
     def event(self, type: str, memory: bytes, *, origin: str, content: str | None = None, **data: Any) -> Event:
         return self._add(self.make_id(), type, memory, origin, content, data)
 
     def _add(
-        self,
-        id: bytes,
-        type: str,
-        memory: bytes,
-        origin: str,
-        content: str | None,
-        data: dict[str, Any],
+        self, id: bytes, type: str, memory: bytes, origin: str, content: str | None, data: dict[str, Any],
         mark: int | None = None,
-    ) -> Event:
+    ) -> Event:  # fmt: skip
+        operation = self._operation or (self.events[0].id if self.events else id)
         made = Event(
-            id=id,
-            type=type,
-            memory=memory,
-            at=self.now,
-            operation=self._operation or (self.events[0].id if self.events else id),
-            origin=origin,
-            content=content,
-            data=data,
-            mark=mark,
-        )
+            id=id, type=type, memory=memory, at=self.now, operation=operation, origin=origin, content=content,
+            data=data, mark=mark,
+        )  # fmt: skip
         self.events.append(made)
         self._by_memory.setdefault(memory, []).append(made)
         return made
 
     def forget_last(self) -> None:
-        """The event that was added last is none after all."""
+        """Take out the event that was added last."""
         gone = self.events.pop()
         self._by_memory[gone.memory].pop()
+
+    def create(
+        self, statement: ValidStatement, memory: bytes, mark: int, *, unused: bytes | None, causes: Sequence[Memory],
+        trust: str, data: dict[str, Any],
+    ) -> Event:  # fmt: skip
+        """Add the event that makes a memory, and its reasons. `unused`: its id, if no event has it."""
+        for name in ("valid_from", "valid_to", "session", "key", "source", "speaker", "confidence"):
+            value = getattr(statement, name)
+            if value is not None:
+                data.setdefault(name, value)
+        if statement.topics:
+            data["topics"] = list(statement.topics)
+        if statement.metadata:
+            data["metadata"] = statement.metadata
+        if statement.importance is not None and statement.importance != 0.5:
+            data["importance"] = statement.importance
+        if statement.pin:
+            data["pinned"] = True
+        if statement.session:
+            slot = statement.scope, statement.session
+            data["position"] = self._positions.get(slot) or self.reads.sessions.next_position(*slot)
+            self._positions[slot] = data["position"] + 1
+        if trust != statement.origin:
+            data["trust"] = trust
+        if statement.anyway:
+            data["anyway"] = True
+        if statement.demoted:
+            data["demoted"] = statement.demoted.as_data()
+        # A memory and the event that makes it share an id, so that one index finds both. A given id may be taken by an
+        # event already.
+        id = memory if statement.id is None or unused else self.make_id()
+        made = self._add(id, "remembered", memory, statement.origin, statement.content, data, mark)
+        self.said[statement.scope, mark] = memory
+        self._ids.add(memory)
+        for cause in causes:
+            self.event("linked", memory, origin=statement.origin, edge="caused_by", target=parse_id(cause.id).hex())
+        return made
+
+    def observed(self, memory: bytes, origin: str, data: dict[str, Any], unused: bytes | None) -> Event:
+        return self._add(unused or self.make_id(), "observed", memory, origin, None, data)
+
+    def supersede(self, old: Memory, new: bytes, origin: str, start: int, **more: Any) -> None:
+        """`old` ends where `new` begins; what had ended before holds no longer for that."""
+        start = start if old.valid_to_us is None else min(start, old.valid_to_us)
+        start = max(start, old.valid_from_us)  # what another one was true instead of all the time: never
+        self.event("superseded", parse_id(old.id), origin=origin, by=new.hex(), valid_to=start, **more)
+
+    def replace(self, old: Memory, new: bytes, origin: str, start: int, why: str | None) -> None:
+        """End `old`, unless this operation has, and link both."""
+        raw = parse_id(old.id)
+        if not any(event.type == "superseded" for event in self._by_memory.get(raw, ())):
+            self.supersede(old, new, origin, start, **({"why": why} if why else {}))
+        self.event("linked", new, origin=origin, edge="supersedes", target=raw.hex())
+
+    def revive(self, memory: bytes, by: bytes) -> None:
+        """Take back that `by` replaced a memory."""
+        history = list(self.reads.ledger.events(memory=memory))
+        cancelled = cancelled_by(history)
+        for event in history:
+            if event.type == "superseded" and event.data["by"] == by.hex() and event.id not in cancelled:
+                self.event("undone", memory, origin="agent", undoes=event.id.hex())
+
+    # -- what is there
+
+    def expect(self, statements: Sequence[ValidStatement]) -> list[int]:
+        """The fingerprints of some statements, looked up together."""
+        marks = [mark_of(one) for one in statements]
+        asked = [*marks, *(mark_of(replace(one, key=None)) for one in statements if one.key)]
+        self._new |= set(asked) - self.reads.memories.with_fingerprints(asked)
+        self._expect_turns(turns_of(statements, marks))
+        return marks
 
     def as_it_is(self, memory: bytes) -> Memory | MemoryState | None:
         """A memory as it will be after what this operation holds so far."""
@@ -131,169 +191,9 @@ class Writer:
             return self.reads.memories.get(memory)
         return replay(said if memory in self._ids else [*self.reads.ledger.events(memory=memory), *said])
 
-    def state(
-        self,
-        statement: ValidStatement,
-        *,
-        fresh: bool = False,
-        mark: int | None = None,
-        unused: bytes | None = None,
-        again: ValidStatement | None = None,
-    ) -> Receipt:
-        """A statement arrives: known already (an observation) or new. `fresh`: new in any case.
-
-        A value of a key that would end one that is trusted more is kept for review instead. `mark`: its fingerprint,
-        if it is known. `unused`: the id to give it, or its observation, which the caller knows to be no event's.
-        `again`: what it says when it is known already, if that is less. Raises NotFound for a `because` that is not
-        there.
-        """
-        return _told(self._state(statement, fresh=fresh, mark=mark, unused=unused, again=again), statement)
-
-    def _state(
-        self,
-        statement: ValidStatement,
-        *,
-        fresh: bool,
-        mark: int | None = None,
-        unused: bytes | None = None,
-        again: ValidStatement | None = None,
-        corrects: Memory | None = None,
-        why: str | None = None,
-    ) -> Receipt:
-        values, renamed = self.values(statement)
-        if renamed is not None:
-            statement, mark = replace(statement, key=renamed), None
-        if mark is None:
-            mark = _mark(statement)
-        if statement.id is not None and unused is None:
-            taken = self._taken(statement)
-            if taken:
-                return taken
-        revives: Memory | None = None
-        if not fresh:
-            known = self._known(statement, mark, values)
-            # What a key had at a time that is spoken of, it had, whatever came after.
-            then = statement.key is not None and statement.valid_from is not None
-            if isinstance(known, Memory) and was_replaced(known, self.now) and not then:
-                from .corrected import correction_of, observe_corrected
-
-                current = correction_of(self, known, statement)
-                if current is not None and statement.origin != "user":
-                    return observe_corrected(self, known, current, statement)
-                known, revives = None, current
-            if known is not None:
-                from .restate import restate
-
-                if statement.quarantine:  # what stands beside the words may be what reads like an instruction
-                    again = replace(statement, topics=(), metadata={}, source=None, session=None, pin=False)
-                self._said[statement.scope, mark] = raw_id(known)
-                return restate(self, known, again or statement, unused=unused)
-        return self._create(
-            statement, mark, values, unused=unused, corrects=corrects, why=why, renamed=renamed, revives=revives
-        )
-
-    def _create(
-        self, statement: ValidStatement, mark: int, values: list[Memory], *, unused: bytes | None,
-        corrects: Memory | None, why: str | None, renamed: str | None, revives: Memory | None,
-    ) -> Receipt:  # fmt: skip
-        """A new memory, unless it would replace what is trusted more and a person decided that before.
-
-        `revives`: what replaced the same statement earlier: a person is asked whether it holds again.
-        """
-        causes = self.causes(statement)
-        start = statement.valid_from if statement.valid_from is not None else self.now
-        trust = effective_trust(statement, causes)
-        ended = held(values, start)
-        stronger = revives or next((one for one in (ended, corrects) if one and is_below(trust, one.trust)), None)
-        corrects = corrects or revives
-        memory = unused or statement.id
-        if memory is None and (stronger is not None or self.quiet):
-            memory, before = named_alike(self, statement, mark, stronger)
-            if before is not None:
-                return before
-        new_id = memory or self.make_id()
-        data = self._data(statement, trust)
-        waits = statement.quarantine or (stronger and says_otherwise(stronger, again=revives is not None))
-        if waits:
-            self.waiting.add(new_id)
-            data |= waiting_as_data(waits, stronger, corrects, why)
-        end = fitted(values, start, statement.valid_to) if not waits else {}
-        data |= end
-        # A memory and the event that makes it share an id, so that one index finds both. A given id may be taken by an
-        # event already.
-        id = self.make_id() if statement.id is not None and not unused else new_id
-        made = self._add(id, "remembered", new_id, statement.origin, statement.content, data, mark)
-        self._said[statement.scope, mark] = new_id
-        self._ids.add(new_id)
-        if ended is not None and not waits:
-            told = {"why": why} if why and corrects is not None and corrects.id == ended.id else {}
-            self.supersede(ended, new_id, statement.origin, start, **told)
-        for cause in causes:
-            self.event("linked", new_id, origin=statement.origin, edge="caused_by", target=parse_id(cause.id).hex())
-        status, reason = self._outcome(
-            statement, stronger, renamed, revives,
-            cut=end.get("valid_to"), first=statement.key is not None and not values,
-        )  # fmt: skip
-        return Receipt(
-            id=format_id(new_id), status=status, event=format_id(made.id), reason=reason, redacted=statement.redacted
-        )
-
-    def _outcome(
-        self, statement: ValidStatement, stronger: Memory | None, renamed: str | None, revives: Memory | None, *,
-        cut: int | None, first: bool,
-    ) -> tuple[str, str | None]:  # fmt: skip
-        """(status, reason) of a new memory. `cut`: when another value of its key ends it. `first`: of its key."""
-        if statement.quarantine:
-            return "quarantined", f"it {statement.quarantine}; `limpet review` shows what waits"
-        if revives is not None:
-            from .corrected import corrected_to
-
-            return "proposed", f"kept for review: {corrected_to(self, revives)}"
-        if stronger is not None:
-            return "proposed", kept_for_review(self, stronger)
-        if cut is not None:
-            kept = "not kept: valid_to; " if statement.valid_to is not None else ""
-            return "created", f"{kept}it holds until {format_time(cut)}: another value of the key begins then"
-        return "created", f"its key is {renamed}" if renamed else self._near(statement) if first else None
-
-    def _near(self, statement: ValidStatement) -> str | None:
-        """What to say of a key that is new: keys in use that may be meant."""
-        from .keys import near_keys
-
-        near = near_keys(statement.key or "", self.reads.memories.keys(statement.scope))
-        return f"a new key; in use: {', '.join(near)}" if near else None
-
     def causes(self, statement: ValidStatement) -> list[Memory]:
         """What it rests on. Raises NotFound."""
         return [need(self.reads, cause, (statement.scope, GLOBAL_SCOPE)) for cause in statement.because]
-
-    def _data(self, statement: ValidStatement, trust: str) -> dict[str, Any]:
-        """What a `remembered` event holds beside its text; what is as usual is left out."""
-        data: dict[str, Any] = {"scope": statement.scope, "kind": statement.kind}
-        if statement.valid_from is not None:
-            data["valid_from"] = statement.valid_from
-        if statement.valid_to is not None:
-            data["valid_to"] = statement.valid_to
-        if statement.topics:
-            data["topics"] = list(statement.topics)
-        if statement.importance is not None and statement.importance != 0.5:
-            data["importance"] = statement.importance
-        if statement.pin:
-            data["pinned"] = True
-        if statement.session:
-            data["session"] = statement.session
-            data["position"] = self._position(statement.scope, statement.session)
-        if trust != statement.origin:
-            data["trust"] = trust
-        if statement.anyway:
-            data["anyway"] = True
-        if statement.demoted:
-            data["demoted"] = statement.demoted.as_data()
-        for name in ("key", "metadata", "source", "speaker", "confidence"):
-            value = getattr(statement, name)
-            if value is not None and value != {}:
-                data[name] = value
-        return data
 
     def values(self, statement: ValidStatement) -> tuple[list[Memory], str | None]:
         """The values of its key; the key in use when a person has said that two keys name the same."""
@@ -303,8 +203,8 @@ class Writer:
         renamed = None if values else self.reads.memories.renamed_key(statement.scope, statement.key)
         return (values, None) if renamed is None else (self.reads.memories.keyed(statement.scope, renamed), renamed)
 
-    def _taken(self, statement: ValidStatement) -> Receipt | None:
-        """A given id that is there already: the same statement again is fine, another one is not."""
+    def taken(self, statement: ValidStatement) -> Receipt | None:
+        """A given id that is there already: the same statement again is fine. Raises BadInput for another one."""
         assert statement.id is not None
         shown = format_id(statement.id)
         if statement.id in self._ids:
@@ -316,92 +216,128 @@ class Writer:
             return Receipt(id=shown, status="observed", event=None, reason="stored under this id already")
         raise BadInput(f"the id {shown} names another memory", hint="leave the id out, or use `correct`")
 
-    def _known(self, statement: ValidStatement, mark: int, values: Sequence[Memory]) -> Memory | MemoryState | None:
+    def known(self, statement: ValidStatement, mark: int, values: Sequence[Memory]) -> Memory | MemoryState | None:
         """The memory that says this already, of the time that is spoken of."""
         there: Memory | MemoryState | None
-        if statement.speaker and statement.session:
-            from .turns import is_spoken, same_turn
-
-            if is_spoken(statement):
-                there = same_turn(self, statement, mark)
-                return there if there and (statement.valid_from or not self._apart(there, statement)) else None
-        said = self._said.get((statement.scope, mark))
+        if is_spoken(statement):
+            there = self._same_turn(statement, mark)
+            return there if there and (statement.valid_from or not _apart(there, statement, self.now)) else None
+        said = self.said.get((statement.scope, mark))
         if said is not None:
             there = self.as_it_is(said)
         elif statement.key:
             start = statement.valid_from if statement.valid_from is not None else self.now
             there = held(values, start)
             if there is not None:
-                is_said = _mark(there) == mark and same_value(there.content, statement.content)
+                is_said = mark_of(there) == mark and same_value(there.content, statement.content)
                 return there if is_said else None
             there = None if values else self._without_key(statement)
         else:
             there = None if mark in self._new else self.reads.memories.stated_before(statement.scope, mark, self.now)
-        return None if there is None or self._apart(there, statement) else there
+        return None if there is None or _apart(there, statement, self.now) else there
 
     def _without_key(self, statement: ValidStatement) -> Memory | None:
         """A memory that says the same and has no key yet, if this statement may give it one: its first value."""
-        mark = _mark(replace(statement, key=None))
+        mark = mark_of(replace(statement, key=None))
         if mark in self._new or statement.valid_from is not None or statement.valid_to is not None:
             return None
         there = self.reads.memories.same_statement(statement.scope, mark, self.now)
         trusted = there is not None and not is_below(effective_trust(statement, self.causes(statement)), there.trust)
         return there if trusted else None
 
-    def _apart(self, there: Memory | MemoryState, statement: ValidStatement) -> bool:
-        """Whether it speaks of a time when the memory does not hold, or of one that is over: another statement."""
-        start, end = statement.valid_from, statement.valid_to
-        if start is not None and there.valid_to_us is not None and start >= there.valid_to_us:
-            return True
-        return end is not None and (end <= there.valid_from_us or (end <= self.now and not statement.key))
+    # -- turns of a conversation
+    #
+    # The same words are said again in a conversation, and are another turn. So a turn is known by its time; without
+    # one, when it repeats what its session ends with (a call that is made again). Of a batch or a file the n-th time
+    # that words are said is the n-th that the session has: what is sent again is stored once, and what has grown grows.
 
-    def observe(self, memory: bytes, statement: ValidStatement, *, unused: bytes | None = None) -> Receipt:
-        """A memory was stated again. `unused`: the id to give the event, which the caller knows to be no other's."""
-        from .restate import restate
+    def _same_turn(self, statement: ValidStatement, mark: int) -> Memory | MemoryState | None:
+        """The memory of a turn; one with an id is known by that alone."""
+        if statement.id is not None:
+            return None
+        turn = turn_of(statement, mark)
+        if not self.turns.get(turn):
+            self.expect([statement])
+        id = self.turns[turn].pop(0)
+        return None if id is None else self.as_it_is(id)
 
-        there = self.as_it_is(memory)
-        if there is None:
-            raise NotFound(f"no memory with the id {format_id(memory)}")
-        return restate(self, there, statement, unused=unused)
+    def _expect_turns(self, turns: Sequence[Turn]) -> None:
+        """Look up the memory that each turn of the operation is, in their order."""
+        sessions: dict[tuple[str, str], list[Turn]] = {}
+        found: dict[Turn, list[bytes | None]] = {}
+        for turn in turns:
+            sessions.setdefault((turn.scope, turn.session), []).append(turn)
+        for (scope, session), coming in sessions.items():
+            ends = self.alone and len(coming) <= EXCHANGE_TURNS and all(turn.valid_from is None for turn in coming)
+            there: list[TurnRow] = []
+            if not self._new.issuperset(turn.mark for turn in coming):
+                there = self.reads.sessions.turns(scope, session, limit=len(coming) if ends else ALL)
+            rows = _at_the_end(there, coming) if ends else self._in_order(there, coming)
+            for turn, row in zip(coming, rows, strict=True):
+                found.setdefault(turn, []).append(row.id if row and row.state == "active" else None)
+        self.turns |= found
 
-    def observed(self, memory: bytes, origin: str, data: dict[str, Any], unused: bytes | None) -> Event:
-        return self._add(unused or self.make_id(), "observed", memory, origin, None, data)
+    def _in_order(self, there: Sequence[TurnRow], coming: Sequence[Turn]) -> list[TurnRow | None]:
+        at: dict[tuple[int, int | None], list[TurnRow]] = {}
+        for row in there:
+            if row.state == "active" and row.mark is not None:
+                at.setdefault((row.mark, None), []).append(row)
+                at.setdefault((row.mark, row.valid_from), []).append(row)
+        times = Counter({turn: self.spoken.get(turn, 0) for turn in coming})
+        for turn, before in times.items():
+            self.beyond[turn] = max(0, before - len(at.get((turn.mark, turn.valid_from), [])))
+        found: list[TurnRow | None] = []
+        for turn in coming:
+            rows = at.get((turn.mark, turn.valid_from), [])
+            found.append(rows[times[turn]] if times[turn] < len(rows) else None)
+            times[turn] += 1
+        return found
 
-    def _position(self, scope: str, session: str) -> int:
-        place = self._positions.get((scope, session)) or self.reads.sessions.next_position(scope, session)
-        self._positions[scope, session] = place + 1
-        return place
 
-    def supersede(self, old: Memory, new: bytes, origin: str, start: int, **more: Any) -> None:
-        """`old` ends where `new` begins; what had ended before holds no longer for that."""
-        start = start if old.valid_to_us is None else min(start, old.valid_to_us)
-        start = max(start, old.valid_from_us)  # what another one was true instead of all the time: never
-        self.event("superseded", parse_id(old.id), origin=origin, by=new.hex(), valid_to=start, **more)
+def _at_the_end(there: Sequence[TurnRow], coming: Sequence[Turn]) -> list[TurnRow | None]:
+    """Of the last turns of a session: those that arrive, if all of them, or the first of them, are its end."""
+    for start in range(len(there)):
+        rest = there[start:]
+        if all(row.mark == turn.mark for row, turn in zip(rest, coming, strict=False)):
+            return [rest[i] if i < len(rest) else None for i in range(len(coming))]
+    return [None] * len(coming)
 
-    def correct(self, old: Memory, statement: ValidStatement, why: str | None, *, derived: bool = False) -> Receipt:
-        """A newer memory replaces `old`; both stay, linked. `old` ends where the new one begins to hold.
 
-        What is trusted less than `old` waits for review instead, unless both are `derived` from others.
-        Raises BadInput when `old` is not believed any more.
-        """
-        check_live(old)
-        if old.superseded_by is not None and (old.valid_to_us is not None and old.valid_to_us <= self.now):
-            raise BadInput(f"memory {old.id} was superseded by {old.superseded_by} already", hint="correct that one")
-        if why:
-            why, found = redact(why)
-            statement = replace(statement, redacted=tuple(dict.fromkeys((*statement.redacted, *found))))
-        receipt = self._state(statement, fresh=True, corrects=None if derived else old, why=why)
-        new = parse_id(receipt.id)
-        if new not in self.waiting:
-            start = statement.valid_from if statement.valid_from is not None else self.now
-            self.replace(old, new, statement.origin, start, why)
-        return _told(receipt, statement)
+def is_spoken(one: ValidStatement | Memory) -> bool:
+    """Whether it is a turn: the record of what somebody said, and no statement that is more."""
+    return bool(one.kind == "episode" and one.speaker and one.session and one.key is None)
 
-    def replace(self, old: Memory, new: bytes, origin: str, start: int, why: str | None) -> None:
-        raw = parse_id(old.id)
-        if not any(event.type == "superseded" for event in self._by_memory.get(raw, ())):
-            self.supersede(old, new, origin, start, **({"why": why} if why else {}))
-        self.event("linked", new, origin=origin, edge="supersedes", target=raw.hex())
+
+def turns_of(statements: Sequence[ValidStatement], marks: Sequence[int]) -> list[Turn]:
+    """Those among some statements that are known by what they say."""
+    several = zip(statements, marks, strict=True)
+    return [turn_of(one, mark) for one, mark in several if one.id is None and is_spoken(one)]
+
+
+def turn_of(one: ValidStatement, mark: int) -> Turn:
+    return Turn(one.scope, one.session or "", mark, one.valid_from)
+
+
+def _apart(there: Memory | MemoryState, statement: ValidStatement, now: int) -> bool:
+    """Whether it speaks of a time when the memory does not hold, or of one that is over: another statement."""
+    start, end = statement.valid_from, statement.valid_to
+    if start is not None and there.valid_to_us is not None and start >= there.valid_to_us:
+        return True
+    return end is not None and (end <= there.valid_from_us or (end <= now and not statement.key))
+
+
+def held(values: Sequence[Memory], at: int) -> Memory | None:
+    """The value of a key that holds at an instant."""
+    for one in values:
+        if one.valid_from_us <= at and (one.valid_to_us is None or at < one.valid_to_us):
+            return one
+    return None
+
+
+def fitted(values: Sequence[Memory], start: int, end: int | None) -> dict[str, Any]:
+    """{"valid_to"} of a value that begins before one that is there: it ends where that one begins."""
+    later = next((one.valid_from_us for one in values if one.valid_from_us > start), None)
+    return {} if later is None or (end is not None and end <= later) else {"valid_to": later}
 
 
 def effective_trust(statement: ValidStatement, causes: Sequence[Memory]) -> str:
@@ -411,19 +347,11 @@ def effective_trust(statement: ValidStatement, causes: Sequence[Memory]) -> str:
     return least_trusted([statement.origin, statement.trust or statement.origin, *(cause.trust for cause in causes)])
 
 
-def _told(receipt: Receipt, statement: ValidStatement) -> Receipt:
-    why = statement.demoted
-    if why is None:
-        return receipt
-    reason = f"{why}; {receipt.reason}" if receipt.reason else str(why)
-    return replace(receipt, kind=statement.kind, rule=why.rule, reason=reason)
-
-
 def raw_id(memory: Memory | MemoryState) -> bytes:
     return memory.id if isinstance(memory.id, bytes) else parse_id(memory.id)
 
 
-def _mark(one: ValidStatement | Memory) -> int:
+def mark_of(one: ValidStatement | Memory) -> int:
     return fingerprint(one.scope, one.kind, one.speaker, one.key, one.content)
 
 

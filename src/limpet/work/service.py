@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ..jobs import mentions
 from ..model.dataclass import NamedTuple, replace
 from ..model.errors import BadInput, EmbedderUnavailable, StoreDamaged
 from ..store.records import ALL
+from .backups import backup_state, make_due, plan_backups
 
 if TYPE_CHECKING:
     from ..context import Context
     from ..jobs.embed import WorkReport
-    from .backups import BackupState
     from .doctor import Check
 
+__all__ = ["ModelInfo", "backup_state", "doctor", "models", "plan_backups", "rebuild", "reembed", "work"]
 Progress = Callable[[int, int], None]
 
 
@@ -35,20 +36,9 @@ def work(context: Context, *, limit: int | None, only_vectors: bool, progress: P
         raise BadInput(f"limit must be at least 1, not {limit}")
     if not context.store.read_only and context.store.erasure.flush_waits():
         context.store.erasure.flush(0.0)
-    report = _drain(context, limit=limit, only_vectors=only_vectors, progress=progress)
-    if not only_vectors:
-        from .backups import make_due
-
-        make_due(context)
-    return report
-
-
-def _drain(context: Context, *, limit: int | None, only_vectors: bool, progress: Progress | None) -> WorkReport:
-    from ..jobs import mentions
-
     try:
         from ..jobs.embed import AGAIN, KIND, drain, drain_missing, patiently
-        from . import duplicates
+        from .duplicates import Checks
     except ImportError as error:
         from ..recall.semantic import cannot_load
 
@@ -69,11 +59,15 @@ def _drain(context: Context, *, limit: int | None, only_vectors: bool, progress:
         again = drain_missing(store, *successor, context.clock, kind=AGAIN, limit=rest, progress=progress)
         report = _both(report, again)
     semantic.activate_when_complete()
-    searchable = None if only_vectors else semantic.index()
-    if searchable is None:
+    if only_vectors:
         return report
-    rest = None if limit is None else limit - report.done - report.failed
-    return replace(report, checked=duplicates.drain(store, embedder, *searchable, context.clock, limit=rest))
+    searchable = semantic.index()
+    if searchable is not None:
+        rest = None if limit is None else limit - report.done - report.failed
+        checks = Checks(store, embedder, *searchable, context.policy.rules(), context.clock)
+        report = replace(report, checked=checks.drain(rest))
+    make_due(context)
+    return report
 
 
 def _both(first: WorkReport, second: WorkReport) -> WorkReport:
@@ -110,32 +104,26 @@ def models(context: Context) -> list[ModelInfo]:
     stored = {row.name: row for row in context.store.vectors.embedders()}
     found = []
     for name in sorted({*installed(), *stored, context.semantic().name}):
-        row = stored.get(name)
+        row, message = stored.get(name), ""
+        fingerprint, dimensions = (row.fingerprint, row.dimensions) if row else (None, None)
         try:
             loaded = load_embedder(name)
             if name.startswith(SPECS):
                 getattr(loaded, "load", lambda: None)()  # what a package brings is known to load
-            available, message = True, ""
-            facts: tuple[str | None, int | None] = (loaded.fingerprint, loaded.dimensions)
+            fingerprint, dimensions = loaded.fingerprint, loaded.dimensions
         except EmbedderUnavailable as error:
-            available, message = False, error.message
-            facts = (row.fingerprint, row.dimensions) if row else (None, None)
-        state = row.state if row else "installed"
-        found.append(
-            ModelInfo(
-                name=name,
-                fingerprint=facts[0],
-                dimensions=facts[1],
-                state=state,
-                available=available,
-                message=message,
-            )
-        )
+            message = error.message
+        found.append(ModelInfo(name, fingerprint, dimensions, row.state if row else "installed", not message, message))
     return found
 
 
+def doctor(context: Context) -> list[Check]:
+    from .doctor import doctor  # NumPy with it
+
+    return doctor(context)
+
+
 def rebuild(context: Context, *, progress: Progress | None) -> int:
-    from ..jobs import mentions
     from ..store.sql.maintenance import SIGNATURE
 
     done = context.store.maintenance.rebuild(progress)
@@ -148,21 +136,3 @@ def rebuild(context: Context, *, progress: Progress | None) -> int:
             hint="restore a backup, or save what can be read with `limpet export jsonl`",
         )
     return done
-
-
-def plan_backups(context: Context, folder: str | os.PathLike[str] | None, *, every: str, keep: int) -> str | None:
-    from .backups import plan_backups
-
-    return plan_backups(context, folder, every=every, keep=keep)
-
-
-def backup_state(context: Context) -> BackupState:
-    from .backups import backup_state
-
-    return backup_state(context)
-
-
-def doctor(context: Context) -> list[Check]:
-    from .doctor import doctor
-
-    return doctor(context.store, context.semantic(), scope=context.scope)

@@ -106,8 +106,6 @@ def _report(done: MirrorReport, *, would: bool) -> None:
             output.line(f"  {output.printable(name)}")
     if done.conflicts and not would:
         output.words("both texts of a conflict are kept: `limpet review`")
-    for place, reason in done.demoted[:SHOWN]:
-        output.words(f"{place}: {reason}")
     for place, reason in done.left[:SHOWN]:
         output.words(f"left as it is: {place}: {reason}")
     if len(done.left) > SHOWN:

@@ -11,6 +11,7 @@ from ...model.dataclass import replace
 from ...model.errors import BadInput, LimpetError, NotFound
 from ...model.ids import parse_id
 from ...model.memory import Memory, is_below, unlike_topics
+from ...remember.decide import correct, state
 from ...remember.validation import ValidStatement
 from ...remember.write import Writer
 from ...store.records import Proposal
@@ -59,12 +60,11 @@ class Commit:
         order = sorted(tasks, key=lambda one: one.what in ("archive", "tag"))  # what is moved is there before it goes
         for start in range(0, len(order), BATCH):
             prepared = [one for task in order[start : start + BATCH] if (one := self._prepare(task)) is not None]
-            allowed = self._judge(prepared)
             if self._dry_run:
-                for one in allowed:
+                for one in prepared:
                     self._count(one)
-            elif allowed:
-                self._commit(allowed)
+            elif prepared:
+                self._commit(prepared)
 
     # -- validation and policy
 
@@ -126,11 +126,6 @@ class Commit:
         return {"content": entry.text, "kind": found.kind, "topics": found.topics, "valid_from": start,
                 "source": view.name, "metadata": found.metadata, "scope": self._base.scopes[0]}  # fmt: skip
 
-    def _judge(self, prepared: list[Prepared]) -> list[Prepared]:
-        """What a rule speaks against becomes an episode; the folder keeps its words."""
-        judged = iter(self._context.policy.judged([one.statement for one in prepared if one.statement is not None]))
-        return [one if one.statement is None else one._replace(statement=next(judged)) for one in prepared]
-
     def _refuse(self, task: Task, reason: str) -> None:
         if task.entry is None:
             return
@@ -140,9 +135,6 @@ class Commit:
     def _count(self, one: Prepared) -> None:
         name = _COUNTED[one.task.what]
         setattr(self._report, name, getattr(self._report, name) + 1)
-        if one.statement is not None and one.statement.demoted is not None and one.task.entry is not None:
-            place = f"{one.task.file}:{one.task.entry.start + 1}"
-            self._report.demoted.append((place, str(one.statement.demoted)))
 
     # -- events
 
@@ -207,13 +199,11 @@ class Commit:
         if old.key or is_below(one.origin, old.trust):
             # Another value is another memory, and the one before held until now. What is trusted more is not edited.
             try:
-                made = writer.correct(old, one.statement, None)
+                made = correct(writer, old, one.statement, None)
             except (BadInput, NotFound) as error:
                 return error.message, None
             return ("done", made.id) if made.status != "proposed" else (str(made.reason), None)
-        why = one.statement.demoted
-        more = {"kind": one.statement.kind, "demoted": why.as_data()} if why else {}
-        writer.event("edited", parse_id(task.id), origin=one.origin, content=one.statement.content, **more)
+        writer.event("edited", parse_id(task.id), origin=one.origin, content=one.statement.content)
         return "done", task.id
 
     def _tag(self, writer: Writer, old: Memory, one: Prepared) -> tuple[str, str | None]:
@@ -244,7 +234,7 @@ class Commit:
                 said[mark] = id
                 return "known", id
         try:
-            made = writer.state(statement, fresh=True)
+            made = state(writer, statement, fresh=True)
         except (BadInput, NotFound) as error:
             return error.message, None
         if made.status == "proposed":

@@ -10,8 +10,7 @@ COUNTS = ("created", "edited", "archived", "restored", "tagged", "conflicts", "a
 
 @dataclass(slots=True, kw_only=True)
 class MirrorReport(JsonForm):
-    """Counts are of memories. `left`: (place, reason) of what was left as it is in the folder; `demoted`: of what is
-    kept as an episode, because a rule speaks against it."""
+    """Counts are of memories. `left`: (place, reason) of what was left as it is in the folder."""
 
     folder: str
     scope: str
@@ -28,7 +27,6 @@ class MirrorReport(JsonForm):
     removed: int = 0
     files: list[str] = field(default_factory=list)  # written or removed, sorted
     left: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)
-    demoted: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)
 
     @property
     def changed(self) -> bool:

@@ -16,7 +16,7 @@ class OrganizeReport(TransferReport):
 
     SHOWN = (
         "files", "unchanged", "conversations", "new", "observed", "known", "quarantined", "redacted", "echoes",
-        "proposals", "summaries", "mirrors", "rules", "refused", "demoted", "rejected", "more_rejected", "notes",
+        "proposals", "summaries", "mirrors", "rules", "demoted", "rejected", "more_rejected", "notes",
         "taken", "model",
     )  # fmt: skip
 
@@ -28,7 +28,6 @@ class OrganizeReport(TransferReport):
     proposals: int = 0  # pairs that wait for a person
     summaries: int = 0  # days and months, made or changed
     mirrors: list[str] = field(default_factory=list)  # folders that were synced afterwards
-    refused: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)  # always empty: see `demoted`
     # (place, why): new ones kept as episodes by a rule
     demoted: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)
     rules: Counter[str] = field(default_factory=Counter)  # which rule took how many of the new ones

@@ -18,6 +18,7 @@ from ...model.errors import BadInput, LimpetError
 from ...model.ids import format_id
 from ...model.memory import KINDS, TRUST
 from ...pause import read_pauses
+from ...remember.decide import observe, state
 from ...remember.validation import ValidStatement, validate
 from ...remember.write import Writer
 from ...store.records import Filter, Proposal, Source
@@ -241,12 +242,9 @@ class Organizer:
         fresh = [one for one in part if there.isdisjoint((one.id, *one.otherwise))]
         # In their own words people may say of themselves what nobody may guess about them.
         judged = self._context.policy.judged(
-            [replace(one.valid, content=one.found.said or one.valid.content) for one in fresh]
+            [one.valid for one in fresh], [one.found.said or one.valid.content for one in fresh]
         )
-        allowed = [
-            replace(one, valid=replace(valid, content=one.valid.content))
-            for one, valid in zip(fresh, judged, strict=True)
-        ]
+        allowed = [replace(one, valid=valid) for one, valid in zip(fresh, judged, strict=True)]
         twins = self._twins(allowed, {one.id: self._near(one, scope) for one in allowed})
         outcomes: dict[bytes, tuple[str, str | None]] = {}
 
@@ -262,10 +260,10 @@ class Organizer:
                     if twin.stronger:
                         outcomes[one.id] = ("observed", None)
                     else:
-                        receipt = writer.observe(twin.id, _heard(one.valid), unused=one.id)
+                        receipt = observe(writer, twin.id, _heard(one.valid), unused=one.id)
                         outcomes[one.id] = (receipt.status, receipt.id)
                     continue
-                receipt = writer.state(one.valid, unused=one.id, again=_heard(one.valid))
+                receipt = state(writer, one.valid, unused=one.id, again=_heard(one.valid))
                 outcomes[one.id] = (receipt.status, receipt.id)
 
         if allowed:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...model.clock import MICROSECONDS_PER_SECOND, from_datetime
 from ...model.ids import format_id, parse_id
 from ...model.memory import Memory, least_trusted
+from ...remember.decide import state
 from ...remember.session import WEIGHT
 from ...remember.validation import validate
 from ...remember.write import Writer
@@ -72,7 +73,7 @@ def _one(
         changed = False
         there = writer.reads.memories.get(id)
         if there is None and not any(writer.reads.ledger.events(ids=[id])):
-            writer.state(statement, fresh=True, unused=id)
+            state(writer, statement, fresh=True, unused=id)
             changed = True
         elif there is not None and there.state == "active" and there.content != statement.content:
             writer.event("edited", id, origin=statement.origin, content=statement.content)

@@ -20,6 +20,7 @@ from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES, SYMMETRIC_TY
 from ...model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
 from ...model.ids import format_id, parse_id
 from ...model.memory import Memory, is_below, unlike_topics
+from ...remember.decide import state
 from ...remember.validation import ValidStatement, validate
 from ...remember.write import Writer
 from ...store.heap import no_collection
@@ -201,7 +202,7 @@ class Importer:
         there = writer.reads.memories.get(one.id) if known else None
         if there is None:
             try:
-                status = writer.state(one, fresh=True, unused=one.id).status
+                status = state(writer, one, fresh=True, unused=one.id).status
             except (BadInput, NotFound) as error:
                 return error.message
             if record.archived and status == "created":
@@ -212,9 +213,8 @@ class Importer:
         if there.state == "purged" or before == one.metadata[MARK]["mark"]:
             return "known"
         if there.state != "active" or there.superseded_by is not None:
-            return (
-                f"changed at its source, but {'superseded' if there.state == 'active' else there.state} here: left so"
-            )
+            stands = "superseded" if there.state == "active" else there.state
+            return f"changed at its source, but {stands} here: left so"
         if not isinstance(before, str) or before.split("-")[0] != digest(there.content):
             return "changed at its source and here: left as it is here"
         if is_below(self._origin, there.trust):

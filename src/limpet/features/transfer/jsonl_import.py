@@ -15,9 +15,9 @@ from ...model.errors import BadInput, LimpetError, message_of
 from ...model.events import Event
 from ...model.ids import parse_id
 from ...model.memory import STATES, caseless
-from ...remember.replacement import former_values
+from ...remember.decide import former_values
 from ...remember.validation import check_name
-from ...remember.write import Writer
+from ...remember.write import Turn, Writer
 from ...store.records import Filter
 from ...text.normalise import value_form
 from . import age, jsonl
@@ -27,7 +27,6 @@ from .trial import Trial
 
 if TYPE_CHECKING:
     from ...context import Context
-    from ...remember.turns import Turn
     from ...remember.validation import ValidStatement
 
 Progress = Callable[[int, int], None]

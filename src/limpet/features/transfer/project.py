@@ -18,6 +18,7 @@ from ...model.errors import BadInput, LimpetError
 from ...model.ids import format_id, parse_id
 from ...model.memory import STATES, Memory
 from ...recall.sources import INDEXED, lines_digest
+from ...remember.decide import correct, state
 from ...remember.validation import validate
 from ...remember.write import Writer
 from ...store.records import Filter
@@ -173,13 +174,13 @@ class Indexer:
             self._report.new += 1
             self._report.redacted += bool(statement.secrets)
             self._report.quarantined += statement.quarantine is not None
-            self._change(lambda writer: writer.state(statement, fresh=True))
+            self._change(lambda writer: state(writer, statement, fresh=True))
         elif _mark(old).get("digest") != one.digest:
             if old.state not in ("active", "archived") or digest(old.content) != _mark(old).get("text"):
                 self._report.bad(f"{file.name}:{one.line}", "changed at its source and here: left as it is here")
                 return
             self._report.changed += 1
-            self._change(lambda writer: writer.correct(old, statement, "its source changed"))
+            self._change(lambda writer: correct(writer, old, statement, "its source changed"))
         else:
             self._report.known += 1
             raw = parse_id(old.id)

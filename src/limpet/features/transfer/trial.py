@@ -32,14 +32,12 @@ class Trial(Writer):
         self._named_now.clear()
         return super().expect(statements)
 
-    def _add(
-        self, id: bytes, type: str, memory: bytes, origin: str, content: str | None, data: dict[str, Any],
-        mark: int | None = None,
-    ) -> Event:  # fmt: skip
-        made = super()._add(id, type, memory, origin, content, data, mark)
-        if type in ("remembered", "keyed") and data.get("key"):
+    def _add(self, *given: Any, **more: Any) -> Event:
+        made = super()._add(*given, **more)
+        memory, data = made.memory, made.data
+        if made.type in ("remembered", "keyed") and data.get("key"):
             there = self.as_it_is(memory)
-            if type == "keyed":
+            if made.type == "keyed":
                 self._named_now.add(memory)
             scope = data["scope"] if there is None else there.scope
             self._keyed.setdefault((scope, data["key"]), []).append(memory)
@@ -70,10 +68,10 @@ class Trial(Writer):
             self._values_seen[id] = count, there
         return self._values_seen[id][1]
 
-    def _known(self, statement: ValidStatement, mark: int, values: Sequence[Memory]) -> Memory | MemoryState | None:
+    def known(self, statement: ValidStatement, mark: int, values: Sequence[Memory]) -> Memory | MemoryState | None:
         if statement.key:  # what holds decides, and not what was said at some time
-            self._said.pop((statement.scope, mark), None)
-        there = super()._known(statement, mark, values)
+            self.said.pop((statement.scope, mark), None)
+        there = super().known(statement, mark, values)
         gone = statement.key is None and there is not None and raw_id(there) in self._named
         return None if gone else there
 
@@ -81,7 +79,7 @@ class Trial(Writer):
         there = super()._without_key(statement)
         there = None if there is not None and raw_id(there) in self._named else there
         bare = fingerprint(statement.scope, statement.kind, statement.speaker, None, statement.content)
-        said = self._said.get((statement.scope, bare))
+        said = self.said.get((statement.scope, bare))
         if there or said is None or said in self._ids or (statement.valid_from, statement.valid_to) != (None, None):
             return there
         there = self._value(said)

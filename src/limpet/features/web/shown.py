@@ -12,7 +12,7 @@ from ...model.clock import format_time, to_datetime
 from ...model.errors import counted
 from ...model.ids import shorten_ids
 from ...model.memory import KINDS, ORIGINS
-from ...remember.replacement import SPEAKERS
+from ...remember.decide import SPEAKERS
 
 if TYPE_CHECKING:
     from ...rank.trace import Trace

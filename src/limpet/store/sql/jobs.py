@@ -77,6 +77,16 @@ class Jobs(Repository):
             ]
             return list(dict.fromkeys([*(one for one in first if one in asked), *newest]))[:most]
 
+    def unchecked(self, rows: Sequence[int]) -> list[int]:
+        """Those of some rows of memories whose texts wait for a vector or to be compared."""
+        found = self._database.rows(
+            "SELECT m.num FROM memory m WHERE m.num IN (SELECT value FROM carray(?)) AND"
+            " (m.body > (SELECT through FROM taken) OR EXISTS (SELECT 1 FROM job j WHERE j.subject = m.body"
+            " AND j.kind IN ('embed', 'duplicates') AND j.state = 'waiting'))",
+            (self._database.numbers(rows),),
+        )
+        return [row[0] for row in found]
+
     def finish(self, kind: str, subjects: Sequence[int]) -> None:
         """Jobs about these subjects are done, or no longer needed."""
         with self._database.writing() as con:
