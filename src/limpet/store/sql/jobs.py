@@ -16,7 +16,7 @@ EMBED = "embed"
 FLUSH = "flush"  # empty the log of what was purged: a reader kept it
 # Texts that wait without a row of their own; those that were put in by hand as well have one.
 _UNTAKEN = (
-    "SELECT 1 FROM body b WHERE b.num > (SELECT through FROM taken)"
+    "SELECT b.num FROM body b WHERE b.num > (SELECT through FROM taken)"
     f" AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = '{EMBED}' AND j.subject = b.num)"
 )
 
@@ -29,53 +29,36 @@ class Jobs(Repository):
             return con.total_changes() - before
 
     def lease(self, kind: str, *, limit: int, at: int, until: int, worker: str) -> list[Job]:
-        with self._database.writing() as con:
-            if kind == EMBED:
-                _take(con, limit=limit)
-            found = con.execute(
-                statements()["lease_jobs"], {"kind": kind, "limit": limit, "at": at, "until": until, "worker": worker}
-            ).fetchall()
-            return [Job(kind=row[0], subject=row[1], attempts=row[2], error=row[3]) for row in sorted(found)]
+        bound = {"kind": kind, "limit": limit, "at": at, "until": until, "worker": worker}
+        return self._leased("lease_jobs", bound, limit=limit)
 
     def lease_these(self, kind: str, subjects: Sequence[int], *, at: int, until: int, worker: str) -> list[Job]:
         """Of these jobs those that could be taken now, in the order given."""
+        bound = {"kind": kind, "subjects": self._database.numbers(subjects), "at": at, "until": until, "worker": worker}
+        place = {subject: i for i, subject in enumerate(subjects)}
+        leased = self._leased("lease_these_jobs", bound, through=max(subjects, default=0))
+        return sorted(leased, key=lambda job: place[job.subject])
+
+    def _leased(self, name: str, bound: dict[str, object], **taken: int) -> list[Job]:
         with self._database.writing() as con:
-            if kind == EMBED and subjects:
-                _take(con, through=max(subjects))
-            bound = {
-                "kind": kind,
-                "subjects": self._database.numbers(subjects),
-                "at": at,
-                "until": until,
-                "worker": worker,
-            }
-            place = {subject: i for i, subject in enumerate(subjects)}
-            found = sorted(
-                con.execute(statements()["lease_these_jobs"], bound).fetchall(), key=lambda row: place[row[1]]
-            )
-            return [Job(kind=row[0], subject=row[1], attempts=row[2], error=row[3]) for row in found]
+            if bound["kind"] == EMBED:
+                _take(con, **taken)
+            rows = con.execute(statements()[name], bound).fetchall()
+        return [Job(*row) for row in sorted(rows)]
 
     def due(self, at: int, *, first: Sequence[int], most: int) -> list[int]:
         """Texts whose vectors could be made now, `most` of them: of `first` those that wait, in order, then the
         newest."""
-        with self._database.reading() as con:
-            waits = (
-                f"SELECT subject AS num FROM job WHERE kind = '{EMBED}' AND state = 'waiting' AND not_before <= ?1"
-                " AND leased_until <= ?1 UNION ALL SELECT b.num FROM body b WHERE b.num > (SELECT through FROM taken)"
-                f" AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = '{EMBED}' AND j.subject = b.num)"
-            )
-            asked = {
-                row[0]
-                for row in con.execute(
-                    f"SELECT num FROM ({waits}) AS due WHERE num IN (SELECT value FROM carray(?2))",
-                    (at, self._database.numbers(first)),
-                )
-            }
-            newest = [
-                row[0]
-                for row in con.execute(f"SELECT num FROM ({waits}) AS due ORDER BY num DESC LIMIT ?2", (at, most))
-            ]
-            return list(dict.fromkeys([*(one for one in first if one in asked), *newest]))[:most]
+        waits = (
+            f"SELECT subject AS num FROM job WHERE kind = '{EMBED}' AND state = 'waiting' AND not_before <= ?1"
+            f" AND leased_until <= ?1 UNION ALL {_UNTAKEN}"
+        )
+        found = self._database.rows(
+            f"SELECT num FROM ({waits}) AS due ORDER BY num IN (SELECT value FROM carray(?2)) DESC, num DESC LIMIT ?3",
+            (at, self._database.numbers(first), most),
+        )
+        place = {num: i for i, num in enumerate(first)}
+        return sorted((row[0] for row in found), key=lambda num: place.get(num, len(place)))
 
     def unchecked(self, rows: Sequence[int]) -> list[int]:
         """Those of some rows of memories whose texts wait for a vector or to be compared."""
@@ -109,7 +92,7 @@ class Jobs(Repository):
             untaken = f" UNION ALL {_UNTAKEN}" if kind == EMBED else ""
             return int(
                 con.execute(
-                    "SELECT count(*) FROM (SELECT 1 FROM job WHERE kind = ?1 AND state = 'waiting' AND not_before <= ?2"
+                    "SELECT count(*) FROM (SELECT subject FROM job WHERE kind = ?1 AND state = 'waiting' AND not_before <= ?2"
                     f" AND leased_until <= ?2{untaken} LIMIT ?3) AS due",
                     (kind, at, ALL if most is None else most),
                 ).get
@@ -185,7 +168,7 @@ def refill(con: Connection) -> None:
 
 def waiting(con: Connection) -> int:
     """Texts that wait for their vectors, now or later."""
-    rows = "SELECT 1 FROM job WHERE kind = ? AND state = 'waiting'"
+    rows = "SELECT subject FROM job WHERE kind = ? AND state = 'waiting'"
     return int(con.execute(f"SELECT count(*) FROM ({rows} UNION ALL {_UNTAKEN}) AS waiting", (EMBED,)).get)
 
 
