@@ -92,8 +92,8 @@ class Jobs(Repository):
             untaken = f" UNION ALL {_UNTAKEN}" if kind == EMBED else ""
             return int(
                 con.execute(
-                    "SELECT count(*) FROM (SELECT subject FROM job WHERE kind = ?1 AND state = 'waiting' AND not_before <= ?2"
-                    f" AND leased_until <= ?2{untaken} LIMIT ?3) AS due",
+                    "SELECT count(*) FROM (SELECT subject FROM job WHERE kind = ?1 AND state = 'waiting'"
+                    f" AND not_before <= ?2 AND leased_until <= ?2{untaken} LIMIT ?3) AS due",
                     (kind, at, ALL if most is None else most),
                 ).get
             )
