@@ -8,10 +8,12 @@ older files from src/limpet/remember/prototype_vectors/.
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 
 from limpet.remember import rules
+from limpet.store.files import partial_file, publish, unguessable
 from tests.quality.halves import is_held_back, read
 
 from . import embedding_cache
@@ -41,6 +43,17 @@ def recall_at(scores: np.ndarray, bad: np.ndarray, precision: float) -> float:
     order = np.argsort(-scores)
     right = np.cumsum(bad[order])
     return float(max([0.0, *(right / bad.sum())[right / np.arange(1, len(order) + 1) >= precision]]))
+
+
+def write_vectors(vectors: np.ndarray, path: Path) -> None:
+    """Keep vectors as one byte a number and a scale a row, and what `fit` makes of them; whole or not at all."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    scales = (np.abs(vectors).max(axis=1) / 127).astype(np.float32)
+    codes = np.rint(vectors / scales[:, None]).astype(np.int8)
+    fitted = rules.fit(rules._unpacked(codes, scales))
+    with partial_file(unguessable(path.parent)) as file:
+        np.savez(file, codes=codes, scales=scales, kept=fitted.kept, weights=fitted.weights)
+        publish(file, path, force=True)
 
 
 def run(name: str, *, held_back: bool, write: bool, grid: bool = True) -> None:
@@ -76,7 +89,7 @@ def run(name: str, *, held_back: bool, write: bool, grid: bool = True) -> None:
             print("held back" if half else "tuning", language, shown)
     if write:
         file = rules.file_name(embedder)
-        rules.write_vectors(vectors, rules._VECTORS / file)
+        write_vectors(vectors, rules._VECTORS / file)
         (rules._VECTORS / file).chmod(0o644)  # part of the package, for everybody
         print("wrote", file, "for", embedder.fingerprint)
     embedder.save()

@@ -19,20 +19,15 @@ if TYPE_CHECKING:
     from .features.transfer.service import ImportReport
     from .features.usefulness.adherence import Adherence
     from .features.usefulness.journal_lines import Dropped, JournalLine
-    from .history.audit import Audit, Belief
-    from .history.claims import Grounding, Revision, Support, Yields
+    from .history.claims import Audit, Belief, Grounding, Revision, Support, Yields
     from .history.consolidate import Consolidation, Proposal
-    from .history.diff import Change, Diff
-    from .history.gaps import Gap, Gaps
-    from .history.names import EntityCount, Topic
+    from .history.names import EntityCount, Thread, Topic
     from .history.queries import History
-    from .history.reasons import Affected, Impact, Why
-    from .history.threads import Thread
-    from .history.timeline import Chain, Moment, Timeline
+    from .history.timeline import Change, Diff, Moment, Timeline
     from .history.usefulness import Exposure, Use, Usefulness
     from .history.view import Link, Node
-    from .history.walk import GraphPath, Subgraph
-    from .history.whole import Central, Contradiction, Contradictions
+    from .history.walk import Affected, Chain, GraphPath, Impact, Subgraph, Why
+    from .history.whole import Central, Contradiction, Contradictions, Gap, Gaps
     from .jobs.embed import WorkReport
     from .model.clock import Clock, FixedClock, SystemClock
     from .model.errors import (
@@ -98,20 +93,15 @@ __all__ = [
 _HOMES = {
     "api": ("Limpet", "change_key", "copy_store", "open", "restore_backup"),
     "asynchronous": ("AsyncHistory", "AsyncLimpet"),
-    "history.audit": ("Audit", "Belief"),
-    "history.claims": ("Grounding", "Revision", "Support", "Yields"),
+    "history.claims": ("Audit", "Belief", "Grounding", "Revision", "Support", "Yields"),
     "history.consolidate": ("Consolidation", "Proposal"),
-    "history.diff": ("Change", "Diff"),
-    "history.gaps": ("Gap", "Gaps"),
-    "history.names": ("EntityCount", "Topic"),
+    "history.names": ("EntityCount", "Thread", "Topic"),
     "history.queries": ("History",),
-    "history.reasons": ("Affected", "Impact", "Why"),
-    "history.threads": ("Thread",),
-    "history.timeline": ("Chain", "Moment", "Timeline"),
+    "history.timeline": ("Change", "Diff", "Moment", "Timeline"),
     "history.usefulness": ("Exposure", "Use", "Usefulness"),
     "history.view": ("Link", "Node"),
-    "history.walk": ("GraphPath", "Subgraph"),
-    "history.whole": ("Central", "Contradiction", "Contradictions"),
+    "history.walk": ("Affected", "Chain", "GraphPath", "Impact", "Subgraph", "Why"),
+    "history.whole": ("Central", "Contradiction", "Contradictions", "Gap", "Gaps"),
     "jobs.embed": ("WorkReport",),
     "features.mirror.report": ("MirrorReport",),
     "model.clock": ("Clock", "FixedClock", "SystemClock"),

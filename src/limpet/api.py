@@ -17,7 +17,7 @@ from .context import Context, Time
 from .folders import beside
 from .model.clock import Clock, SystemClock
 from .model.errors import BadInput
-from .model.memory import check_kinds, check_list, check_several
+from .model.memory import check_key, check_kinds, check_list, check_several
 from .settings import Settings, read_settings, wants_judge
 from .store.engines import encrypt, open_store, restore
 from .store.records import ERASING_SECONDS
@@ -41,19 +41,14 @@ if TYPE_CHECKING:
     from .features.usefulness import service as usefulness_service
     from .features.usefulness.adherence import Adherence
     from .features.usefulness.journal_lines import Dropped, JournalLine
-    from .history.audit import Audit
-    from .history.claims import Match
-    from .history.diff import Diff
-    from .history.gaps import Gaps
-    from .history.names import EntityCount, Topic
+    from .history.claims import Audit, Match
+    from .history.names import EntityCount, Thread, Topic
     from .history.queries import History
-    from .history.reasons import Impact, Why
-    from .history.threads import Thread
-    from .history.timeline import Timeline
+    from .history.timeline import Diff, Timeline
     from .history.usefulness import Exposure, Usefulness
     from .history.view import View
-    from .history.walk import GraphPath
-    from .history.whole import Contradictions
+    from .history.walk import GraphPath, Impact, Why
+    from .history.whole import Contradictions, Gaps
     from .jobs.embed import WorkReport
     from .model.memory import Memory
     from .model.state import MemoryState, SearchFields
@@ -64,7 +59,8 @@ if TYPE_CHECKING:
     from .recall.facts import Fact
     from .recall.rerank import Reranker
     from .recall.sessions import SessionRecall
-    from .remember import beliefs
+    from .remember import beliefs, operations
+    from .remember import scopes as remember_scopes
     from .remember import service as remember_service
     from .remember.forget import Forgotten
     from .remember.operations import Operation
@@ -94,6 +90,7 @@ else:
         registry.Part("features.usefulness.service"),
     )
     journal_lines = registry.Part("features.usefulness.journal_lines")
+    remember_scopes, operations = registry.Part("remember.scopes"), registry.Part("remember.operations")
     work_service = registry.Part("work.service")
 
 # What an object given as an embedder must have (vectors/embedder.py).
@@ -494,7 +491,7 @@ class Limpet:
         >>> [(one.scope, one.memories) for one in memory.scopes()] == [(memory.scope, 1)]
         True
         """
-        return remember_service.scopes(self._context)
+        return remember_scopes.scopes(self._context)
 
     def move(self, ids: str | Iterable[str], scope: str) -> builtins.list[Receipt]:
         """Put memories of this scope and `global` into another scope, in one operation. A value of a key that holds
@@ -504,7 +501,7 @@ class Limpet:
         >>> memory.count(), memory.in_scope("project:other").count()
         (0, 1)
         """
-        return remember_service.move(self._context, ids, scope)
+        return remember_scopes.move(self._context, ids, scope)
 
     def rename_scope(self, scope: str, name: str) -> ScopeChange:
         """Give all memories of a scope, and the checkout that has it, another scope, which has none yet.
@@ -515,7 +512,7 @@ class Limpet:
         >>> memory.rename_scope(memory.scope, "project:other").memories
         1
         """
-        return remember_service.rename_scope(self._context, scope, name)
+        return remember_scopes.rename(self._context, scope, name, into_another=False)
 
     def merge_scopes(self, scope: str, into: str) -> ScopeChange:
         """Put all memories of a scope into another one that has some; what says the same is one memory then.
@@ -527,7 +524,7 @@ class Limpet:
         >>> len(memory.merge_scopes(memory.scope, "project:other").merged)
         1
         """
-        return remember_service.merge_scopes(self._context, scope, into)
+        return remember_scopes.rename(self._context, scope, into, into_another=True)
 
     def topics(self, *, limit: int = 200) -> builtins.list[Topic]:
         """The topics of what is held in this scope and `global`, the most used first. Raises BadInput.
@@ -986,7 +983,7 @@ class Limpet:
         >>> memory.get(id).state
         'active'
         """
-        return remember_service.undo(self._context, event, origin=origin)
+        return operations.undo(self._context, event, origin=origin)
 
     def redo(self) -> builtins.list[Receipt]:
         """Do again what was undone last, as long as nothing else was done since. Raises NotFound.
@@ -996,7 +993,7 @@ class Limpet:
         >>> memory.get(id).state
         'retracted'
         """
-        return remember_service.redo(self._context)
+        return operations.redo(self._context)
 
     def log(self, *, limit: int = 20, event: str | None = None, sessions: bool = False) -> builtins.list[Operation]:
         """What was done in this scope and `global`, the newest operation first; with `event` only the one that has it.
@@ -1008,7 +1005,7 @@ class Limpet:
         >>> [(one.verb, one.text) for one in memory.log()]
         [('remember', 'The office has a piano')]
         """
-        return remember_service.log(self._context, limit=limit, event=event, sessions=sessions)
+        return operations.log(self._context, limit=limit, event=event, sessions=sessions)
 
     def feedback(self, id: str, verdict: str) -> Memory:
         """Was a recalled memory useful, not_useful or wrong? Counted with its use. Raises NotFound, BadInput.
@@ -1036,12 +1033,12 @@ class Limpet:
         >>> memory.fact("user.city").value, memory.fact("user.city", as_of="2025-06-01").value
         ('Tampa', 'Warsaw')
         """
-        return beliefs.set_fact(
-            self._context, key, value,
-            kind=kind, topics=topics, importance=importance, pin=pin, valid_from=valid_from, valid_to=valid_to,
-            source=source, origin=origin, session=session, speaker=speaker, because=because, metadata=metadata, id=id,
-            confidence=confidence, scope=scope, anyway=anyway,
-        )  # fmt: skip
+        return remember_service.remember(self._context, {
+            "content": value, "key": check_key(key), "kind": kind, "topics": topics, "importance": importance,
+            "pin": pin, "valid_from": valid_from, "valid_to": valid_to, "source": source, "origin": origin,
+            "session": session, "speaker": speaker, "because": because, "metadata": metadata, "id": id,
+            "confidence": confidence, "scope": scope, "anyway": anyway,
+        })  # fmt: skip
 
     def fact(self, key: str, *, as_of: Time = None, known_at: Time = None, scope: str | None = None) -> Fact:
         """The value that holds at `as_of` as the store knew it at `known_at` (default: now): that of this scope, else

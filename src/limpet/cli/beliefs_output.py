@@ -35,7 +35,7 @@ from .output import (
 if TYPE_CHECKING:
     from ..api import Limpet
     from ..features.usefulness.adherence import Adherence
-    from ..history.audit import Audit, Belief
+    from ..history.claims import Audit, Belief
     from ..history.view import Node
     from ..model.memory import Memory
     from ..recall.facts import Fact

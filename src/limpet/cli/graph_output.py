@@ -15,13 +15,10 @@ if TYPE_CHECKING:
     from ..api import Limpet
     from ..history.claims import Grounding, Revision, Support
     from ..history.consolidate import Consolidation
-    from ..history.diff import Change, Diff
-    from ..history.gaps import Gaps
-    from ..history.reasons import Impact, Why
-    from ..history.timeline import Timeline
+    from ..history.timeline import Change, Diff, Timeline
     from ..history.view import Link, Node
-    from ..history.walk import GraphPath, Subgraph
-    from ..history.whole import Central, Contradictions
+    from ..history.walk import GraphPath, Impact, Subgraph, Why
+    from ..history.whole import Central, Contradictions, Gaps
 
 INDENT = "  "
 GAP_TITLES = {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
-    from ..history.threads import Thread
+    from ..history.names import Thread
     from ..recall.answer import Item, Recall
     from ..recall.sessions import SessionRecall
 

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..model.clock import parse_time
 from ..model.dataclass import replace
-from ..model.edges import check_edge_type
+from ..model.edges import TEMPORAL, check_edge_type
 from ..model.errors import BadInput, NotFound
 from ..model.ids import MIN_PREFIX_CHARACTERS, parse_id, parse_short
 from ..model.memory import EDGE_TYPES, Memory, check_key, check_list
-from . import claims, reasons, walk, whole
-from .audit import Audit, audit
+from . import claims, names, walk, whole
 from .consolidate import Consolidation, consolidate
-from .diff import Diff, diff
-from .gaps import Gaps, gaps
-from .names import EntityCount, Topic, named, topics
-from .threads import Thread, threads
-from .timeline import Chain, Timeline, around, chain, found_along, of_key
-from .view import View, check_count
+from .timeline import Diff, Timeline, around, diff, found_along
+from .view import View
 
 if TYPE_CHECKING:
     from ..context import Context, Time
 
 # How far and how much a query looks when nobody says, and at most.
-DEPTH, MAX_DEPTH = 5, 64
-LIMIT, MAX_LIMIT = 200, 10_000
+DEPTH, LIMIT = 5, 200
+MOST = {"depth": 64, "limit": 10_000, "reach": 1_000}
 # What a context takes by default, and the neighbours a timeline shows on either side.
 NEAR_DEPTH, REACH = 2, 5
 
@@ -49,38 +45,36 @@ class History:
     def why(
         self, id: str, *, depth: int = DEPTH, limit: int = LIMIT, everything: bool = False,
         as_of: Time = None, known_at: Time = None,
-    ) -> reasons.Why:  # fmt: skip
+    ) -> walk.Why:  # fmt: skip
         """What a memory rests on, back to the facts."""
-        _check(depth, limit)
-        view = self._view(as_of, known_at)
-        with self._context.store.snapshot():
-            return reasons.why(view, id, depth=depth, limit=limit, everything=everything)
+        with self._at(as_of, known_at, depth=depth, limit=limit) as view:
+            return walk.why(view, id, depth=depth, limit=limit, everything=everything)
 
     def impact(
         self, id: str, *, depth: int = DEPTH, limit: int = LIMIT, everything: bool = False,
         as_of: Time = None, known_at: Time = None,
-    ) -> reasons.Impact:  # fmt: skip
+    ) -> walk.Impact:  # fmt: skip
         """What rests on a memory, decisions first, each with the reasons that would remain without it.
 
         And what rests on what it replaced: that may have to change with it.
         """
-        _check(depth, limit)
-        view = self._view(as_of, known_at)
-        with self._context.store.snapshot():
-            found = reasons.impact(view, id, depth=depth, limit=limit, everything=everything)
-            replaced = chain(view, found.memory.id, limit=limit).before
-            return replace(found, rested_before=reasons.rested_before(view, found, replaced, limit=limit))
+        with self._at(as_of, known_at, depth=depth, limit=limit) as view:
+            found = walk.impact(view, id, depth=depth, limit=limit, everything=everything)
+            replaced = walk.chain(view, found.memory.id, limit=limit).before
+            return replace(found, rested_before=walk.rested_before(view, found, replaced, limit=limit))
 
-    # -- walks
+    def chain(self, id: str, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> walk.Chain:
+        """The corrections that led to a memory, and those that replaced it."""
+        with self._at(as_of, known_at, limit=limit) as view:
+            return walk.chain(view, id, limit=limit)
 
     def path(
         self, a: str, b: str, *, types: Iterable[str] = (), depth: int = 8, everything: bool = False,
         as_of: Time = None, known_at: Time = None,
     ) -> walk.GraphPath:  # fmt: skip
         """The shortest way from one memory to another along links of some types (default: all), either way."""
-        check_count("depth", depth, MAX_DEPTH)
-        view, chosen = self._view(as_of, known_at), _types(types)
-        with self._context.store.snapshot():
+        chosen = _types(types)
+        with self._at(as_of, known_at, depth=depth) as view:
             return walk.path(view, a, b, types=chosen, depth=depth, everything=everything)
 
     def context(
@@ -88,10 +82,8 @@ class History:
         everything: bool = False, as_of: Time = None, known_at: Time = None,
     ) -> walk.Subgraph:  # fmt: skip
         """What surrounds some memories, and the links among all of it."""
-        _check(depth, limit)
-        given = check_list("ids", ids)
-        view, chosen = self._view(as_of, known_at), _types(types)
-        with self._context.store.snapshot():
+        given, chosen = check_list("ids", ids), _types(types)
+        with self._at(as_of, known_at, depth=depth, limit=limit) as view:
             return walk.context(view, given, types=chosen, depth=depth, limit=limit, everything=everything)
 
     # -- time
@@ -101,68 +93,27 @@ class History:
         as_of: Time = None, known_at: Time = None,
     ) -> Timeline:  # fmt: skip
         """Along time: around a memory (an id), the values of a key, memories about a text, or the newest of all."""
-        check_count("reach", reach, 1_000)
-        check_count("limit", limit, MAX_LIMIT)
-        view, chosen = self._view(as_of, known_at), _types(types)
-        with self._context.store.snapshot():
+        chosen = _types(types)
+        with self._at(as_of, known_at, reach=reach, limit=limit) as view:
             if what is None or not what.strip():
                 where = replace(view.where(), states=("active", "archived", "retracted"))
                 page = self._context.store.listings.page(where, sort="created", limit=limit, cursor=None)
                 return found_along(view, "", "all", page.memories, limit=limit)
-            if _looks_like_id(what):
-                try:
-                    return around(view, what, types=chosen, reach=reach, limit=limit)
-                except NotFound:
-                    # "facade" is a word, too.
-                    if len(what) >= 32:
-                        raise
-            if _is_key(what):
-                found = of_key(view, what, limit=limit)
-                if found.moments:
-                    return found
+            if _named(view, what) is not None:
+                return around(view, what, types=chosen, reach=reach, limit=limit)
+            if _is_key(what) and (values := view.store.graph.key_history(what, view.where())):
+                return found_along(view, what, "key", values, limit=limit)
         return found_along(view, what, "text", self._about(what, view, limit), limit=limit)
-
-    def audit(self, about: str, *, limit: int = 10, as_of: Time = None, known_at: Time = None) -> Audit:
-        """What is believed about a memory (an id), a key or a text, with where it comes from and what hangs on it."""
-        check_count("limit", limit, 200)
-        if not about.strip():
-            raise BadInput("audit needs something to ask about", hint="an id, a key such as user.city, or words")
-        view = self._view(as_of, known_at)
-        by, found = "text", []
-        with self._context.store.snapshot():
-            if _looks_like_id(about):
-                try:
-                    by, found = "id", [view.find(about)]
-                except NotFound:
-                    if len(about) >= 32:
-                        raise
-            elif _is_key(about):
-                every = view.store.graph.key_history(about, view.where())
-                held = [one for one in every if view.standing(one) == "held"]
-                by, found = "key", (held or every[-1:])[:limit]
-        if not found:
-            by, found = "text", self._about(about, view, limit)
-        with self._context.store.snapshot():
-            return audit(view, about, by, found)
-
-    def chain(self, id: str, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> Chain:
-        """The corrections that led to a memory, and those that replaced it."""
-        check_count("limit", limit, MAX_LIMIT)
-        view = self._view(as_of, known_at)
-        with self._context.store.snapshot():
-            return chain(view, id, limit=limit)
 
     def diff(self, start: Time, end: Time = None, *, as_of: Time = None, limit: int = LIMIT) -> Diff:
         """What the store came to believe and stopped believing between two moments of its knowledge."""
-        check_count("limit", limit, MAX_LIMIT)
         now = self._context.now()
         if start is None:
             raise BadInput("diff needs the moment to begin with", hint='such as "3 days ago"')
         first, last = parse_time(start, now=now), now if end is None else parse_time(end, now=now)
-        view = View(store=self._context.store, scopes=self._context.scopes, as_of=now, known_at=last, now=now)
         held = None if as_of is None else parse_time(as_of, now=now)
-        with self._context.store.snapshot():
-            return diff(view, first, last, as_of=held, limit=limit)
+        with self._at(None, None, limit=limit) as view:
+            return diff(replace(view, known_at=last), first, last, as_of=held, limit=limit)
 
     # -- the whole
 
@@ -170,86 +121,97 @@ class History:
         self, *, everything: bool = False, limit: int = LIMIT, as_of: Time = None, known_at: Time = None
     ) -> whole.Contradictions:
         """Pairs that cannot both hold. `everything`: also those of which one was given up."""
-        check_count("limit", limit, MAX_LIMIT)
-        view = self._view(as_of, known_at)
-        with self._context.store.snapshot():
+        with self._at(as_of, known_at, limit=limit) as view:
             return whole.contradictions(view, limit=limit, everything=everything)
 
     def gaps(
         self, *, kind: str | Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
-    ) -> Gaps:
+    ) -> whole.Gaps:
         """Weak places among what is believed, the severest first; `limit` is per kind of gap."""
-        check_count("limit", limit, MAX_LIMIT)
-        view = self._view(as_of, known_at)
         chosen = (kind,) if isinstance(kind, str) else check_list("kind", kind)
-        with self._context.store.snapshot():
-            return gaps(view, kinds=chosen, limit=limit)
+        with self._at(as_of, known_at, limit=limit) as view:
+            return whole.gaps(view, kinds=chosen, limit=limit)
 
     def centrality(
         self, *, types: Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
     ) -> list[whole.Central]:
         """The memories on which most turns."""
-        check_count("limit", limit, MAX_LIMIT)
-        view, chosen = self._view(as_of, known_at), _types(types)
-        with self._context.store.snapshot():
-            return whole.centrality(view, types=[one for one in chosen if one != "temporal_next"], limit=limit)
+        chosen = [one for one in _types(types) if one != TEMPORAL]
+        with self._at(as_of, known_at, limit=limit) as view:
+            return whole.centrality(view, types=chosen, limit=limit)
 
     def consolidate(self, *, limit: int = 50, as_of: Time = None, known_at: Time = None) -> Consolidation:
         """Proposals of what could be merged, summarised or compressed; `limit` is per action. Changes nothing."""
-        check_count("limit", limit, MAX_LIMIT)
-        view = self._view(as_of, known_at)
-        with self._context.store.snapshot():
+        with self._at(as_of, known_at, limit=limit) as view:
             return consolidate(view, limit=limit)
 
     # -- what there is to ask about
 
-    def topics(self, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> list[Topic]:
+    def topics(self, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> list[names.Topic]:
         """The topics of what is held, the most used first."""
-        check_count("limit", limit, MAX_LIMIT)
-        return topics(self._view(as_of, known_at), limit=limit)
+        with self._at(as_of, known_at, limit=limit) as view:
+            return names.topics(view, limit=limit)
 
-    def entities(self, *, limit: int = LIMIT, as_of: Time = None) -> list[EntityCount]:
+    def entities(self, *, limit: int = LIMIT, as_of: Time = None) -> list[names.EntityCount]:
         """The things that the texts of what is held name, the most named first. Reads them all."""
-        check_count("limit", limit, MAX_LIMIT)
-        return named(self._view(as_of, None), limit=limit)
+        with self._at(as_of, None, limit=limit) as view:
+            return names.named(view, limit=limit)
 
-    def threads(self, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> list[Thread]:
+    def threads(self, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> list[names.Thread]:
         """Topics that several sessions worked on, the one with the newest memory first. Reads every memory."""
-        check_count("limit", limit, MAX_LIMIT)
-        return threads(self._view(as_of, known_at), limit=limit)
+        with self._at(as_of, known_at, limit=limit) as view:
+            return names.threads(view, limit=limit)
 
     # -- claims
 
+    def audit(self, about: str, *, limit: int = 10, as_of: Time = None, known_at: Time = None) -> claims.Audit:
+        """What is believed about a memory (an id), a key or a text, with where it comes from and what hangs on it."""
+        if not about.strip():
+            raise BadInput("audit needs something to ask about", hint="an id, a key such as user.city, or words")
+        by, found = "text", list[Memory]()
+        with self._at(as_of, known_at, limit=limit) as view:
+            named = _named(view, about)
+            if named is not None:
+                by, found = "id", [named]
+            elif _is_key(about):
+                every = view.store.graph.key_history(about, view.where())
+                held = [one for one in every if view.standing(one) == "held"]
+                by, found = "key", (held or every[-1:])[:limit]
+        if not found:
+            by, found = "text", self._about(about, view, limit)
+        with self._context.store.snapshot():
+            return claims.audit(view, about, by, found)
+
     def ground(self, claim: str, *, limit: int = 20, as_of: Time = None, known_at: Time = None) -> claims.Grounding:
         """Which beliefs support a claim, which speak against it, and what is near when none does."""
-        check_count("limit", limit, 1_000)
-        return claims.ground(self._view(as_of, known_at), self._recaller(), claim, limit=limit)
+        view = self._view(as_of, known_at, limit=limit)
+        return claims.ground(view, self._recaller(), claim, limit=limit)
 
     def revise(
         self, claim: str, *, against: Iterable[str] = (), depth: int = DEPTH, limit: int = 20,
         as_of: Time = None, known_at: Time = None,
     ) -> claims.Revision:  # fmt: skip
         """What would have to give if a claim were true, with all that rests on it. Changes nothing."""
-        check_count("depth", depth, MAX_DEPTH)
-        check_count("limit", limit, 1_000)
-        view = self._view(as_of, known_at)
-        return claims.revise(
-            view, self._recaller(), claim, against=check_list("against", against), depth=depth, limit=limit
-        )
+        view, given = self._view(as_of, known_at, depth=depth, limit=limit), check_list("against", against)
+        return claims.revise(view, self._recaller(), claim, against=given, depth=depth, limit=limit)
 
-    def _view(self, as_of: Time, known_at: Time) -> View:
-        now = self._context.now()
+    def _view(self, as_of: Time, known_at: Time, **counts: int) -> View:
+        for name, value in counts.items():
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST[name]:
+                raise BadInput(f"{name} must be from 1 to {MOST[name]}, not {value!r}")
+        context, now = self._context, self._context.now()
         known = None if known_at is None else parse_time(known_at, now=now)
-        held = known if as_of is None else parse_time(as_of, now=now)
         # Ages and confidences are those of the moment of knowledge.
         at = now if known is None else known
-        return View(
-            store=self._context.store,
-            scopes=self._context.scopes,
-            as_of=at if held is None else held,
-            known_at=known,
-            now=at,
-        )
+        held = at if as_of is None else parse_time(as_of, now=now)
+        return View(store=context.store, scopes=context.scopes, as_of=held, known_at=known, now=at)
+
+    @contextmanager
+    def _at(self, as_of: Time, known_at: Time, **counts: int) -> Iterator[View]:
+        """A view of one state of the store."""
+        view = self._view(as_of, known_at, **counts)
+        with self._context.store.snapshot():
+            yield view
 
     def _about(self, text: str, view: View, limit: int) -> list[Memory]:
         """What is about a text; recall alone fills up to its limit. Recall may write (it embeds what waits), so that
@@ -270,22 +232,26 @@ class History:
         return self._recall
 
 
-def _check(depth: int, limit: int) -> None:
-    check_count("depth", depth, MAX_DEPTH)
-    check_count("limit", limit, MAX_LIMIT)
-
-
 def _types(types: Iterable[str]) -> tuple[str, ...]:
     """Edge types, checked; all for none."""
     return tuple(dict.fromkeys(check_edge_type(type) for type in check_list("types", types))) or EDGE_TYPES
 
 
-def _looks_like_id(text: str) -> bool:
-    """A whole id, the beginning of one, or a short one; a word may look like that too."""
-    if parse_short(text) is not None:
-        return True
+def _named(view: View, text: str) -> Memory | None:
+    """The memory that a whole id, the beginning of one or a short one names; a word may look like that too.
+
+    Raises NotFound for a whole id that is none, AmbiguousId.
+    """
     digits = text.strip().lower().replace("-", "")
-    return MIN_PREFIX_CHARACTERS <= len(digits) <= 32 and all(one in "0123456789abcdef" for one in digits)
+    whole_or_part = MIN_PREFIX_CHARACTERS <= len(digits) <= 32 and all(one in "0123456789abcdef" for one in digits)
+    if parse_short(text) is None and not whole_or_part:
+        return None
+    try:
+        return view.find(text)
+    except NotFound:
+        if len(text) >= 32:
+            raise
+        return None
 
 
 def _is_key(text: str) -> bool:

@@ -9,7 +9,7 @@ from ..model.clock import Instant, MaybeInstant
 from ..model.dataclass import dataclass, field
 from ..model.edges import Edge
 from ..model.encode import OPTIONAL, TIME, JsonForm
-from ..model.errors import BadInput, NotFound
+from ..model.errors import NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import STATES, Memory
 from ..rank.adjust import confidence_of, confidence_word
@@ -178,10 +178,3 @@ def link_of(edge: Edge) -> Link:
 
 def raw_id(one: Memory | Node) -> bytes:
     return parse_id(one.id)
-
-
-def check_count(name: str, value: int, most: int) -> int:
-    """A whole number from 1 to `most`. Raises BadInput."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise BadInput(f"{name} must be from 1 to {most}, not {value!r}")
-    return value

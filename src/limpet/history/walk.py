@@ -1,19 +1,76 @@
-"""Walks along any edges: the shortest path, the neighbourhood of some memories, edges by pattern."""
+"""Walks along edges, level by level, so that cycles end and limits hold: why, impact, paths, contexts, corrections.
+
+A reason of X is what X is `caused_by`, and what `supports` X. `why` walks backward to the facts, `impact` forward to
+what was built on them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain as joined
 from typing import Any
 
 from ..model.dataclass import dataclass, field
 from ..model.edges import TEMPORAL, Edge
-from ..model.encode import JsonForm, encode
+from ..model.encode import INLINE, JsonForm, encode
 from ..model.errors import BadInput
+from ..model.ids import format_id, parse_id
 from ..model.sequence import Holds
 from .view import FALLEN, Link, Node, View, link_of, raw_id
 
 # Memories that a search for a path looks at before it gives up: about a second.
 MAX_VISITED = 50_000
+# (a memory of the level, the one that a step leads to, the edge; None: a correction) of some memories.
+Step = tuple[bytes, bytes, Edge | None]
+Steps = Callable[[View, Sequence[bytes]], list[Step]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why(JsonForm, Holds[Node]):
+    """What a memory rests on, as a graph: `depths[id]` is how far from it. `skipped`: id -> standing."""
+
+    HELD = "reasons"
+
+    SHOWN = ("memory", "reasons", "links", "facts", "skipped", "truncated")
+
+    memory: Node
+    reasons: list[Node]  # nearest first
+    links: list[Link]  # between the memory and its reasons, and among them
+    depths: dict[str, int]
+    facts: list[str]  # ids where the walk ended: they rest on nothing else
+    skipped: dict[str, str] = field(default_factory=dict)
+    truncated: bool = False  # depth or limit left something out
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form; each reason has its depth."""
+        reasons = [one.as_dict() | {"depth": self.depths[one.id]} for one in self.reasons]
+        return encode(self) | {"reasons": reasons}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Affected(JsonForm):
+    """A memory that rests on another, and what would be left of its reasons without it."""
+
+    SHOWN = ("node", "depth", "falls", "through", "remaining")
+
+    node: Node = field(metadata=INLINE)
+    depth: int
+    through: list[Link]  # by which it rests on the one above
+    remaining: list[Node]  # reasons that stand without the memory
+    falls: bool  # no reason would remain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impact(JsonForm, Holds[Affected]):
+    """All that rests on a memory, decisions first, those that would fall before those that would not."""
+
+    HELD = "affected"
+
+    memory: Node
+    affected: list[Affected]
+    rested_before: list[Affected] = field(default_factory=list)  # what rests on what it replaced, and not on it
+    skipped: dict[str, str] = field(default_factory=dict)
+    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,79 +110,229 @@ class Subgraph(JsonForm, Holds[Node]):
         return encode(self) | {"nodes": nodes}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain(JsonForm):
+    """How a belief was corrected: what it replaced (oldest first), itself, what replaced it (newest last)."""
+
+    before: list[Node]
+    memory: Node
+    after: list[Node]
+    reasons: dict[str, str] = field(default_factory=dict)  # id of a replaced memory -> why it was replaced
+    truncated: bool = False
+
+
+# -- the walk
+
+
+@dataclass(slots=True)
+class _Walk:
+    """What a walk has met. `ends`: memories that lead to nothing that is seen."""
+
+    depths: dict[bytes, int]
+    came: dict[bytes, Step] = field(default_factory=dict)  # the first step to each
+    steps: list[Step] = field(default_factory=list)  # between all that is in `depths`
+    skipped: dict[str, str] = field(default_factory=dict)
+    ends: set[bytes] = field(default_factory=set)
+    full: bool = False  # the limit left something out
+    deeper: bool = False  # the depth did
+
+
+def _walk(
+    view: View, starts: Iterable[bytes], step: Steps, *, depth: int, limit: int, everything: bool,
+    goal: bytes | None = None,
+) -> _Walk:  # fmt: skip
+    """Walk until `goal` is met, `depth` levels deep or over `limit` memories, the starts included.
+
+    One level more is looked at: it tells where the walk ended from where it was cut off, and what links the last level.
+    """
+    walk = _Walk(dict.fromkeys(starts, 0))
+    level = list(walk.depths)
+    for distance in range(1, depth + 2):
+        steps = step(view, level)
+        fresh = dict.fromkeys(id for _, id, _ in steps if id not in walk.depths)
+        standings = view.standings(fresh)
+        if not everything:
+            if distance <= depth:
+                walk.skipped |= {format_id(id): how for id, how in standings.items() if how in FALLEN}
+            standings = {id: how for id, how in standings.items() if how not in FALLEN}
+        walk.ends |= set(level) - {what for what, id, _ in steps if id in standings or id in walk.depths}
+        order = [id for id in fresh if id in standings]
+        if distance > depth:
+            walk.deeper, level = bool(order), []
+        else:
+            space = max(0, limit - len(walk.depths))
+            walk.full |= len(order) > space
+            level = order[:space]
+        walk.depths |= dict.fromkeys(level, distance)
+        for one in steps:
+            if one[1] in walk.depths:
+                walk.steps.append(one)
+                walk.came.setdefault(one[1], one)
+        if not level or goal in walk.depths:
+            break
+    return walk
+
+
 def edges_around(view: View, ids: Sequence[bytes], types: Sequence[str]) -> list[Edge]:
     """Edges at some memories, both ways, derived ones too; each once."""
     stored = [type for type in types if type != TEMPORAL]
     found = dict.fromkeys(view.edges(ids, stored) + view.edges(ids, stored, incoming=True))
     if TEMPORAL in types:
-        where = view.where()
-        found |= dict.fromkeys(
-            view.store.edges.temporal(ids, where) + view.store.edges.temporal(ids, where, incoming=True)
-        )
+        for incoming in (False, True):
+            found |= dict.fromkeys(view.store.edges.temporal(ids, view.where(), incoming=incoming))
     return list(found)
 
 
-def _seen(view: View, ids: list[bytes], everything: bool) -> set[bytes]:
-    """Those of some ids that may be walked through."""
-    if everything:
-        return view.store.graph.matching(ids, view.where())
-    return {id for id, standing in view.standings(ids).items() if standing not in FALLEN}
+def _around(types: Sequence[str]) -> Steps:
+    def steps(view: View, ids: Sequence[bytes]) -> list[Step]:
+        there, found = set(ids), list[Step]()
+        for edge in edges_around(view, ids, types):
+            for here, far in ((edge.source, edge.target), (edge.target, edge.source)):
+                if here in there:
+                    found.append((here, far, edge))
+        return found
+
+    return steps
 
 
-def path(view: View, a: str, b: str, *, types: Sequence[str], depth: int, everything: bool) -> GraphPath:
-    """The shortest path between two memories along edges of some types, either way. From both ends at once.
+def _reasons(view: View, ids: Sequence[bytes]) -> list[Step]:
+    """(what rests, its reason, the edge), heaviest first; reasons may be out of view."""
+    found: list[Step] = [(one.source, one.target, one) for one in view.edges(ids, ("caused_by",))]
+    return [*found, *((one.target, one.source, one) for one in view.edges(ids, ("supports",), incoming=True))]
+
+
+def _dependents(view: View, ids: Sequence[bytes]) -> list[Step]:
+    """(reason, what rests on it, the edge)."""
+    found: list[Step] = [(one.target, one.source, one) for one in view.edges(ids, ("caused_by",), incoming=True)]
+    return [*found, *((one.source, one.target, one) for one in view.edges(ids, ("supports",)))]
+
+
+def _replaced(view: View, ids: Sequence[bytes]) -> list[Step]:
+    """What some memories replaced: by a `supersedes` edge, or as the value of a key."""
+    found: list[Step] = [(edge.source, edge.target, edge) for edge in view.edges(ids, ("supersedes",))]
+    return [*found, *((new, old, None) for new, old in view.store.graph.replaced_by_key(ids, view.where()))]
+
+
+def _replacing(view: View, ids: Sequence[bytes]) -> list[Step]:
+    found: list[Step] = [(edge.target, edge.source, edge) for edge in view.edges(ids, ("supersedes",), incoming=True)]
+    several = view.memories(ids).items()
+    return [*found, *((id, parse_id(one.superseded_by), None) for id, one in several if one.superseded_by)]
+
+
+def _links(steps: Iterable[Step]) -> list[Link]:
+    return [link_of(edge) for edge in dict.fromkeys(edge for _, _, edge in steps if edge is not None)]
+
+
+# -- queries
+
+
+def why(view: View, id: str, *, depth: int, limit: int, everything: bool) -> Why:
+    """What a memory rests on, back to the facts. `everything`: also what was superseded, retracted or purged.
 
     Raises NotFound, AmbiguousId, BadInput.
     """
-    ends = (raw_id(view.find(a)), raw_id(view.find(b)))
-    if ends[0] == ends[1]:
-        return GraphPath(nodes=view.nodes(ends[:1]), links=[])
-    came: tuple[dict[bytes, tuple[bytes, Edge] | None], ...] = ({ends[0]: None}, {ends[1]: None})
-    levels = [[ends[0]], [ends[1]]]
-    for _ in range(depth):
-        side = 0 if len(levels[0]) <= len(levels[1]) else 1
-        met, levels[side] = _step(view, levels[side], came[side], came[1 - side], types, everything)
-        if met is not None:
-            return _joined(view, met, came)
-        if not levels[side]:
-            return GraphPath(nodes=[], links=[])
-        if len(came[0]) + len(came[1]) > MAX_VISITED:
-            break
-    return GraphPath(nodes=[], links=[], truncated=True)
+    start = view.find(id)
+    root = raw_id(start)
+    walk = _walk(view, [root], _reasons, depth=depth, limit=limit + 1, everything=everything)
+    others = [one for one in walk.depths if one != root]
+    return Why(
+        memory=view.node(start),
+        reasons=view.nodes(others),
+        links=_links(walk.steps),
+        depths={format_id(one): walk.depths[one] for one in others},
+        facts=[format_id(one) for one in others if one in walk.ends],
+        skipped=walk.skipped,
+        truncated=walk.full or walk.deeper,
+    )
 
 
-def _step(
-    view: View,
-    level: list[bytes],
-    own: dict[bytes, tuple[bytes, Edge] | None],
-    other: dict[bytes, tuple[bytes, Edge] | None],
-    types: Sequence[str],
-    everything: bool,
-) -> tuple[bytes | None, list[bytes]]:
-    """One level further on one side: where the sides met (the least id, to be the same every time), and the level."""
-    there = set(level)
-    ways: dict[bytes, tuple[bytes, Edge]] = {}
-    for edge in edges_around(view, level, types):
-        for here, far in ((edge.source, edge.target), (edge.target, edge.source)):
-            if here in there and far not in own:
-                ways.setdefault(far, (here, edge))
-    seen = _seen(view, [id for id in ways if id not in other], everything)
-    fresh = [id for id in ways if id in seen or id in other]
-    own |= {id: ways[id] for id in fresh}
-    return min((id for id in fresh if id in other), default=None), fresh
+def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> Impact:
+    """What rests on a memory, transitively; for each the reasons that would remain if the memory fell.
+
+    A thing falls when every reason it has falls; things that hold up only each other fall together.
+    Raises NotFound, AmbiguousId, BadInput.
+    """
+    start = view.find(id)
+    root = raw_id(start)
+    walk = _walk(view, [root], _dependents, depth=depth, limit=limit + 1, everything=everything)
+    reached = [one for one in walk.depths if one != root]
+    reasons: dict[bytes, dict[bytes, None]] = {one: {} for one in reached}
+    for what, reason, _ in _reasons(view, reached):
+        if reason != root:
+            reasons[what][reason] = None
+    standings = view.standings(reason for found in reasons.values() for reason in found)
+    standing = {id for id, how in standings.items() if how not in FALLEN}
+    stands = _supported(reasons, standing)
+    left = {
+        one: [reason for reason in reasons[one] if reason in standing and (reason not in reasons or reason in stands)]
+        for one in reached
+    }
+    nodes = {raw_id(node): node for node in view.nodes(dict.fromkeys([*reached, *joined(*left.values())]))}
+    through: dict[bytes, list[Step]] = {one: [] for one in walk.depths}
+    for one in walk.steps:
+        through[one[1]].append(one)
+    affected = [
+        Affected(
+            node=nodes[one], depth=walk.depths[one], through=_links(through[one]),
+            remaining=[nodes[reason] for reason in left[one]], falls=one not in stands,
+        )
+        for one in reached
+    ]  # fmt: skip
+    affected.sort(
+        key=lambda one: (one.node.kind != "decision", not one.falls, one.depth, -one.node.importance, one.node.id)
+    )
+    return Impact(
+        memory=view.node(start), affected=affected, skipped=walk.skipped, truncated=walk.full or walk.deeper
+    )  # fmt: skip
 
 
-def _joined(view: View, met: bytes, came: Sequence[dict[bytes, tuple[bytes, Edge] | None]]) -> GraphPath:
-    halves: list[tuple[list[bytes], list[Edge]]] = []
-    for side in came:
-        ids, edges = [met], []
-        while (back := side[ids[-1]]) is not None:
-            ids.append(back[0])
-            edges.append(back[1])
-        halves.append((ids, edges))
-    ids = halves[0][0][::-1] + halves[1][0][1:]
-    edges = halves[0][1][::-1] + halves[1][1]
-    return GraphPath(nodes=view.nodes(ids), links=[link_of(edge) for edge in edges])
+def rested_before(view: View, found: Impact, replaced: Sequence[Node], *, limit: int) -> list[Affected]:
+    """What rests on what a memory replaced, and so may have to change with it, but does not rest on the memory."""
+    there = {found.memory.id, *(one.node.id for one in found.affected)}
+    before: dict[str, Affected] = {}
+    for old in replaced:
+        resting = impact(view, old.id, depth=1, limit=limit, everything=False)
+        before |= {one.node.id: one for one in resting.affected if one.node.id not in there}
+    return list(before.values())
+
+
+def _supported(reasons: dict[bytes, dict[bytes, None]], standing: set[bytes]) -> set[bytes]:
+    """Those of some memories that stand by themselves: they have a reason that is none of them, or one that stands."""
+    stands: set[bytes] = set()
+    left = [one for one, why in reasons.items() if any(reason in standing and reason not in reasons for reason in why)]
+    rests: dict[bytes, list[bytes]] = {}
+    for one, why in reasons.items():
+        for reason in why:
+            if reason in standing:
+                rests.setdefault(reason, []).append(one)
+    while left:
+        one = left.pop()
+        if one not in stands:
+            stands.add(one)
+            left += rests.get(one, ())
+    return stands
+
+
+def path(view: View, a: str, b: str, *, types: Sequence[str], depth: int, everything: bool) -> GraphPath:
+    """The shortest path between two memories along edges of some types, either way.
+
+    Raises NotFound, AmbiguousId, BadInput.
+    """
+    start, goal = raw_id(view.find(a)), raw_id(view.find(b))
+    if start == goal:
+        return GraphPath(nodes=view.nodes([start]), links=[])
+    walk = _walk(
+        view, [start], _around(types), depth=depth, limit=MAX_VISITED, everything=everything, goal=goal
+    )  # fmt: skip
+    if goal not in walk.depths:
+        return GraphPath(nodes=[], links=[], truncated=walk.full or walk.deeper)
+    way: list[Step] = []
+    while goal != start:
+        way.insert(0, walk.came[goal])
+        goal = way[0][0]
+    return GraphPath(
+        nodes=view.nodes([start, *(id for _, id, _ in way)]), links=[link_of(edge) for _, _, edge in way if edge]
+    )
 
 
 def context(
@@ -137,26 +344,33 @@ def context(
     """
     if not ids:
         raise BadInput("no memory given", hint="context needs at least one id")
-    depths = dict.fromkeys((raw_id(view.find(id)) for id in ids), 0)
-    level, edges, truncated = list(depths), dict[Edge, None](), False
-    for distance in range(1, depth + 1):
-        around = edges_around(view, level, types)
-        edges |= dict.fromkeys(around)
-        ends = dict.fromkeys(end for edge in around for end in (edge.source, edge.target) if end not in depths)
-        seen = _seen(view, list(ends), everything)
-        fresh = [id for id in ends if id in seen]
-        space = max(0, limit - len(depths))
-        truncated |= len(fresh) > space
-        level = fresh[:space]
-        depths |= dict.fromkeys(level, distance)
-        if not level:
-            break
-    if level:
-        edges |= dict.fromkeys(edges_around(view, level, types))
-    nodes = view.nodes(depths)
+    starts = [raw_id(view.find(id)) for id in ids]
+    walk = _walk(view, starts, _around(types), depth=depth, limit=limit, everything=everything)
+    nodes = view.nodes(walk.depths)
     return Subgraph(
-        nodes=nodes,
-        links=[link_of(edge) for edge in edges if edge.source in depths and edge.target in depths],
-        depths={node.id: depths[raw_id(node)] for node in nodes},
-        truncated=truncated,
-    )
+        nodes=nodes, links=_links(walk.steps), depths={node.id: walk.depths[raw_id(node)] for node in nodes},
+        truncated=walk.full,
+    )  # fmt: skip
+
+
+def chain(view: View, id: str, *, limit: int) -> Chain:
+    """The corrections that led to a memory and those that replaced it. Cycles end. Raises NotFound, BadInput."""
+    one = view.find(id)
+    start = raw_id(one)
+    walks = [
+        _walk(view, [start], step, depth=limit, limit=limit + 1, everything=True) for step in (_replaced, _replacing)
+    ]
+    back = [id for id in walks[0].depths if id != start]
+    forward = [id for id in walks[1].depths if id != start and id not in walks[0].depths]
+    before, after = view.nodes(reversed(back)), view.nodes(forward)
+    reasons: dict[str, str] = {}
+    for node in (*before, view.node(one), *after):
+        # Why memories were replaced, from the ledger, where somebody said so.
+        for event in view.store.ledger.events(memory=raw_id(node)) if node.standing == "superseded" else ():
+            known = view.known_at is None or event.at <= view.known_at
+            if event.type == "superseded" and known and event.data.get("why"):
+                reasons[node.id] = str(event.data["why"])
+    return Chain(
+        before=before, memory=view.node(one), after=after, reasons=reasons,
+        truncated=len(back) >= limit or len(forward) >= limit,
+    )  # fmt: skip

@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from .write import Receipt, Writer
 
 
-def set_fact(context: Context, key: str, value: str, **given: Any) -> Receipt:
-    from .decide import state
-
-    statement = context.validate({"content": value, "key": check_key(key), **given})
-    return context.write(lambda writer: state(writer, statement))
-
-
 def fact(context: Context, key: str, *, as_of: Time, known_at: Time) -> Fact:
     from ..recall.facts import as_fact, holding
 
@@ -119,9 +112,13 @@ def session(context: Context, name: str) -> SessionRow:
 
 
 def sessions(context: Context, *, limit: int) -> list[SessionRow]:
+    _check_limit(limit)
+    return context.store.sessions.latest([context.scope], limit=limit)
+
+
+def _check_limit(limit: int) -> None:
     if isinstance(limit, bool) or not 1 <= limit <= 10_000:
         raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
-    return context.store.sessions.latest([context.scope], limit=limit)
 
 
 def session_memories(context: Context, name: str) -> list[Memory]:
@@ -145,8 +142,7 @@ def compress(context: Context, name: str, *, summary: str | None) -> Receipt:
 def review(context: Context, *, limit: int) -> list[ReviewItem]:
     from .review import waiting
 
-    if isinstance(limit, bool) or not 1 <= limit <= 10_000:
-        raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
+    _check_limit(limit)
     return waiting(context.store, context.scopes, context.now(), limit=limit)
 
 

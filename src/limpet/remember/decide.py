@@ -70,21 +70,22 @@ def state(
     it is known already, if that is less. `corrects`, `why`: what it is to replace. Raises NotFound for a `because` that
     is not there.
     """
-    values, renamed = writer.values(statement)
+    values, renamed = writer.values(statement) if statement.key else ([], None)
     if renamed is not None:
         statement, mark = replace(statement, key=renamed), None
     mark = mark_of(statement) if mark is None else mark
     if statement.id is not None and unused is None and (taken := writer.taken(statement)) is not None:
         return taken
-    known, current = (None, None) if fresh else _corrected(writer, writer.known(statement, mark, values), statement)
-    trust = effective_trust(statement, causes := writer.causes(statement))
+    known = None if fresh else writer.known(statement, mark, values)
+    known, current = (None, None) if known is None else _corrected(writer, known, statement)
+    causes = writer.causes(statement) if statement.because else []
+    trust = effective_trust(statement, causes) if causes or statement.trust else statement.origin
     start = statement.valid_from if statement.valid_from is not None else writer.now
-    ended = held(values, start)
+    ended = held(values, start) if values else None
     over = next((one for one in (ended, corrects) if one is not None and is_below(trust, one.trust)), None)
 
     decision = _decided(known, current, statement.origin == "user" or None, statement.quarantine, over)
-    if decision == "observe":
-        assert known is not None
+    if known is not None and decision == "observe":
         if statement.quarantine:  # what stands beside the words may be what reads like an instruction
             again = replace(statement, topics=(), metadata={}, source=None, session=None, pin=False)
         writer.said[statement.scope, mark] = raw_id(known)
@@ -130,10 +131,13 @@ def _cut_off(statement: ValidStatement, end: int | None, renamed: str | None) ->
 
 def _decided(*facts: object) -> str:
     """Look up what a statement becomes; a fact is there or None."""
-    there = [fact is not None for fact in facts]
-    return next(
-        row[-1] for row in DECISIONS if all(wanted in (None, fact) for wanted, fact in zip(row, there, strict=False))
-    )
+    for row in DECISIONS:
+        for wanted, fact in zip(row, facts, strict=False):
+            if wanted is not None and wanted != (fact is not None):
+                break
+        else:
+            return row[-1]
+    raise AssertionError(facts)
 
 
 def correct(

@@ -7,6 +7,7 @@ event for each of those. So what holds is what `model.state.cancelled_by` says, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from ..model.clock import Instant, format_time
 from ..model.dataclass import NamedTuple, dataclass, field, replace
@@ -14,6 +15,7 @@ from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
 from ..model.events import Event
 from ..model.ids import format_id, parse_id
+from ..model.memory import check_origin
 from ..model.state import SESSION_EVENTS, cancelled_by
 
 TYPE_CHECKING = False
@@ -228,7 +230,35 @@ def named(store: Store, event: str, scopes: Sequence[str]) -> Done:
     return one
 
 
-def undo(writer: Writer, done: Done, origin: str = "agent") -> list[Receipt]:
+# -- the verbs
+
+
+def undo(context: Context, event: str | None, *, origin: str) -> list[Receipt]:
+    check_origin(origin)
+
+    def decide(writer: Writer) -> list[Receipt]:
+        store, scopes = writer.reads, context.scopes
+        return take_back(writer, last_done(store, scopes) if event is None else named(store, event, scopes), origin)
+
+    return _standing(context, context.write(decide))
+
+
+def redo(context: Context) -> list[Receipt]:
+    done = context.write(lambda writer: take_back(writer, last_undone(writer.reads, context.scopes), "agent"))
+    return _standing(context, done)
+
+
+def log(context: Context, *, limit: int, event: str | None, sessions: bool) -> list[Operation]:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 10_000:
+        raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
+    store = context.store
+    if event is not None:
+        return told(store, [find(store, event, context.scopes)])
+    shown = (one for one in newest(store, context.scopes) if sessions or not only_sessions(one.events))
+    return told(store, list(islice(shown, limit)))
+
+
+def take_back(writer: Writer, done: Done, origin: str) -> list[Receipt]:
     """Take back what of it still holds: a receipt for each memory. `origin`: who does. Raises BadInput for a purge."""
     from .write import Receipt
 
@@ -242,7 +272,7 @@ def undo(writer: Writer, done: Done, origin: str = "agent") -> list[Receipt]:
     return list(receipts.values())
 
 
-def standing(context: Context, receipts: Sequence[Receipt]) -> list[Receipt]:
+def _standing(context: Context, receipts: Sequence[Receipt]) -> list[Receipt]:
     """The receipts of an undo, with how each memory stands after it as the reason: of the first MOST_STANDING."""
     found = []
     for one in receipts[:MOST_STANDING]:

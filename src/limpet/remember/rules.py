@@ -131,14 +131,13 @@ class _Fitted:
 class Rules:
     """Judges texts with one embedder. Thread-safe; prototypes are embedded once, at the first judgement.
 
-    Their vectors come with the package for the embedders that limpet brings. For another one, give a `folder` where
-    they may be kept from one process to the next; else each process embeds two thousand sentences once.
+    Their vectors come with the package for the embedders that limpet brings. With another one each process embeds two
+    thousand sentences once.
     """
 
-    def __init__(self, embedder: Embedder, *, folder: Path | None = None) -> None:
+    def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self.fingerprint = embedder.fingerprint
-        self._folder = folder
         self._lock = threading.Lock()
         self._fitted: _Fitted | None = None
 
@@ -218,22 +217,9 @@ class Rules:
         with self._lock:
             if self._fitted is None:
                 packaged = _VECTORS / file_name(self._embedder)
-                self._fitted = _read(packaged) if packaged.is_file() else self._stored()
+                texts = [text for _, _, text in prototypes()]
+                self._fitted = _read(packaged) if packaged.is_file() else fit(self._embedder.embed_passages(texts))
             return self._fitted
-
-    def _stored(self) -> _Fitted:
-        """From the folder, or else the prototypes' vectors from the embedder."""
-        import numpy as np
-
-        kept = self._folder / file_name(self._embedder) if self._folder else None
-        if kept is not None and kept.is_file():
-            return _read(kept)
-        texts = [text for _, _, text in prototypes()]
-        embedded = np.asarray(self._embedder.embed_passages(texts), dtype=np.float32)
-        if kept is None:
-            return fit(embedded)
-        write_vectors(embedded, kept)
-        return _read(kept)
 
 
 @cache  # the same for every store that a process opens
@@ -280,21 +266,6 @@ def file_name(embedder: Embedder) -> str:
     parts = [embedder.fingerprint, numbers, *(text for _, _, text in prototypes())]
     safe = "".join(letter if letter.isalnum() else "-" for letter in embedder.name)
     return f"{safe}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:12]}.npz"
-
-
-def write_vectors(vectors: np.ndarray, path: Path) -> None:
-    """Keep vectors as one byte a number and a scale a row, and what `fit` makes of them; whole or not at all."""
-    import numpy as np
-
-    from ..store.files import partial_file, publish, unguessable
-
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    scales = (np.abs(vectors).max(axis=1) / 127).astype(np.float32)
-    codes = np.rint(vectors / scales[:, None]).astype(np.int8)
-    fitted = fit(_unpacked(codes, scales))
-    with partial_file(unguessable(path.parent)) as file:
-        np.savez(file, codes=codes, scales=scales, kept=fitted.kept, weights=fitted.weights)
-        publish(file, path, force=True)
 
 
 def fit(vectors: np.ndarray) -> _Fitted:

@@ -5,7 +5,7 @@ Each change is an operation of `moved` events, one a memory: undone, synced and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from ..model.clock import Instant
@@ -13,7 +13,7 @@ from ..model.dataclass import dataclass, field, replace
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id, session_mark
-from ..model.memory import STATES, Memory, check_scope
+from ..model.memory import STATES, Memory, check_list, check_scope
 from ..store.records import Filter
 from ..text.normalise import fingerprint
 from .validation import no_secret
@@ -52,19 +52,19 @@ class ScopeChange(JsonForm):
     event: str
 
 
-def scopes(context: Context, where: Filter) -> list[Scope]:
-    """Every scope with what passes a filter, whichever scope that names; the most memories first."""
-    found = context.store.listings.count_scopes(replace(where, scopes=None))
+def scopes(context: Context) -> list[Scope]:
+    found = context.store.listings.count_scopes(replace(context.filter(), scopes=None, as_of=context.now()))
     return [Scope(scope=name, memories=count, last_at_us=last) for name, count, last in found]
 
 
-def move(context: Context, ids: Sequence[str], scope: str) -> list[Receipt]:
+def move(context: Context, ids: str | Iterable[str], scope: str) -> list[Receipt]:
     from .write import Receipt, need
 
+    named = (ids,) if isinstance(ids, str) else check_list("ids", ids)
     no_secret("scope", check_scope(scope))
 
     def decide(writer: Writer) -> list[Receipt]:
-        found = {one.id: one for one in (need(writer.reads, id, writer.scopes) for id in ids)}
+        found = {one.id: one for one in (need(writer.reads, id, writer.scopes) for id in named)}
         gone = next((one for one in found.values() if one.state == "purged"), None)
         if gone is not None:
             raise BadInput(f"memory {gone.id} was purged: its content is gone")
@@ -81,15 +81,8 @@ def move(context: Context, ids: Sequence[str], scope: str) -> list[Receipt]:
     return context.write(decide)
 
 
-def rename(context: Context, was: str, scope: str) -> ScopeChange:
-    return _whole(context, was, scope, into_another=False)
-
-
-def merge_into(context: Context, was: str, scope: str) -> ScopeChange:
-    return _whole(context, was, scope, into_another=True)
-
-
-def _whole(context: Context, was: str, scope: str, *, into_another: bool) -> ScopeChange:
+def rename(context: Context, was: str, scope: str, *, into_another: bool) -> ScopeChange:
+    """Give all memories of a scope another one. `into_another`: one that has some already."""
     no_secret("scope", check_scope(scope))
     if check_scope(was) == scope:
         raise BadInput(f"{scope} is both of the scopes")

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from ..context import Context, Time
     from .forget import Forgotten
-    from .operations import Operation
-    from .scopes import Scope, ScopeChange
     from .validation import ValidStatement
     from .write import Receipt, Writer
 
@@ -264,30 +262,6 @@ def forget(
     return forget(context, named, held, match=match, why=why, origin=origin, dry_run=dry_run)
 
 
-def scopes(context: Context) -> list[Scope]:
-    from .scopes import scopes
-
-    return scopes(context, replace(context.filter(), as_of=context.now()))
-
-
-def move(context: Context, ids: str | Iterable[str], scope: str) -> list[Receipt]:
-    from .scopes import move
-
-    return move(context, (ids,) if isinstance(ids, str) else check_list("ids", ids), scope)
-
-
-def rename_scope(context: Context, scope: str, name: str) -> ScopeChange:
-    from .scopes import rename
-
-    return rename(context, scope, name)
-
-
-def merge_scopes(context: Context, scope: str, into: str) -> ScopeChange:
-    from .scopes import merge_into
-
-    return merge_into(context, scope, into)
-
-
 def _change(
     context: Context,
     id: str,
@@ -324,41 +298,6 @@ def _changed(
     if type == "restored":
         take_key(writer, old, origin=who)
     return Receipt(id=old.id, status="changed", event=format_id(made.id))
-
-
-def undo(context: Context, event: str | None, *, origin: str) -> list[Receipt]:
-    from . import operations as done
-
-    check_origin(origin)
-
-    def decide(writer: Writer) -> list[Receipt]:
-        store, scopes = writer.reads, context.scopes
-        one = done.last_done(store, scopes) if event is None else done.named(store, event, scopes)
-        return done.undo(writer, one, origin)
-
-    return done.standing(context, context.write(decide))
-
-
-def redo(context: Context) -> list[Receipt]:
-    from . import operations as done
-
-    return done.standing(
-        context, context.write(lambda writer: done.undo(writer, done.last_undone(writer.reads, context.scopes)))
-    )
-
-
-def log(context: Context, *, limit: int, event: str | None, sessions: bool) -> list[Operation]:
-    from itertools import islice
-
-    from . import operations as done
-
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 10_000:
-        raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
-    store = context.store
-    if event is not None:
-        return done.told(store, [done.find(store, event, context.scopes)])
-    shown = (one for one in done.newest(store, context.scopes) if sessions or not done.only_sessions(one.events))
-    return done.told(store, list(islice(shown, limit)))
 
 
 def feedback(context: Context, id: str, verdict: str) -> Memory:

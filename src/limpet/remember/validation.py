@@ -45,6 +45,7 @@ CONTROL = "control-characters"
 OUTSIDE = frozenset({"tool", "web", "import"})
 # Kinds that record what happened or was said and not what is believed: no rule speaks against them.
 RECORDS = frozenset({"episode"})
+SHARES = ("importance", "confidence")
 FIELDS = frozenset(
     {"content", "kind", "topics", "key", "importance", "pin", "valid_from", "valid_to", "source", "origin", "session",
      "speaker", "because", "metadata", "id", "confidence", "scope", "anyway"}
@@ -99,23 +100,23 @@ class ValidStatement:
 
 def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement:
     """Check one statement: the keyword arguments of `remember`, or a line of a batch. Raises BadInput.
-
-    `id`: as text, or as 16 bytes from a caller who made it.
-    """
-    if not FIELDS.issuperset(item):
-        unknown = min(map(str, set(item) - FIELDS))
-        raise BadInput(f"unknown field: {unknown}", hint=f"known fields: {', '.join(sorted(FIELDS))}")
+    `id`: as text, or as 16 bytes from a caller who made it."""
+    if unknown := set(item) - FIELDS:
+        raise BadInput(f"unknown field: {min(map(str, unknown))}", hint=f"known fields: {', '.join(sorted(FIELDS))}")
     key = check_key(item["key"]) if item.get("key") is not None else None
     content, redacted = clean_text(key, item.get("content"))
     source, shown = redact(check_name("source", item.get("source"), limit=2_000) or "")
-    valid_from = _time(item.get("valid_from"), now)
-    valid_to = _time(item.get("valid_to"), now)
-    _check_interval(valid_from, valid_to, now)
-    id = item.get("id")
-    pin = item.get("pin") or False
+    times = item.get("valid_from"), item.get("valid_to")
+    valid_from, valid_to = (None if value is None else parse_time(value, now=now) for value in times)
+    if valid_to is not None:
+        _check_interval(valid_from, valid_to, now)
+    because = check_list("because", item["because"]) if item.get("because") else ()
+    if not all(isinstance(cause, str) for cause in because):
+        raise BadInput("because must be ids")
+    importance, confidence = (_share(name, item[name]) if item.get(name) is not None else None for name in SHARES)
+    id, pin = item.get("id"), item.get("pin") or False
     if not isinstance(pin, bool):
         raise BadInput(f"pin must be true or false, not {pin!r}")
-    anyway = item.get("anyway") or False
     speaker, session = check_name("speaker", item.get("speaker")), check_name("session", item.get("session"))
     scope = check_scope(scope if item.get("scope") is None else item["scope"])
     if suspected("\n".join(filter(None, (speaker, session, scope, key)))):
@@ -123,9 +124,10 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
         no_secret("key", key)
         (speaker, told), (session, named) = redact(speaker or ""), redact(session or "")
         shown += told + named
-    topics, held = clean_topics(item.get("topics") or ())
-    metadata, hidden = clean_metadata(item.get("metadata"))
+    topics, held = clean_topics(item["topics"]) if item.get("topics") else ((), ())
+    metadata, hidden = ({}, ()) if item.get("metadata") is None else clean_metadata(item["metadata"])
     origin = check_origin(item.get("origin") or "agent")
+    anyway = item.get("anyway") or False
     if anyway and (anyway is not True or origin != "user"):
         raise BadInput("anyway is for a person to say", hint='give it with origin "user"')
     return ValidStatement(
@@ -133,9 +135,9 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
         # What somebody said is a record of that, unless it is stated to be more.
         kind=check_kind(item.get("kind") or ("episode" if speaker and key is None else "fact")),
         scope=scope,
-        topics=unlike_topics(topics),
+        topics=unlike_topics(topics) if topics else (),
         key=key,
-        importance=_unit("importance", item.get("importance")),
+        importance=importance,
         pin=pin,
         valid_from=valid_from,
         valid_to=valid_to,
@@ -143,10 +145,10 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
         origin=origin,
         session=session or None,
         speaker=speaker or None,
-        because=_ids(item.get("because") or ()),
+        because=because,
         metadata=metadata,
         id=id if id is None or isinstance(id, bytes) else parse_id(str(id)),
-        confidence=_unit("confidence", item.get("confidence")),
+        confidence=confidence,
         redacted=tuple(dict.fromkeys(redacted + shown + held + hidden)),
         anyway=bool(anyway),
         quarantine=any_reads_like_instruction(
@@ -193,7 +195,8 @@ def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
     """
     given = content
     if isinstance(content, str):
-        content = without_control(content)  # before secrets are looked for: a colour may stand inside one
+        # Before secrets are looked for: a colour may stand inside one.
+        content = content if content.isprintable() else without_control(content)
     text, redacted = redact_value(key, check_text(content))
     if not text.isprintable() and not _is_seen(text):
         raise BadInput("content has no character that is seen")
@@ -358,29 +361,14 @@ def check_name(what: str, value: Any, *, limit: int = MAX_NAME_CHARACTERS) -> st
     return value.strip() or None
 
 
-def _ids(values: Any) -> tuple[str, ...]:
-    ids = check_list("because", values)
-    if not all(isinstance(value, str) for value in ids):
-        raise BadInput("because must be ids")
-    return ids
-
-
-def _check_interval(start: int | None, end: int | None, now: int) -> None:
-    if end is not None and end <= (now if start is None else start):
-        if start is None:
-            raise BadInput("valid_to is past: say since when it held, too", hint="valid_from, before valid_to")
+def _check_interval(start: int | None, end: int, now: int) -> None:
+    if start is None and end <= now:
+        raise BadInput("valid_to is past: say since when it held, too", hint="valid_from, before valid_to")
+    if start is not None and end <= start:
         raise BadInput("valid_to must be later than valid_from", hint="intervals are half-open: [valid_from, valid_to)")
 
 
-def _time(value: Any, now: int) -> int | None:
-    if value is None:
-        return None
-    return parse_time(value, now=now)
-
-
-def _unit(what: str, value: Any) -> float | None:
-    if value is None:
-        return None
+def _share(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise BadInput(f"{what} must be a number from 0 to 1, not {value!r:.60}")
+        raise BadInput(f"{name} must be a number from 0 to 1, not {value!r:.60}")
     return float(value)

@@ -219,7 +219,7 @@ class Writer:
     def known(self, statement: ValidStatement, mark: int, values: Sequence[Memory]) -> Memory | MemoryState | None:
         """The memory that says this already, of the time that is spoken of."""
         there: Memory | MemoryState | None
-        if is_spoken(statement):
+        if statement.speaker and is_spoken(statement):
             there = self._same_turn(statement, mark)
             return there if there and (statement.valid_from or not _apart(there, statement, self.now)) else None
         said = self.said.get((statement.scope, mark))
