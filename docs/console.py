@@ -41,7 +41,7 @@ SCORE = re.compile(r"[-+]?\d+\.\d{3}\b")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 MOVED = re.compile(r"\x1b\[(\??[0-9;]*)([A-Za-ln-z])|(\r)")
 ANY = "..."
-UNDO = re.compile(r"^`limpet (undo|redo)` ")
+UNDO = re.compile(r"^`limpet undo( --redo)?` ")
 
 # `limpet` with the clock of the page, 20 seconds a command, and ids that are counted out in place of random ones. A
 # recall has time, as on a machine that does nothing else.

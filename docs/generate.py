@@ -1,8 +1,8 @@
 """Write what the code says into the documentation: `python -m docs.generate [--check]`.
 
-docs/reference/cli.md is made from the command line's own parsers: from their actions, not from their --help, so that it
-is the same for every terminal and Python version. docs/scoring.md has its tables of numbers from the modules that hold
-them, docs/reference/python.md its table of types from their docstrings,
+docs/reference/cli.md is made from the table of commands: from the actions of its parsers, not from their --help, so
+that it is the same for every terminal and Python version. docs/scoring.md has its tables of numbers from the modules
+that hold them, docs/reference/python.md its table of types from their docstrings,
 docs/reference/settings.md the names that were given up, each between two comments that name it. And
 src/limpet/asynchronous.pyi, the signatures of `AsyncLimpet` (docs/stubs.py); and man/limpet.1 (docs/man.py).
 """
@@ -21,7 +21,7 @@ from types import ModuleType
 
 import limpet
 from limpet.agents.hooks import fit, fit_weights, gate, injected
-from limpet.cli.main import COMMANDS, command_parser, find
+from limpet.cli.verbs import parser_of, table
 from limpet.rank import constants, newer_weights, relevance, relevance_weights
 from limpet.rank.session_weights import SESSION_WEIGHTS
 from limpet.rank.weights import WEIGHTS
@@ -66,14 +66,14 @@ HEAD = """\
 
 `limpet [--store PATH] [--scope NAME] [--json] COMMAND ...`
 
-stdout is data, stderr is words and progress. With `--json` the answer is one JSON object a call (`list`, `export` and
-`remember --batch`: one a line), and an error is `{"error", "message", "hint"?}` on stderr.
+stdout is data, stderr is words and progress. With `--json` the answer is one JSON object a call, of a list one a
+line, and an error is `{"error", "message", "hint"?}` on stderr.
 
 - **Ids** are shown short: six characters (base32, capitals are read too), more where six do not tell one from all
   others. Whole ids (UUIDv7, as JSON has them) and their first 8 or more characters name a memory too; where a
   beginning names several, they are listed.
-- **Receipts** begin with what became of it (`created`, `observed`, `changed`, `unchanged`, ...) and the id; the words
-  of the text follow, what else changed, and on stderr how to take it back. Scripts read `--json`.
+- **Receipts** begin with what became of it (`created`, `observed`, `changed`, `unchanged`, ...) and the id; the text
+  or a reason follows, and on stderr how to take it back. Scripts read `--json`.
 - **Times** are ISO 8601, dates (their first instant, UTC), or words like "3 days ago".
 - **Text** that begins with a dash goes after `--`.
 
@@ -89,38 +89,23 @@ stdout is data, stderr is words and progress. With `--json` the answer is one JS
 
 def page() -> str:
     parts = [HEAD, "| variable | is |\n|---|---|\n" + "".join(_row(f"`{k}`", v) for k, v in ENVIRONMENT.items())]
+    verbs = list(table())
     parts.append("## Commands\n\n| command | does |\n|---|---|\n" + "".join(
-        _row(f"[`{name}`](#{name})", help) for name, (_, help) in COMMANDS.items()
+        _row(f"[`{one.name}`](#{one.name})", one.about) for one in verbs if " " not in one.name
     ))  # fmt: skip
     shared = ""
-    for name in COMMANDS:
-        command = find(name)
-        own, shared = _split(command_parser(name, command))
-        text = COMMANDS[name][1]
-        parts.append(f"## {name}\n\n{text[0].upper()}{text[1:]}.\n\n```\n{_usage(name, own)}\n```\n")
+    for verb in sorted(verbs, key=lambda one: [each.name for each in verbs].index(one.name.split()[0])):
+        own, shared = _split(parser_of(verb))
+        title = "###" if " " in verb.name else "##"
+        parts.append(f"{title} {verb.name}\n\n{verb.about[0].upper()}{verb.about[1:]}.\n")
+        if verb.run is not None:
+            parts.append(f"```\n{_usage(verb.name, own)}\n```\n")
         if own:
             parts.append("| argument | is |\n|---|---|\n" + "".join(_row(_names(one), one.help or "") for one in own))
-        parts.append(f"```sh\n{command.example}\n```\n")
-        parts += _queries(name, own)
+        if verb.example:
+            parts.append(f"```sh\n{verb.example}\n```\n")
     parts.append("## Global options\n\n| option | is |\n|---|---|\n" + shared)
     return "\n".join(parts)
-
-
-def _queries(name: str, own: list[argparse.Action]) -> list[str]:
-    """The queries of a group, but for those that are commands too."""
-    parts = []
-    for group in own:
-        if isinstance(group, argparse._SubParsersAction):
-            for query, parser in group.choices.items():
-                if query in COMMANDS:
-                    continue
-                given, _ = _split(parser)
-                usage = _usage(f"{name} {query}", given)
-                parts.append(f"### {name} {query}\n\n{parser.description}\n\n```\n{usage}\n```\n")
-                parts.append(
-                    "| argument | is |\n|---|---|\n" + "".join(_row(_names(one), one.help or "") for one in given)
-                )
-    return parts
 
 
 def _split(parser: argparse.ArgumentParser) -> tuple[list[argparse.Action], str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from limpet.cli.main import DESCRIPTION, GROUPS, command_parser, find
-from limpet.cli.options import Parser, global_options
+from limpet.cli.main import DESCRIPTION
+from limpet.cli.verbs import GROUPS, Parser, global_options, parser_of, table
 from limpet.settings import ENVIRONMENT
 
 TARGET = Path(__file__).parents[1] / "man" / "limpet.1"
@@ -37,15 +37,12 @@ def man() -> str:
         *options(shared._actions),
         ".SH COMMANDS",
     ]
-    for group, commands in GROUPS.items():
+    verbs = list(table())
+    for group in GROUPS:
         parts.append(f".SS {escaped(group)}")
-        for name, (_, about) in commands.items():
-            parts += tagged(f"limpet {name}", f"{about[0].upper()}{about[1:]}.")
-            given = [
-                one
-                for one in command_parser(name, find(name))._actions
-                if not set(GLOBAL) & set(one.option_strings) and not isinstance(one, argparse._SubParsersAction)
-            ]
+        for verb in (one for one in verbs if one.group == group):
+            parts += tagged(f"limpet {verb.name}", f"{verb.about[0].upper()}{verb.about[1:]}.")
+            given = [one for one in parser_of(verb)._actions if not set(GLOBAL) & set(one.option_strings)]
             if given:
                 parts += [".RS", *options(given), ".RE"]
     parts += [".SH ENVIRONMENT"]

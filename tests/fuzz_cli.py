@@ -18,8 +18,7 @@ from functools import cache
 from importlib import import_module
 
 import limpet
-from limpet.cli import main as command_line
-from limpet.cli import start
+from limpet.cli import start, verbs
 from limpet.model.clock import parse_time
 from limpet.vectors import embedder
 from tests.fuzz_inside import FILES, TRANSCRIPTS, Target, Words
@@ -64,11 +63,9 @@ class Cli(Target):
         self.files += [("good.jsonl", (self.here / "good.jsonl").read_bytes())]
         self.names = sorted({name for name, _ in self.files})
         self.parsers = {
-            name: [
-                one for one in command_line.command_parser(name, command_line.find(name))._actions if one.dest != "help"
-            ]
-            for name in command_line.COMMANDS
-            if name not in LEFT_OUT
+            verb.name: [one for one in verbs.parser_of(verb)._actions if one.dest != "help"]
+            for verb in verbs.table()
+            if verb.name.split()[0] not in LEFT_OUT
         }
 
     def try_one(self, rng):
@@ -118,8 +115,8 @@ class Cli(Target):
             words.insert(rng.randrange(len(words) + 1), rng.choice(("--", "-", "--json", "-x", "--scope", "--no-such")))
         elif what == 3:
             rng.shuffle(words)
-        words = [name, *words]
-        return words if (name, *words[1:2]) not in WATCHES and "watch" not in words else ["status"]
+        words = [*name.split(" "), *words]
+        return words if tuple(words[:2]) not in WATCHES and "watch" not in words else ["status"]
 
     def word(self, rng, one, name):
         if rng.random() < 0.12:
@@ -129,9 +126,9 @@ class Cli(Target):
         if one.type in (int, float):
             return rng.choice(("0", "1", "5", "-1", "20", "0.5", "1e9", "1e999", "nan", "9" * 400, "100000"))
         dest = one.dest
-        if dest in ("id", "ids", "a", "b", "because", "event", "what", "target") and rng.random() < 0.9:
+        if dest in ("id", "ids", "a", "b", "because", "operation", "related", "what", "target") and rng.random() < 0.9:
             return rng.choice(self.ids)[: rng.choice((4, 8, 13, 36))]
-        if dest in ("path", "paths", "where", "folder", "transcripts", "source", "compare", "against", "export"):
+        if dest in ("path", "paths", "dir", "folder", "source", "compare", "against", "export"):
             return rng.choice((*self.names, ".", "new.jsonl", "new", "..", "../memory.db", "/dev/null", "-"))
         if any(
             part in dest
@@ -161,7 +158,7 @@ class Cli(Target):
             return rng.choice(("claude", "codex", "gemini", "bash"))
         if dest == "meta":
             return rng.choice(("a=1", "a", "a.b=x", "="))
-        if dest == "changes":
+        if dest == "change":
             return rng.choice(("+x", "-deploys", "a=1", "x"))
         return (
             sayable(rng) if rng.random() < 0.7 else rng.choice(("deploys", "s1", "api.limit", "project:x", "current"))

@@ -42,13 +42,10 @@ if TYPE_CHECKING:
     from .features.usefulness.adherence import Adherence
     from .features.usefulness.journal_lines import Dropped, JournalLine
     from .history.claims import Audit, Match
-    from .history.names import EntityCount, Thread, Topic
     from .history.queries import History
-    from .history.timeline import Diff, Timeline
     from .history.usefulness import Exposure, Usefulness
     from .history.view import View
-    from .history.walk import GraphPath, Impact, Why
-    from .history.whole import Contradictions, Gaps
+    from .history.walk import Impact, Why
     from .jobs.embed import WorkReport
     from .model.memory import Memory
     from .model.state import MemoryState, SearchFields
@@ -526,38 +523,6 @@ class Limpet:
         """
         return remember_scopes.rename(self._context, scope, into, into_another=True)
 
-    def topics(self, *, limit: int = 200) -> builtins.list[Topic]:
-        """The topics of what is held in this scope and `global`, the most used first. Raises BadInput.
-
-        >>> _ = memory.remember("Deploys go out on Tuesdays", topics=["deploy"])
-        >>> [(one.topic, one.count) for one in memory.topics()]
-        [('deploy', 1)]
-        """
-        return self.graph.topics(limit=limit)
-
-    def entities(self, *, limit: int = 200) -> builtins.list[EntityCount]:
-        """The things that what is held names (files, symbols, tickets, people), the most named first: reads every text.
-
-        Raises BadInput.
-
-        >>> _ = memory.remember("The deploy script is tools/deploy.sh")
-        >>> [one.name for one in memory.entities()]
-        ['tools/deploy.sh']
-        """
-        return self.graph.entities(limit=limit)
-
-    def threads(self, *, limit: int = 200) -> builtins.list[Thread]:
-        """Topics that two sessions or more worked on: since when, until when, open goals. The latest first.
-
-        Raises BadInput.
-
-        >>> for day in ("monday", "tuesday"):
-        ...     _ = memory.remember(f"On {day} the search index was rebuilt", topics=["search"], session=day)
-        >>> [(one.topic, one.sessions) for one in memory.threads()]
-        [('search', ('monday', 'tuesday'))]
-        """
-        return self.graph.threads(limit=limit)
-
     def abbreviate(self, ids: Sequence[str], *, items: bool = False) -> builtins.list[str]:
         """The short id of each memory, which every verb reads; with `items` also of items of the review list.
 
@@ -844,7 +809,7 @@ class Limpet:
         >>> memory.get(id).pinned
         True
         """
-        return remember_service.pin(self._context, id, origin=origin)
+        return remember_service.change(self._context, id, "pin", origin=origin)
 
     def unpin(self, id: str, *, origin: str | None = None) -> Receipt:
         """Let a memory decay again. `origin`: as in `edit`.
@@ -853,7 +818,7 @@ class Limpet:
         >>> memory.unpin(id).status
         'changed'
         """
-        return remember_service.unpin(self._context, id, origin=origin)
+        return remember_service.change(self._context, id, "unpin", origin=origin)
 
     def archive(self, id: str, *, origin: str | None = None) -> Receipt:
         """Take a memory out of recall; it stays on disk and `restore` brings it back. `origin`: as in `retract`.
@@ -863,7 +828,7 @@ class Limpet:
         >>> memory.get(id).state
         'archived'
         """
-        return remember_service.archive(self._context, id, origin=origin)
+        return remember_service.change(self._context, id, "archive", origin=origin)
 
     def restore(self, id: str, *, origin: str | None = None) -> Receipt:
         """Bring an archived or retracted memory back into recall. `origin`: as in `edit`.
@@ -873,7 +838,17 @@ class Limpet:
         >>> memory.get(id).state
         'active'
         """
-        return remember_service.restore(self._context, id, origin=origin)
+        return remember_service.change(self._context, id, "restore", origin=origin)
+
+    def merge(self, id: str, other: str) -> Receipt:
+        """Let one memory speak for another of its scope too: it takes over the other's days, topics and links, and is
+        trusted as the least of both. `undo` parts them. Raises NotFound, AmbiguousId, BadInput.
+
+        >>> first, second = (memory.remember(text).id for text in ("The shop shuts at 6", "We shut the shop at six"))
+        >>> memory.merge(first, second).status, memory.count()
+        ('changed', 1)
+        """
+        return remember_service.merge(self._context, id, other)
 
     def reach(self, id: str, *, origin: str | None = None) -> Receipt:
         """A goal is reached: it holds until now, leaves the open goals, and says so. `undo` opens it again.
@@ -886,8 +861,8 @@ class Limpet:
         """
         return remember_service.reach(self._context, id, origin=origin)
 
-    def promote(self, id: str) -> Receipt:
-        """Make what a rule kept as an episode a belief, of the kind and key it was stated with: a person's decision.
+    def promote(self, id: str, *, kind: str | None = None) -> Receipt:
+        """Make what a rule kept as an episode a belief, of its stated key and kind or of `kind`: a person's decision.
 
         Raises NotFound, BadInput (no rule spoke against it).
 
@@ -898,7 +873,7 @@ class Limpet:
         >>> memory.promote(kept.id).kind
         'fact'
         """
-        return remember_service.promote(self._context, id)
+        return remember_service.promote(self._context, id, kind)
 
     def retract(self, id: str, why: str, *, origin: str | None = None) -> Receipt:
         """No longer believed, and nothing replaces it. `why` stays with it.
@@ -1562,19 +1537,6 @@ class Limpet:
         """
         return self.graph.impact(id, depth=depth, limit=limit, everything=everything, as_of=as_of, known_at=known_at)
 
-    def path_between(
-        self, a: str, b: str, *, types: Iterable[str] = (), depth: int = 8, everything: bool = False,
-        as_of: Time = None, known_at: Time = None,
-    ) -> GraphPath:  # fmt: skip
-        """The shortest way between two memories: `History.path`.
-
-        >>> slow = memory.remember("The report takes an hour").id
-        >>> cache = memory.remember("We cache the report", kind="decision", because=[slow]).id
-        >>> len(memory.path_between(slow, cache))
-        2
-        """
-        return self.graph.path(a, b, types=types, depth=depth, everything=everything, as_of=as_of, known_at=known_at)
-
     def audit(self, about: str, *, limit: int = 10, as_of: Time = None, known_at: Time = None) -> Audit:
         """What is believed about an id, a key or a text, with sources, conflicts and history: `History.audit`.
 
@@ -1583,51 +1545,6 @@ class Limpet:
         ['Tampa']
         """
         return self.graph.audit(about, limit=limit, as_of=as_of, known_at=known_at)
-
-    def timeline(
-        self, what: str | None = None, *, types: Iterable[str] = (), reach: int = 5, limit: int = 50,
-        as_of: Time = None, known_at: Time = None,
-    ) -> Timeline:  # fmt: skip
-        """Memories along time, by id, key or text: `History.timeline`.
-
-        >>> _ = memory.set_fact("user.city", "Warsaw", valid_from="2024-01-01")
-        >>> _ = memory.set_fact("user.city", "Tampa", valid_from="2026-01-01")
-        >>> [(one.at.year, one.content) for one in memory.timeline("user.city")]
-        [(2024, 'Warsaw'), (2026, 'Tampa')]
-        """
-        return self.graph.timeline(what, types=types, reach=reach, limit=limit, as_of=as_of, known_at=known_at)
-
-    def contradictions(
-        self, *, everything: bool = False, limit: int = 200, as_of: Time = None, known_at: Time = None
-    ) -> Contradictions:
-        """Pairs that cannot both hold: `History.contradictions`.
-
-        >>> one, other = (memory.remember(text).id for text in ("The shop is open", "The shop is shut"))
-        >>> _ = memory.link(one, "contradicts", other)
-        >>> len(memory.contradictions())
-        1
-        """
-        return self.graph.contradictions(everything=everything, limit=limit, as_of=as_of, known_at=known_at)
-
-    def gaps(
-        self, *, kind: str | Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
-    ) -> Gaps:
-        """Weak places among what is believed: `History.gaps`.
-
-        >>> _ = memory.remember("We chose Postgres", kind="decision")
-        >>> [one.gap for one in memory.gaps(kind="unjustified_decision")]
-        ['unjustified_decision']
-        """
-        return self.graph.gaps(kind=kind, limit=limit, as_of=as_of, known_at=known_at)
-
-    def diff(self, start: Time, end: Time = None, *, as_of: Time = None, limit: int = 200) -> Diff:
-        """What the store came to believe and stopped believing between two moments: `History.diff`.
-
-        >>> _ = memory.remember("Deploys go out on Tuesdays")
-        >>> [one.node.content for one in memory.diff("1 day ago").began]
-        ['Deploys go out on Tuesdays']
-        """
-        return self.graph.diff(start, end, as_of=as_of, limit=limit)
 
     def _in(self, scope: str | None) -> Context:
         """What services are given: of this scope, or of another one."""

@@ -59,7 +59,7 @@ def look(store: str, folder: str, session: str, now: int) -> State:
         return State("this session is incognito", "a new session is not")
     file, here = read_folder(folder)
     if "off" in here:
-        return State(f"limpet is switched off in this folder by {file}", "limpet resume --here")
+        return State(f"limpet is switched off in this folder by {file}", "limpet resume --folder")
     return State(ignore=(*pauses.ignore, *_patterns(here)))
 
 

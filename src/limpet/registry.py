@@ -1,7 +1,7 @@
 """Where optional features join. The core imports none of them: it asks here, and runs when they are not installed.
 
-A feature is a package or module in `limpet/features/`. It joins by a verb that hands over to it (`Part`), by a command
-(`GROUPS` in cli/main.py names the module), or by a call of the core (`CALLS`).
+A feature is a package or module in `limpet/features/`. It joins by a verb that hands over to it (`Part`), by rows of
+the table of commands (`COMMANDS`), or by a call of the core (`CALLS`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 FEATURES = "limpet.features"
+# The first word of a command -> the module of the feature that has its rows (VERBS, see cli/verbs.py).
+COMMANDS = {
+    "organize": "features.organize.commands",
+    "eval": "features.evaluate.commands",
+    "import": "features.transfer.commands",
+    "export": "features.transfer.commands",
+    "copy": "features.transfer.commands",
+    "mirror": "features.mirror.commands",
+    "ui": "features.web.commands",
+    "serve": "features.serve.commands",
+}
 # What the core calls at certain moments -> the module and the function of the feature that answers.
 CALLS = {
     "before_recall": ("features.mirror.service", "take_in_edits_seen_by_recalls"),

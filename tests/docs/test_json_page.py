@@ -55,7 +55,7 @@ def filled(run):
     run("remember", "The build takes 14 minutes", "--session", "s1", "--speaker", "Ben", "--id", STORED)
     run("fact", "srv.port", "82", "--origin", "web")
     run("undo")
-    run("redo")
+    run("undo", "--redo")
     return run
 
 

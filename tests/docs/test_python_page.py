@@ -21,8 +21,7 @@ SPANS = re.findall(r"`([^`\n]+)`", TEXT)
 PUBLIC = [name for name in dir(limpet.Limpet) if not name.startswith("_")]
 # What hands its other keywords to another verb.
 HANDED_ON: dict[str, Callable[..., Any]] = {
-    **{name: getattr(limpet.History, name) for name in ("audit", "contradictions", "diff", "gaps", "impact", "timeline", "why")},
-    "path_between": limpet.History.path,
+    **{name: getattr(limpet.History, name) for name in ("audit", "impact", "why")},
     "correct": limpet.Limpet.remember,
     "set_fact": limpet.Limpet.remember,
 }  # fmt: skip
@@ -111,7 +110,7 @@ def test_the_python_page_shows_signatures():
         ("| `forget(kinds=(), ...)` | ... |", {"kinds"}, set()),
         ("| `prepare(budget=None, ...)` | ... |", {"budget"}, set()),
         ("| `recall(query, *, budget=None, ...)` | ... |", {"budget"}, set()),
-        ("| `gaps(*, kinds=(), limit=20)` | ... |", {"kinds"}, {"kind"}),
+        ("| `graph.gaps(*, kinds=(), limit=20)` | ... |", {"kinds"}, {"kind"}),
         ("| `why(id, *, depth=5, everything=False)` | ... |", set(), {"limit"}),
         ("| `set_fact(key, value, *, wrong=None, ...)` | ... |", {"wrong"}, set()),
         ("| `graph.chain(id)` | ... |", set(), {"limit"}),

@@ -129,17 +129,17 @@ def test_encrypt_rekey_and_decrypt_keep_everything_and_leave_no_byte(plain, monk
     assert "overwritten and removed" in capsys.readouterr().err
     assert holding(plain.parent) == [] and exported(plain) == before
     assert main(["--store", str(plain), "encrypt"]) == 2
-    assert main(["--store", str(plain), "rekey"]) == 2
+    assert main(["--store", str(plain), "encrypt", "--rekey"]) == 2
 
     monkeypatch.setenv("LIMPET_KEY", f"{OTHER} {KEY}")
-    assert main(["--store", str(plain), "rekey"]) == 0
+    assert main(["--store", str(plain), "encrypt", "--rekey"]) == 0
     monkeypatch.setenv("LIMPET_KEY", KEY)
     with pytest.raises(limpet.StoreLocked, match="the key opens"):
         limpet.open(plain)
     monkeypatch.setenv("LIMPET_KEY", OTHER)
     assert exported(plain) == before
 
-    assert main(["--store", str(plain), "decrypt"]) == 0
+    assert main(["--store", str(plain), "encrypt", "--off"]) == 0
     monkeypatch.delenv("LIMPET_KEY")
     assert exported(plain) == before and holding(plain.parent) == ["memory.db"]
     assert sorted(one.name for one in plain.parent.iterdir()) == ["memory.db"]
@@ -237,7 +237,7 @@ def test_the_keyring_keeps_new_keys_and_old_ones(plain, monkeypatch, tmp_path, c
     assert "keyring" in capsys.readouterr().err
     with limpet.open(plain) as memory:
         memory.backup(str(tmp_path / "old.db"))
-    assert main(["--store", str(plain), "rekey"]) == 0
+    assert main(["--store", str(plain), "encrypt", "--rekey"]) == 0
     assert len(ring.kept["limpet", "store"].split()) == 2 and exported(plain) == before
     limpet.restore_backup(plain, tmp_path / "old.db")  # with its old key
     assert exported(plain) == before

@@ -225,7 +225,7 @@ def test_a_backup_of_an_older_limpet_is_migrated_before_it_takes_the_place(path,
     before = old.read_bytes()
     run(path, "remember", "Deploys run on Tuesday")
     assert run(path, "restore", str(old)) == 0
-    assert run(path, "verify") == 0 and run(path, "--json", "count", "--all-scopes") == 0
+    assert run(path, "verify") == 0 and run(path, "--json", "list", "--count", "--all-scopes") == 0
     assert old.read_bytes() == before
 
 

@@ -134,6 +134,6 @@ def test_without_a_numpy_that_loads_words_answer(tmp_path, error):
     assert run("remember", "The logs are in Loki", "--id", id).returncode == 0
     found = run("recall", "where are the logs?")
     assert found.returncode == 0 and "Loki" in found.stdout and "Traceback" not in found.stderr
-    for argv in (["work"], ["prepare", "the logs"], ["related", id]):
+    for argv in (["work"], ["prepare", "the logs"], ["list", "--related", id]):
         done = run(*argv)
         assert "Traceback" not in done.stderr and "internal error" not in done.stderr

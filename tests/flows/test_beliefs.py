@@ -180,7 +180,7 @@ def test_quarantine_never_surfaces_in_any_query(memory):
     assert [one.id for one in memory.why(shown.id).reasons] == []
     assert contents(memory.recall("zebras", without=["vector"])) == ["zebras have stripes"]
     assert [one.node.id for one in memory.audit("zebras").beliefs] == [shown.id]
-    assert all(hidden.id != one.node.id for one in memory.timeline().moments)
+    assert all(hidden.id != one.node.id for one in memory.graph.timeline().moments)
     assert memory.related(shown.id).items == []
 
 

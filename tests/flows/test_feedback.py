@@ -125,13 +125,3 @@ def test_confidence_is_told_in_a_word(memory, clock):
     assert (memory.get(id).confidence, memory.get(id).confidence_word) == (0.8, "confirmed")
     assert memory.get(memory.remember("The user lives in Turin", origin="user").id).confidence_word == "stated"
     assert memory.get(memory.remember("The moon is near", confidence=0.02).id).confidence_word == "doubtful"
-
-
-@pytest.mark.parametrize(
-    ("verdict", "other"), [("wrong", "useful"), ("not_useful", "useful"), ("useful", "not_useful")]
-)
-def test_a_verdict_says_that_undo_does_not_take_it_back(path, memory, capsys, verdict, other):
-    id = memory.remember("The outage lasted 2 hours").id
-    assert main(["--store", str(path), "--scope", "project:api", "feedback", id, verdict]) == 0
-    [short] = memory.abbreviate([id])
-    assert f"`limpet undo` does not take this back; `limpet feedback {short} {other}`" in capsys.readouterr().err

@@ -49,7 +49,7 @@ def test_only_a_goal_can_be_reached(memory):
 def test_the_command_shows_a_goal_as_reached(memory, path, capsys):
     goal = memory.remember("Ship the billing page", kind="goal").id
     at = ["--store", str(path), "--scope", memory.scope]
-    assert main([*at, "reach", goal]) == 0
+    assert main([*at, "archive", "--reached", goal]) == 0
     assert main([*at, "list", "--all"]) == 0
     assert "[reached] Ship the billing page" in capsys.readouterr().out
 
@@ -79,18 +79,18 @@ def test_topics_and_entities_are_listed_the_most_used_first(memory, path, capsys
     memory.remember("Marta wrote the rate_limiter", topics=["api"])
     gone = memory.remember("Pedro left", topics=["people"]).id
     memory.retract(gone, "he did not")
-    assert [(one.topic, one.count) for one in memory.topics()] == [("api", 2), ("limits", 1)]
-    found = {one.name: one.count for one in memory.entities()}
+    assert [(one.topic, one.count) for one in memory.graph.topics()] == [("api", 2), ("limits", 1)]
+    found = {one.name: one.count for one in memory.graph.entities()}
     assert found["RateLimiter"] == 2 and found["Marta"] == 1 and "Pedro" not in found
 
     at = ["--store", str(path), "--scope", memory.scope]
-    assert main([*at, "topics", "--limit", "1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"topics": [{"topic": "api", "count": 2}]}
-    assert main([*at, "entities"]) == 0
+    assert main([*at, "list", "--by", "topic", "--limit", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"topic": "api", "memories": 2}
+    assert main([*at, "list", "--by", "entity"]) == 0
     assert "Marta" in capsys.readouterr().out
 
 
-def test_a_topic_of_several_sessions_is_a_thread_with_its_open_goals(memory, clock, path, capsys):
+def test_a_topic_of_several_sessions_is_a_thread_with_its_open_goals(memory, clock):
     memory.remember("The invoices are sent twice", topics=["billing"], session="monday")
     goal = memory.remember("Send each invoice once", kind="goal", topics=["billing"], session="monday").id
     memory.remember("The printer is on the second floor", topics=["office"], session="monday")
@@ -99,12 +99,9 @@ def test_a_topic_of_several_sessions_is_a_thread_with_its_open_goals(memory, clo
     latest = memory.remember("A key per invoice stops the second mail", topics=["billing"], session="thursday").id
     memory.remember("Invoices are kept ten years", topics=["law"])
 
-    (thread,) = memory.threads()
+    (thread,) = memory.graph.threads()
 
     assert (thread.topic, thread.memories, thread.sessions) == ("billing", 3, ("monday", "thursday"))
     assert (thread.began_at_us, thread.last_at_us) == (began, clock.now())
     assert (thread.goals, thread.latest) == ((goal,), latest)
     assert memory.graph.threads(as_of=began) == []
-    main(["--store", str(path), "--scope", memory.scope, "threads"])
-    shown = capsys.readouterr().out
-    assert shown.split()[:4] == ["billing", "2", "3", "1"]

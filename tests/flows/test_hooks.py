@@ -800,5 +800,5 @@ def test_a_call_heeds_what_switches_limpet_off(tool, shop, journal, monkeypatch)
     monkeypatch.setenv("LIMPET_HOOKS", "off")
     assert tool("UserPromptSubmit", **given) == ""
     monkeypatch.delenv("LIMPET_HOOKS")
-    assert "limpet is off for this session" in tool("UserPromptSubmit", prompt="limpet incognito")
+    assert "limpet is off for this session" in tool("UserPromptSubmit", prompt="limpet pause --session")
     assert tool("UserPromptSubmit", **given) == "" and journal() == []

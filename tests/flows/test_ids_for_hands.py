@@ -60,7 +60,7 @@ def test_what_people_read_has_short_ids_and_json_whole_ones(memory, run):
     memory.work()
     newer = memory.correct(id, "The limit is 1000", why="raised").id
     for words in (("list", "--all"), ("show", newer, "--history"), ("recall", "limit", "--lexical", "--explain"), ("log",),
-                  ("why", newer), ("audit", newer), ("timeline",), ("purge", newer), ("correct", id, "x"), ("pin", newer),
+                  ("why", newer), ("audit", newer), ("graph", "timeline",), ("purge", newer), ("correct", id, "x"), ("pin", newer),
                   ("feedback", newer, "useful"), ("undo",)):  # fmt: skip
         _, out, err = run(*words)
         rest = [line for line in (out + err).splitlines() if not line.strip().startswith("id ")]
@@ -83,10 +83,8 @@ def test_an_ambiguous_id_lists_short_ids_with_their_words(memory, run):
 
 
 def test_from_when_a_memory_holds_is_said_where_it_is_not_now(memory, run):
-    """A date that was read from words is shown as it was read."""
-    assert "valid from" not in run("remember", "The office is in Kiel")[1]
-    out = run("remember", "The office moves to Hamburg", "--valid-from", "1 Mar 2999", "--valid-to", "3000-01-01")[1]
-    assert "   valid from 2999-03-01 00:00:00 until 3000-01-01 00:00:00\n" in out
+    run("remember", "The office is in Kiel")
+    run("remember", "The office moves to Hamburg", "--valid-from", "1 Mar 2999", "--valid-to", "3000-01-01")
     run("remember", "The office was in Pisa", "--valid-from", "1999-01-01", "--valid-to", "2001-01-01")
 
     lines = run("list", "--all")[1].splitlines()
@@ -177,16 +175,10 @@ def test_an_undo_is_undone_after_other_changes(memory, run, clock):
     memory.undo()
     undo = memory.log(limit=1)[0]
     memory.remember("Something else")
-    assert run("redo")[0] == 1
+    assert run("undo", "--redo")[0] == 1
     assert run("undo", undo.short)[0] == 0 and memory.get(last).state == "retracted"
-    assert run("move", first, "--scope", "global", "--from", "project:api")[0] == 0
+    assert run("edit", first, "--scope", "global")[0] == 0
     assert memory.get(first).scope == "global"
-
-
-def test_a_retraction_without_a_reason_is_told_of_forget(memory, run):
-    id = memory.remember("Lunch at noon").id
-    code, _, err = run("retract", id)
-    assert code == 2 and f"`limpet forget {id}` needs no reason" in err
 
 
 @pytest.mark.parametrize("words", ["ghent.carrier", "Ghent.Carrier = dsv", "carrier", "ghent.carrier dsv", "DSV"])

@@ -154,16 +154,3 @@ def test_on_a_terminal_what_options_choose_is_shown_and_asked_for_first(path, me
     assert [one.session for one in memory.journal()] == ["s2"]
     code, said = typed(path, "", "journal", "drop", "3")  # a line that was named is meant
     assert code == 0 and "Erase" not in said and memory.journal() == []
-
-
-def test_a_listing_says_that_there_is_more_and_an_empty_journal_that_it_is_empty(path, memory, capsys):
-    def told(*words):
-        main(["--store", str(path), "--scope", "project:api", "journal", *words])
-        return capsys.readouterr().err
-
-    assert "the journal of this scope is empty" in told()
-    for number in range(3):
-        memory.note_action("s1", "did", f"step {number}")
-    assert told() == ""
-    assert "the last 2 of 3 lines" in told("--limit", "2")
-    assert "no such line" in told("--match", "zebra")

@@ -16,11 +16,11 @@ from tests.flows import hook_inputs as inputs
 ID = "019e3f2a0000"
 READS = [
     ("recall", "anything"), ("recall", "anything", "--lexical"), ("recall", "anything", "--sessions"), ("prepare", "hi"),
-    ("show", ID), ("list",), ("related", ID), ("count",), ("stats",), ("stats", "--usefulness"),
+    ("show", ID), ("list",), ("list", "--related", ID), ("list", "--count",), ("stats",), ("stats", "--usefulness"),
     ("fact", "user.city"), ("fact", "user.city", "--history"), ("audit", "x"), ("review",), ("session", "list"),
-    ("session", "show", "s1"), ("why", ID), ("impact", ID), ("path", ID, ID), ("timeline",), ("contradictions",), ("gaps",),
-    ("diff", "3 days ago"), ("verify",), ("exposures",), ("mirror", "status"),
-    ("mirror", "init", "."), ("ui", "--no-browser"), ("export", "jsonl", "-"), ("sweep",), ("scan",), ("work",), ("tag", ID, "+x"), ("undo",),
+    ("session", "show", "s1"), ("why", ID), ("impact", ID), ("graph", "path", ID, ID), ("graph", "timeline",), ("graph", "contradictions",), ("graph", "gaps",),
+    ("graph", "diff", "3 days ago"), ("verify",), ("journal", "--shown",), ("mirror", "status"),
+    ("mirror", "init", "."), ("ui", "--no-browser"), ("export", "jsonl", "-"), ("review", "sweep"), ("work",), ("tag", ID, "+x"), ("undo",),
 ]  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def test_doctor_warns_that_there_is_no_store_and_makes_none(tmp_path, capsys):
 
 
 def test_the_installed_models_are_listed_without_a_store(tmp_path, capsys):
-    assert main(["--store", str(tmp_path / "new" / "memory.db"), "models"]) == 0
+    assert main(["--store", str(tmp_path / "new" / "memory.db"), "doctor", "--models"]) == 0
     assert "limpet" in capsys.readouterr().out and not (tmp_path / "new").exists()
 
 
@@ -61,7 +61,7 @@ def test_a_folder_of_notes_that_becomes_a_mirror_begins_a_store(tmp_path, capsys
     store = ["--store", str(tmp_path / "new.db"), "--scope", "global"]
 
     assert main([*store, "mirror", "init", str(tmp_path / "notes")]) == 0
-    assert main([*store, "count"]) == 0 and capsys.readouterr().out.endswith("1\n")
+    assert main([*store, "list", "--count"]) == 0 and capsys.readouterr().out.endswith("1\n")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ REFUSED = [
     ("remember", "x", "--because", ID), ("remember", "x", "--id", "me"), ("remember", "password: hunter2hunter2"),
     ("fact", "city", "Tampa"), ("fact", "user.city", ""), ("import", "jsonl", "none.jsonl"), ("import", "jsonl", "bad.jsonl"),
     ("import", "segments", "none"), ("import", "memori", "none.db"), ("import", "transcripts", "none"), ("organize", "none"),
-    ("mirror", "init", "notes", "--index-bytes", "3"), ("devices", "trust", "none"),
+    ("mirror", "init", "notes", "--index-bytes", "3"), ("serve", "device", "trust", "none"),
 ]  # fmt: skip
 
 

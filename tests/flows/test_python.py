@@ -51,7 +51,7 @@ def test_an_answer_without_anything_is_false(memory):
     assert not memory.recall_sessions("anything", lexical_only=True)
     assert not memory.prepare("anything", lexical_only=True)
     assert not memory.list()
-    assert not memory.contradictions()
+    assert not memory.graph.contradictions()
     with pytest.raises(IndexError):
         memory.list()[0]
 
@@ -73,10 +73,10 @@ def test_every_answer_that_is_a_list_with_something_beside_is_a_sequence(memory)
 
     assert contents(memory.why(cache)) == ["The report takes an hour"]
     assert [one.node.id for one in memory.impact(slow)] == [cache]
-    assert [one.id for one in memory.path_between(cache, slow)] == [cache, slow]
-    assert len(memory.contradictions()) == memory.contradictions().count == 1
-    assert [one.node.id for one in memory.timeline()] == [one.node.id for one in memory.timeline().moments]
-    assert len(memory.gaps()) == len(memory.gaps().found)
+    assert [one.id for one in memory.graph.path(cache, slow)] == [cache, slow]
+    assert len(memory.graph.contradictions()) == memory.graph.contradictions().count == 1
+    assert [one.node.id for one in memory.graph.timeline()] == [one.node.id for one in memory.graph.timeline().moments]
+    assert len(memory.graph.gaps()) == len(memory.graph.gaps().found)
     assert memory.audit(cache)[0].node.id == cache
     assert [one.id for one in memory.prepare("the report", lexical_only=True)]
     assert memory.recall_sessions("how long does the report take", lexical_only=True)[0].name == "s1"
@@ -101,7 +101,7 @@ def test_times_come_out_as_datetimes_in_utc_with_their_microseconds_beside_them(
     assert item.as_dict()["valid_from"] == "2026-03-01T12:00:00Z"  # JSON is as it was
     assert (memory.session("s1").started_at, memory.session("s1").ended_at) == (now, None)
     assert (memory.stats().oldest, memory.stats().newest_us) == (now, clock.now())
-    assert memory.timeline()[0].at == now
+    assert memory.graph.timeline()[0].at == now
     assert memory.prepare("deploys", lexical_only=True)[0].recorded_at == now
 
 
@@ -131,8 +131,8 @@ def test_a_time_is_said_in_any_of_these_ways(memory, time):
     assert memory.fact("user.city", as_of=time).valid_from == datetime(2026, 1, 1, tzinfo=UTC)
     assert contents(memory.list(since=time)) == ["Tampa"]
     assert contents(memory.recall("Warsaw Tampa", as_of=time, lexical_only=True)) == ["Tampa"]
-    assert memory.timeline("user.city", as_of=time)
-    assert len(memory.diff(time).began) == 1
+    assert memory.graph.timeline("user.city", as_of=time)
+    assert len(memory.graph.diff(time).began) == 1
     assert memory.remember_batch([{"content": "x", "valid_from": time}])[0].status == "created"
 
 
@@ -154,7 +154,7 @@ def test_a_datetime_without_a_time_zone_is_refused_by_every_verb(memory):
         lambda: memory.recall("x", since=naive),
         lambda: memory.list(until=naive),
         lambda: memory.fact("user.city", as_of=naive),
-        lambda: memory.diff(naive),
+        lambda: memory.graph.diff(naive),
         lambda: memory.why("0" * 8, known_at=naive),
     ):
         with pytest.raises(limpet.BadInput, match="time zone"):
@@ -257,7 +257,7 @@ def test_an_explanation_says_which_filter_left_a_memory_out(memory):
         (lambda m, id: m.tag(id, remove="api"), "remove=['api']"),
         (lambda m, id: m.abbreviate(id), "ids=["),
         (lambda m, id: m.graph.context(id), "ids=["),
-        (lambda m, id: m.path_between(id, id, types="supports"), "types=['supports']"),
+        (lambda m, id: m.graph.path(id, id, types="supports"), "types=['supports']"),
         (lambda m, id: m.organize("notes.md"), "paths=['notes.md']"),
         (lambda m, id: m.organize([], clients="claude"), "clients=['claude']"),
         (lambda m, id: m.remember_batch({"content": "x"}), "items=[{"),
@@ -313,7 +313,7 @@ def test_what_is_shown_of_an_answer_is_short(memory):
         memory.remember(f"The limit of stage {number} is 100, " + "and so on " * 200, topics=["limits"])
     found = memory.recall("limit of stage 3", explain=True, lexical_only=True)
 
-    for answer in (found, found.items[0], memory.list(), memory.list().memories[0], memory.log()[0], memory.timeline(),
+    for answer in (found, found.items[0], memory.list(), memory.list().memories[0], memory.log()[0], memory.graph.timeline(),
                    memory.prepare("limit of stage 3"), memory.audit("limit"), memory.forget(topics=["limits"], dry_run=True)):  # fmt: skip
         assert len(repr(answer)) < 800 and repr(answer).startswith(f"{type(answer).__name__}(")
     assert repr(memory.list()).endswith("... 5 more])") and "The limit of stage 7" in repr(memory.list())
@@ -325,9 +325,9 @@ def test_the_receipts_of_an_undo_say_how_each_memory_stands(memory, path, capsys
     new = memory.correct(old.id, "The limit is 1000")
 
     assert {one.id: one.reason for one in memory.undo()} == {old.id: "held", new.id: "no longer held"}
-    assert main(["--store", str(path), "--scope", "project:api", "redo"]) == 0
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
-    assert sorted(line[1] for line in lines) == ["held", "no"]
+    assert main(["--store", str(path), "--scope", "project:api", "undo", "--redo"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert sorted(line[2] for line in lines) == ["held", "no"]
 
 
 def test_every_public_verb_has_a_docstring_and_a_whole_signature():

@@ -77,14 +77,14 @@ def test_so_many_days_are_refused_in_words(memory, days):
 
 def test_on_the_command_line(memory, old, capsys):
     arguments = ["--store", memory.path, "--scope", memory.scope]
-    assert main(["retention", "--days", "30", *arguments]) == 0
+    assert main(["gc", "--unused", "30", *arguments]) == 0
     said = capsys.readouterr()
     assert TALK[0] in said.out
     assert "4 would be archived, 1 session summed up before; --apply does it" in said.err
 
-    assert main(["retention", "--days", "30", "--apply", "--json", *arguments]) == 0
+    assert main(["gc", "--unused", "30", "--apply", "--json", *arguments]) == 0
     done = json.loads(capsys.readouterr().out)
     assert (done["applied"], len(done["archive"]), done["fold"]) == (True, 4, ["walk"])
 
-    assert main(["retention", *arguments]) == 0
+    assert main(["gc", "--unused", "365", *arguments]) == 0
     assert "nothing is that old and unused" in capsys.readouterr().err

@@ -70,7 +70,7 @@ def test_a_command_promotes_and_says_so(path, clock, capsys):
     with limpet.open(path, scope="project:t", clock=clock) as memory:
         id = memory.remember(LABEL).id
         memory.work()
-    assert main(["promote", id, "--store", str(path), "--scope", "project:t", "--json"]) == 0
+    assert main(["--store", str(path), "--scope", "project:t", "edit", id, "--kind", "fact", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["kind"] == "fact"
 
 
@@ -199,11 +199,11 @@ def test_the_command_line_says_it_and_sweeps(old, path, capsys):
     assert run("remember", LABEL, "--anyway")[0] == 2
     assert run("remember", "Tom is a born leader.", "--anyway", "--origin", "user")[0] == 0
 
-    listed = run("sweep", "--json")[1].splitlines()
+    listed = run("review", "sweep", "--json")[1].splitlines()
     assert {json.loads(line)["id"] for line in listed} == set(old)
-    code, out, err = run("sweep", "--apply")
-    assert code == 0 and "personality label" in out and "are episodes" in err
-    assert run("sweep")[2].strip().endswith("nothing found")
+    code, out, _ = run("review", "sweep", "--apply")
+    assert code == 0 and "personality label" in out
+    assert run("review", "sweep")[2].strip().endswith("nothing found")
 
 
 def test_a_judgement_of_a_person_is_in_no_brief_that_nobody_asked_it_of(memory):

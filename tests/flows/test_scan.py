@@ -131,9 +131,9 @@ def test_a_title_of_a_session_is_reported_and_left(path, clock, older):
 
 def test_the_command_prints_the_place_and_never_the_secret(path, older, run):
     older(lambda memory: memory.remember("The staging DB password is MARK."))
-    code, out, err = run("scan")
+    code, out, err = run("review", "sweep")
     assert code == 0 and "password (content)" in out and SECRET not in out + err
-    code, out, _ = run("scan", "--redact", "--json")
+    code, out, _ = run("review", "sweep", "--apply", "--json")
     assert json.loads(out)["outcome"] == "redacted"
-    assert run("scan")[0] == 1
+    assert run("review", "sweep")[0] == 1
     nowhere(path)

@@ -253,32 +253,16 @@ def run(path, capsys):
 
 def test_scopes_are_listed_renamed_and_merged(memory, run):
     memory.remember("Deploys need the VPN")
-    assert "project:api  1" in run("scopes")[1]
-    code, out, _ = run("scopes", "rename", "project:api", "project:shop")
+    assert "project:api  1" in run("scope")[1]
+    code, out, _ = run("scope", "rename", "project:api", "project:shop")
     assert (code, out) == (0, "moved 1 memory from project:api to project:shop\n")
     memory.remember("Written later")
-    code, out, _ = run("scopes", "merge", "project:api", "into", "project:shop")
+    code, out, _ = run("scope", "merge", "project:api", "project:shop")
     assert (code, out) == (0, "moved 1 memory from project:api to project:shop\n")
-    assert run("scopes", "rename", "project:shop")[0] == 2
+    assert run("scope", "rename", "project:shop")[0] == 2
 
 
-def test_move_takes_memories_from_where_they_are_read_to_the_scope_that_is_named(memory, run):
+def test_a_memory_is_put_into_the_scope_that_edit_names(memory, run):
     id = memory.remember("Deploys need the VPN").id
-    assert run("move", id, scope=None)[0] == 2
-    code, out, _ = run("move", id, "--from", "project:api", scope="global")
+    code, out, _ = run("edit", id, "--scope", "global")
     assert code == 0 and "project:api -> global" in out
-
-
-def test_an_empty_answer_names_where_memories_are(memory, run):
-    """It ends with 1, also in JSON; every scope is read when that is asked for, and then the scope is shown."""
-    for number in range(3):
-        memory.remember(f"Deploy {number} needs the VPN")
-    for words in (("list",), ("recall", "vpn", "--lexical"), ("recall", "vpn", "--sessions")):
-        code, out, said = run(*words, scope="project:web")
-        assert (code, out) == (1, "") and "nothing in project:web; 3 in project:api" in said
-        assert run(*words, "--json", scope="project:web")[0] == 1
-    code, out, _ = run("list", "--all-scopes", scope="project:web")
-    assert code == 0 and out.count("project:api: Deploy") == 3
-    code, out, _ = run("recall", "vpn", "--all-scopes", "--lexical", scope="project:web")
-    assert code == 0 and "project:api" in out
-    assert "nothing found among 3 memories" in run("list", "--topic", "none")[2]

@@ -275,16 +275,18 @@ def test_the_command_line_gives_out_lists_and_revokes_tokens(tmp_path, capsys):
         return code, *capsys.readouterr()
 
     scopes = ("--scope", "project:api", "--scope", "project:web")
-    assert re.fullmatch(r"limpet_[\w-]{43}\n", run("token", "create", "ana", "--role", "write", *scopes)[1])
-    (listed,) = json.loads(run("token", "list", "--json")[1])["tokens"]
+    assert re.fullmatch(r"limpet_[\w-]{43}\n", run("serve", "token", "create", "ana", "--role", "write", *scopes)[1])
+    (listed,) = [json.loads(run("serve", "token", "list", "--json")[1])]
     assert listed["scopes"] == ["project:api", "project:web"] and "sha256" not in listed
-    assert run("token", "revoke", "ana")[1] == "revoked: 1 token\n"
-    assert json.loads(run("token", "list", "--json")[1])["tokens"][0]["revoked_at"]
-    assert run("token", "create", "ben", "--role", "read")[0] == 2
+    assert run("serve", "token", "revoke", "ana")[1] == "revoked: 1 token\n"
+    assert json.loads(run("serve", "token", "list", "--json")[1])["revoked_at"]
+    assert run("serve", "token", "create", "ben", "--role", "read")[0] == 2
     # Beyond this machine only with a token that holds, and with a name.
     code, _, said = run("serve", "--listen", "0.0.0.0:0", "--url", "https://memory.example.org")
     assert code == 2 and "no token that holds" in said
-    assert run("token", "create", "ben", "--role", "read", "--scope", "project:api", "--expires", "12h")[0] == 0
+    assert (
+        run("serve", "token", "create", "ben", "--role", "read", "--scope", "project:api", "--expires", "12h")[0] == 0
+    )
     code, _, said = run("serve", "--listen", "0.0.0.0:0")
     assert code == 2 and "--url" in said
 

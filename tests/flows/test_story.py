@@ -21,7 +21,8 @@ def limpet(path, capsys):
 
     def run(*argv, code=0):
         assert main(["--store", str(path), "--scope", "project:shop", "--json", *argv]) == code
-        return json.loads(capsys.readouterr().out)
+        answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        return answers[0] if len(answers) == 1 else answers
 
     return run
 
@@ -59,7 +60,7 @@ def test_a_rate_limit_believed_acted_on_corrected_and_taken_back(limpet, told):
     assert of(limpet("impact", new)["rested_before"]) == [SYNC, QUEUE]
     assert limpet("why", told[SYNC])["reasons"] == []
     assert of(limpet("why", told[SYNC], "--all")["reasons"]) == [LIMIT]
-    assert of(limpet("gaps", "--gap", "unjustified_decision")["gaps"]) == [SYNC, QUEUE]
+    assert of(limpet("graph", "gaps", "--gap", "unjustified_decision")["gaps"]) == [SYNC, QUEUE]
 
     # What is believed, and what was.
     (now, *_) = limpet("audit", new)["beliefs"]
@@ -78,4 +79,4 @@ def test_a_rate_limit_believed_acted_on_corrected_and_taken_back(limpet, told):
     assert of(limpet("why", told[MONTH])["reasons"]) == [SYNC, LIMIT]
     assert limpet("impact", told[LIMIT])["memory"]["standing"] == "held"
     assert of(limpet("recall", "payment API requests", "-k", "1")["items"]) == [LIMIT]
-    assert limpet("gaps", "--gap", "unjustified_decision")["gaps"] == []
+    assert limpet("graph", "gaps", "--gap", "unjustified_decision")["gaps"] == []

@@ -53,9 +53,8 @@ def test_a_table_is_broken_between_words_too(terminal, command, words):
 
 @pytest.mark.usefixtures("kept")
 def test_a_list_has_a_memory_a_line(terminal):
-    first, hint = lines(terminal.run("limpet list")[1])
+    [first] = lines(terminal.run("limpet list")[1])
     assert len(first) <= 100 and "…" in first
-    assert "limpet show ID" in hint
 
 
 def test_the_server_on_a_terminal_says_what_it_is_and_ends_with_its_input(tmp_path):
@@ -95,4 +94,4 @@ def test_where_nothing_answers_a_person_is_told_first_and_shown_the_nearest_thre
 @pytest.mark.usefixtures("kept")
 def test_of_a_lone_memory_it_is_said_that_nothing_is_near(terminal):
     id = lines(terminal.run("limpet list")[1])[0].split()[0]
-    assert lines(terminal.run(f"limpet related {id}")[1])[-1:] == ["No other memory here is near it."]
+    assert lines(terminal.run(f"limpet list --related {id}")[1])[-1:] == ["No other memory here is near it."]

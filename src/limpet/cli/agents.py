@@ -1,22 +1,30 @@
-"""Commands about agent clients: install, uninstall, hook."""
+"""Commands about agent clients: install, uninstall, mcp, hook; and for not now: pause, resume, ignore, status."""
 
 from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, BooleanOptionalAction, Namespace
-from collections.abc import Callable, Mapping, Sequence
+import time
+from argparse import BooleanOptionalAction
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from .. import pause
+from ..agents.calls import SESSION_VARIABLES
 from ..agents.hooks.client_adapters import CLIENT_ADAPTERS
-from ..folders import absolute
-from ..model.errors import BadInput
+from ..folders import absolute, beside, is_there, shown
+from ..model.clock import parse_duration
+from ..model.errors import BadInput, LimpetError
+from ..settings import read_settings
 from . import output
-from .options import Command
+from .verbs import AGENTS, PLUMBING, Verb, arg
 
 if TYPE_CHECKING:
-    from ..agents.install.change import Change, Part
+    from argparse import Namespace
+
+    from ..agents.install.change import Change
     from ..agents.install.clients import Place
 
 # Clients with hooks; install knows some more, which only have an MCP server.
@@ -25,82 +33,48 @@ INSTALLED = f"{NAMES}, claude-desktop, vscode, zed"
 _DONE = {"create": "created", "change": "changed", "restore": "restored", "remove": "removed", "keep": "unchanged"}
 
 
-def _install_options(parser: ArgumentParser) -> None:
-    _shared_options(parser)
-    parser.add_argument(
-        "--plugin",
-        metavar="DIR",
-        help="claude, gemini: write a plugin marketplace folder, or an extension, there instead of merging",
-    )
-    parser.add_argument(
-        "--allow-tools",
-        action=BooleanOptionalAction,
-        default=None,
-        help="claude only: let it call limpet's tools without asking each time (default: you are asked on a terminal)",
-    )
-
-
-def _shared_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("client", metavar="CLIENT", nargs="?", help=INSTALLED)
-    add("--all", action="store_true", help="every client that is on this machine")
-    add("--project", metavar="DIR", help="the files of this project instead of your own (. for the current folder)")
-    add("--dry-run", action="store_true", help="show the changes as a diff, and make none")
-
-
 def _install(args: Namespace) -> int:
     from ..agents.install.change import plan_install
+    from ..agents.install.clients import parts
+    from ..agents.install.existing import completed
 
+    place = _place(args)
     if args.plugin:
         from ..agents.install.plugin import PLUGINS
 
         if args.client not in PLUGINS or args.all or args.project or args.allow_tools:
-            raise BadInput(
-                f"--plugin goes with one client alone: {' or '.join(PLUGINS)}",
-                hint="limpet install claude --plugin DIR",
-            )
+            raise BadInput(f"--plugin goes with one client alone: {' or '.join(PLUGINS)}")
         folder = Path(args.plugin).absolute()
-        place = _place(args)._replace(run=("limpet",))
-        return _carry_out(args, [(args.client, PLUGINS[args.client](folder, place))], folder, {})
-    place = _place(args)
+        changes = PLUGINS[args.client](folder, place._replace(run=("limpet",)))
+        return _carry_out(args, [(args.client, changes)], folder, {})
     clients = _clients(args, place)
     if args.allow_tools is not None and "claude" not in clients:
         raise BadInput("--allow-tools goes with claude", hint="other clients keep such rules in their own settings")
-    from ..agents.install.existing import completed
-
-    place = place._replace(allow_tools=_allowed(args, clients, place))
+    place = place._replace(allow_tools="claude" in clients and _allowed(args, place))
     places = {client: completed(client, place) for client in clients}
-    code = _each(args, plan_install, places)
-    scope = os.environ.get("LIMPET_SCOPE", "")
-    if scope and not args.json and not all("--scope" in _written(one) for one in places.values()):
-        output.words(
-            f"LIMPET_SCOPE ({scope}) is not written: one scope would hold for all projects; a client without it"
-        )
-        output.words(f"  takes the scope of its folder, --scope {scope} writes it")
-    return code
-
-
-def _written(place: Place) -> tuple[str, ...]:
-    return (*place.options, *place.server_options, *place.hook_options)
+    # Every plan before the first change: what cannot be read stops the whole command.
+    plans = [(client, plan_install(parts(client, one))) for client, one in places.items()]
+    return _carry_out(args, plans, place.root, places)
 
 
 def _uninstall(args: Namespace) -> int:
     from ..agents.install.change import plan_uninstall
-    from ..agents.install.clients import is_granted
+    from ..agents.install.clients import is_granted, parts
 
     place = _place(args)
     clients = _clients(args, place)
     # A permission goes too, if limpet put it there.
     place = place._replace(allow_tools="claude" in clients and is_granted(place))
-    return _each(args, plan_uninstall, dict.fromkeys(clients, place))
+    plans = [(client, plan_uninstall(parts(client, place))) for client in clients]
+    return _carry_out(args, plans, place.root, dict.fromkeys(clients, place))
 
 
-def _allowed(args: Namespace, clients: list[str], place: Place) -> bool:
+def _allowed(args: Namespace, place: Place) -> bool:
     """Whether the user lets Claude Code call limpet's tools: by the option, or by a yes on the terminal."""
-    if args.allow_tools is not None or "claude" not in clients:
-        return bool(args.allow_tools)
     from ..agents.install.clients import CLAUDE_TOOLS, is_granted
 
+    if args.allow_tools is not None:
+        return bool(args.allow_tools)
     if is_granted(place):
         return True
     if args.dry_run or args.json:
@@ -108,21 +82,7 @@ def _allowed(args: Namespace, clients: list[str], place: Place) -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         output.words("Claude Code asks before it calls limpet's tools; with --allow-tools it need not")
         return False
-    try:
-        said = input(f"Let Claude Code call limpet's tools without asking each time ({CLAUDE_TOOLS})? [y/N] ")
-    except EOFError:
-        return False
-    return said.strip().lower() in ("y", "yes")
-
-
-def _each(args: Namespace, plan: Callable[[Sequence[Part]], list[Change]], places: dict[str, Place]) -> int:
-    from ..agents.install.clients import parts
-
-    if list(places) == ["claude-desktop"] and args.project:
-        raise BadInput("Claude Desktop has no files of a project", hint="limpet install claude-desktop --scope NAME")
-    # Every plan before the first change: what cannot be read stops the whole command.
-    plans = [(client, plan(parts(client, place))) for client, place in places.items()]
-    return _carry_out(args, plans, _place(args).root, places)
+    return output.confirmed(f"Let Claude Code call limpet's tools without asking each time ({CLAUDE_TOOLS})?")
 
 
 def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Path, places: Mapping[str, Place]) -> int:
@@ -132,22 +92,21 @@ def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Pat
         for _, changes in plans:
             apply(changes, root)
     for client, changes in plans:
-        place = places.get(client)
-        kept = [*(place.kept if place else ()), *(name for one in changes for name in one.kept)]
-        dropped = [*(place.dropped if place else ()), *(name for one in changes for name in one.dropped)]
+        sources: list[Any] = [*([places[client]] if client in places else []), *changes]
+        kept = [name for one in sources for name in one.kept]
+        dropped = [name for one in sources for name in one.dropped]
         if args.json:
             shown = [{"path": str(one.path), "what": one.what, "action": one.action} for one in changes]
-            line = {"client": client, "dry_run": args.dry_run, "changes": shown, "kept": kept, "not_kept": dropped}
-            output.object_line(line)
+            output.result(
+                {"client": client, "dry_run": args.dry_run, "changes": shown, "kept": kept, "not_kept": dropped}
+            )
             continue
         if args.dry_run:
             for one in changes:
                 _diff(one)
         else:
-            output.table(
-                ["client", "file", "what", "is"],
-                [[client, str(one.path), one.what, _DONE[one.action]] for one in changes],
-            )
+            rows = [[client, one.what, _DONE[one.action], str(one.path)] for one in changes]
+            output.table(["client", "what", "is", "file"], rows)
         if kept:
             output.words(f"{client}: kept of what was there: {', '.join(kept)}")
         if dropped:
@@ -159,52 +118,34 @@ def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Pat
 def _diff(one: Change) -> None:
     import difflib
 
-    before = (one.before or b"").decode("utf-8", "replace").splitlines()
-    after = (one.after or b"").decode("utf-8", "replace").splitlines()
-    names = (
-        str(one.path) if one.before is not None else "/dev/null",
-        str(one.path) if one.after is not None else "/dev/null",
-    )
-    for line in difflib.unified_diff(before, after, *names, lineterm=""):
+    before, after = ((text or b"").decode("utf-8", "replace").splitlines() for text in (one.before, one.after))
+    old, new = (str(one.path) if text is not None else "/dev/null" for text in (one.before, one.after))
+    for line in difflib.unified_diff(before, after, old, new, lineterm=""):
         output.line(line)
 
 
 def _place(args: Namespace) -> Place:
     from ..agents.install.clients import Place, program
 
-    project = None
-    if args.project:
-        project = Path(args.project).resolve()
-        if not project.is_dir():
-            raise BadInput(f"{args.project} is not a folder")
-    options: list[str] = []
-    if args.store:
-        options += ["--store", absolute(args.store)]
-    if args.scope:
-        options += ["--scope", args.scope]
+    project = Path(args.project).resolve() if args.project else None
+    if project and not project.is_dir():
+        raise BadInput(f"{args.project} is not a folder")
+    options = ["--store", absolute(args.store)] if args.store else []
+    options += ["--scope", args.scope] if args.scope else []
     return Place(Path.home(), project, program(), tuple(options))
 
 
 def _clients(args: Namespace, place: Place) -> list[str]:
     from ..agents.install.clients import CLIENTS, is_present
 
-    if args.all and args.client:
-        raise BadInput("give a client or --all, not both")
-    if args.all:
-        found = [one for one in CLIENTS if is_present(one, place)]
-        if not found:
-            output.words("no client was found on this machine")
-        return found
-    if args.client is None:
-        raise BadInput("which client?", hint=f"one of: {INSTALLED}; or --all")
-    if args.client not in CLIENTS:
-        raise BadInput(f"unknown client: {args.client[:60]!r}", hint=f"one of: {INSTALLED}")
-    return [args.client]
-
-
-def _hook_options(parser: ArgumentParser) -> None:
-    parser.add_argument("client", metavar="CLIENT", help=NAMES)
-    parser.add_argument("event", metavar="EVENT", help="the client's own name of the event; its JSON comes on stdin")
+    if bool(args.client) == args.all or (args.client and args.client not in CLIENTS):
+        raise BadInput(f"which client? {args.client or ''}"[:80], hint=f"one of: {INSTALLED}; or --all")
+    if args.client == "claude-desktop" and args.project:
+        raise BadInput("Claude Desktop has no files of a project", hint="limpet install claude-desktop --scope NAME")
+    found = [one for one in CLIENTS if is_present(one, place)] if args.all else [args.client]
+    if not found:
+        output.words("no client was found on this machine")
+    return found
 
 
 def _hook(args: Namespace) -> int:
@@ -219,14 +160,215 @@ def _hook(args: Namespace) -> int:
     run(words)
 
 
-COMMANDS = {
-    "install": Command(
-        _install_options, _install,
-        "limpet install claude\nlimpet install --all --dry-run\nlimpet install claude --plugin ./limpet-plugin",
+def _mcp(args: Namespace) -> int:
+    import gc
+
+    if args.http is None and (sys.stdin is None or sys.__stdout__ is None):
+        raise BadInput("stdin or stdout is closed", hint="a client that starts this server speaks with it over both")
+    if args.http is None and sys.stdin.isatty():
+        output.words(
+            "this is limpet's MCP server: agent clients start it and speak JSON-RPC with it over stdin and stdout\n"
+            "  `limpet install` sets a client up; Ctrl-C or Ctrl-D ends it"
+        )
+    # What is imported stays: looking through it for garbage would take a tenth of the start.
+    gc.disable()
+    from ..agents.mcp import serve
+
+    gc.freeze()
+    gc.enable()
+    if args.http is not None and not 1 <= args.http <= 65_535:
+        raise BadInput(f"not a port: {args.http}", hint="from 1 to 65535")
+    serve(args.store, args.scope, port=args.http)
+    return 0
+
+
+# -- not now
+
+
+def _pause(args: Namespace) -> int:
+    if args.folder:
+        if args.span:
+            raise BadInput("--folder and --for do not go together", hint="limpet resume --folder ends it")
+        _write_folder(off=True)
+    elif args.session is not None:
+        if not (session := args.session or _session()).strip():
+            raise BadInput(
+                "which session? this shell does not say",
+                hint="name it, or set LIMPET_INCOGNITO=1 before the agent starts",
+            )
+        pause.append(_store(args), [f"incognito {session}"])
+        output.result({"incognito": session}) if args.json else output.words(
+            "off for this session: nothing of it is noted, stored or shown from here on"
+        )
+        return 0
+    else:
+        now, until = _now(), ""
+        if args.span is not None:
+            text = args.span.strip()  # a number alone is minutes
+            until = f" {now + parse_duration(f'{text}m' if text.replace('.', '', 1).isdecimal() else text)}"
+        pause.append(_store(args), [f"pause {now}{until}"])
+    return _status(args)
+
+
+def _resume(args: Namespace) -> int:
+    if args.folder:
+        _write_folder(off=False)
+    elif pause.read_pauses(_store(args)).at(_now()):
+        pause.append(_store(args), [f"resume {_now()}"])
+    return _status(args)
+
+
+def _ignore(args: Namespace) -> int:
+    wanted = [one for one in (" ".join(text.split()) for text in args.pattern) if one]
+    if args.remove and not wanted:
+        raise BadInput("ignore what no longer?", hint="`limpet ignore` shows what is ignored")
+    if wanted:
+        pause.append(_store(args), [f"{'unignore' if args.remove else 'ignore'} {one}" for one in wanted])
+    known = pause.read_pauses(_store(args)).ignore
+    if args.json:
+        output.result({"ignore": list(known)})
+        return 0
+    for one in known:
+        output.line(output.printable(one))
+    if not known:
+        output.words("nothing is ignored")
+    return 0
+
+
+def _status(args: Namespace) -> int:
+    settings = read_settings(args.store, args.scope, None)
+    state = pause_state(settings.path, _session())
+    ignored = (*pause.read_pauses(settings.path).ignore, *pause.ignored_in(str(Path.cwd())))
+    there, store, scope = is_there(settings.path), shown(settings.path), settings.scope
+    if there and settings.checkout is not None:  # another checkout of this name may have it
+        import limpet
+
+        with suppress(LimpetError), limpet.open(args.store, read_only=True) as memory:
+            scope = memory.scope
+    if args.json:
+        output.result(
+            {"on": not state.why, "why": state.why or None, "store": store, "store_exists": there,
+             "scope": scope, "ignore": list(ignored)}
+        )  # fmt: skip
+        return 0
+    output.line(f"off: {output.printable(state.why)} -> {state.hint}" if state.why else "on")
+    output.line(output.printable(f"store  {store}{'' if there else ' (not there yet)'}"))
+    output.line(output.printable(f"scope  {scope}"))
+    if ignored:
+        output.line(output.printable(f"ignored  {', '.join(ignored)}"))
+    if slip := pause_slip():
+        output.words(f"warning: {slip}")
+    return 0
+
+
+def pause_state(store: str, session: str) -> pause.State:
+    """Whether limpet is off here and now."""
+    return pause.look(store, str(Path.cwd()), session, _now())
+
+
+def pause_slip() -> str:
+    """A warning about lines of this folder's `.limpet` that mean nothing; "" where all are known."""
+    file, lines = pause.read_folder(str(Path.cwd()))
+    unknown = pause.slips(lines)
+    if not unknown:
+        return ""
+    return f"{file} has a line that means nothing: {unknown[0][:40]!r} (`off`, or `ignore PATTERN`)"
+
+
+def _session() -> str:
+    """The session of an agent that this runs in."""
+    return next(filter(None, map(os.environ.get, SESSION_VARIABLES)), "")
+
+
+def _store(args: Namespace) -> str:
+    store = read_settings(args.store, args.scope, None).path
+    Path(beside(store)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return store
+
+
+def _write_folder(*, off: bool) -> None:
+    """Put the line `off` into the `.limpet` of the current folder, or take it out; other lines stay."""
+    from ..model.errors import StoreError
+    from ..store.files import write_own
+
+    file = Path.cwd() / pause.FOLDER_FILE
+    if not off:
+        found, lines = pause.read_folder(str(Path.cwd()))
+        if "off" not in lines:
+            return
+        file = Path(found)
+    try:
+        before = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+        lines_kept = [line for line in before.splitlines() if line.strip() != "off"]
+        text = "\n".join([*(["off"] if off else []), *lines_kept])
+        if not text.strip():
+            file.unlink(missing_ok=True)
+            return
+        write_own(file, f"{text}\n".encode())
+    except OSError as error:
+        raise StoreError(f"cannot write {file}: {error.strerror}") from None
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000
+
+
+_CLIENT = (
+    arg("[CLIENT]", INSTALLED),
+    arg("--all", "every client that is on this machine"),
+    arg("--project DIR", "the files of this project instead of your own (. for the current folder)"),
+    arg("--dry-run", "show the changes as a diff, and make none"),
+)
+_FOLDER = arg("--folder", "only in this folder and below, by a file .limpet with the line `off`")
+VERBS = (
+    Verb(
+        name="install", group=AGENTS, about="put limpet into an agent client: MCP server, hooks, instructions",
+        run=_install,
+        arguments=(
+            *_CLIENT,
+            arg("--plugin DIR", "claude, gemini: write a plugin marketplace folder, or an extension, there instead of "
+                "merging"),
+            arg("--allow-tools", "claude only: let it call limpet's tools without asking each time (default: you are "
+                "asked on a terminal)", action=BooleanOptionalAction),
+        ),
+        example="limpet install claude\nlimpet install --all --dry-run\nlimpet install claude --plugin ./limpet-plugin",
     ),
-    "uninstall": Command(_shared_options, _uninstall, "limpet uninstall claude\nlimpet uninstall --all --dry-run"),
-    "hook": Command(
-        _hook_options, _hook,
-        'echo \'{"session_id": "s1", "prompt": "how do we deploy?"}\' | limpet hook claude UserPromptSubmit',
+    Verb(
+        name="uninstall", group=AGENTS, about="take limpet out of an agent client again", run=_uninstall,
+        arguments=_CLIENT, example="limpet uninstall claude\nlimpet uninstall --all --dry-run",
     ),
-}  # fmt: skip
+    Verb(
+        name="pause", group=AGENTS,
+        about="not now: nothing is noted, stored or shown by agents; for a time, in a session, or in a folder",
+        run=_pause,
+        arguments=(
+            arg("--for TIME", "end it by itself after 30m, 2h, 1h30m or 1d", dest="span"), _FOLDER,
+            arg("--session [ID]", "only in this session of a client (default: the one this runs in); for good",
+                nargs="?", const=""),
+        ),
+        example="limpet pause --for 2h\nlimpet pause --folder\nlimpet pause --session",
+    ),
+    Verb(name="resume", group=AGENTS, about="on again", run=_resume, arguments=(_FOLDER,), example="limpet resume"),
+    Verb(
+        name="ignore", group=AGENTS, about="words and paths that are never journaled or organized", run=_ignore,
+        arguments=(arg("[PATTERN...]", "words, or a path with * or ?; none: show what is ignored"),
+                   arg("--remove", "no longer ignore them")),
+        example="limpet ignore '*.env' 'project nightjar'",
+    ),
+    Verb(name="status", group=AGENTS, about="is limpet on here, and which store and scope", run=_status,
+         example="limpet status"),
+    Verb(
+        name="mcp", group=PLUMBING, about="serve the store to an agent over stdin and stdout (Model Context Protocol)",
+        run=_mcp,
+        arguments=(
+            arg("--http PORT", "serve 127.0.0.1:PORT with a bearer token, instead of stdin and stdout", type=int),
+        ),
+        example="claude mcp add limpet -- limpet mcp\nlimpet mcp --http 8765",
+    ),
+    Verb(
+        name="hook", group=PLUMBING, about="what agent clients call at their events; always ends with 0", run=_hook,
+        arguments=(arg("CLIENT", NAMES),
+                   arg("EVENT", "the client's own name of the event; its JSON comes on stdin")),
+        example='echo \'{"session_id": "s1", "prompt": "how do we deploy?"}\' | limpet hook claude UserPromptSubmit',
+    ),
+)  # fmt: skip

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..model.clock import format_time
 from ..model.errors import counted
 from ..model.ids import names_id
 from ..model.memory import valued
-from ..remember.review import Group, groups, sides
+from ..remember.review import Group, groups
 from .output import (
     BOLD,
     DIM,
@@ -23,64 +21,54 @@ from .output import (
     entry,
     in_a_line,
     line,
-    listed,
     moment,
     paint,
     printable,
-    table,
     words,
     wrapped,
 )
+from .receipt import short
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterable, Sequence
+
     from ..api import Limpet
     from ..features.usefulness.adherence import Adherence
     from ..history.claims import Audit, Belief
     from ..history.view import Node
     from ..model.memory import Memory
     from ..recall.facts import Fact
-    from ..remember.policy import Swept
-    from ..remember.retention import Retention
     from ..remember.review import ReviewItem
-    from ..store.records import SessionRow
-
-# Expiring memories that are listed.
-LISTED = 20
-# Characters of a value up to which the others of a key stand in a column with it.
-IN_COLUMN = 40
 
 
 def facts(found: Sequence[Fact]) -> None:
     """A line for each value, oldest first; an open end means that it still holds. With the times of day where one
     held for less than a day."""
-    tell = moment if any(day(one.valid_from) == day(one.valid_to) for one in found) else day
-    width = len(tell(found[0].valid_from)) if found else 0
-    size = max((len(printable(one.value)) for one in found if len(one.value) <= IN_COLUMN), default=0)
     for one in found:
+        tell = moment if day(one.valid_from) == day(one.valid_to) else day
         until = tell(one.valid_to) if one.valid_to is not None else "now"
-        value = f"{printable(one.value):<{size}}"
-        line(f"{tell(one.valid_from)} to {until:<{width}}  {value}  {paint(f'({one.origin})', DIM)}")
+        line(f"{tell(one.valid_from)} to {until:<10}  {printable(one.value)}  {paint(f'({one.origin})', DIM)}")
 
 
-def audit(found: Audit, memory: Limpet) -> None:
+def audit(found: Audit, memory: Limpet, args: Namespace) -> None:
     """One belief after the other, what was asked about first."""
     if not found.beliefs:
         words("nothing is believed about that")
         return
-    short = _shortened(found.beliefs, memory)
     then = f" as known {moment(found.known_at)}" if found.known_at is not None else ""
     # What words find is near, and need not be about that.
     near = "nearest to" if found.by == "text" else "about"
     line(f"{paint(counted(len(found.beliefs), 'belief'), BOLD)} {near} {printable(found.about)}{then}")
     for one in found.beliefs:
         line("")
-        _belief(one, short)
+        _belief(one)
 
 
-def _belief(one: Belief, short: dict[str, str]) -> None:
+def _belief(one: Belief) -> None:
     node = one.node
     state = "" if node.standing == "held" else f"[{node.standing}]"
-    entry(short[node.id], node.kind, state)
+    entry(short(node.id), node.kind, state)
     for text in wrapped(valued(node.key, node.content)):
         line(text)
     days = f"on {counted(one.observations, 'day')}"
@@ -96,84 +84,25 @@ def _belief(one: Belief, short: dict[str, str]) -> None:
         ("replaced", one.replaced), ("replaced by", one.replaced_by), ("because", one.reasons),
         ("conflicts", one.conflicts), ("also said", one.merged),
     ):  # fmt: skip
-        _nodes(label, nodes, short, one.corrections)
+        _nodes(label, nodes, one.corrections)
     for affected in one.rests_on_it:
-        _nodes("rests on it", [affected.node], short, {}, "  would fall" * affected.falls)
-    _nodes("to look at", [affected.node for affected in one.rested_before], short, {}, "  rested on what it replaced")
+        _nodes("rests on it", [affected.node], {}, "  would fall" * affected.falls)
+    _nodes("to look at", [affected.node for affected in one.rested_before], {}, "  rested on what it replaced")
 
 
 def rules(judged: Sequence[Adherence]) -> None:
-    """The rules that were kept or broken, with what says so; how many are not known."""
+    """The rules that a session kept or broke, with what says so."""
     for one in judged:
-        if one.verdict == "unknown":
-            continue
-        colour = RED if one.verdict == "broken" else GREEN
-        line(f"{paint(one.verdict, colour)}  {in_a_line(one.memory)}")
-        for said in one.evidence:
-            line(MARGIN + paint(printable(said), DIM))
-    unknown = sum(one.verdict == "unknown" for one in judged)
-    if unknown:
-        words(f"{counted(unknown, 'rule')} of which the session's commands and edits say nothing")
-    elif not judged:
-        words("there are no rules")
+        line(f"{paint(one.verdict, RED if one.verdict == 'broken' else GREEN)}  {in_a_line(one.memory)}")
+        for evidence in one.evidence:
+            line(MARGIN + paint(printable(evidence), DIM))
 
 
-def _nodes(label: str, nodes: Iterable[Node], short: dict[str, str], why: dict[str, str], mark: str = "") -> None:
+def _nodes(label: str, nodes: Iterable[Node], why: dict[str, str], mark: str = "") -> None:
     for node in nodes:
         state = f"[{node.standing}] " if node.standing not in ("held", "superseded") else ""
         reason = f"  ({printable(why[node.id])})" if node.id in why else ""
-        detail(label, f"{short[node.id]}  {state}{in_a_line(node)}{reason}{mark}")
-
-
-def _shortened(beliefs: Sequence[Belief], memory: Limpet) -> dict[str, str]:
-    ids: dict[str, None] = {}
-    for one in beliefs:
-        for node in (one.node, *one.replaced, *one.replaced_by, *one.reasons, *one.conflicts, *one.merged):
-            ids[node.id] = None
-        ids.update(dict.fromkeys(affected.node.id for affected in (*one.rests_on_it, *one.rested_before)))
-    return dict(zip(ids, memory.abbreviate(list(ids)), strict=True))
-
-
-def swept(one: Swept, short: str) -> None:
-    entry(short, one.rule, printable(one.reason))
-    for text in wrapped(" ".join(str(one.as_dict()["content"]).split())):
-        line(text)
-
-
-def retention(found: Retention, memory: Limpet) -> None:
-    """Print the first memories that expire, how many there are, and what is done with them."""
-    listed(found.archive[:LISTED], memory)
-    count = len(found.archive)
-    if not count:
-        words("nothing is that old and unused")
-        return
-    sessions = counted(len(found.fold), "session")
-    folded = f", {sessions} summed up before" if found.fold else ""
-    more = f" ({count - LISTED} more than shown)" if count > LISTED else ""
-    if found.applied:
-        words(f"{count} archived{folded}{more}; `limpet undo` brings them back")
-    else:
-        words(f"{count} would be archived{folded}{more}; --apply does it")
-
-
-def sessions(rows: Sequence[SessionRow]) -> None:
-    if not rows:
-        words("no sessions yet")
-        return
-    cells = [[row.name, row.title or "", day(row.started_at), day(row.ended_at), str(row.memories)] for row in rows]
-    table(["session", "title", "began", "ended", "memories"], cells)
-
-
-def session_dict(row: SessionRow) -> dict[str, object]:
-    """{"name", "scope", "title", "started_at", "ended_at", "memories"}."""
-    return {
-        "name": row.name,
-        "scope": row.scope,
-        "title": row.title,
-        "started_at": format_time(row.started_at),
-        "ended_at": format_time(row.ended_at),
-        "memories": row.memories,
-    }
+        detail(label, f"{short(node.id)}  {state}{in_a_line(node)}{reason}{mark}")
 
 
 # -- the review list
@@ -182,27 +111,21 @@ def session_dict(row: SessionRow) -> dict[str, object]:
 MOST_CHARACTERS, MOST_OF_GROUP = 400, 5
 
 
-def review(items: Sequence[ReviewItem], memory: Limpet, *, limit: int) -> None:
-    """Groups and single items until `limit` items are counted, and how many are left. `items`: all that wait."""
+def review(items: Sequence[ReviewItem], memory: Limpet, args: Namespace) -> None:
+    """Groups and single items, each with both texts."""
     if not items:
         words("nothing waits for review")
         return
-    every = list(dict.fromkeys(id for one in items for id in (one.id, *sides(one))))
-    names = dict(zip(every, memory.abbreviate(every, items=True), strict=True))
-    left = limit
     for number, group in enumerate(groups(items)):
-        if left <= 0:
-            break
         if number:
             line("")
         if group.hub is None:
-            _item(group.items[0], names)
-            left -= 1
+            _item(group.items[0])
         else:
-            left -= _group(group, names, min(left, MOST_OF_GROUP if limit < len(items) else left))
+            _group(group, len(group.items) if args.all else MOST_OF_GROUP)
     words("limpet review accept ID, or reject ID; several ids are decided one by one")
-    if left <= 0 and len(items) > limit:
-        words(f"{limit} of {len(items)}; --all shows the rest")
+    if not args.all and len(items) == args.limit:
+        words("there may be more; --all shows the rest")
 
 
 def expanded(ids: Sequence[str], items: Sequence[ReviewItem]) -> list[str]:
@@ -215,30 +138,29 @@ def expanded(ids: Sequence[str], items: Sequence[ReviewItem]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _item(one: ReviewItem, names: dict[str, str]) -> None:
-    entry(names[one.id], one.kind, one.question)
+def _item(one: ReviewItem) -> None:
+    entry(short(one.id), one.kind, one.question)
     if one.other is not None:
         detail("older", _text(one.other))
     detail("text" if one.other is None else "newer", _text(one.memory))
     detail("reason", _reason(one))
 
 
-def _group(group: Group, names: dict[str, str], most: int) -> int:
-    """Print a group, `most` of its pairs at most. Returns how many were shown."""
+def _group(group: Group, most: int) -> None:
+    """Print a group, `most` of its pairs at most."""
     assert group.hub is not None
     hub = group.hub
     counts = Counter(one.kind for one in group.items)
     kinds = ", ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items())
-    entry(names[hub.id], kinds, "of one memory; this id decides all of them")
+    entry(short(hub.id), kinds, "of one memory; this id decides all of them")
     detail("text", _text(hub))
     for one in group.items[:most]:
         assert one.other is not None
         newer = one.other.id == hub.id
-        entry(names[one.id], one.kind, _reason(one), MARGIN)
+        entry(short(one.id), one.kind, _reason(one), MARGIN)
         detail("  newer" if newer else "  older", _text(one.memory if newer else one.other))
     if len(group.items) > most:
         line(f"{MARGIN}and {len(group.items) - most} more")
-    return min(most, len(group.items))
 
 
 def _text(one: Memory) -> str:

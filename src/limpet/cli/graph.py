@@ -1,277 +1,96 @@
-"""Commands over the typed graph: link, unlink, why, impact, path, timeline, and so on, and `limpet graph QUERY`."""
+"""Commands over the typed graph: why, impact, and `limpet graph QUERY`. Each is a query of `memory.graph`."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
-from typing import Any
-
-from ..model.edges import STORED_TYPES
-from ..model.encode import plain
 from ..model.memory import EDGE_TYPES
-from . import graph_output as shown
-from . import output
-from .options import ID_HELP, TIME_FORMS, Command, global_options, id_argument, open_store
-from .receipt import receipt
+from . import graph_output as output
+from .verbs import GRAPH, ID, LOOK, TIME_FORMS, TIMES, Verb, arg
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from typing import Any
+
+    from ..api import Limpet
+    from .verbs import Argument
+
+TYPES = arg("--type TYPE...", "only links of this type; repeat it (default: all)", dest="types", choices=EDGE_TYPES)
+EVERYTHING = arg("--all", "also what was superseded, retracted, purged or decided", dest="everything")
 
 
-def _ends(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("a", metavar="A", help=f"the memory that the sentence `A TYPE B` begins with: {ID_HELP}")
-    add("type", metavar="TYPE", help=", ".join(STORED_TYPES))
-    add("b", metavar="B", help="the other memory")
+def _limit(default: int, what: str = "memories") -> Argument:
+    return arg("--limit COUNT", f"how many {what} at most", default=default)
 
 
-def _link_options(parser: ArgumentParser) -> None:
-    _ends(parser)
-    parser.add_argument(
-        "weight", metavar="WEIGHT", type=float, nargs="?", help="how strong the link is, from 0 to 1000 (default: 1)"
-    )
+def _depth(default: int) -> Argument:
+    return arg("--depth STEPS", "how far to go", default=default)
 
 
-def _link(args: Namespace) -> int:
-    with open_store(args) as memory:
-        return receipt(memory.link(args.a, args.type, args.b, args.weight), memory, as_json=args.json)
+def query(name: str, about: str, example: str, *arguments: Argument, command: str = "", **more: Any) -> Verb:
+    """A row that asks `memory.graph`: the arguments have the names of the query's own; None leaves one to it."""
+    names = [_dest(one) for one in arguments]
+
+    def run(memory: Limpet, args: Namespace) -> Any:
+        given = {name: value for name in names if (value := getattr(args, name)) is not None}
+        return getattr(memory.graph, name)(**given)
+
+    def show(found: Any, memory: Limpet, args: Namespace) -> None:
+        getattr(output, name, output.outline)(found)
+
+    group = LOOK if command else GRAPH
+    return Verb(name=command or f"graph {name}", group=group, about=about, run=run, show=show, arguments=arguments,
+                example=example, **more)  # fmt: skip
 
 
-def _unlink(args: Namespace) -> int:
-    with open_store(args) as memory:
-        return receipt(memory.unlink(args.a, args.type, args.b), memory, as_json=args.json)
+def _dest(argument: Argument) -> str:
+    usage, _, settings = argument
+    name: str = settings.get("dest", usage.strip("[].").split()[0].lstrip("-").removesuffix("..."))
+    return name.lower().replace("-", "_")
 
 
-def asks(query: str, show: Callable[[Any, Any], None], given: str, found: str = "") -> Callable[[Namespace], int]:
-    """What a command over the graph runs: a query of `memory.graph`, answered as JSON or by `show`.
-
-    `given`: the arguments by name, as the query names them; None leaves it to the query. `found`: the attribute of the
-    answer without which the exit code is 1.
-    """
-
-    def run(args: Namespace) -> int:
-        with open_store(args) as memory:
-            words = {name: value for name in given.split() if (value := getattr(args, name)) is not None}
-            answer = getattr(memory.graph, query)(**words)
-            if args.json:
-                output.object_line(plain(answer))
-            else:
-                show(answer, memory)
-        return 0 if not found or getattr(answer, found) else 1
-
-    return run
-
-
-def times(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--as-of", metavar="TIME", help=f"what was true then: {TIME_FORMS} (default: now)")
-    add("--known-at", metavar="TIME", help="as the store knew it then (default: now)")
-
-
-def limit(parser: ArgumentParser, default: int, what: str) -> None:
-    parser.add_argument(
-        "--limit", type=int, default=default, metavar="COUNT", help=f"{what} at most (default: {default})"
-    )
-
-
-def depth(parser: ArgumentParser, default: int, what: str) -> None:
-    parser.add_argument("--depth", type=int, default=default, metavar="STEPS", help=f"{what} (default: {default})")
-
-
-def types(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--type", dest="types", action="append", choices=EDGE_TYPES, metavar="TYPE",
-        help="only links of this type; repeat it (default: all)",
-    )  # fmt: skip
-
-
-def everything(parser: ArgumentParser, what: str) -> None:
-    parser.add_argument("--all", dest="everything", action="store_true", help=what)
-
-
-def _reason_options(parser: ArgumentParser) -> None:
-    id_argument(parser)
-    depth(parser, 5, "how far to go")
-    limit(parser, 200, "how many memories")
-    everything(parser, "also what was superseded, retracted or purged")
-    times(parser)
-
-
-def _path_options(parser: ArgumentParser) -> None:
-    parser.add_argument("a", metavar="A", help=f"one memory: {ID_HELP}")
-    parser.add_argument("b", metavar="B", help="the other")
-    types(parser)
-    depth(parser, 8, "how long it may be")
-    everything(parser, "also through what was superseded, retracted or purged")
-    times(parser)
-
-
-def _timeline_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "what", metavar="WHAT", nargs="?",
-        help="a memory's id, a key (SUBJECT.ATTRIBUTE) or words (default: the newest of all)",
-    )  # fmt: skip
-    add("--reach", type=int, default=5, metavar="COUNT", help="of an id: neighbours in its session (default: 5)")
-    types(parser)
-    limit(parser, 50, "how many entries")
-    times(parser)
-
-
-def _contradictions_options(parser: ArgumentParser) -> None:
-    everything(parser, "also those that were decided")
-    limit(parser, 200, "how many pairs")
-    times(parser)
-
-
-def _gaps_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--gap", dest="kind", action="append", metavar="GAP",
-        help="only this one; repeat it: unjustified_decision, single_source_inference, weak_foundation, "
-        "superseded_often, stale",
-    )  # fmt: skip
-    limit(parser, 20, "how many of each")
-    times(parser)
-
-
-def _diff_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("start", metavar="T1", help=f"the earlier moment: {TIME_FORMS}")
-    add("end", metavar="T2", nargs="?", help="the later one (default: now)")
-    add("--as-of", metavar="TIME", help="beliefs about this one instant (default: each moment about itself)")
-    limit(parser, 200, "how many of each")
-
-
-def _context_options(parser: ArgumentParser) -> None:
-    parser.add_argument("ids", metavar="ID", nargs="+", help=ID_HELP)
-    types(parser)
-    depth(parser, 2, "how far to go")
-    limit(parser, 200, "how many memories")
-    everything(parser, "also what was superseded, retracted or purged")
-    times(parser)
-
-
-def _centrality_options(parser: ArgumentParser) -> None:
-    types(parser)
-    limit(parser, 20, "how many memories")
-    times(parser)
-
-
-def _ground_options(parser: ArgumentParser) -> None:
-    parser.add_argument("claim", metavar="CLAIM", help="what may be so, in words")
-    limit(parser, 20, "how many beliefs")
-    times(parser)
-
-
-def _revise_options(parser: ArgumentParser) -> None:
-    parser.add_argument("claim", metavar="CLAIM", help="what would be so, in words")
-    parser.add_argument("--against", action="append", metavar="ID", help="a belief that it contradicts; repeat it")
-    depth(parser, 5, "how far to follow what rests on it")
-    limit(parser, 20, "how many beliefs")
-    times(parser)
-
-
-def _consolidate_options(parser: ArgumentParser) -> None:
-    limit(parser, 50, "how many proposals of each kind")
-    times(parser)
-
-
-def _graph_options(parser: ArgumentParser) -> None:
-    from .main import COMMANDS as ABOUT
-
-    queries = parser.add_subparsers(
-        title="queries", metavar="QUERY", dest="query", required=True, help="what to ask; each has its own --help"
-    )
-    for name, (help, command) in (QUERIES | {name: (ABOUT[name][1], COMMANDS[name]) for name in NAMED}).items():
-        example = "\n".join("  " + line for line in command.example.splitlines())
-        said = f"{help[0].upper()}{help[1:]}."
-        made = queries.add_parser(name, help=help, description=said, epilog=f"example:\n{example}")
-        command.options(made)
-        global_options(made)
-        made.set_defaults(query_run=command.run)
-
-
-TIMES = "as_of known_at"
-REASONS = f"id depth limit everything {TIMES}"
-# Query: (what it answers, the command).
-QUERIES: dict[str, tuple[str, Command]] = {
-    "context": (
-        "what surrounds some memories, and the links among all of it",
-        Command(
-            _context_options,
-            asks("context", shown.subgraph, f"ids types depth limit everything {TIMES}"),
-            "limpet graph context 7rk2qm c04vxn --depth 1",
-        ),
+_REASONS = (ID, _depth(5), _limit(200), EVERYTHING, *TIMES)
+VERBS = (
+    query("why", "what a memory rests on, back to the facts",
+          'limpet why 7rk2qm\nlimpet why 7rk2qm --known-at "3 days ago" --all', *_REASONS, command="why"),
+    query("impact", "what rests on a memory, decisions first, and what would remain of their reasons",
+          "limpet impact c04vxn --depth 3", *_REASONS, command="impact"),
+    Verb(
+        name="graph", group=GRAPH, about="a query over the links of memories",
+        example='limpet graph path 7rk2qm c04vxn\nlimpet graph ground "the gateway allows 100 requests a minute"',
     ),
-    "centrality": (
-        "the memories on which most turns",
-        Command(
-            _centrality_options,
-            asks("centrality", shown.centrality, f"types limit {TIMES}"),
-            "limpet graph centrality --type caused_by",
-        ),
-    ),
-    "ground": (
-        "which beliefs support a claim, and which speak against it",
-        Command(
-            _ground_options,
-            asks("ground", shown.ground, f"claim limit {TIMES}"),
-            'limpet graph ground "the gateway allows 100 requests a minute"',
-        ),
-    ),
-    "revise": (
-        "what would have to give if a claim were true; changes nothing",
-        Command(
-            _revise_options,
-            asks("revise", shown.revise, f"claim against depth limit {TIMES}"),
-            'limpet graph revise "the gateway allows 500 requests a minute"',
-        ),
-    ),
-    "consolidate": (
-        "what could be merged, summarised or compressed; changes nothing",
-        Command(
-            _consolidate_options, asks("consolidate", shown.consolidate, f"limit {TIMES}"), "limpet graph consolidate"
-        ),
-    ),
-}
-# Queries that are commands too.
-NAMED = ("why", "impact", "path", "timeline", "contradictions", "gaps", "diff")
-COMMANDS = {
-    "link": Command(
-        _link_options, _link, "limpet link 7rk2qm caused_by c04vxn\nlimpet link c04vxn supports 7rk2qm 0.8"
-    ),
-    "unlink": Command(_ends, _unlink, "limpet unlink 7rk2qm caused_by c04vxn"),
-    "why": Command(
-        _reason_options,
-        asks("why", shown.why, REASONS),
-        'limpet why 7rk2qm\nlimpet why 7rk2qm --known-at "3 days ago" --all',
-    ),
-    "impact": Command(_reason_options, asks("impact", shown.impact, REASONS), "limpet impact c04vxn --depth 3"),
-    "path": Command(
-        _path_options,
-        asks("path", shown.path, f"a b types depth everything {TIMES}", found="found"),
-        "limpet path 7rk2qm c04vxn --type caused_by --type supports",
-    ),
-    "timeline": Command(
-        _timeline_options,
-        asks("timeline", shown.timeline, f"what types reach limit {TIMES}"),
-        "limpet timeline user.city\nlimpet timeline 7rk2qm --reach 10",
-    ),
-    "contradictions": Command(
-        _contradictions_options,
-        asks("contradictions", shown.contradictions, f"everything limit {TIMES}"),
-        "limpet contradictions",
-    ),
-    "gaps": Command(
-        _gaps_options,
-        asks("gaps", shown.gaps, f"kind limit {TIMES}"),
-        "limpet gaps --gap unjustified_decision --limit 50",
-    ),
-    "diff": Command(
-        _diff_options,
-        asks("diff", shown.diff, "start end as_of limit"),
-        'limpet diff "2 weeks ago"\nlimpet diff 2026-01-01 2026-02-01',
-    ),
-    "graph": Command(
-        _graph_options,
-        lambda args: int(args.query_run(args)),
-        'limpet graph centrality\nlimpet graph ground "the gateway allows 100 requests a minute"',
-    ),
-}
+    query("path", "the shortest way from one memory to another along links",
+          "limpet graph path 7rk2qm c04vxn --type caused_by --type supports",
+          arg("A", "one memory: an id, or its beginning"), arg("B", "the other"), TYPES, _depth(8), EVERYTHING, *TIMES,
+          code=lambda found: 0 if found.found else 1),
+    query("context", "what surrounds some memories, and the links among all of it",
+          "limpet graph context 7rk2qm c04vxn --depth 1",
+          arg("ID...", "memories: ids, or their beginnings", dest="ids"), TYPES, _depth(2), _limit(200), EVERYTHING,
+          *TIMES),
+    query("timeline", "memories along time: around one, of a key, about something",
+          "limpet graph timeline user.city\nlimpet graph timeline 7rk2qm --reach 10",
+          arg("[WHAT]", "a memory's id, a key (SUBJECT.ATTRIBUTE) or words (default: the newest of all)"),
+          arg("--reach COUNT", "of an id: neighbours in its session", default=5), TYPES, _limit(50), *TIMES),
+    query("contradictions", "pairs of memories that cannot both hold", "limpet graph contradictions",
+          EVERYTHING, _limit(200, "pairs"), *TIMES),
+    query("gaps", "weak places: decisions without reasons, thin foundations, stale beliefs",
+          "limpet graph gaps --gap unjustified_decision --limit 50",
+          arg("--gap GAP...", "only this one; repeat it: unjustified_decision, single_source_inference, "
+              "weak_foundation, superseded_often, stale", dest="kind"),
+          _limit(20, "of each"), *TIMES),
+    query("diff", "what the store came to believe and stopped believing between two moments",
+          'limpet graph diff "2 weeks ago"\nlimpet graph diff 2026-01-01 2026-02-01',
+          arg("START", f"the earlier moment: {TIME_FORMS}"), arg("[END]", "the later one (default: now)"),
+          arg("--as-of TIME", "beliefs about this one instant (default: each moment about itself)"),
+          _limit(200, "of each")),
+    query("centrality", "the memories on which most turns", "limpet graph centrality --type caused_by",
+          TYPES, _limit(20), *TIMES),
+    query("ground", "which beliefs support a claim, and which speak against it",
+          'limpet graph ground "the gateway allows 100 requests a minute"',
+          arg("CLAIM", "what may be so, in words"), _limit(20, "beliefs"), *TIMES),
+    query("revise", "what would have to give if a claim were true; changes nothing",
+          'limpet graph revise "the gateway allows 500 requests a minute"',
+          arg("CLAIM", "what would be so, in words"),
+          arg("--against ID...", "a belief that it contradicts; repeat it"), _depth(5), _limit(20, "beliefs"), *TIMES),
+    query("consolidate", "what could be merged, summarised or compressed; changes nothing",
+          "limpet graph consolidate", _limit(50, "proposals of each kind"), *TIMES),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""What commands share to print answers: JSON lines, receipts, memories, tables, progress. stdout is data, stderr words.
+"""What commands share to print results: JSON lines, lists of memories, tables, progress. stdout is data, stderr words.
 
 Text of memories comes from anywhere; `printable` takes out what a terminal would obey.
 """
@@ -10,17 +10,17 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from ..model.clock import format_time
 from ..model.errors import AmbiguousId, LimpetError
 from ..model.memory import REACHED, valued
-from .options import terminal_width
+from .verbs import terminal_width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
     from typing import Any, TextIO
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ..recall.answer import Item
     from ..recall.explain import LeftOut
 
-Progress = Callable[[int, int], None]
 encode = json.JSONEncoder(ensure_ascii=False).encode
 
 # Escape sequences whole (CSI; OSC, DCS and the like up to their end), then every control but tab and newline, then
@@ -46,8 +45,6 @@ _UNPRINTABLE = (
 SHOWN_REJECTIONS = 20
 # Characters of one memory in a list that goes into a pipe; on a terminal it is a line.
 CHARACTERS_PER_LINE = 1_000
-# Characters of the line on something that was left out.
-LEFT_OUT_WIDTH = 150
 MARGIN = "   "
 # Memories that one text names, as an error lists them.
 CANDIDATES = 12
@@ -72,21 +69,19 @@ def line(text: str) -> None:
     print(text)
 
 
-def object_line(value: object) -> None:
-    """One JSON object on one line."""
-    print(encode(value))
+def result(value: Any) -> None:
+    """A result as JSON: one object, or one a line of what is a list."""
+    from ..model.encode import plain
+
+    for one in value if type(value) in (list, tuple) else [value]:
+        print(encode(plain(one)))
 
 
 def words(text: str) -> None:
-    """A line for people on stderr."""
+    """A line for people on stderr, if anybody takes it: what was done is done."""
     sys.stdout.flush()
-    _say(printable(text))
-
-
-def _say(text: str) -> None:
-    """A line on stderr, if anybody takes it: what was done is done."""
     try:
-        print(text, file=sys.stderr, flush=True)
+        print(printable(text), file=sys.stderr, flush=True)
     except OSError:
         leave(sys.stderr)
 
@@ -97,22 +92,6 @@ def leave(stream: TextIO) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
-
-
-def notes(report: TransferReport) -> None:
-    """What was kept in another way, and what was not understood, on stderr."""
-    for what, count in sorted(report.notes.items()):
-        words(f"{count:,} x {what}")
-    rejected(report.rejected, report.more_rejected)
-
-
-def rejected(lines: Sequence[tuple[str, str]], more: int) -> None:
-    """What an import could not read, the first few one by one, on stderr."""
-    for place, reason in lines[:SHOWN_REJECTIONS]:
-        words(f"{place}: {reason}")
-    rest = len(lines) - SHOWN_REJECTIONS + more
-    if rest > 0:
-        words(f"... and {rest:,} more; --json lists all")
 
 
 def short_ids(text: str, typed: Sequence[str] = ()) -> str:
@@ -126,23 +105,25 @@ def short_ids(text: str, typed: Sequence[str] = ()) -> str:
 
 def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> None:
     """Message and hint on stderr. `typed`: the words of the command line."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
     if as_json:
-        _say(encode(problem.as_dict()))
+        words(encode(problem.as_dict()))
         return
     if isinstance(problem, AmbiguousId):
-        _say(printable(f"limpet: {problem.said!r} names several memories"))
+        words(f"limpet: {problem.said!r} names several memories")
         width = max(len(id) for id, _ in problem.texts)
         for id, text in problem.texts[:CANDIDATES]:
-            _say(printable(cut(f"{MARGIN}{id:<{width}}  {text}", terminal_width() or LEFT_OUT_WIDTH)))
+            words(cut(f"{MARGIN}{id:<{width}}  {text}", terminal_width() or CHARACTERS_PER_LINE))
         if len(problem.texts) > CANDIDATES:
-            _say(f"{MARGIN}and {len(problem.texts) - CANDIDATES} more")
+            words(f"{MARGIN}and {len(problem.texts) - CANDIDATES} more")
     else:
-        _say(printable(short_ids(f"limpet: {problem.message}", typed)))
+        words(short_ids(f"limpet: {problem.message}", typed))
     if problem.hint:
-        _say(printable(f"  hint: {problem.hint}"))
+        words(f"  hint: {problem.hint}")
 
 
-# -- memories
+# -- imports
 
 
 def imported(memory: Limpet, args: Namespace, report: JsonForm, show: Callable[[], object], *, bad: bool) -> int:
@@ -151,7 +132,7 @@ def imported(memory: Limpet, args: Namespace, report: JsonForm, show: Callable[[
         show()
     more = embedded(memory, args)
     if args.json:
-        object_line(report.as_dict() | more)
+        result(report.as_dict() | more)
     return 2 if bad else 0
 
 
@@ -159,8 +140,7 @@ def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
     """Make the vectors that wait, with a bar; {"embedded", "waiting"}, texts. What is stored stands whatever happens
     here: interrupted or without an embedder, how many still wait is said and no error.
     """
-    given = vars(args)
-    if given.get("dry_run") or memory.read_only:
+    if vars(args).get("dry_run") or memory.read_only:
         return {"embedded": 0, "waiting": 0}
     before, why = memory.stats().waiting_jobs, ""
     if before and not args.no_vectors:
@@ -178,9 +158,32 @@ def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
     return {"embedded": max(0, before - waiting), "waiting": waiting}
 
 
+def notes(report: TransferReport) -> None:
+    """What was kept in another way, and what was not understood, on stderr."""
+    for what, count in sorted(report.notes.items()):
+        words(f"{count:,} x {what}")
+    rejected(report.rejected, report.more_rejected)
+
+
+def rejected(lines: Sequence[tuple[str, str]], more: int) -> None:
+    """What an import could not read, the first few one by one, on stderr."""
+    for place, reason in lines[:SHOWN_REJECTIONS]:
+        words(f"{place}: {reason}")
+    if (count := len(lines) - SHOWN_REJECTIONS + more) > 0:
+        words(f"... and {count:,} more; --json lists all")
+
+
+# -- memories
+
+
 def in_a_line(one: Memory | Node | Item | LeftOut) -> str:
     """Its text in one line; a value behind its key."""
-    return " ".join(printable(valued(one.key, one.content)).split())
+    return flat(valued(one.key, one.content))
+
+
+def flat(text: str) -> str:
+    """A text in one line, printable."""
+    return " ".join(printable(text).split())
 
 
 def percent(rate: Interval) -> str:
@@ -199,27 +202,20 @@ def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False) -> 
     """Print one memory a line: id, kind, day, state if it is not active, its scope with `scopes`, text, topics."""
     names = memory.abbreviate([one.id for one in found])
     size = max(map(len, names), default=0)
-    is_cut = False
     for one, name in zip(found, names, strict=True):
-        text = in_a_line(one)
-        text += "".join("  #" + printable(topic) for topic in one.topics)
+        text = in_a_line(one) + "".join("  #" + printable(topic) for topic in one.topics)
         if state := state_of(one):
             text = f"[{state}] {text}"
         if scopes:
             text = f"{one.scope}: {text}"
-        is_cut |= entry(f"{name:<{size}}", f"{one.kind:<10}  {day(one.valid_from)}", text)
-    if is_cut:
-        words("some are cut: `limpet show ID` has all of one")
+        entry(f"{name:<{size}}", f"{one.kind:<10}  {day(one.valid_from)}", text)
 
 
-def entry(short: str, what: str, text: str, before: str = "", *, most: int = CHARACTERS_PER_LINE) -> bool:
-    """Print a line of a list: `before`, short id, what it is, text. The text is cut to the width of a terminal, to
-    `most` characters in a pipe. Return whether it was cut."""
+def entry(short: str, what: str, text: str, before: str = "") -> None:
+    """Print a line of a list: `before`, short id, what it is, text cut to the width of a terminal."""
     width = terminal_width() if sys.stdout.isatty() else None
-    if width:
-        most = max(11, width - len(before) - len(short) - len(what) - 4)
+    most = max(11, width - len(before) - len(short) - len(what) - 4) if width else CHARACTERS_PER_LINE
     line(f"{before}{paint(short, YELLOW)}  {paint(what, CYAN)}  {cut(text, most)}")
-    return len(text) > most
 
 
 def detail(name: str, value: str) -> None:
@@ -264,57 +260,58 @@ def wrapped(text: str) -> list[str]:
     return found
 
 
-# -- tables and progress: rich, and only on a terminal
+# -- tables and progress
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Rows of text under headings: a rich table on a terminal, aligned columns in a pipe."""
-    rows = [[printable(cell).replace("\n", " ") for cell in row] for row in rows]
-    if sys.stdout.isatty():
-        from rich import box
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
-
-        made = Table(box=box.SIMPLE_HEAD)
-        longest = max(range(len(columns)), key=lambda place: max([0, *(len(row[place]) for row in rows)]))
-        for place, name in enumerate(columns):
-            made.add_column(name, no_wrap=place != longest)  # only the longest is wrapped, by words
-        for row in rows:
-            made.add_row(*(Text(cell, _STATUS_STYLE.get(cell, "")) for cell in row))
-        Console(highlight=False).print(made)
-        return
-    widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
-    for row in rows:
-        line("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-
-
-def answer_table(
-    args: Namespace, name: str, found: Sequence[Any], columns: Sequence[str], row: Callable[[Any], list[str]], none: str
-) -> None:
-    """Answer with a list: {name: [...]} in JSON, else a row each; `none` in words where it is empty."""
-    if args.json:
-        object_line({name: [one.as_dict() for one in found]})
-    elif found:
-        table(columns, [row(one) for one in found])
-    else:
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], none: str = "") -> None:
+    """Rows of text in columns, under headings on a terminal; what is too long for it goes on below. `none`: in words,
+    where there are no rows."""
+    if not rows and none:
         words(none)
+        return
+    rows = [[printable(cell).replace("\n", " ") for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
+    last = len(columns) - 1
+    before = sum(widths[:last]) + 2 * last
+    width = terminal_width() if sys.stdout.isatty() else None
+    for row in [columns, *rows] if sys.stdout.isatty() else rows:
+        start = "".join(f"{cell:<{size}}  " for cell, size in zip(row[:last], widths, strict=False))
+        if width is None or before + len(row[last]) <= width or before + 20 > width:
+            line(start + row[last] if row[last] else start.rstrip())
+            continue
+        import textwrap
 
-
-_STATUS_STYLE = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+        first, *more = textwrap.wrap(row[last], width - before, break_on_hyphens=False)
+        line(start + first)
+        for text in more:
+            line(" " * before + text)
 
 
 @contextmanager
-def progress(label: str) -> Iterator[Progress | None]:
-    """A progress bar on stderr while the block runs; yields its callback (done, total), None when nobody watches."""
+def progress(label: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Progress on stderr while the block runs; yields its callback (done, total), None when nobody watches."""
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+    shown = 0.0
 
-    columns: list[Any] = [TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    def tell(done: int, total: int) -> None:
+        nonlocal shown
+        if time.monotonic() - shown > 0.1:
+            shown = time.monotonic()
+            sys.stderr.write(f"\r\x1b[K{label} {done:,} of {total:,}")
+            sys.stderr.flush()
+
+    try:
+        yield tell
+    finally:
+        sys.stderr.write("\r\x1b[K" * bool(shown))
+        sys.stderr.flush()
+
+
+def confirmed(question: str) -> bool:
+    """Ask the person at the terminal."""
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        return False

@@ -1,394 +1,165 @@
-"""Commands that look: recall, show, list, related, count, stats, prepare."""
+"""Commands that look: recall, list, show, prepare, stats."""
 
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
 
 from ..model.clock import format_time
 from ..model.dataclass import replace
-from ..model.errors import BadInput, counted
-from ..model.memory import GLOBAL_SCOPE
-from ..store.records import MOST_LISTED, StoreStats
+from ..model.errors import BadInput
 from . import output
-from .options import TIME_FORMS, Command, filter_options, filters, given_text, id_argument, open_store
+from .verbs import EVERY_DAY, FILTERS, ID, LOOK, TIMES, Verb, arg, filters, given_text, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from argparse import Namespace
     from typing import Any
 
     from ..api import Limpet
-    from ..history.names import Thread
-    from ..recall.answer import Item, Recall
-    from ..recall.sessions import SessionRecall
+    from ..recall.answer import Recall
+    from ..recall.brief import Brief
+    from ..store.records import StoreStats
 
-# How long a recall at the command line may take; its cold embedder needs most of it.
-DEADLINE_MS = 5_000.0
+# How long a recall at the command line may take; its cold embedder needs most of it. And a brief.
+DEADLINE_MS, BRIEF_DEADLINE_MS = 5_000.0, 2_000.0
 # What a search or a list without a result ends with; and a search that the deadline ended before it had looked.
 NOTHING, UNSEEN = 1, 3  # as of a StoreError: docs/reference/settings.md promises both
 
 
-def _recall_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("query", metavar="QUERY", help="what you want to know, in your own words")
-    add("-k", type=int, metavar="COUNT", help="how many memories at most, or sessions (default: 10; sessions: 5)")
-    add("--sessions", action="store_true", help="sessions in place of memories, each with its best three as evidence")
-    filter_options(parser)
-    add("--as-of", metavar="TIME", help=f"what was true then: {TIME_FORMS} (default: now)")
-    add("--known-at", metavar="TIME", help="as the store knew it then (default: now)")
-    add("--budget", type=int, metavar="TOKENS", help="fit the answer into so many tokens")
-    add(
-        "--deadline-ms", type=float, default=DEADLINE_MS, metavar="MS",
-        help="answer with what is there after so many milliseconds (default: 5000)",
-    )  # fmt: skip
-    add("--lexical", action="store_true", help="words only: no embedder, fastest")
-    add("--explain", action="store_true", help="show how each score arose")
-    add(
-        "--rerank",
-        metavar="NAME",
-        help="let a reranker put the first results in order: judge, or an installed one (default: none)",
-    )
-
-
 def _recall(args: Namespace) -> int:
-    if args.query == "-":
-        args.query = given_text(args.query)
+    from .recall_output import recalled, recalled_sessions
+
     given = {
-        "query": args.query,
-        **filters(args),
-        "as_of": args.as_of,
-        "known_at": args.known_at,
-        "budget_tokens": args.budget,
-        "deadline_ms": args.deadline_ms,
-    }
+        "query": given_text(args.query), **filters(args), "as_of": args.as_of, "known_at": args.known_at,
+        "budget_tokens": args.budget, "deadline_ms": args.deadline_ms,
+    }  # fmt: skip
     if args.k is not None:
         given["k"] = args.k
-    if args.sessions:
-        return _recall_sessions(args, given)
-    given["rerank"] = args.rerank
+    if args.sessions and args.rerank:
+        raise BadInput("--sessions goes without --rerank")
+    if not args.sessions:
+        given["rerank"] = args.rerank
+    found: Any
     # Words alone are found faster here; a trace is not sent.
-    served = None if args.lexical or args.explain or args.all_scopes else _recalled_by_server(args, given)
+    served = None if args.lexical or args.explain or args.all_scopes else _from_server(args, given)
     if served is not None and served[0].items:
         found, short = served
     else:
         with open_store(args) as memory:
             seen = memory.in_all_scopes() if args.all_scopes else memory
-            found = seen.recall(**given, lexical_only=args.lexical, explain=args.explain)
+            verb = seen.recall_sessions if args.sessions else seen.recall
+            found = verb(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
-            if not found.items and not found.truncated:
-                _nothing(memory, args, found)
-    found, short, left_out = _for_people(args, found, short)
-    from .recall_output import recalled
-
-    recalled(found, short, as_json=args.json, budget_tokens=args.budget, scopes=args.all_scopes, left_out=left_out)
-    _of_another_scope(args, found.items)
-    if not found.relevant and not args.json:
-        from ..settings import read_settings
-        from .receipt import asked_language
-
-        asked_language(given["query"], read_settings(args.store, args.scope, None).embedder)
-    return 0 if found.items else _code(found)
+    code = 0 if found.items else UNSEEN if "lexical" in found.missing else NOTHING
+    if args.json:
+        output.result(found)
+    elif args.sessions:
+        recalled_sessions(found, short, args.budget)
+    else:
+        found, left_out = _for_people(args, found)
+        recalled(found, short[: len(found.items)], args.budget, scopes=args.all_scopes, left_out=left_out)
+    if not args.json and not found.items and not found.truncated:
+        output.words("the deadline came before anything was found" if code == UNSEEN else "nothing found")
+    return code
 
 
-def _for_people(args: Namespace, found: Recall, short: list[str]) -> tuple[Recall, list[str], int]:
+def _for_people(args: Namespace, found: Recall) -> tuple[Recall, int]:
     """What a person is shown, and how much more there is: of what is no answer the nearest, unless it was narrowed."""
-    wanted = args.json or args.k is not None or args.budget or args.explain or any(filters(args).values())
+    wanted = args.k is not None or args.budget or args.explain or any(filters(args).values())
     if found.relevant or wanted or not sys.stdout.isatty():
-        return found, short, 0
+        return found, 0
     from ..rank.relevance import NEAREST
 
-    return replace(found, items=found.items[:NEAREST]), short[:NEAREST], len(found.items[NEAREST:])
+    return replace(found, items=found.items[:NEAREST]), len(found.items[NEAREST:])
 
 
-def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
-    if args.rerank:
-        raise BadInput("--sessions goes without --rerank")
-    from ..recall.sessions import SessionRecall
-
-    here = args.lexical or args.explain or args.all_scopes
-    answer = None if here else _from_server(args, "recall_sessions", given)
-    if answer is not None and answer["sessions"]:
-        found, short = SessionRecall.from_dict(answer), answer["short"]
-    else:
-        with open_store(args) as memory:
-            seen = memory.in_all_scopes() if args.all_scopes else memory
-            found = seen.recall_sessions(**given, lexical_only=args.lexical, explain=args.explain)
-            short = [] if args.json else memory.abbreviate([item.id for item in found.items])
-            if not found.sessions and not found.truncated:
-                _nothing(memory, args, found)
-    from .recall_output import recalled_sessions
-
-    recalled_sessions(found, short, as_json=args.json, budget_tokens=args.budget)
-    _of_another_scope(args, found.items)
-    return 0 if found.sessions else _code(found)
-
-
-def _code(found: Recall | SessionRecall) -> int:
-    """Of an answer without a result."""
-    return UNSEEN if "lexical" in found.missing else NOTHING
-
-
-def _nothing(memory: Limpet, args: Namespace, found: Recall | SessionRecall) -> None:
-    if _code(found) == NOTHING:
-        from .elsewhere import nothing
-
-        nothing(memory, args)
-    elif not args.json:
-        output.words("the deadline came before anything was found; whether there is something is not known")
-        output.words("  hint: a longer --deadline-ms")
-
-
-def _of_another_scope(args: Namespace, items: Sequence[Item]) -> None:
-    """A word where a scope was named that holds nothing itself: all that was found is of `global`."""
-    if not items or args.known_at or any(one.scope != GLOBAL_SCOPE for one in items):
-        return
-    from .elsewhere import elsewhere, named_scope
-
-    if named_scope(args) not in (None, "", GLOBAL_SCOPE):
-        with open_store(args) as memory:
-            elsewhere(memory, args)
-
-
-def _recalled_by_server(args: Namespace, given: dict[str, Any]) -> tuple[Recall, list[str]] | None:
-    """The answer of a running limpet process that has the embedder loaded, if there is one."""
+def _from_server(args: Namespace, given: dict[str, Any]) -> tuple[Any, list[str]] | None:
+    """The answer of a running limpet process that has the embedder loaded, if there is one, and its short ids."""
     from ..recall.answer import Recall
-
-    answer = _from_server(args, "recall", given)
-    return None if answer is None else (Recall.from_dict(answer), answer["short"])
-
-
-def _from_server(args: Namespace, verb: str, given: dict[str, Any]) -> dict[str, Any] | None:
     from ..recall_client import ask
     from ..settings import read_settings
 
-    settings = read_settings(args.store, args.scope, None)
-    return ask(settings, verb, given, seconds=args.deadline_ms / 1000)
+    verb: str = "recall"
+    form: Any = Recall.from_dict
+    if args.sessions:
+        from ..recall.sessions import SessionRecall
+
+        verb, form = "recall_sessions", SessionRecall.from_dict
+    answer = ask(read_settings(args.store, args.scope, None), verb, given, seconds=args.deadline_ms / 1000)
+    return None if answer is None else (form(answer), answer["short"])
 
 
-def _show_options(parser: ArgumentParser) -> None:
-    id_argument(parser)
-    parser.add_argument("--history", action="store_true", help="every version of it, oldest first")
+def _show(memory: Limpet, args: Namespace) -> dict[str, Any]:
+    found = memory.show(args.id)
+    args.found, args.versions = found, memory.history(found.id) if args.history else []
+    return found.as_dict() | ({"history": [one.as_dict() for one in args.versions]} if args.history else {})
 
 
-def _show(args: Namespace) -> int:
-    with open_store(args) as memory:
-        found = memory.show(args.id)
-        versions = memory.history(found.id) if args.history else []
-        if args.json:
-            shown = found.as_dict()
-            if args.history:
-                shown["history"] = [one.as_dict() for one in versions]
-            output.object_line(shown)
-            return 0
-        from . import show_output
+def _shown(_: dict[str, Any], memory: Limpet, args: Namespace) -> None:
+    from . import show_output
 
-        show_output.whole(found, memory)
-        show_output.versions(versions)
-    return 0
-
-
-def _list_options(parser: ArgumentParser) -> None:
-    filter_options(parser, states=True)
-    add = parser.add_argument
-    add(
-        "--sort", choices=("created", "updated", "used", "uses"), default="created", metavar="ORDER",
-        help="created, updated, used (last) or uses (how often); the newest or most comes first (default: created)",
-    )  # fmt: skip
-    add("--ascending", action="store_true", help="the oldest or least first")
-    add("--limit", type=int, default=50, metavar="COUNT", help="how many on a page (default: 50)")
-    add("--cursor", metavar="CURSOR", help="go on where the page that gave this cursor ended")
+    show_output.whole(args.found, memory)
+    show_output.versions(args.versions)
 
 
 def _list(args: Namespace) -> int:
     with open_store(args) as memory:
         seen = memory.in_all_scopes() if args.all_scopes else memory
-        chosen = filters(args)
+        if args.related:
+            return _related(args, memory)
+        chosen = {**filters(args), "all_states": args.all}
+        if args.by:
+            return _counts(args, seen, chosen)
+        if args.count:
+            count = seen.count(**chosen)
+            output.result({"count": count}) if args.json else output.line(str(count))
+            return 0
         page = seen.list(**chosen, sort=args.sort, limit=args.limit, cursor=args.cursor, ascending=args.ascending)
-        count = seen.count(**chosen) if page.cursor and not args.json else 0
         if args.json:
-            for one in page.memories:
-                output.object_line(one.as_dict())
+            output.result(page.memories)
         else:
             output.listed(page.memories, memory, scopes=args.all_scopes)
-            days = [output.day(one.valid_from) for one in page.memories]
-            if args.sort == "created" and days != sorted(days, reverse=not args.ascending):
-                output.words("the dates say since when each holds; the order is that in which they were stored")
-        if all(one.scope != memory.scope for one in page.memories):
-            from .elsewhere import elsewhere, nothing
-
-            (elsewhere if page.memories else nothing)(memory, args)
     if page.cursor and args.json:
-        sys.stdout.flush()
-        print(output.encode({"cursor": page.cursor}), file=sys.stderr)
+        output.words(output.encode({"cursor": page.cursor}))
     elif page.cursor:
-        whole = f"--limit {count} shows all, " if count <= MOST_LISTED else ""
-        output.words(
-            f"{len(page.memories):,} of {counted(count, 'memory')}; {whole}the same command with this the next:"
-        )
         output.words(f"more: --cursor {page.cursor}")
+    elif not page.memories and not args.json:
+        output.words("nothing found")
     return 0 if page.memories else NOTHING
 
 
-def _related_options(parser: ArgumentParser) -> None:
-    id_argument(parser)
-    parser.add_argument("-k", type=int, default=10, metavar="COUNT", help="how many memories at most (default: 10)")
-
-
-def _related(args: Namespace) -> int:
-    with open_store(args) as memory:
-        found = memory.related(args.id, k=args.k)
-        short = memory.abbreviate([item.id for item in found.items])
-    from .recall_output import recalled
-
-    recalled(found, short, as_json=args.json)
-    if not found.items and not args.json:
-        output.words(found.note)
-    return 0
-
-
-def _count_options(parser: ArgumentParser) -> None:
-    filter_options(parser, states=True)
-
-
-def _count(args: Namespace) -> int:
-    from .elsewhere import elsewhere, nothing
-
-    with open_store(args) as memory:
-        found = (memory.in_all_scopes() if args.all_scopes else memory).count(**filters(args))
-        if not found and not memory.count():
-            nothing(memory, args)
-        else:
-            elsewhere(memory, args)
+def _related(args: Namespace, memory: Limpet) -> int:
+    """What is near a memory in meaning and words."""
+    found = memory.related(args.related, k=args.limit)
     if args.json:
-        output.object_line({"count": found})
+        output.result(found.items)
     else:
-        output.line(str(found))
-    return 0
+        from .recall_output import recalled
+
+        recalled(found, memory.abbreviate([item.id for item in found.items]))
+        if not found.items:
+            output.words(found.note)
+    return 0 if found.items else NOTHING
 
 
-def _stats_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--usefulness", action="store_true", help="what agents were shown, what it cost, and how much of it was used"
-    )
-
-
-def _listing_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--limit", type=int, default=50, metavar="COUNT", help="how many at most (default: 50)")
-
-
-def _topics(args: Namespace) -> int:
-    with open_store(args) as memory:
-        found = memory.topics(limit=args.limit)
-    output.answer_table(
-        args, "topics", found, ["topic", "memories"], lambda one: [one.topic, f"{one.count:,}"], "no memory has a topic"
-    )
-    return 0
-
-
-def _threads(args: Namespace) -> int:
-    with open_store(args) as memory:
-        found = memory.threads(limit=args.limit)
-
-    def row(one: Thread) -> list[str]:
-        counts = [f"{count:,}" for count in (len(one.sessions), one.memories, len(one.goals))]
-        return [one.topic, *counts, output.day(one.began_at), output.day(one.last_at), output.cut(one.content, 60)]
-
-    columns = ["topic", "sessions", "memories", "open goals", "from", "to", "latest"]
-    output.answer_table(args, "threads", found, columns, row, "no topic has memories of two sessions")
-    return 0
-
-
-def _entities(args: Namespace) -> int:
-    with open_store(args) as memory:
-        found = memory.entities(limit=args.limit)
-    output.answer_table(
-        args, "entities", found, ["name", "kind", "memories"], lambda one: [one.name, one.kind, f"{one.count:,}"],
-        "no memory names anything",
-    )  # fmt: skip
-    return 0
-
-
-def _stats(args: Namespace) -> int:
-    if args.usefulness:
-        from .journal import usefulness
-
-        return usefulness(args)
-    with open_store(args) as memory:
-        stats, path = memory.stats(), memory.path
+def _counts(args: Namespace, seen: Limpet, chosen: dict[str, Any]) -> int:
+    """How many memories of each kind, topic, entity or month, the most first."""
+    if args.by == "entity":
+        counts = {one.name: one.count for one in seen.graph.entities(limit=args.limit)}
+    else:
+        counts = {}
+        for (value,), count in seen.count_by("day" if args.by == "month" else args.by, **chosen).items():
+            name = value[:7] if args.by == "month" else value
+            counts[name] = counts.get(name, 0) + count
+    rows = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[: args.limit]
     if args.json:
-        shown = {name.removesuffix("_us"): value for name, value in stats._asdict().items()}
-        output.object_line(
-            {"store": path} | shown | {"oldest": format_time(stats.oldest), "newest": format_time(stats.newest)}
-        )
-        return 0
-    output.table(["what", "how much"], _stat_rows(stats, path))
-    return 0
+        output.result([{args.by: value, "memories": count} for value, count in rows])
+    else:
+        output.table([args.by, "memories"], [[value, f"{count:,}"] for value, count in rows], "nothing found")
+    return 0 if rows else NOTHING
 
 
-def _stat_rows(stats: StoreStats, path: str) -> list[list[str]]:
-    def split(counts: dict[str, int]) -> str:
-        return ", ".join(
-            f"{name} {count:,}" for name, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-        )
-
-    queue = f"{stats.waiting_jobs:,} waiting" + (f", {stats.dead_jobs:,} failed for good" if stats.dead_jobs else "")
-    return [
-        ["store", path],
-        ["size", f"{stats.file_bytes / 1e6:,.2f} MB, {stats.free_bytes / 1e6:,.2f} MB of it free"],
-        ["memories", f"{stats.memories:,} in all scopes, whatever their state but purged"],
-        ["by kind", f"{split(stats.by_kind) or 'none'} (active and superseded)"],
-        ["by scope", f"{split(stats.by_scope) or 'none'} (active and superseded)"],
-        ["by state", f"{split(stats.by_state) or 'none'}"],
-        ["versions", f"{stats.versions:,}"],
-        ["events", f"{stats.events:,}"],
-        ["sessions", f"{stats.sessions:,}"],
-        ["vectors", f"{stats.vectors:,}"],
-        ["queue", queue],
-        ["oldest", output.moment(stats.oldest) or "-"],
-        ["newest", output.moment(stats.newest) or "-"],
-    ]
-
-
-# -- the brief of an agent
-
-# How long a brief at the command line may take; a cold embedder needs most of it.
-BRIEF_DEADLINE_MS = 2_000.0
-
-
-def _prepare_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "message",
-        metavar="MESSAGE",
-        nargs="?",
-        default="",
-        help="what the agent was asked; - reads stdin; may be empty",
-    )
-    add("--budget", type=int, metavar="TOKENS", help="fit the brief into so many tokens (default: 1500)")
-    add("--full", action="store_true", help="also the newest, the most used, what was not seen for long, and counts")
-    add("--session", metavar="NAME", help="the agent's own session: its news is left out")
-    add(
-        "--deadline-ms", type=float, default=BRIEF_DEADLINE_MS, metavar="MS",
-        help="answer with what is there after so many milliseconds (default: 2000)",
-    )  # fmt: skip
-    add("--lexical", action="store_true", help="words only: no embedder, fastest")
-
-
-def _prepare(args: Namespace) -> int:
-    message = given_text(args.message) if args.message else ""
-    with open_store(args) as memory:
-        brief = memory.prepare(
-            message,
-            budget_tokens=args.budget,
-            full=args.full,
-            session=args.session,
-            deadline_ms=args.deadline_ms,
-            lexical_only=args.lexical,
-        )
-    if args.json:
-        output.object_line(brief.as_dict())
-        return 0
+def _brief(brief: Brief, memory: Limpet, args: Namespace) -> None:
     sys.stdout.write(output.printable(brief.text()))
     for signal in brief.missing:
         output.words(f"without {signal}: {brief.notes.get(signal, 'no reason given')}")
@@ -396,31 +167,108 @@ def _prepare(args: Namespace) -> int:
         output.words("nothing to say")
     elif brief.truncated:
         output.words(f"more was found than fits into {brief.budget_tokens} tokens")
-    return 0
 
 
-COMMANDS = {
-    "prepare": Command(
-        _prepare_options, _prepare, 'limpet prepare "the deploy hangs" --budget 800\nlimpet prepare --full'
-    ),
-    "recall": Command(
-        _recall_options,
-        _recall,
-        'limpet recall "database is locked" -k 5 --topic sqlite\n'
+def _stats(memory: Limpet, args: Namespace) -> dict[str, Any]:
+    if args.usefulness:
+        args.found = found = memory.usefulness()
+        return found.as_dict()
+    args.found = stats = memory.stats()
+    shown = {name.removesuffix("_us"): value for name, value in stats._asdict().items()}
+    times = {"oldest": format_time(stats.oldest), "newest": format_time(stats.newest)}
+    return {"store": memory.path} | shown | times
+
+
+def _stats_shown(_: dict[str, Any], memory: Limpet, args: Namespace) -> None:
+    if args.usefulness:
+        from .journal import usefulness
+
+        usefulness(args.found, memory)
+        return
+    stats: StoreStats = args.found
+
+    def split(counts: dict[str, int]) -> str:
+        ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+        return ", ".join(f"{name} {count:,}" for name, count in ordered) or "none"
+
+    dead = f", {stats.dead_jobs:,} failed for good" if stats.dead_jobs else ""
+    output.table(["what", "how much"], [
+        ["store", memory.path],
+        ["size", f"{stats.file_bytes / 1e6:,.2f} MB, {stats.free_bytes / 1e6:,.2f} MB of it free"],
+        ["memories", f"{stats.memories:,} in all scopes, whatever their state but purged"],
+        ["by kind", f"{split(stats.by_kind)} (active and superseded)"],
+        ["by scope", f"{split(stats.by_scope)} (active and superseded)"],
+        ["by state", split(stats.by_state)],
+        *([name, f"{getattr(stats, name):,}"] for name in ("versions", "events", "sessions", "vectors")),
+        ["queue", f"{stats.waiting_jobs:,} waiting{dead}"],
+        ["oldest", output.moment(stats.oldest) or "-"],
+        ["newest", output.moment(stats.newest) or "-"],
+    ])  # fmt: skip
+
+
+VERBS = (
+    Verb(
+        name="recall", group=EVERY_DAY, about="find the memories that matter for a question, best first", run=_recall,
+        arguments=(
+            arg("QUERY", "what you want to know, in your own words; - reads stdin"),
+            arg("-k COUNT", "how many memories at most, or sessions (default: 10; sessions: 5)", type=int),
+            arg("--sessions", "sessions in place of memories, each with its best three as evidence"),
+            *FILTERS, *TIMES,
+            arg("--budget TOKENS", "fit the answer into so many tokens", type=int),
+            arg("--deadline-ms MS", "answer with what is there after so many milliseconds", default=DEADLINE_MS),
+            arg("--lexical", "words only: no embedder, fastest"),
+            arg("--explain", "show how each score arose"),
+            arg("--rerank NAME", "let a reranker put the first results in order: judge, or an installed one"),
+        ),
+        example='limpet recall "database is locked" -k 5 --topic sqlite\n'
         'limpet recall "rate limit" --known-at "3 days ago" --explain\n'
         'limpet recall "which concerts did we talk about?" --sessions',
     ),
-    "show": Command(_show_options, _show, "limpet show 7rk2qm --history"),
-    "list": Command(
-        _list_options,
-        _list,
-        'limpet list --kind lesson --since "2 weeks ago" --sort uses\n'
-        "limpet list --clock stored --since yesterday --ascending\nlimpet list --meta ticket=7 --all-scopes",
+    Verb(
+        name="list", group=EVERY_DAY, about="memories page by page, newest first; or how many there are", run=_list,
+        arguments=(
+            *FILTERS,
+            arg("--all", "also what is archived, retracted, purged or no longer true"),
+            arg("--sort ORDER", "created, updated, used (last) or uses (how often); the newest or most comes first",
+                choices=("created", "updated", "used", "uses"), default="created"),
+            arg("--ascending", "the oldest or least first"),
+            arg("--limit COUNT", "how many on a page", default=50),
+            arg("--cursor CURSOR", "go on where the page that gave this cursor ended"),
+            arg("--count", "only how many there are"),
+            arg("--by WHAT", "how many of each kind, topic, entity (what texts name) or month, the most first",
+                choices=("kind", "topic", "entity", "month")),
+            arg("--related ID", "what is near this memory in meaning and words"),
+        ),
+        example='limpet list --kind lesson --since "2 weeks ago" --sort uses\n'
+        "limpet list --meta ticket=7 --all-scopes\nlimpet list --by topic\nlimpet list --related 7rk2qm --limit 5",
     ),
-    "related": Command(_related_options, _related, "limpet related 7rk2qm -k 5"),
-    "count": Command(_count_options, _count, "limpet count --topic sqlite"),
-    "topics": Command(_listing_options, _topics, "limpet topics --limit 20"),
-    "threads": Command(_listing_options, _threads, "limpet threads"),
-    "entities": Command(_listing_options, _entities, "limpet entities --json"),
-    "stats": Command(_stats_options, _stats, "limpet stats --json\nlimpet stats --usefulness"),
-}
+    Verb(
+        name="show", group=EVERY_DAY, about="one memory in full, and the memory counts as used",
+        run=_show, show=_shown,
+        arguments=(ID, arg("--history", "every version of it, oldest first")),
+        example="limpet show 7rk2qm --history",
+    ),
+    Verb(
+        name="prepare", group=LOOK, about="the brief for an agent before it answers a message",
+        run=lambda memory, args: memory.prepare(
+            given_text(args.message) if args.message else "", budget_tokens=args.budget, full=args.full,
+            session=args.session, deadline_ms=args.deadline_ms, lexical_only=args.lexical,
+        ),
+        show=_brief,
+        arguments=(
+            arg("[MESSAGE]", "what the agent was asked; - reads stdin; may be empty"),
+            arg("--budget TOKENS", "fit the brief into so many tokens (default: 1500)", type=int),
+            arg("--full", "also the newest, the most used, what was not seen for long, and counts"),
+            arg("--session NAME", "the agent's own session: its news is left out"),
+            arg("--deadline-ms MS", "answer with what is there after so many milliseconds", default=BRIEF_DEADLINE_MS),
+            arg("--lexical", "words only: no embedder, fastest"),
+        ),
+        example='limpet prepare "the deploy hangs" --budget 800\nlimpet prepare --full',
+    ),
+    Verb(
+        name="stats", group=LOOK, about="counts and sizes of the whole store, every scope",
+        run=_stats, show=_stats_shown,
+        arguments=(arg("--usefulness", "what agents were shown, what it cost, and how much of it was used"),),
+        example="limpet stats --json\nlimpet stats --usefulness",
+    ),
+)  # fmt: skip

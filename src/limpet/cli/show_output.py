@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 def whole(one: Memory, memory: Limpet) -> None:
     """Everything a person wants to know of one memory, what it replaced and what replaced it."""
     state = state_of(one)
-    [name] = memory.abbreviate([one.id])
-    line(f"{paint(name, YELLOW)}  {paint(one.kind, CYAN)}" + (f"  {paint(state, RED)}" if state else ""))
+    line(f"{paint(short(one.id), YELLOW)}  {paint(one.kind, CYAN)}" + (f"  {paint(state, RED)}" if state else ""))
     facts = _facts(one)
     for text in wrapped(facts.pop("content")):
         line(text)
@@ -35,7 +34,6 @@ def _corrections(one: Memory, memory: Limpet) -> None:
     if one.state == "purged":
         return
     found = memory.graph.chain(one.id)
-    names = short((node.id for node in (*found.before, *found.after)), memory)
     for label, node, why in (
         *(("replaces", node, found.reasons.get(node.id)) for node in found.before),
         *(
@@ -43,7 +41,7 @@ def _corrections(one: Memory, memory: Limpet) -> None:
             for was, node in zip([found.memory, *found.after], found.after, strict=False)
         ),
     ):
-        detail(label, f"{names[node.id]}  {quoted(valued(node.key, node.content), 25)}")
+        detail(label, f"{short(node.id)}  {quoted(valued(node.key, node.content), 25)}")
         if why:
             detail("because", " ".join(why.split()))
 

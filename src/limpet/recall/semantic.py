@@ -223,7 +223,7 @@ class SemanticSearch:
         if len(ahead.vector) != row.dimensions:
             raise EmbedderUnavailable(
                 f"{embedder.name} gives {len(ahead.vector)} numbers, the stored vectors have {row.dimensions}",
-                hint="a model that changed needs another setting, then `limpet reembed`",
+                hint="a model that changed needs another setting, then `limpet rebuild --vectors`",
             )
         query = np.ascontiguousarray(ahead.vector, dtype=np.float32)
         search, where = self._store.search, plan.where
@@ -268,7 +268,7 @@ class SemanticSearch:
             if current is None or self._store.vectors.missing(current.num, limit=1):
                 new = "" if current is None else ", and not every text has a new one"
                 raise EmbedderUnavailable(
-                    f"the stored vectors are of another version of {active.name}{new}", hint="limpet reembed"
+                    f"the stored vectors are of another version of {active.name}{new}", hint="limpet rebuild --vectors"
                 )
             return embedder, current
         return embedder, active

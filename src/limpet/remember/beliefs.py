@@ -61,7 +61,7 @@ def end_fact(context: Context, key: str, *, at: Time, why: str | None, origin: s
         if held is None:
             raise NotFound(f"no value of {key} holds then in {context.scope}")
         if instant <= held.valid_from_us:
-            raise BadInput(f"{key} began to hold only then", hint=f"limpet retract {held.id}")
+            raise BadInput(f"{key} began to hold only then", hint=f"limpet forget {held.id}")
         waits = proposed(writer, held, origin)
         if waits is not None:
             return waits

@@ -32,7 +32,7 @@ def link(writer: Writer, a: str, type: str, b: str, weight: float | None, scopes
     elif type in ACYCLIC_TYPES and writer.reads.edges.reaches(type, goal, start):
         raise BadInput(
             f"{source.id} {type} {target.id} would close a cycle: {target.id} leads back to {source.id} by {type}",
-            hint=f"`limpet unlink` one of the {type} links in between first",
+            hint=f"`limpet link A TYPE B --end` one of the {type} links in between first",
         )
     if type == "supersedes" and known is None:
         check_replaceable(target)
@@ -60,7 +60,7 @@ def unlink(writer: Writer, a: str, type: str, b: str, scopes: Sequence[str]) -> 
     if revived and source.key is not None and source.key == target.key and source.state == "active":
         raise BadInput(
             f"both values of {source.key} would hold at once",
-            hint=f"`limpet retract {source.id}` ends the newer one; `limpet undo` takes a correction back",
+            hint=f"`limpet forget {source.id}` ends the newer one; `limpet undo` takes a correction back",
         )
     made = writer.event("unlinked", known.source, origin="agent", edge=type, target=known.target.hex())
     if revived:

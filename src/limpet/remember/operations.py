@@ -210,7 +210,7 @@ def named(store: Store, event: str, scopes: Sequence[str]) -> Done:
     """The operation of an event, if it can be taken back by itself. Raises NotFound, BadInput."""
     one = find(store, event, scopes)
     if one.undone:
-        raise BadInput(f"{event} was undone already", hint="`limpet redo` does again what was undone last")
+        raise BadInput(f"{event} was undone already", hint="`limpet undo --redo` does again what was undone last")
     _, about = depth(store, one.events)
     first: dict[object, int] = {}  # of each thing that it decides, the place where it does so first
     for each in about:

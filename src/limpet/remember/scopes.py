@@ -90,11 +90,11 @@ def rename(context: Context, was: str, scope: str, *, into_another: bool) -> Sco
     def decide(writer: Writer) -> ScopeChange:
         coming, there = _all(writer, was), bool(_all(writer, scope, most=1))
         if not coming:
-            raise NotFound(f"no memory in {was}", hint="`limpet scopes` lists the scopes there are")
+            raise NotFound(f"no memory in {was}", hint="`limpet scope` lists the scopes there are")
         if there and not into_another:
-            raise BadInput(f"{scope} has memories already", hint=f"`limpet scopes merge {was} {scope}` puts both there")
+            raise BadInput(f"{scope} has memories already", hint=f"`limpet scope merge {was} {scope}` puts both there")
         if not there and into_another:
-            raise NotFound(f"no memory in {scope}", hint=f"`limpet scopes rename {was} {scope}` gives it that name")
+            raise NotFound(f"no memory in {scope}", hint=f"`limpet scope rename {was} {scope}` gives it that name")
         events = _move(writer, coming, scope, whole=True)
         _take_sessions(writer, was, scope)
         merged = _merge_same(writer, coming, scope) if there else []

@@ -145,22 +145,6 @@ def _held_back(writer: Writer, old: Memory, receipt: Receipt, *now: object) -> R
     return replace(receipt, status="quarantined", reason=f"it {why}; `limpet review` shows what waits")
 
 
-def pin(context: Context, id: str, *, origin: str | None = None) -> Receipt:
-    return _change(context, id, *_CHANGES["pin"], by=_who(origin))
-
-
-def unpin(context: Context, id: str, *, origin: str | None = None) -> Receipt:
-    return _change(context, id, *_CHANGES["unpin"], by=_who(origin))
-
-
-def archive(context: Context, id: str, *, origin: str | None) -> Receipt:
-    return _change(context, id, *_CHANGES["archive"], origin=origin)
-
-
-def restore(context: Context, id: str, *, origin: str | None = None) -> Receipt:
-    return _change(context, id, *_CHANGES["restore"], live=False, by=_who(origin))
-
-
 # Verb -> the event that it makes of a memory to which it applies.
 _CHANGES: dict[str, tuple[str, Callable[[Memory], bool]]] = {
     "pin": ("pinned", lambda old: not old.pinned),
@@ -168,6 +152,12 @@ _CHANGES: dict[str, tuple[str, Callable[[Memory], bool]]] = {
     "archive": ("archived", lambda old: old.state == "active"),
     "restore": ("restored", lambda old: old.state in ("archived", "retracted")),
 }
+
+
+def change(context: Context, id: str, verb: str, *, origin: str | None) -> Receipt:
+    """Pin, unpin, archive or restore. Of what ends something, `origin` may be the owner (None)."""
+    who = {"origin": origin} if verb == "archive" else {"by": _who(origin)}
+    return _change(context, id, *_CHANGES[verb], **who)
 
 
 def change_several(
@@ -184,7 +174,7 @@ def change_several(
 
     def one(writer: Writer, id: str) -> Receipt:
         if change in _CHANGES:
-            return _changed(writer, id, *_CHANGES[change], live=change != "restore", by=who)
+            return _changed(writer, id, *_CHANGES[change], by=who)
         less = tags if change == "untag" else ()
         return _tagged(writer, id, tags if change == "tag" else (), less, {}, who)
 
@@ -212,7 +202,7 @@ def reach(context: Context, id: str, *, origin: str | None) -> Receipt:
     return context.count_as_wrong(context.write(decide))
 
 
-def promote(context: Context, id: str) -> Receipt:
+def promote(context: Context, id: str, kind: str | None) -> Receipt:
     from .decide import take_key
     from .write import Receipt, check_live, need
 
@@ -224,14 +214,14 @@ def promote(context: Context, id: str) -> Receipt:
         stated = next((one["demoted"] for one in reversed(data) if "demoted" in one), None)
         if stated is None:
             raise BadInput(f"memory {old.id} was kept as it was stated", hint="only what a rule made an episode")
-        kind, key = stated["kind"], stated.get("key")
+        becomes, key = kind or stated["kind"], stated.get("key")
         if old.kind != "episode":
-            return Receipt(id=old.id, status="unchanged", kind=old.kind)
-        made = writer.event("edited", raw, origin="user", content=old.content, kind=kind, anyway=True)
+            return Receipt(id=old.id, status="unchanged")
+        made = writer.event("edited", raw, origin="user", content=old.content, kind=becomes, anyway=True)
         if key is not None:
             writer.event("keyed", raw, origin="user", key=key)
-            take_key(writer, replace(old, kind=kind, key=key), origin="user")
-        return Receipt(id=old.id, status="changed", event=format_id(made.id), kind=kind)
+            take_key(writer, replace(old, kind=becomes, key=key), origin="user")
+        return Receipt(id=old.id, status="changed", event=format_id(made.id), kind=becomes)
 
     return context.write(decide)
 
@@ -262,23 +252,13 @@ def forget(
     return forget(context, named, held, match=match, why=why, origin=origin, dry_run=dry_run)
 
 
-def _change(
-    context: Context,
-    id: str,
-    type: str,
-    applies: Callable[[Memory], bool],
-    *,
-    live: bool = True,
-    origin: str | None = None,
-    by: str | None = None,
-    **data: Any,
-) -> Receipt:
-    receipt = context.write(lambda writer: _changed(writer, id, type, applies, live=live, origin=origin, by=by, **data))
-    return context.count_as_wrong(receipt, data.get("why"))
+def _change(context: Context, id: str, type: str, applies: Callable[[Memory], bool], **given: Any) -> Receipt:
+    receipt = context.write(lambda writer: _changed(writer, id, type, applies, **given))
+    return context.count_as_wrong(receipt, given.get("why"))
 
 
 def _changed(
-    writer: Writer, id: str, type: str, applies: Callable[[Memory], bool], *, live: bool, origin: str | None = None,
+    writer: Writer, id: str, type: str, applies: Callable[[Memory], bool], *, origin: str | None = None,
     by: str | None = None, **data: Any,
 ) -> Receipt:  # fmt: skip
     """`origin`: as in `proposed`, what is trusted more asks a person first. `by`: who does what ends nothing."""
@@ -286,7 +266,7 @@ def _changed(
     from .write import Receipt, check_live, need
 
     old = need(writer.reads, id, writer.scopes)
-    if live or old.state == "purged":
+    if type != "restored" or old.state == "purged":
         check_live(old)
     if not applies(old):
         return Receipt(id=old.id, status="unchanged")
@@ -335,3 +315,18 @@ def unlink(context: Context, a: str, type: str, b: str) -> Receipt:
     from .link import unlink
 
     return context.write(lambda writer: unlink(writer, a, type, b, context.scopes))
+
+
+def merge(context: Context, id: str, other: str) -> Receipt:
+    from .review import merge
+    from .write import Receipt, need
+
+    def decide(writer: Writer) -> Receipt:
+        kept, gone = (need(writer.reads, one, writer.scopes) for one in (id, other))
+        alike = kept.id != gone.id and kept.scope == gone.scope
+        added = merge(writer, kept.id, gone.id, origin="user") if alike else None
+        if added is None:
+            raise BadInput("only two memories of one scope that are both believed can be merged")
+        return Receipt(id=kept.id, status="changed", event=format_id(writer.events[0].id), added=added)
+
+    return context.write(decide)

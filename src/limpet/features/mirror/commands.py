@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...cli import output
-from ...cli.options import Command, open_store
+from ...cli.verbs import IN_OUT, Verb, arg, open_store
 from ...model.errors import BadInput, counted
 from ...model.memory import ORIGINS
 
@@ -19,78 +19,54 @@ if TYPE_CHECKING:
 SHOWN = 20
 
 
-def _options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("action", metavar="ACTION", choices=("init", "sync", "status", "watch"),
-        help="init: make a folder a mirror of this scope; sync: bring both together; status: what sync would do; "
-        "watch: sync at every change")  # fmt: skip
-    add("where", metavar="DIR", nargs="?",
-        help="the folder (without it: every mirror of this scope)")  # fmt: skip
-    add("--author", choices=ORIGINS, metavar="ORIGIN",
-        help="with init: the origin of what files say, unless one names its own (default: user)")  # fmt: skip
-    add("--index-bytes", type=int, metavar="BYTES", help="with init: the longest MEMORY.md may be (default: 10240)")
-    add("--with-global", action="store_true", help="with init: mirror the scope global too")
-    add("--forget", action="store_true", help="with sync: archive also when most entries are gone from the folder")
-    add("--full", action="store_true", help="with sync and status: read every file, whatever its time stamps say")
+def _init(memory: Limpet, args: Namespace) -> list[MirrorReport]:
+    given = {name: getattr(args, name) for name in ("author", "index_bytes", "with_global")}
+    made = memory.mirror_init(args.dir, **given)
+    if memory.encrypted:
+        output.words("the store is encrypted, and its mirror is plain text")
+    return [made]
 
 
-def _run(args: Namespace) -> int:
-    for name, given in (("author", args.author), ("index_bytes", args.index_bytes), ("with_global", args.with_global)):
-        if given and args.action != "init":
-            raise BadInput(f"--{name.replace('_', '-')} belongs to init", hint="limpet mirror init DIR")
-    if args.forget and args.action != "sync":
-        raise BadInput("--forget belongs to sync")
-    if args.full and args.action not in ("sync", "status"):
-        raise BadInput("--full belongs to sync and status")
-    if args.where is None and args.action == "init":
-        raise BadInput("init needs a folder")
-    with open_store(args, create=args.action == "init" and _holds_notes(args.where)) as memory:
-        if args.action == "init":
-            made = memory.mirror_init(
-                args.where, author=args.author or "user", index_bytes=args.index_bytes, with_global=args.with_global
-            )
-            if memory.encrypted:
-                output.words("the store is encrypted, and its mirror is plain text")
-            return _shown([made], args)
-        folders = [args.where] if args.where is not None else memory.mirrors()
-        if not folders:
-            raise BadInput(f"{memory.scope} has no mirror", hint="limpet mirror init DIR")
-        if args.action == "watch":
-            return _watch(memory, folders, args)
-        dry = args.action == "status"
-        reports = [memory.mirror_sync(one, dry_run=dry, forget=args.forget, full=args.full) for one in folders]
-        return _shown(reports, args)
+def _holds_notes(args: Namespace) -> bool:
+    """Whether the folder becomes memories, which begin a store: an empty one would mirror a mistyped path."""
+    return any(Path(args.dir).glob("*.md"))
 
 
-def _holds_notes(folder: str) -> bool:
-    """Whether a folder becomes memories, which begin a store: an empty one would mirror a mistyped path."""
-    try:
-        return any(name.endswith(".md") for name in os.listdir(folder))  # noqa: PTH208
-    except (OSError, ValueError):
-        return False
+def _sync(memory: Limpet, args: Namespace) -> list[MirrorReport]:
+    """Sync, or, for `status`, which has no --forget, only say what that would do."""
+    given = {"forget": args.forget} if "forget" in args else {"dry_run": True}
+    return [memory.mirror_sync(one, full=args.full, **given) for one in _folders(memory, args)]
 
 
-def _watch(memory: Limpet, folders: list[str], args: Namespace) -> int:
-    if len(folders) > 1:
-        raise BadInput("this scope has several mirrors", hint=f"name one of: {', '.join(folders)}")
-    output.words(f"watching {folders[0]}; Ctrl-C ends it")
-    for done in memory.mirror_watch(folders[0]):
-        if done.changed or done.left:
-            _shown([done], args)
+def _folders(memory: Limpet, args: Namespace) -> list[str]:
+    folders = [args.dir] if args.dir is not None else memory.mirrors()
+    if not folders:
+        raise BadInput(f"{memory.scope} has no mirror", hint="limpet mirror init DIR")
+    return folders
+
+
+def _watch(args: Namespace) -> int:
+    with open_store(args) as memory:
+        folder, *others = _folders(memory, args)
+        if others:
+            raise BadInput("this scope has several mirrors", hint=f"name one of: {', '.join([folder, *others])}")
+        output.words(f"watching {folder}; Ctrl-C ends it")
+        for done in memory.mirror_watch(folder):
+            if done.changed or done.left:
+                output.result(done) if args.json else _report(done)
     return 0
 
 
-def _shown(done: list[MirrorReport], args: Namespace) -> int:
-    """2 when something was left as it is in the folder: the rest is done all the same."""
+def _reports(done: list[MirrorReport], _: Limpet, args: Namespace) -> None:
     for one in done:
-        if args.json:
-            output.object_line(one.as_dict())
-        else:
-            _report(one, would=args.action == "status")
-    return 2 if any(one.left for one in done) else 0
+        _report(one, would="full" in args and "forget" not in args)
 
 
-def _report(done: MirrorReport, *, would: bool) -> None:
+def _left(done: list[MirrorReport]) -> int:
+    return 2 if any(one.left for one in done) else 0  # the others are synced all the same
+
+
+def _report(done: MirrorReport, *, would: bool = False) -> None:
     inward = [("new", done.created), ("edited", done.edited), ("archived", done.archived), ("restored", done.restored),
               ("front matter", done.tagged), ("conflicts", done.conflicts)]  # fmt: skip
     outward = [("new", done.added), ("changed", done.updated), ("gone", done.removed)]
@@ -112,4 +88,28 @@ def _report(done: MirrorReport, *, would: bool) -> None:
         output.words(f"... and {len(done.left) - SHOWN:,} more; --json lists all")
 
 
-COMMANDS = {"mirror": Command(_options, _run, "limpet mirror init ./memory\nlimpet mirror status\nlimpet mirror sync")}
+_DIR = arg("[DIR]", "the folder (without it: every mirror of this scope)")
+_FULL = arg("--full", "read every file, whatever its time stamps say")
+VERBS = (
+    Verb(
+        name="mirror", group=IN_OUT, about="a folder of Markdown that people read and edit: init, sync, status, watch",
+        example="limpet mirror init ./memory\nlimpet mirror status\nlimpet mirror sync",
+    ),
+    Verb(
+        name="mirror init", group=IN_OUT, about="make a folder a mirror of this scope", create=_holds_notes,
+        run=_init, show=_reports, code=_left,
+        arguments=(
+            arg("DIR", "the folder"),
+            arg("--author ORIGIN", "whose word files are, unless one says so itself", choices=ORIGINS, default="user"),
+            arg("--index-bytes BYTES", "the longest MEMORY.md may be (default: 10240)", type=int),
+            arg("--with-global", "mirror the scope global too"),
+        ),
+    ),
+    Verb(
+        name="mirror sync", group=IN_OUT, about="bring folder and store together", run=_sync, show=_reports, code=_left,
+        arguments=(_DIR, arg("--forget", "archive also when most entries are gone from the folder"), _FULL),
+    ),
+    Verb(name="mirror status", group=IN_OUT, about="what sync would do", run=_sync, show=_reports, code=_left,
+         arguments=(_DIR, _FULL)),
+    Verb(name="mirror watch", group=IN_OUT, about="sync at every change", run=_watch, arguments=(_DIR,)),
+)  # fmt: skip

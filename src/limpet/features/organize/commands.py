@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...api import BUDGET_TOKENS
 from ...cli import output
-from ...cli.options import Command, open_store, vectors_option
 from ...cli.receipt import undone_by
+from ...cli.verbs import PEOPLE, VECTORS, Verb, arg, open_store
 from ...folders import absolute
 from ...model.errors import BadInput, counted
 from ...model.memory import GLOBAL_SCOPE
@@ -21,39 +21,6 @@ if TYPE_CHECKING:
     from .report import OrganizeReport
 
 MODELS = "LIMPET_ORGANIZER"
-
-
-def _options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("paths", nargs="*", metavar="PATH", help="transcripts, notes, folders of them; none: what hooks named since")
-    add(
-        "--client", action="append", metavar="CLIENT",
-        help="also what a client keeps in its own folder: claude, codex, gemini, copilot, cursor, opencode, or all; "
-        "repeat it",
-    )  # fmt: skip
-    add(
-        "--dry-run",
-        action="store_true",
-        help="store nothing and ask no model; say what would be stored, what it would cost",
-    )
-    vectors_option(parser)
-    add(
-        "--every", metavar="TIME",
-        help="30m, 6h, 1d: have this machine's scheduler (systemd, launchd or cron) do it from now on; off: no longer",
-    )  # fmt: skip
-    add("--no-summaries", action="store_true", help="no episodes for days and months")
-    add(
-        "--model", action="append", metavar="MODEL",
-        help="a language model reads too (pip install \"limpet[organizer]\"): gemini:NAME, claude:NAME, or "
-        "openai:NAME,url=URL for what speaks its protocol, such as Ollama; ,in=USD,out=USD is its price for a million "
-        f"tokens; repeat it for fallbacks, in order (default: {MODELS}, models separated by spaces)",
-    )  # fmt: skip
-    add("--no-model", action="store_true", help=f"rules alone, whatever {MODELS} says")
-    add(
-        "--budget-tokens", type=int, metavar="N", default=BUDGET_TOKENS,
-        help="tokens that models may use in a pass (default: %(default)s)",
-    )  # fmt: skip
-    add("--budget-usd", type=float, metavar="USD", help="dollars that models may cost in a pass; needs their prices")
 
 
 def _run(args: Namespace) -> int:
@@ -79,7 +46,7 @@ def _schedule(args: Namespace) -> int:
     # Of another kind, or under another name, nothing is left beside it.
     failed = [] if args.dry_run else [one for timer in timers for one in schedule.carry_out(timer, home)]
     if args.json:
-        output.object_line({"timers": [_timer_json(one) for one in timers], "done": not args.dry_run, "to_run": failed})
+        output.result({"timers": [_timer_json(one) for one in timers], "done": not args.dry_run, "to_run": failed})
         return 0
     for timer in timers:
         _show_timer(timer, dry_run=args.dry_run)
@@ -170,7 +137,7 @@ def _pass(memory: Any, args: Namespace, models: list[str], by_folder: bool, **mo
 
 def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
     for one in report.taken:
-        output.line(output.printable(f"{one['kind']}: {' '.join(str(one['content']).split())}  [{one['source']}]"))
+        output.line(output.printable(f"{one['kind']}: {output.flat(str(one['content']))}  [{one['source']}]"))
     would = "would be " if dry_run else ""
     output.words(
         f"{counted(report.files, 'file')} ({report.unchanged:,} unchanged), "
@@ -179,7 +146,7 @@ def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
     )
     for count, what in (
         (report.echoes, "left out: limpet had recalled the same"),
-        (len(report.demoted), "kept as an episode, by the rules of `limpet sweep`"),
+        (len(report.demoted), "kept as an episode, by the rules of `limpet review sweep`"),
         (report.quarantined, "read like instructions, kept out until a person looks: `limpet review`"),
         (report.redacted, "held a secret, which was left out"),
         (report.proposals, "spoke against what is believed, for a person to decide: `limpet review`"),
@@ -211,12 +178,29 @@ def _cost(report: OrganizeReport, *, before: bool) -> None:
         output.words(f"the models read no further: {report.model['stopped']}; the next run goes on there")
 
 
-COMMANDS = {
-    "organize": Command(
-        _options,
-        _run,
-        "limpet organize ~/.claude/projects --dry-run\nlimpet organize --client all\n"
+VERBS = (
+    Verb(
+        name="organize", group=PEOPLE, run=_run,
+        about="transcripts of agents and notes into memories; by rules, and with a model if you give one",
+        arguments=(
+            arg("[PATH...]", "transcripts, notes, folders of them; none: what hooks named since", dest="paths"),
+            arg("--client CLIENT...", "also what a client keeps in its own folder: claude, codex, gemini, copilot, "
+                "cursor, opencode, or all; repeat it"),
+            arg("--dry-run", "store nothing and ask no model; say what would be stored, what it would cost"),
+            VECTORS,
+            arg("--every TIME", "30m, 6h, 1d: have this machine's scheduler (systemd, launchd or cron) do it from now "
+                "on; off: no longer"),
+            arg("--no-summaries", "no episodes for days and months"),
+            arg("--model MODEL...", "a language model reads too (pip install \"limpet[organizer]\"): gemini:NAME, "
+                "claude:NAME, or openai:NAME,url=URL for what speaks its protocol, such as Ollama; ,in=USD,out=USD is "
+                "its price for a million tokens; repeat it for fallbacks, in order "
+                f"(default: {MODELS}, models separated by spaces)"),
+            arg("--no-model", f"rules alone, whatever {MODELS} says"),
+            arg("--budget-tokens N", "tokens that models may use in a pass", default=BUDGET_TOKENS),
+            arg("--budget-usd USD", "dollars that models may cost in a pass; needs their prices", type=float),
+        ),
+        example="limpet organize ~/.claude/projects --dry-run\nlimpet organize --client all\n"
         "limpet organize --client all --every 6h\nlimpet organize --every off\n"
         "limpet organize notes --model openai:qwen3,url=http://localhost:11434/v1",
-    )
-}
+    ),
+)  # fmt: skip

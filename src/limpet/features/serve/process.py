@@ -49,7 +49,7 @@ def serve(
         if not near and not found.any():
             raise BadInput(
                 f"{host} is not this machine alone, and there is no token that holds in {found.path}",
-                hint="make one: limpet token create NAME --role write --scope SCOPE",
+                hint="make one: limpet serve token create NAME --role write --scope SCOPE",
             )
         if not near and not urls:
             raise BadInput("say how clients reach it", hint="--url https://memory.example.org")

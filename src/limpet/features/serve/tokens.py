@@ -120,7 +120,9 @@ class Tokens:
                     grants[at] = replace(one, revoked_at=now)
                     found.append(grants[at])
             if not found:
-                raise NotFound(f"no token {name!r:.130} that is not revoked", hint="`limpet token list` lists them")
+                raise NotFound(
+                    f"no token {name!r:.130} that is not revoked", hint="`limpet serve token list` lists them"
+                )
         return found
 
     def grants(self) -> list[Grant]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import IO, TYPE_CHECKING
 
 from ...cli import output
-from ...cli.options import Command, open_store, vectors_option
-from ...cli.receipt import imported_language, undone_by
+from ...cli.receipt import undone_by
+from ...cli.verbs import IN_OUT, VECTORS, Verb, arg, open_store
 from ...model.errors import BadInput, counted
 from . import formats
 from .project import PROJECTS
 
 if TYPE_CHECKING:
-    from ...api import Limpet
     from .records import TransferReport
     from .segments import SegmentReport
 
@@ -37,23 +36,6 @@ def _check_format(name: str, known: Iterable[str]) -> None:
 
 def _listed(formats: Mapping[str, tuple[str, str, str]]) -> str:
     return "; ".join(f"{name}: {what}" for name, (_, _, what) in formats.items())
-
-
-def _import_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "format",
-        metavar="FORMAT",
-        help="jsonl: an export, or plain statements; segments: what other devices exported into a shared folder; "
-        + _listed(READERS)
-        + "; transcripts: as `limpet organize`",
-    )
-    parser.add_argument("path", metavar="PATH", help="a file or folder; - for stdin, with jsonl")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be new")
-    parser.add_argument(
-        "--trust", choices=("import", "tool", "web"), default="import",
-        help="web or tool: nobody vouches for what the file says; found when asked for, never shown unasked",
-    )  # fmt: skip
-    vectors_option(parser)
 
 
 def _import(args: Namespace) -> int:
@@ -82,12 +64,12 @@ def _import(args: Namespace) -> int:
             output.line(f"{would}new {report.new:,}, known already {report.known:,}, rejected {len(report.rejected):,}")
             _waiting(report.quarantined)
             output.rejected([(f"line {number}", reason) for number, reason in report.rejected], 0)
-            _ended(memory, report.operation, report.new)
+            undone_by(report.operation)
         more = output.embedded(memory, args)
     if args.json:
         rejected = [{"line": number, "reason": reason} for number, reason in report.rejected]
         counts = {"new": report.new, "known": report.known, "quarantined": report.quarantined}
-        output.object_line(counts | {"rejected": rejected} | more)
+        output.result(counts | {"rejected": rejected} | more)
     return 2 if report.rejected else 0
 
 
@@ -99,11 +81,11 @@ def _import_from(args: Namespace) -> int:
                 args.format, args.path, trust=args.trust, dry_run=args.dry_run, progress=progress
             )
         return output.imported(
-            memory, args, report, partial(_show, report, memory, dry_run=args.dry_run), bad=bool(report.rejected)
+            memory, args, report, partial(_show, report, dry_run=args.dry_run), bad=bool(report.rejected)
         )
 
 
-def _show(report: TransferReport, memory: Limpet, *, dry_run: bool) -> None:
+def _show(report: TransferReport, *, dry_run: bool) -> None:
     would = "would be " if dry_run else ""
     output.line(
         f"{would}new {report.new:,}, changed {report.changed:,}, known already {report.known:,}, "
@@ -114,7 +96,7 @@ def _show(report: TransferReport, memory: Limpet, *, dry_run: bool) -> None:
     if report.redacted:
         output.words(f"{report.redacted:,} held a secret, which was left out")
     output.notes(report)
-    _ended(memory, report.operation, report.new)
+    undone_by(report.operation)
 
 
 def _waiting(quarantined: int) -> None:
@@ -123,17 +105,10 @@ def _waiting(quarantined: int) -> None:
         output.words(f"{quarantined:,} {told}, kept out until a person looks: `limpet review`")
 
 
-def _ended(memory: Limpet, operation: str | None, new: int) -> None:
-    """How an import that wrote is taken back, and whether its language is read."""
-    undone_by(operation)
-    if operation:
-        imported_language(new, memory)
-
-
 def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
     """2 when a file was not taken in or is missing; the rest is there all the same."""
     if args.json:
-        output.object_line(report.as_dict())
+        output.result(report.as_dict())
         return 2 if report.problems else 0
     if exported:
         output.line(f"segments written {report.segments:,}, events {report.new:,}")
@@ -155,29 +130,6 @@ def _stdin() -> IO[bytes]:
     if sys.stdin is None:
         raise BadInput("stdin is closed")
     return sys.stdin.buffer
-
-
-def _export_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "format",
-        metavar="FORMAT",
-        help="jsonl: the ledger of every scope, one event a line, lossless; segments: what is new in every scope, into "
-        "a folder shared with other devices; of this scope and global: " + _listed(formats.WRITERS),
-    )
-    parser.add_argument("path", metavar="PATH", help="appears when it is complete; - for stdout, with jsonl")
-    parser.add_argument(
-        "--vectors", action="store_true", help="vectors too (jsonl, memori), so that an import need not make them"
-    )
-    parser.add_argument("--all-scopes", action="store_true", help="memories of every scope; jsonl always has all")
-    parser.add_argument(
-        "--encrypt", action="store_true",
-        help="jsonl and segments: as files of age, for LIMPET_AGE_RECIPIENTS, or jsonl with LIMPET_AGE_PASSPHRASE",
-    )  # fmt: skip
-    parser.add_argument(
-        "--force",
-        action="store_true",
-        help="replace a file that is there; never the store or a file beside it, and never a folder",
-    )
 
 
 def _export(args: Namespace) -> int:
@@ -202,7 +154,7 @@ def _export(args: Namespace) -> int:
     if to_stdout:
         return 0
     if args.json:
-        output.object_line({"lines": lines, "path": args.path})
+        output.result({"lines": lines, "path": args.path})
     else:
         output.words(f"exported {counted(lines, 'line')} to {args.path}")
     return 0
@@ -221,7 +173,7 @@ def _export_to(args: Namespace) -> int:
         )
     if args.json:
         shown = report.as_dict()
-        output.object_line(
+        output.result(
             {"written": report.new, "path": args.path}
             | {name: shown[name] for name in ("rejected", "more_rejected", "notes")}
         )
@@ -231,11 +183,6 @@ def _export_to(args: Namespace) -> int:
     return 2 if report.rejected else 0
 
 
-def _copy_options(parser: ArgumentParser) -> None:
-    parser.add_argument("source", metavar="FROM", help="a file, or postgresql://...")
-    parser.add_argument("target", metavar="TO", help="the same; new, or what an interrupted copy left")
-
-
 def _copy(args: Namespace) -> int:
     from ...api import copy_store
     from ...folders import shown
@@ -243,7 +190,7 @@ def _copy(args: Namespace) -> int:
     with output.progress("copying events") as progress:
         report = copy_store(args.source, args.target, progress=progress)
     if args.json:
-        output.object_line(report._asdict())
+        output.result(report._asdict())
     else:
         output.words(f"copied {counted(report.events, 'event')} and {counted(report.vectors, 'vector')} to "
                      + shown(args.target)
@@ -252,17 +199,40 @@ def _copy(args: Namespace) -> int:
     return 0
 
 
-COMMANDS = {
-    "copy": Command(_copy_options, _copy, "limpet copy memory.db 'postgresql://db.example/limpet?tenant=team'"),
-    "import": Command(
-        _import_options,
-        _import,
-        "limpet import jsonl memories.jsonl --dry-run\nlimpet import memori ~/.claude/memori.db",
+VERBS = (
+    Verb(
+        name="import", group=IN_OUT, about="read memories from a file", run=_import,
+        arguments=(
+            arg("FORMAT", "jsonl: an export, or plain statements; segments: what other devices exported into a shared "
+                f"folder; {_listed(READERS)}; transcripts: as `limpet organize`"),
+            arg("PATH", "a file or folder; - for stdin, with jsonl"),
+            arg("--dry-run", "only say what would be new"),
+            arg("--trust ORIGIN", "web or tool: nobody vouches for what the file says; found when asked for, never "
+                "shown unasked", choices=("import", "tool", "web"), default="import"),
+            VECTORS,
+        ),
+        example="limpet import jsonl memories.jsonl --dry-run\nlimpet import memori ~/.claude/memori.db",
     ),
-    "export": Command(
-        _export_options,
-        _export,
-        "limpet export jsonl memories.jsonl\nlimpet export jsonl - | gzip > memories.jsonl.gz\n"
+    Verb(
+        name="export", group=IN_OUT, about="write the whole store to a file, lossless", run=_export,
+        arguments=(
+            arg("FORMAT", "jsonl: the ledger of every scope, one event a line, lossless; segments: what is new in "
+                "every scope, into a folder shared with other devices; of this scope and global: "
+                + _listed(formats.WRITERS)),
+            arg("PATH", "appears when it is complete; - for stdout, with jsonl"),
+            arg("--vectors", "vectors too (jsonl, memori), so that an import need not make them"),
+            arg("--all-scopes", "memories of every scope; jsonl always has all"),
+            arg("--encrypt", "jsonl and segments: as files of age, for LIMPET_AGE_RECIPIENTS, or jsonl with "
+                "LIMPET_AGE_PASSPHRASE"),
+            arg("--force", "replace a file that is there; never the store or a file beside it, and never a folder"),
+        ),
+        example="limpet export jsonl memories.jsonl\nlimpet export jsonl - | gzip > memories.jsonl.gz\n"
         "limpet export markdown memories",
     ),
-}
+    Verb(
+        name="copy", group=IN_OUT, about="a whole store into a new one: from a file to a server, or back", run=_copy,
+        arguments=(arg("SOURCE", "a file, or postgresql://..."),
+                   arg("TARGET", "the same; new, or what an interrupted copy left")),
+        example="limpet copy memory.db 'postgresql://db.example/limpet?tenant=team'",
+    ),
+)  # fmt: skip

@@ -46,13 +46,13 @@ def trust_device(context: Context, id: str, *, trusted: bool) -> int:
         device, concerned = EVERY_DEVICE, len(known)
     else:
         if not isinstance(id, str) or not re.fullmatch(r"[0-9a-f]{4,32}", id.lower()):
-            raise BadInput(f"not the id of a device: {id!r:.60}", hint="`limpet devices` lists them")
+            raise BadInput(f"not the id of a device: {id!r:.60}", hint="`limpet serve device` lists them")
         found = [one.id for one in known if one.id.startswith(id.lower())]
         if len(found) > 1:
             raise BadInput(f"{len(found)} devices begin with {id}", hint="give more of the id")
         if not found and len(id) < 32:
             raise NotFound(
-                f"no device {id}", hint="`limpet devices` lists them; a whole id may be trusted before it is known"
+                f"no device {id}", hint="`limpet serve device` lists them; a whole id may be trusted before it is known"
             )
         device, concerned = bytes.fromhex(found[0] if found else id), len(found)
     context.store.devices.trust(device, context.now() if trusted else None)

@@ -5,7 +5,7 @@ again. An imported memory has an id that follows from the format, the scope and 
 it. What was read last time is marked in its metadata: a record that has changed at its source since is edited, one that
 was changed here is left alone. Every record becomes a memory of its own, also when two say the same; `limpet work`
 merges those, and that can be undone. The rules about people are not applied, which would take a model for each text:
-`limpet sweep` does that.
+`limpet review sweep` does that.
 """
 
 from __future__ import annotations

@@ -121,9 +121,8 @@ def import_segments(
         fresh.sort(key=lambda one: one[0].device not in trusted)
         _take_in(store, fresh, report, dry_run=dry_run, progress=progress)
         for id, count in report.untrusted.items():
-            report.problems.append(
-                (id, f"not trusted: {count:,} of its events speak of what it did not say, and wait; `limpet devices`")
-            )
+            what = f"not trusted: {count:,} of its events speak of what it did not say, and wait"
+            report.problems.append((id, f"{what}; `limpet serve device`"))
         _report_missing(files, store.devices.segments()[1], report)
         if not dry_run:
             _report_holding(store, folder, report)

