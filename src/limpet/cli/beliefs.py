@@ -10,7 +10,7 @@ from ..model.memory import ORIGINS
 from ..store.records import MOST_WAITING
 from . import beliefs_output as shown
 from . import output
-from .receipt import code, just_read, receipt, receipts, with_reason
+from .receipt import code, just_read, receipt, with_reason
 from .verbs import LOOK, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store
 
 TYPE_CHECKING = False
@@ -218,11 +218,11 @@ VERBS = (
         arguments=(arg("--limit COUNT", "items at most", default=20), arg("--all", "all items, and all of a group")),
     ),
     Verb(
-        name="review accept", group=PEOPLE, about="say yes to items", run=_decide, show=receipts,
+        name="review accept", group=PEOPLE, about="say yes to items", run=_decide, show=receipt,
         code=lambda done: max(map(code, done)),
         arguments=(_IDS, arg("--older", "of a contradiction, the older is right")),
     ),
-    Verb(name="review reject", group=PEOPLE, about="say no to items", run=_decide, show=receipts,
+    Verb(name="review reject", group=PEOPLE, about="say no to items", run=_decide, show=receipt,
          code=lambda done: max(map(code, done)), arguments=(_IDS,)),
     Verb(
         name="review sweep", group=PEOPLE, run=_sweep,

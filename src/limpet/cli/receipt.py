@@ -14,7 +14,7 @@ from .verbs import terminal_width
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
     from typing import Any
 
     from ..api import Limpet
@@ -24,24 +24,17 @@ if TYPE_CHECKING:
 QUOTED = 80
 
 
-def receipt(done: Receipt, memory: Limpet, args: Namespace) -> None:
-    """Print what a write did; the text that was stored comes from the command line."""
-    given = vars(args)
+def receipt(done: Receipt | list[Receipt], memory: Limpet, args: Namespace) -> None:
+    """Print what a write did, or several; the text that was stored is the one that was typed."""
+    several, given = done if isinstance(done, list) else [done], vars(args)
     text = next((text for name in ("text", "value", "summary") if (text := given.get(name)) and text != "-"), "")
-    # A text with a secret in it is not said again.
-    _receipt(done, valued(given.get("key"), text) if text and not done.redacted else "")
-    if done.event:
-        words(f"`limpet undo` takes it back; later, `limpet undo {short(done.event)}`")
-
-
-def receipts(several: Sequence[Receipt], memory: Limpet, args: Namespace) -> None:
-    """Print what a write did to several memories."""
-    for done in several:
-        _receipt(done, "")
-    if any(done.event for done in several):
-        words(
-            "`limpet undo` takes it back" if "redo" not in args or args.redo else "`limpet undo --redo` does it again"
-        )
+    for one in several:
+        # A text with a secret in it is not said again.
+        _receipt(one, valued(given.get("key"), text) if text and not one.redacted else "")
+    if event := several[-1].event:
+        undone = not given.get("redo", True)
+        back = f"`limpet undo` takes it back; later, `limpet undo {short(event)}`"
+        words("`limpet undo --redo` does it again" if undone else back)
 
 
 def _receipt(done: Receipt, text: str) -> None:

@@ -6,7 +6,7 @@ from ..model.edges import STORED_TYPES
 from ..model.errors import BadInput, counted
 from ..model.memory import KINDS, valued
 from . import output
-from .receipt import code, just_read, quoted, receipt, receipts, short, with_reason
+from .receipt import code, just_read, quoted, receipt, short, with_reason
 from .verbs import (
     CHANGE,
     EVERY_DAY,
@@ -174,7 +174,7 @@ VERBS = (
     ),
     Verb(
         name="edit", group=CHANGE, about="better words for the same belief, or another kind or scope",
-        run=_edit, show=receipts, code=lambda several: max(map(code, several)),
+        run=_edit, show=receipt, code=lambda several: max(map(code, several)),
         arguments=(
             ID, arg("[TEXT]", "the text, or - to read stdin"),
             arg("--kind KIND", "make a belief of this kind of what a rule kept as an episode", choices=KINDS),
@@ -212,7 +212,7 @@ VERBS = (
     Verb(
         name="undo", group=CHANGE,
         about="take back what was done last, each time one step further, or one operation of `log`",
-        run=lambda memory, args: memory.redo() if args.redo else memory.undo(args.operation), show=receipts,
+        run=lambda memory, args: memory.redo() if args.redo else memory.undo(args.operation), show=receipt,
         arguments=(
             arg("[OPERATION]", "an operation of `limpet log`, or the event of a receipt (default: the last that holds; "
                 "sessions that began or ended are passed over)"),
