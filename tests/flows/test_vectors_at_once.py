@@ -101,7 +101,6 @@ def test_who_wants_no_vectors_says_so_and_is_told_what_makes_them(run, notes, pa
     assert f"{MANY + 1} texts wait for their vectors: `limpet work` makes them" in err
     assert vectors(path) == (0, MANY + 1)
     assert vectors_of_a_batch_without(path.with_name("other.db")) == (0, MANY + 1)
-    assert run("remember", "one statement", "--no-vectors")[0] == 2
 
 
 def vectors_of_a_batch_without(path):
