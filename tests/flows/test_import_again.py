@@ -158,7 +158,6 @@ def test_an_import_is_found_and_undone_without_the_history_of_each_memory(memory
 
 
 def test_what_the_command_line_says_of_an_import_is_not_read_from_all_of_it(path, tmp_path, capsys, monkeypatch):
-    """Whether it is in a language that the embedder reads shows in the newest of it."""
     lines = [{"content": f"Im Regal {n} liegen die Schrauben und nicht mehr die Muttern"} for n in range(30)]
     file = file_of(tmp_path, lines)
     with limpet.open(path, scope="global") as memory:
@@ -166,7 +165,7 @@ def test_what_the_command_line_says_of_an_import_is_not_read_from_all_of_it(path
         ledger = type(memory._context.store.ledger)
     monkeypatch.setattr(ledger, "operation", lambda self, *of: pytest.fail("the whole import was read"))
     assert run(path, "import", "jsonl", str(file), "--no-vectors") == 0
-    assert "not English" in capsys.readouterr().err
+    assert "`limpet undo` takes it all back" in capsys.readouterr().err
 
 
 def test_an_import_of_another_format_is_one_operation_too(memory, tmp_path):

@@ -88,7 +88,7 @@ def test_an_export_over_the_store_is_refused_on_the_command_line(path, capsys):
             assert main(["--store", str(path), "export", format, str(path), *force]) == 2
     assert main(["--store", str(path), "backup", str(path)]) == 2
     assert path.read_bytes() == content
-    assert main(["--store", str(path), "count"]) == 0
+    assert main(["--store", str(path), "list", "--count"]) == 0
 
 
 def test_a_store_that_is_opened_by_a_link_is_known_by_its_own_name(tmp_path, clock):
