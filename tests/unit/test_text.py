@@ -19,9 +19,9 @@ from limpet.text.dates import (
 )
 from limpet.text.normalise import fingerprint, normalise
 from limpet.text.secrets import (
-    _SECRET_ENDS,
-    _SECRET_KINDS,
-    _SECRET_WORDS,
+    _ENDS,
+    _KINDS,
+    _WORDS,
     names_secret,
     redact,
     redact_command,
@@ -239,8 +239,8 @@ def test_a_secret_in_a_name_is_hidden():
 
 
 def test_no_name_of_a_secret_is_passed_without_a_look():
-    pairs = [f"{kind}{last}" for last, kinds in _SECRET_KINDS.items() for kind in kinds]
-    for name in (*_SECRET_WORDS, *_SECRET_ENDS, *pairs):
+    pairs = [f"{kind}{last}" for last, kinds in _KINDS.items() for kind in kinds]
+    for name in (*_WORDS, *_ENDS, *pairs):
         assert suspected(f"{name}=x")
 
 

@@ -1,0 +1,154 @@
+"""What a secret looks like, and what stands where one would and is none: placeholders, code, terms, handles."""
+
+from __future__ import annotations
+
+import re
+
+from .secrets import NAME_CHARACTERS
+
+# What stands where a secret would: hidden before, to be filled in, or the word itself.
+PLACEHOLDER = re.compile(
+    r"x{3,}|\*+|\u2022+|\.{3,}|redacted|\[redacted|example|change-?_?me|[<{]|%[sr(]|&#?\w{1,8};"
+    r"|\$(?:[{(]|(?-i:[A-Z_][A-Z0-9_]*|[a-z_]+)$|\w+(?:::|->?|[;{\[]|[)\]}>]+[,;.]?$))"
+    r"|(?:_{3,}|#+|pass(?:word|wd)?|passwort|kennwort|contraseña|pwd|secret|token|null|none|true|false|string|todo)\]?$"
+    r"|.{0,60}?(?:^|[-_.])(?:your|example|placeholder|dummy|sample|insert|goes|here)(?:[-_.]|$)",
+    re.IGNORECASE,
+)
+_FILE = r"\.(?:pem|key|crt|cer|p12|pfx|jks|asc|gpg|pub|txt|json|ya?ml)$"
+# A file of a program and a line of it: what a compiler speaks of. No digits, unless in a folder.
+FILE_LINE = (
+    r"(?:[\w./+-]*/[\w.+-]+|[A-Za-z_-]+)\.(?:py|pyx|go|rs|cc?|h|cpp|hpp|cxx|cs|tsx?|jsx?|mjs|java|kt|rb|php|sh|pl|lua|swift"
+    r"|scala|m|ex|exs|hs|ml|sql|vue):\d+(?::\d+)?[:,;)]*$"
+)
+# An entry of a vault, and its field: secret/data/shop#api_key. The start or the field says so: a password may hold both
+# signs.
+ENTRY = (
+    r"(?:(?:vault:/?|/?(?:kv\d?|secret)/)[\w.-]+(?:/[\w.-]+)*#[A-Za-z][A-Za-z_-]*"
+    r"|/?[a-z\d_.-]+(?:/[\w.-]+)+#(?i:(?:[a-z]+[_-])*(?:(?:api|access|hmac|private)?key|(?:access|auth)?token|(?:client)?secret"
+    r"|password|passwd|passphrase|pwd|credentials?)))[,;.)\]`]*$"
+)
+# A call, an index, a path of names, the name of a constant: code that has the value from somewhere. An address, a file,
+# an entry of a vault: where it is kept.
+CODE = re.compile(
+    rf"[A-Za-z_][\w.:]*[(\[]|(?![a-z_]*\d\w*{_FILE})[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)\]}}]*$|-{{1,2}}[a-z]"
+    r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[,;|\\)\]}]*$|[A-Z]<|/\^|(?:https?|op|vault|bws|ssm|keyring)://|arn:aws"
+    rf"|[a-z\d_.-]+(?:/[a-z\d_.-]+){{2,}}$|{FILE_LINE}|{ENTRY}"
+    rf"|(?:[\w.~-]*/[\w./~-]+|[a-z._~-]+|[a-z\d]+(?:[_-][a-z\d]+)+){_FILE}"
+)
+# A word that only names what is meant: new-password, my_secret, db-credentials-v2.
+REFERENCE = re.compile(r"(?i)[a-z\d_.:/-]*(?:pass|secret|token|credential|cookie|pwd|key)[a-z\d_.:/-]*$")
+# Technical terms and measures have digits too: SHA256, TLS1.3, 2048-bit, 2026-03-01, 30s, 1Password, OAuth2, v2.
+_TERM = re.compile(
+    r"(?:pb?kdf|sha|md|utf|base|aes|rsa|http|oauth|ipv|argon|bcrypt|scrypt|tls|ssl|ntlm|blake|hmac|nist|latin|iso|v|s|x|h|q"
+    r"|level|php|python|win|mp|log4j|k8|i18|l10|e2|a11|step|day|week|room|chapter|section|line|page|version|issue|pr|c|f|g|p)"
+    r"-?_?[\d.]+[a-z]{0,2}(?:-\w+)?$"
+    r"|\d[\d.,]*-?(?:bits?|bytes?|chars?|characters?|digits?|th|st|nd|rd|days?|hours?|h|min|minutes?|weeks?|months?|years?|ms"
+    r"|s|m|cm|mm|kb|mb|gb|x|fa|password|am|pm|%|\+)(?:[-/]\w+)*$"
+    r"|\d{4}-\d\d?-\d\d?(?:T\S*)?$|\d\d?[:/.]\d\d(?:[:/.]\d+)?$|\w+@[\w-]+\.\w+$|(?:https?|ftp|file)://",
+    re.IGNORECASE,
+)
+_SYMBOL = re.compile(r"[!@#$%^&*+~|\\?=]")
+# What is said of a password with one word: endings of adjectives and participles, and those that have none of these.
+ADJECTIVE = re.compile(
+    r"(?:ed|ing|ly|able|ible|ive|al|ous|ful|less|ory|ary|ics?|ent|ant|en|ish|ete|ute|ate|ure|iert|bar|lich|ig|isch|t)$"
+)
+PLAIN_WORDS = frozenset(
+    """
+    wrong right weak strong long empty blank null none invalid valid safe unsafe plain plaintext simple complex easy
+    hard tough obvious false true mine yours ours theirs there below above inside outside elsewhere everywhere enough
+    known unknown stale fresh shown taken clear clean better worse longer shorter stronger weaker newer older other
+    these those which where something anything nothing everything nobody never always later today tomorrow yesterday
+    again alone whatever default random gibberish nonsense legacy missing string bytes number integer email username
+    login field input value third second first under about after before between without with through across until
+    because either neither maybe perhaps rather really pending alive broken super great awesome funny stupid crazy
+    strange falsch richtig stark sicher geheim hunter
+    """.split()  # noqa: SIM905
+)
+# A phrase that holds one of these is a sentence.
+LITTLE = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "is",
+        "are",
+        "was",
+        "be",
+        "not",
+        "no",
+        "to",
+        "of",
+        "in",
+        "on",
+        "at",
+        "by",
+        "for",
+        "with",
+        "and",
+        "or",
+        "as",
+        "it",
+        "this",
+        "that",
+        "your",
+        "my",
+    ]
+)
+CLAUSE_ENDS = re.compile(
+    r"[ \t]*(?:$|[.,;!?)\n]|[-\u2013\u2014]{1,2}[ \t]|\("
+    r"|(?:and|but|so|for|on|until|if|in case|please|same|und|aber|für)\b)"
+)
+_TURN = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[a-z])")
+# The name of a class: words that begin with capitals.
+_CAMEL = re.compile(
+    r"_*(?:V\d{1,2}(?:(?:[Aa]lpha|[Bb]eta)\d{0,2})?)?[a-z]{0,20}(?:[A-Z]{1,5}[a-z]{2,20}\d{0,2})+[A-Z]{0,5}$"
+)
+_HEX = re.compile(r"(?i)0x[0-9a-f]+|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+UUID = re.compile(r"(?i)[0-9a-z]{7,8}-(?:[0-9a-z]{4}-){3}[0-9a-z]{12}")
+# A token of these says which request this is or which version is meant, and is then a UUID. Vault's client_token is none.
+REQUESTS = re.compile(
+    r"(?:(?i:request|change|lock|update|action|sync)[ _.-]?|(?i:client)[ .-]?|[Cc]lient_?(?=T))[Tt](?i:oken)$"
+)
+
+
+def is_placeholder(word: str) -> bool:
+    return bool(PLACEHOLDER.match(word) or CODE.match(word))
+
+
+def is_handle(name: str, value: str) -> bool:
+    """Whether the value of a field tells a request or a version from others, or is a time."""
+    if re.fullmatch(r"[12]\d{9}\.\d{1,9}", value):
+        return True
+    return UUID.fullmatch(value.rstrip(":")) is not None and REQUESTS.search(name[-NAME_CHARACTERS:]) is not None
+
+
+def is_mixed(word: str) -> bool:
+    """Letters with digits or symbols, as no word of a language and no technical term has them."""
+    word = word.strip("!?.,;:*'\"")
+    if len(word) < 5 or _TERM.match(word) or not any(map(str.isalpha, word)):
+        return False
+    return any(map(str.isdigit, word)) or _SYMBOL.search(word) is not None
+
+
+def is_random(word: str, *, least: int) -> bool:
+    """Whether letters and digits take turns in it, as in what a machine made; a hash does too."""
+    word = word.strip(".!,")
+    if len(word) < least or is_placeholder(word):
+        return False
+    if least >= 24 and _HEX.fullmatch(word):
+        return False
+    if word.count("/") > 2 and "+" not in word and not word.endswith("=") and len(word) < 40:
+        return False
+    for part in re.split(r"[-_./@:=+~!#$%^&*]", word):
+        turns = len(_TURN.findall(part))
+        if (turns >= 3 and len(part) >= 8) or (
+            turns >= 1 and len(part) >= 16 and not _CAMEL.match(part) and turns + len(_CASE.findall(part)) >= 7
+        ):
+            return True
+    return len(word) >= 24 and sum(len(_TURN.findall(part)) for part in re.split(r"[+/=]", word)) >= 3
+
+
+def is_plain_value(word: str) -> bool:
+    """A word that may be a password: no adjective, and nothing that is said of one."""
+    return word.isalpha() and len(word) >= 5 and word.lower() not in PLAIN_WORDS and not ADJECTIVE.search(word)
