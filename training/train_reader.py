@@ -147,6 +147,7 @@ def train(options: argparse.Namespace) -> None:
     reader = Reader(options.start, options.layers)
     model = reader.model
     model.bert.embeddings.requires_grad_(False)
+    model.bert.embeddings.token_type_embeddings.requires_grad_(True)  # an embedder knows one of both
     mean = {name: value.detach().clone() for name, value in model.named_parameters() if value.requires_grad}
     optimiser = torch.optim.AdamW(
         [value for value in model.parameters() if value.requires_grad], lr=options.rate, weight_decay=0.01

@@ -1,0 +1,191 @@
+"""A judge of fewer layers that says what the judge says: rows with the teacher's log-odds, and the training on them.
+
+    python -m training.distil_judge rows ROWS.jsonl.gz [--most 20000]
+    python -m training.distil_judge train START ROWS.jsonl.gz OUT --layers 0,2,5 [--minutes 60]
+
+START: a folder by `unpack.py`, of the teacher; its layers named begin the student. A row is a question with the texts
+nearest to it of a written store, which of them answer, and what the teacher says of each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from training.data import NOTES, Example, examples, held_back
+
+NEAREST, STRANGERS = 7, 1
+BATCH, TOKENS = 6, 80
+WARMING, KEPT = 0.05, 0.998
+# The log-odds of a text beyond these say no more: its place among the others does.
+CLIPPED = 6.0
+
+
+def rows(options: argparse.Namespace) -> None:
+    from limpet.vectors.judge import Judge
+    from limpet.vectors.own import OwnModel
+
+    embedder, judge, draw = OwnModel(), Judge(), random.Random(1)
+    every = examples(conversations=None, longmemeval=None, notes=NOTES)
+    every = draw.sample(every, min(options.most, len(every)))
+    every.sort(key=lambda one: (one.source, one.group))
+    group, vectors = None, np.zeros((0, 384))
+    began = time.monotonic()
+    with gzip.open(options.rows, "wt", encoding="utf-8") as file:
+        for number, one in enumerate(every):
+            if (one.source, one.group) != group:
+                group, vectors = (one.source, one.group), embedder.embed_passages(one.passages)
+            near = np.argsort(-(vectors @ embedder.embed_query(one.question)))
+            chosen = list(dict.fromkeys([*one.answers[:2], *near[:NEAREST].tolist(), *draw.sample(near[NEAREST:].tolist(), min(STRANGERS, max(0, len(near) - NEAREST)))]))  # fmt: skip  # noqa: E501
+            texts = [one.said(place) for place in chosen]
+            line = {
+                "question": one.question, "texts": texts, "right": [place in one.answers for place in chosen],
+                "teacher": [round(value, 3) for value in judge.scores(one.question, texts)],
+                "half": "held-back" if held_back(one.group) else "tuning", "source": one.source,
+            }  # fmt: skip
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            if number % 500 == 0:
+                print(number, len(every), f"{time.monotonic() - began:.0f} s", flush=True)
+
+
+def train(options: argparse.Namespace) -> None:
+    import torch
+    from torch.nn import functional as F
+    from transformers import BertForSequenceClassification, BertTokenizerFast
+
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(options.threads)
+    draw = random.Random(options.seed)
+    with gzip.open(options.rows, "rt", encoding="utf-8") as file:
+        every = [json.loads(line) for line in file]
+    given = [row for row in every if row["half"] == "tuning"]
+    held = [row for row in every if row["half"] != "tuning"]
+    held = random.Random(7).sample(held, min(options.held, len(held)))
+    tokenizer = BertTokenizerFast(str(Path(options.start) / "vocab.txt"))
+    model: Any = BertForSequenceClassification.from_pretrained(
+        options.start, attn_implementation="eager", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+    )
+    if options.layers:
+        layers = model.bert.encoder.layer
+        model.bert.encoder.layer = torch.nn.ModuleList([layers[int(place)] for place in options.layers.split(",")])
+        model.config.num_hidden_layers = len(model.bert.encoder.layer)
+    model.bert.embeddings.requires_grad_(False)
+
+    def logits(batch: list[dict[str, Any]]) -> Any:
+        questions = [row["question"] for row in batch for _ in row["texts"]]
+        texts = [text for row in batch for text in row["texts"]]
+        tokens = tokenizer(
+            questions, texts, truncation="longest_first", max_length=TOKENS, padding=True, return_tensors="pt"
+        )
+        return model(**tokens).logits.squeeze(-1)
+
+    @torch.no_grad()
+    def measure() -> None:
+        model.eval()
+        agreed, rank, firsts, teachers, gaps = [], [], [], [], []
+        for start in range(0, len(held), 8):
+            part = held[start : start + 8]
+            odds = logits(part).numpy()
+            at = 0
+            for row in part:
+                mine, own = odds[at : at + len(row["texts"])], np.array(row["teacher"])
+                at += len(row["texts"])
+                agreed.append(mine.argmax() == own.argmax())
+                gaps.append(np.abs(np.clip(mine, -CLIPPED, CLIPPED) - np.clip(own, -CLIPPED, CLIPPED)).mean())
+                rank.append(np.corrcoef(mine, own)[0, 1] if len(mine) > 2 else 1.0)
+                if any(row["right"]):
+                    firsts.append(row["right"][int(mine.argmax())])
+                    teachers.append(row["right"][int(own.argmax())])
+        print(
+            f"  {len(held)} held back: the same first {np.mean(agreed):.3f}, mean gap {np.mean(gaps):.2f}, correlation "
+            f"{np.mean(rank):.3f}, right first {np.mean(firsts):.3f} (teacher {np.mean(teachers):.3f})",
+            flush=True,
+        )
+        model.train()
+
+    def batches() -> Iterator[list[dict[str, Any]]]:
+        while True:
+            draw.shuffle(given)
+            for start in range(0, len(given) - 24 * BATCH + 1, 24 * BATCH):
+                part = sorted(given[start : start + 24 * BATCH], key=lambda row: sum(map(len, row["texts"])))
+                some = [part[place : place + BATCH] for place in range(0, len(part), BATCH)]
+                draw.shuffle(some)
+                yield from some
+
+    mean = {name: value.detach().clone() for name, value in model.named_parameters() if value.requires_grad}
+    optimiser = torch.optim.AdamW(
+        [value for value in model.parameters() if value.requires_grad], lr=options.rate, weight_decay=0.01
+    )
+    model.train()
+    began, spent, step, losses = time.process_time(), 0.0, 0, []
+    for batch in batches():
+        gone = (time.process_time() - began - spent) / (60 * options.minutes * options.threads)
+        if gone >= 1:
+            break
+        for group in optimiser.param_groups:
+            group["lr"] = options.rate * min(gone / WARMING, (1 - gone) / (1 - WARMING) + 1e-3)
+        odds = logits(batch)
+        wanted = torch.tensor([value for row in batch for value in row["teacher"]]).clip(-CLIPPED, CLIPPED)
+        loss = F.smooth_l1_loss(odds, wanted)
+        at = 0
+        for row in batch:  # its order among the others counts as much as its height
+            part = slice(at, at + len(row["texts"]))
+            at = part.stop
+            loss = loss + F.kl_div(odds[part].log_softmax(0), wanted[part].log_softmax(0), reduction="sum", log_target=True) / len(batch)  # fmt: skip  # noqa: E501
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        losses.append(loss.item())
+        step += 1
+        with torch.no_grad():
+            for name, value in model.named_parameters():
+                if name in mean:
+                    mean[name].lerp_(value, 1 - min(KEPT, step / (step + 10)))
+        if step % 50 == 0:
+            print(step, f"{gone:.3f}", f"loss {np.mean(losses[-100:]):.3f}", flush=True)
+        if options.figures and step % options.figures == 0:
+            before = time.process_time()
+            measure()
+            spent += time.process_time() - before
+    model.load_state_dict(mean, strict=False)
+    measure()
+    model.save_pretrained(options.out)
+    shutil.copy(Path(options.start) / "vocab.txt", options.out)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    verbs = parser.add_subparsers(required=True)
+    making: Any = verbs.add_parser("rows")
+    making.add_argument("rows")
+    making.add_argument("--most", type=int, default=20_000)
+    making.set_defaults(run=rows)
+    training: Any = verbs.add_parser("train")
+    for name in ("start", "rows", "out"):
+        training.add_argument(name)
+    training.add_argument("--layers")
+    training.add_argument("--minutes", type=float, default=60)
+    training.add_argument("--rate", type=float, default=2e-4)
+    training.add_argument("--figures", type=int, default=0)
+    training.add_argument("--held", type=int, default=300)
+    training.add_argument("--seed", type=int, default=1)
+    training.add_argument("--threads", type=int, default=1)
+    training.set_defaults(run=train)
+    options = parser.parse_args()
+    options.run(options)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
