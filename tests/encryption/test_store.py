@@ -206,9 +206,9 @@ def test_apsw_without_ciphers_names_the_command(plain, key, monkeypatch, capsys)
 
 
 def test_a_new_store_is_encrypted_where_a_key_is_given(path, key, capsys):
-    assert main(["--store", str(path), "init"]) == 0
+    assert main(["--store", str(path), "encrypt"]) == 0
     assert "encrypted" in capsys.readouterr().out
-    assert main(["--store", str(path), "init"]) == 2
+    assert main(["--store", str(path), "encrypt"]) == 2
     assert main(["--store", str(path), "remember", f"The safe opens with {WORD}"]) == 0
     assert main(["--store", str(path), "doctor", "--json"]) in (0, 3)
     assert "the store is encrypted; apsw" in capsys.readouterr().out

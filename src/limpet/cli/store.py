@@ -169,7 +169,7 @@ def _encrypt(args: Namespace) -> int:
     from ..api import open as open_memory
 
     path = read_settings(args.store, args.scope, None).path
-    new = not Path(path).exists()
+    new = not (Path(path).is_file() and Path(path).stat().st_size)
     with open_memory(path, create=not (args.off or args.rekey)) as memory:
         encrypted = memory.encrypted
     if (args.off or args.rekey) and not encrypted:
@@ -186,7 +186,7 @@ def _encrypt(args: Namespace) -> int:
             copies = change_key(path, None if args.off else make_key() if fresh else keys[0])
         except BaseException:
             if new:
-                Path(path).unlink()
+                Path(path).unlink(missing_ok=True)
             raise
     if args.json:
         output.result({"path": path, "encrypted": not args.off, "copies": copies})
