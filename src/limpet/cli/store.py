@@ -169,12 +169,13 @@ def _encrypt(args: Namespace) -> int:
     from ..api import open as open_memory
 
     path = read_settings(args.store, args.scope, None).path
-    new = not (Path(path).is_file() and Path(path).stat().st_size)
-    with open_memory(path, create=not (args.off or args.rekey)) as memory:
+    file, changes = Path(path), args.off or args.rekey
+    new = not (file.is_file() and file.stat().st_size)
+    with open_memory(path, create=not changes) as memory:
         encrypted = memory.encrypted
-    if (args.off or args.rekey) and not encrypted:
+    if changes and not encrypted:
         raise BadInput(f"{path} is not encrypted", hint="`limpet encrypt` does it")
-    if not (args.off or args.rekey) and encrypted and not new:
+    if encrypted and not changes and not new:
         raise BadInput(f"{path} is encrypted already", hint="--rekey gives it another key, --off takes it away")
     keys = store_keys()
     if args.rekey and is_key_given() and len(keys) < 2:
@@ -186,7 +187,7 @@ def _encrypt(args: Namespace) -> int:
             copies = change_key(path, None if args.off else make_key() if fresh else keys[0])
         except BaseException:
             if new:
-                Path(path).unlink(missing_ok=True)
+                file.unlink(missing_ok=True)
             raise
     if args.json:
         output.result({"path": path, "encrypted": not args.off, "copies": copies})
@@ -196,8 +197,7 @@ def _encrypt(args: Namespace) -> int:
         where = "LIMPET_KEY or LIMPET_KEY_COMMAND" if is_key_given() else "the system's keyring (limpet, store)"
         output.words(f"its key is that of {where}; without it nobody can read the store: keep a copy of the key")
     if not new:
-        output.words("the file as it was is overwritten and removed; snapshots of the disk, and cells of an SSD, may "
-                     "still hold it")  # fmt: skip
+        output.words("the file as it was is overwritten and removed; snapshots, and cells of an SSD, may still hold it")
     for copy in copies:
         output.words(f"not changed: {copy}")
     return 0
