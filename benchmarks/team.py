@@ -39,6 +39,7 @@ from .harness import latency, percentile, provenance, save
 from .speed import Given, Rows, items, make_rows
 from .turns import BLOCK, Checksums
 
+PROCESSES = multiprocessing.get_context("spawn")  # a child of a fork can use no store
 K = 10
 CLIENTS, OF_A_TENANT, TEMPLATES = 16, 5_000, 2
 WRITERS, WRITES = 8, 250
@@ -180,10 +181,10 @@ def write(number: int, url: str, told: list[dict[str, Any]], start: Any, done: A
 
 def writes(urls: list[str], rows: Rows) -> dict[str, Any]:
     """Writers at once, a process each, that write one by one and wait for the disk."""
-    start, done = multiprocessing.Barrier(len(urls) + 1), multiprocessing.Queue()
+    start, done = PROCESSES.Barrier(len(urls) + 1), PROCESSES.Queue()
     told = [list(items(rows, range(place, place + WRITES))) for place in range(0, len(urls) * WRITES, WRITES)]
     several = [
-        multiprocessing.Process(target=write, args=(number, url, told[number], start, done))
+        PROCESSES.Process(target=write, args=(number, url, told[number], start, done))
         for number, url in enumerate(urls)
     ]
     for one in several:
@@ -322,9 +323,9 @@ def ask_in_time(client: int, url: str, tenants: int, rate: float, seconds: float
 
 
 def open_loop(url: str, tenants: int, rate: float, seconds: float) -> dict[str, Any]:
-    start, done = multiprocessing.Barrier(CLIENTS + 1), multiprocessing.Queue()
+    start, done = PROCESSES.Barrier(CLIENTS + 1), PROCESSES.Queue()
     several = [
-        multiprocessing.Process(target=ask_in_time, args=(client, url, tenants, rate, seconds, start, done))
+        PROCESSES.Process(target=ask_in_time, args=(client, url, tenants, rate, seconds, start, done))
         for client in range(CLIENTS)
     ]
     given()

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
         StoreError,
         StoreLocked,
         StoreMissing,
+        StoreOfAnotherVersion,
         StoreReadOnly,
-        StoreTooNew,
     )
     from .model.memory import Memory
     from .rank.interval import Interval
@@ -83,9 +83,9 @@ __all__ = [
     "OrganizeReport", "Page", "Problem",
     "Proposal", "PurgeReport", "Recall", "RecalledSession", "Receipt", "Reranker", "Retention",
     "ReviewItem", "Revision", "Scan", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
-    "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing", "StoreReadOnly",
-    "StoreStats", "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
-    "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "change_key", "copy_store",
+    "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing",
+    "StoreOfAnotherVersion", "StoreReadOnly", "StoreStats", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic",
+    "Trace", "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "change_key", "copy_store",
     "open", "restore_backup",
 ]  # fmt: skip
 
@@ -107,7 +107,7 @@ _HOMES = {
     "model.clock": ("Clock", "FixedClock", "SystemClock"),
     "model.errors": (
         "AmbiguousId", "BadInput", "ChangedSince", "EmbedderUnavailable", "LimpetError", "NotFound", "StoreBusy",
-        "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing", "StoreReadOnly", "StoreTooNew",
+        "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing", "StoreOfAnotherVersion", "StoreReadOnly",
     ),
     "model.memory": ("Memory",),
     "features.organize.report": ("OrganizeReport",),

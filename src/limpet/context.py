@@ -13,7 +13,7 @@ from itertools import count
 from .model.clock import Clock, parse_time
 from .model.dataclass import replace
 from .model.errors import BadInput
-from .model.forks import renew_in_child
+from .model.forks import refuse_child
 from .model.ids import IdSource, parse_id
 from .model.memory import GLOBAL_SCOPE, Memory, check_characters, check_key, check_kinds, check_list, check_scope
 from .rank.adjust import confidence_of, confidence_word
@@ -66,12 +66,6 @@ class Context:
         self.edits_seen: dict[tuple[str, str], int] = {}
         self._unclaimed = checkout
         self._everywhere = False
-        self.renew()
-        renew_in_child(self)
-
-    def renew(self) -> None:
-        """What is composed at first use is made anew: also in a child, for the locks, the threads and what is cached of
-        them."""
         self._ids = IdSource()
         self._policy: ContentPolicy | None = None
         self._semantic: SemanticSearch | None = None
@@ -83,14 +77,12 @@ class Context:
         other = copy(self)
         other.scope = check_scope(scope)
         other._unclaimed = None
-        renew_in_child(other)
         return other
 
     def in_all_scopes(self) -> Context:
         """The same, but reads see every scope."""
         other = copy(self)
         other._everywhere = True
-        renew_in_child(other)
         return other
 
     @property
@@ -120,6 +112,7 @@ class Context:
 
     def semantic(self) -> SemanticSearch:
         """Search by meaning, composed at first use; NumPy is imported only when it searches."""
+        refuse_child()
         with self._semantic_lock:
             if self._semantic is None:
                 from .recall.semantic import SemanticSearch
@@ -141,6 +134,7 @@ class Context:
 
     def write(self, decide: Callable[[Writer], T]) -> T:
         """Run a decision inside a write. It may run again when the lock was lost: the last answer counts."""
+        refuse_child()
         from .remember.write import Writer
 
         answer: T

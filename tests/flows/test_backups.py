@@ -216,19 +216,6 @@ def test_what_a_restore_kept_is_never_written_over(path, backed_up):
     assert kept.read_bytes() == before
 
 
-def test_a_backup_of_an_older_limpet_is_migrated_before_it_takes_the_place(path, tmp_path):
-    import tarfile
-
-    with tarfile.open(Path(__file__).parents[1] / "data/old_stores/6b0fde0.tar.gz") as tar:
-        tar.extractall(tmp_path / "old", filter="data")
-    (old,) = (one for one in (tmp_path / "old").rglob("*.db"))
-    before = old.read_bytes()
-    run(path, "remember", "Deploys run on Tuesday")
-    assert run(path, "restore", str(old)) == 0
-    assert run(path, "verify") == 0 and run(path, "--json", "list", "--count", "--all-scopes") == 0
-    assert old.read_bytes() == before
-
-
 def test_restore_still_brings_a_memory_back(path, capsys):
     id = "01890000-0000-7000-8000-0000000000ab"
     run(path, "remember", "Deploys run on Tuesday", "--id", id)

@@ -97,12 +97,15 @@ def test_a_truncated_store_is_damaged_and_says_so(stored):
     assert error.value.hint
 
 
-def test_a_store_of_a_newer_limpet_is_refused_and_left_untouched(stored):
-    alter(stored, "PRAGMA user_version=99")
+@pytest.mark.parametrize("version", [8, 99])
+def test_a_store_of_another_version_is_refused_and_left_untouched(stored, version):
+    alter(stored, f"PRAGMA user_version={version}")
+    before = stored.read_bytes()
     for read_only in (False, True):
-        with pytest.raises(limpet.StoreTooNew, match="99") as error:
+        with pytest.raises(limpet.StoreOfAnotherVersion, match=str(version)) as error:
             limpet.open(stored, read_only=read_only)
-        assert "upgrade" in error.value.hint
+        assert "export jsonl" in error.value.hint and "import jsonl" in error.value.hint
+    assert stored.read_bytes() == before
 
 
 def test_a_read_only_store_reads_everything_and_refuses_every_write(stored, clock, tmp_path):

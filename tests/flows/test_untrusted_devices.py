@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-import limpet
 from limpet.cli.main import main
 from tests.devices import Device, everything, same_time
 from tests.hostile import forged, imported, ledger, parsed
@@ -238,21 +237,3 @@ def test_devices_are_listed_and_trusted_on_the_command_line(tmp_path, shared, ca
     assert run("mine", "serve", "device", "trust")[0] == 2
     assert run("mine", "serve", "device", "trust", "zz")[0] == 2
     assert run("mine", "serve", "device", "trust", "abcdef")[0] == 1
-
-
-def test_who_was_synced_with_before_stays_trusted(mine, peer, shared):
-    """A store of an older limpet knew no distrust."""
-    mine.memory.remember("Deploys run on Tuesday")
-    told(mine, peer, shared)
-    brought(mine, peer, shared)
-    import apsw
-
-    con = apsw.Connection(mine.memory.path)
-    later = "DROP TABLE compacted; DROP INDEX surfaced_session; DROP TABLE copy; DROP TABLE chain; DROP TABLE chain_end"
-    later += "".join(f"; ALTER TABLE event DROP COLUMN {one}" for one in ("place", "salt", "link"))
-    con.execute(f"DROP TABLE trusted; DROP TABLE backup_plan; {later}; PRAGMA user_version = 3").fetchall()
-    con.close()
-    with limpet.open(mine.memory.path, scope="project:api") as again:
-        assert [one.trusted for one in again.devices() if not one.own] == [
-            True for one in again.devices() if not one.own
-        ]

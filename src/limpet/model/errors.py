@@ -8,7 +8,7 @@
     ├── StoreError          exit 3  the store cannot be opened, read or written
     │   ├── StoreMissing    exit 1  there is no store, and what was asked for makes none
     │   ├── StoreDamaged    exit 3  the file is not a limpet store, or its content is broken
-    │   ├── StoreTooNew     exit 3  a newer limpet wrote it
+    │   ├── StoreOfAnotherVersion  exit 3  another version of limpet wrote it
     │   ├── StoreReadOnly   exit 3  a write on a store opened (or mounted) read-only
     │   ├── StoreLocked     exit 3  it is encrypted, and there is no key or no package that reads it
     │   └── StoreBusy       exit 3  another process held the write lock for longer than we wait
@@ -131,10 +131,16 @@ class StoreDamaged(StoreError):
     code = "store_damaged"
 
 
-class StoreTooNew(StoreError):
-    """A newer limpet wrote the store."""
+class StoreOfAnotherVersion(StoreError):
+    """Another version of limpet wrote the store."""
 
-    code = "store_too_new"
+    code = "store_of_another_version"
+
+    def __init__(self, path: str, schema: int, known: int) -> None:
+        super().__init__(
+            f"another version of limpet made {path} (schema {schema}, not {known}); it was left untouched",
+            hint="run `limpet export jsonl FILE` with the version that made it, and `limpet import jsonl FILE` here",
+        )
 
 
 class StoreReadOnly(StoreError):

@@ -160,7 +160,7 @@ def replay_session(events: Sequence[Event]) -> SessionState | None:
     return state
 
 
-# What the events of a purged memory have at most: structure, never content. Older versions kept the session's name.
+# What the events of a purged memory have at most: structure, never content.
 STRUCTURAL = frozenset(
     {
         "scope",
@@ -171,7 +171,6 @@ STRUCTURAL = frozenset(
         "into",
         "stated_at",
         "position",
-        "session",
         "valid_from",
         "valid_to",
         "by",
@@ -186,9 +185,7 @@ def scrub(event: Event) -> Event:
     if event.type in SESSION_EVENTS:
         return replace(event, data={"scope": event.data["scope"], "name": erased_name(event.memory)})
     kept = {
-        name: value
-        for name, value in event.data.items()
-        if (name in STRUCTURAL and name != "session") or event.type in ("linked", "unlinked")
+        name: value for name, value in event.data.items() if name in STRUCTURAL or event.type in ("linked", "unlinked")
     }
     return replace(event, content=None, data=kept)
 

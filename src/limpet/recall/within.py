@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from ..vectors.embedder import Embedder
 
-from ..model.forks import ForkedLock
 
 T = TypeVar("T")
 
@@ -26,7 +25,7 @@ class Late(Exception):
 
 # What is still at work for a recall that has gone on without it, by who it is.
 _busy: dict[int | str, threading.Thread] = {}
-_lock = ForkedLock()
+_lock = threading.Lock()
 
 
 def within(seconds: float, work: Callable[[], T], mark: int | str) -> T:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
 from ..model.errors import BadInput, EmbedderUnavailable
-from ..model.forks import ForkedLock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,7 +51,7 @@ class Embedder(Protocol):
 
 
 _loaded: dict[str, Embedder] = {}
-_lock = ForkedLock()
+_lock = threading.Lock()
 
 
 def installed() -> list[str]:

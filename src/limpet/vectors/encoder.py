@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import EmbedderUnavailable
-from ..model.forks import abandon, renew_in_child
+from ..model.forks import note_use, refuse_child
 from .onnx_model import REINSTALL, padded, session_of
 
 if TYPE_CHECKING:
@@ -41,16 +41,8 @@ class Encoder:
         self.weights = os.path.join(folder, f"{name}.safetensors")  # noqa: PTH118
         self._tensors: Tensors = {}
         self._session: Any = None
-        self.renew()
-        renew_in_child(self)
-
-    def renew(self) -> None:
-        """Let go of the session in the child of a fork: its threads are the parent's."""
         self._mapping, self._opening = threading.Lock(), threading.Lock()
         self._reads = 0
-        if self._session is not None:
-            abandon(self._session)
-            self._session = None
 
     def load(self) -> None:
         """Map the weights into memory, once. Raises EmbedderUnavailable: the file is missing or cut off."""
@@ -66,6 +58,7 @@ class Encoder:
 
         `kinds`: for each token 0 or 1, which of two texts it belongs to.
         """
+        refuse_child()
         self.load()
         feed = padded(rows, kinds)
         tensors = self._tensors  # before the session is looked at: who opens it lets go of them
@@ -90,6 +83,7 @@ class Encoder:
         with self._opening:
             if self._session is None:
                 self._session = session_of(self.graph)
+                note_use(self._session)
                 self._tensors = {}  # the runtime has them
 
     def _open_beside(self) -> None:

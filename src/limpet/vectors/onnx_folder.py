@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import EmbedderUnavailable
-from ..model.forks import abandon, renew_in_child
+from ..model.forks import note_use, refuse_child
 from .named import Spec
 from .onnx_model import MAX_CHARACTERS, OnnxModel, padded, session_of
 
@@ -137,15 +137,7 @@ class OnnxFolder(OnnxModel):
         said = f"{self._pooling}:{self._tokens}:{self._query}:{self._passage}"
         self.fingerprint = f"onnx:{folder.fingerprint()}:{hashlib.sha256(said.encode()).hexdigest()[:8]}"
         self._width: int | None = None
-        self.renew()
-        renew_in_child(self)
-
-    def renew(self) -> None:
-        """Let go of the session in the child of a fork: its threads are the parent's."""
         self._lock = threading.Lock()
-        if self._session is not None:
-            abandon(self._session)
-            self._session = None
 
     @property
     def dimensions(self) -> int:  # type: ignore[override]  # of our own models a constant
@@ -161,12 +153,14 @@ class OnnxFolder(OnnxModel):
         return super().embed_query(self._query + text)
 
     def load(self) -> None:
+        refuse_child()
         with self._lock:
             if self._session is None:
                 self._tokenizer = self._folder.tokenizer(self._tokens)
                 session = session_of(self._folder.model)
                 self._inputs = [one.name for one in session.get_inputs()]
                 self._output = _output(session, self._folder.model)
+                note_use(session)
                 self._session = session
 
     def _ids(self, text: str) -> list[int]:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import EmbedderUnavailable
-from ..model.forks import renew_in_child
 from ..store.heap import give_back
 
 if TYPE_CHECKING:
@@ -42,10 +41,6 @@ class _Questions:
     """Questions that are being embedded, by any model of this process: texts make way for them."""
 
     def __init__(self) -> None:
-        self.renew()
-        renew_in_child(self)
-
-    def renew(self) -> None:
         self.changed = threading.Condition()
         self.asking = 0
         self.asked_at = 0.0  # when the last of them had its vector, in monotonic seconds

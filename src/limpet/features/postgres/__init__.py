@@ -2,7 +2,7 @@
 
 The repositories are those of `store/sql/`. Here are connections and transactions (`database.py`), what becomes of
 their statements (`statements.py`), full text and vectors (`index.py`, `search.py`, `vectors.py`), and the schema
-(`migrations/`).
+(`schema.sql`).
 """
 
 try:

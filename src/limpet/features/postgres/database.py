@@ -18,18 +18,16 @@ from typing import Any
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from ...model.errors import LimpetError, StoreBusy, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
-from ...model.forks import renew_in_child
+from ...model.errors import LimpetError, StoreBusy, StoreError, StoreMissing, StoreOfAnotherVersion, StoreReadOnly
+from ...model.forks import is_child, note_use
 from ...store.sql import database
-from ...store.sql.statements import latest, migrations
 from .array_values import Ids, Numbers
 from .connection import Session, place_of, translated
 from .index import LATER, PostgresIndex
 from .listening import Listener, channel_of
 from .pool import Connection, Pool, Silent
 
-MIGRATIONS = str(Path(__file__).with_name("migrations"))
-LATEST_SCHEMA = latest(MIGRATIONS)
+SCHEMA = 2  # the number of schema.sql
 # How long a write waits for others.
 BUSY_TIMEOUT_MS = 60_000
 # How long beyond its deadline a recall waits for those of other threads.
@@ -38,7 +36,7 @@ TURN_SECONDS = 30.0
 # own (autovacuum) come within a minute or never; until then it plans for empty tables, and the first recalls of 10,000
 # memories take minutes.
 BULK_ROWS, ANALYZE_WAITS_MS = 1_000, 1_000
-_MIGRATING = 0x6C696D70  # the number of the lock of who migrates
+_MAKING = 0x6C696D70  # the number of the lock of who makes the schema
 
 # All tables by name, and how many events the planner believes in: -1 before the first statistics.
 _STATISTICS = (
@@ -55,8 +53,9 @@ class Database(database.Database):
     begun = True
 
     def __init__(self, url: str, *, read_only: bool = False, durable: bool = True, create: bool = True) -> None:
-        self.renew()
-        renew_in_child(self)
+        note_use(self)
+        self._mine = threading.local()
+        self._turn = threading.Lock()
         place = place_of(url)
         self.path = place.shown
         self.tenant = place.tenant
@@ -77,12 +76,9 @@ class Database(database.Database):
         with self._connection() as con:
             self._check_schema(con, create=create and not read_only)
 
-    def renew(self) -> None:
-        self._mine = threading.local()
-        self._cached = (-1, {})
-        self._turn = threading.Lock()
-
     def close(self) -> None:
+        if is_child():
+            return
         self._listener.close()
         self._pool.close()
 
@@ -265,10 +261,15 @@ class Database(database.Database):
             yield con
 
     def _check_schema(self, con: Connection, *, create: bool) -> None:
-        if self._schema(con) < LATEST_SCHEMA:
+        if not self._has_schema(con):
             if not create:
                 raise StoreMissing(f"no store at {self.path}", hint="`limpet remember` makes one there")
-            self._migrate(con)
+            con.patient = True
+            with con.transaction():
+                con.execute(f"SELECT pg_advisory_xact_lock({_MAKING})")
+                if not self._has_schema(con):  # nobody made it while we waited
+                    con.execute(Path(__file__).with_name("schema.sql").read_text(encoding="utf-8"))
+                    con.execute(f"INSERT INTO limpet_rows.schema_version (version) VALUES ({SCHEMA})")
         con.execute("BEGIN")
         con.execute(self._as_tenant)
         there = con.execute("SELECT 1 FROM store").fetchone() is not None
@@ -279,28 +280,14 @@ class Database(database.Database):
                 con.execute(f"INSERT INTO {table} DEFAULT VALUES ON CONFLICT DO NOTHING")
         con.execute("COMMIT")
 
-    def _schema(self, con: Connection) -> int:
-        """The version of the schema, 0 for none. Raises StoreTooNew."""
+    def _has_schema(self, con: Connection) -> bool:
+        """Raises StoreOfAnotherVersion."""
         if con.execute("SELECT to_regclass('limpet_rows.schema_version')").fetchone() == (None,):
-            return 0
+            return False
         ((version,),) = con.execute("SELECT max(version) FROM limpet_rows.schema_version").fetchall()
-        if version > LATEST_SCHEMA:
-            raise StoreTooNew(
-                f"{self.path} was written by a newer limpet (schema {version}; this one knows {LATEST_SCHEMA})",
-                hint="upgrade: pip install --upgrade limpet",
-            )
-        return int(version)
-
-    def _migrate(self, con: Connection) -> None:
-        """Run what is missing, all in one transaction; another process may have done it while we waited."""
-        con.patient = True
-        with con.transaction():
-            con.execute(f"SELECT pg_advisory_xact_lock({_MIGRATING})")
-            version = self._schema(con)
-            for number, text in migrations(MIGRATIONS):
-                if number > version:
-                    con.execute(text)
-                    con.execute(f"INSERT INTO limpet_rows.schema_version (version) VALUES ({number})")
+        if version != SCHEMA:
+            raise StoreOfAnotherVersion(self.path, version, SCHEMA)
+        return True
 
 
 def _last(found: psycopg.Cursor[Any]) -> tuple[int, int | None]:

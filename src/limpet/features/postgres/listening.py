@@ -11,7 +11,6 @@ from collections.abc import Callable
 import psycopg
 
 from ...model.errors import StoreError
-from ...model.forks import renew_in_child
 from .pool import Connection, Pool
 
 # How often is looked whether anyone still waits; the pause after a connection was lost.
@@ -30,11 +29,6 @@ class Listener:
     def __init__(self, pool: Pool, tenant: str) -> None:
         self._pool, self._tenant = pool, tenant
         self._closed = threading.Event()
-        self.renew()
-        renew_in_child(self)
-
-    def renew(self) -> None:
-        """A child has not the thread, and nobody who waits."""
         self._calls: list[Callable[[], None]] = []
         self._lock = threading.Lock()
         self._runs = False

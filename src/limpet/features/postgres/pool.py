@@ -7,7 +7,6 @@ a process that had one; a server that says nothing is given up when the caller's
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 import threading
 import time
@@ -21,7 +20,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 
 from ...model.errors import StoreBusy, StoreError
-from ...model.forks import ForkedLock, renew_in_child
+from ...model.forks import refuse_child
 from .connection import Place, configure, unreachable
 from .prepared import Prepared
 
@@ -100,10 +99,10 @@ def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any
         return last.value
 
 
-# Connections that nobody uses, by process and URL, with the pools that share them: those of a process that has
-# hundreds of tenants open are few, since a transaction says itself whose it is. A forked process takes none of them.
-_SHARED: dict[tuple[int, str], tuple[list[tuple[float, Connection]], weakref.WeakSet[Pool]]] = {}
-_SHARING = ForkedLock()
+# Connections that nobody uses, by URL, with the pools that share them: those of a process that has
+# hundreds of tenants open are few, since a transaction says itself whose it is.
+_SHARED: dict[str, tuple[list[tuple[float, Connection]], weakref.WeakSet[Pool]]] = {}
+_SHARING = threading.Lock()
 
 
 class Pool:
@@ -112,11 +111,7 @@ class Pool:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._closed = False
-        self.renew()
-        renew_in_child(self)
-
-    def renew(self) -> None:
-        self._key = os.getpid(), self._place.conninfo
+        self._key = place.conninfo
         # Lent to one thread at a time, and made when there is none: whoever connects is told what is wrong.
         with _SHARING:
             self._idle, users = _SHARED.setdefault(self._key, ([], weakref.WeakSet()))
@@ -145,6 +140,7 @@ class Pool:
     def lent(self, deadline: float | None = None) -> Iterator[Connection]:
         """A connection outside of a transaction. `deadline`, on the monotonic clock: of whoever waits for what it
         gives."""
+        refuse_child()
         left = SILENT_SECONDS if deadline is None else max(0.0, deadline - time.monotonic()) + BEYOND_SECONDS
         if not self._places.acquire(timeout=left):
             raise StoreBusy(f"all {MOST_CONNECTIONS} connections to {self._place.shown} are in use", hint="try again")

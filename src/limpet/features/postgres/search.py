@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from ...model.dataclass import replace
-from ...model.forks import renew_in_child
 from ...store import lexical
 from ...store.arrays.feed_records import IndexedText, WordLists
 from ...store.arrays.postings import Postings
@@ -119,10 +118,6 @@ class PostgresSearch(Search):
     def __init__(self, store: Store) -> None:
         super().__init__(store)
         self.tokenizer = PostgresTokenizer()
-        self.renew()
-        renew_in_child(self)
-
-    def renew(self) -> None:
         self._lock = threading.Lock()
         self._held: tuple[int, Postings] | None = None
 

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 
 from ...model.errors import StoreError
-from ...model.forks import renew_in_child
 from ..heap import give_back
 
 TYPE_CHECKING = False
@@ -29,11 +28,6 @@ class FollowingArrays:
         self._made: tuple[ChangeFeed, Columns] | None = None
         self._ahead: threading.Thread | None = None
         self._asked = False
-        renew_in_child(self)
-
-    def renew(self) -> None:
-        """A child has not the thread, and another connection."""
-        self._made, self._ahead = None, None
 
     def close(self) -> None:
         """Let go of what follows the store."""

@@ -155,19 +155,3 @@ def sign(key: bytes, place: int, link: bytes) -> bytes:
     from hmac import digest
 
     return digest(key, b"limpet chain %d:%b" % (place, link), "sha256")
-
-
-def chain_all(con: Connection) -> None:
-    """Give the events of an older store their places, in the order of the ledger."""
-    chain, after = Chain(con, None), 0
-    while part := con.execute(
-        f"SELECT v.seq, {SAID} FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.seq > ? ORDER BY v.seq LIMIT ?",
-        (after, PAGE_EVENTS),
-    ).fetchall():
-        con.executemany(
-            "UPDATE event SET place = ?, salt = ?, link = ? WHERE seq = ?",
-            [(*chain._append(said), seq) for seq, *said in part],
-        )
-        after = part[-1][0]
-        chain.reordered()  # numbers may be missing from the first event on
-    chain.note_order()

@@ -88,7 +88,7 @@ class _Found:
         if len(found) <= MOST:
             yield from self._after_the_end()
         for (id,) in self._con.execute("SELECT id FROM event WHERE place IS NULL ORDER BY seq"):
-            yield Problem("chain", f"event {_id(id)} is not in the chain: another program or an older limpet wrote it")
+            yield Problem("chain", f"event {_id(id)} is not in the chain: another program wrote it")
         for (id,) in self._con.execute(_KINDS) if self._read is None else ():
             yield Problem("chain", f"event {_id(id)} was changed: a value of another type")
         if ordered and leaf != order_of(self._con, ordered):

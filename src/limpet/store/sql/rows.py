@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ...model.events import Event
 from ...model.ids import format_id
-from ...model.memory import TRUST, Memory
+from ...model.memory import Memory
 from ...model.state import MemoryState
 from ...model.unfrozen import unfrozen
 
@@ -37,11 +37,6 @@ def topics_of(listed: str | None) -> tuple[str, ...]:
     return tuple(json.loads(listed)) if listed else ()
 
 
-def _trust(said: str) -> str:
-    """Stores of the first commits took any text from an import; what is no origin is believed least."""
-    return said if said in TRUST else "import"
-
-
 def warnings(found: Iterable[Sequence[Any]]) -> list[tuple[str, bytes, bytes]]:
     return sorted((what, one, other) for what, one, other in found)
 
@@ -57,7 +52,7 @@ def memory(row: tuple[Any, ...]) -> Memory:
     one.metadata = json.loads(row[7]) if row[7] else {}
     one.state = row[8]
     one.origin = row[9]
-    one.trust = _trust(row[28])
+    one.trust = row[28]
     one.source = row[10]
     one.session = row[11]
     one.speaker = row[12]
@@ -98,7 +93,7 @@ def state(row: tuple[Any, ...]) -> MemoryState:
         metadata=json.loads(row[7]) if row[7] else {},
         state=row[8],
         origin=row[9],
-        trust=_trust(row[28]),
+        trust=row[28],
         source=row[10],
         session=row[11],
         speaker=row[12],

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...model.dataclass import replace
 from ...model.events import Event
 from ...model.merge_order import Conflict, SequencedEvent, in_merge_order, variant
-from ...model.state import SESSION_EVENTS, is_scrubbed, scrub
+from ...model.state import SESSION_EVENTS, scrub
 from ..records import IN_PART, Merged, Proposal, SegmentRow
 from . import rows
 from .filters import scope_token
@@ -227,8 +227,6 @@ class Sync(Projection):
         """Put an event into the ledger, at its end, or note that it comes earlier than was known."""
         event = one.event
         known = self._event(event.id)
-        if known is not None and is_scrubbed(event) and is_scrubbed(known) and scrub(event).data == scrub(known).data:
-            known = event  # what older versions have left of a purged one
         if known is not None and _payload(known) != _payload(event):
             # Two events of one id: a file imported on two devices. Which of them keeps it, all devices decide alike.
             if _claim(known) < _claim(event):

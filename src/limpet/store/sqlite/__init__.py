@@ -1,7 +1,7 @@
 """The default store: one SQLite file, through APSW.
 
 `store.py` names the repositories, a file each; `database.py` lends them connections and transactions, which
-`connection.py` opens and guards; `projection.py` makes rows of events. SQL is in `queries.sql` and `migrations/`.
+`connection.py` opens and guards; `projection.py` makes rows of events. SQL is in `queries.sql` and `schema.sql`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Opening and guarding the file: pragmas, waiting for locks, migrations, and driver errors turned into ours."""
+"""Opening and guarding the file: pragmas, waiting for locks, the schema, and driver errors turned into ours."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ from ...model.errors import (
     StoreDamaged,
     StoreError,
     StoreMissing,
+    StoreOfAnotherVersion,
     StoreReadOnly,
-    StoreTooNew,
 )
-from ...model.forks import OPENING
-from ..sql.statements import latest, migrations
+from ...model.forks import note_use, refuse_child
 
 APPLICATION_ID = 0x6C696D70  # "limp", in the file's header
 HEAD_BYTES = 24
@@ -41,27 +40,27 @@ NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "9p", "fuse.sshfs", "fuse.rclone", "fuse.s3fs",
      "ceph", "glusterfs", "fuse.glusterfs", "lustre", "davfs", "fuse.davfs"}
 )  # fmt: skip
-CHAINED = 8  # the schema from which on events are chained
-MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
-LATEST_SCHEMA = latest(MIGRATIONS)
+SCHEMA = 9  # the number of schema.sql, in the file's header
 
 
 def open_connection(
     path: str, *, read_only: bool, durable: bool, create: bool = True, mapped: bool = True
 ) -> apsw.Connection:
-    """Open, check and migrate a store file. `:memory:` is a store that ends with its process.
+    """Open and check a store file, or make one. `:memory:` is a store that ends with its process.
 
     `mapped`: reads come out of the mapped file, which is resident memory of this process, for each connection anew.
 
     `durable`: fsync at every commit (synchronous=FULL) or only at checkpoints (NORMAL: a power loss may take the last
     writes, a killed process may not). Without `create` no file and no folder is made. Raises StoreError and its kind.
     """
-    with OPENING, translated(path):
+    refuse_child()
+    with translated(path):
         if path != ":memory:":
             check_place(path, read_only=read_only or not create)
             if not read_only:
                 _make_private(path)
         connection = _connect(path, read_only=read_only)
+        note_use(connection)
         try:
             connection.set_busy_handler(busy_handler())
             # Plans do not depend on what is bound: else SQLite, built with STAT4, makes many of them anew at every use.
@@ -321,25 +320,16 @@ def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) ->
         "SELECT (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM pragma_application_id),"
         " (SELECT count(*) FROM sqlite_schema)"
     ).get
-    if version > LATEST_SCHEMA:
-        raise StoreTooNew(
-            f"{path} was written by a newer limpet (schema {version}; this one knows {LATEST_SCHEMA})",
-            hint="upgrade: pip install --upgrade limpet",
-        )
     if tables and application != APPLICATION_ID:
         raise StoreDamaged(f"{path} is an SQLite file of another program", hint="it was left untouched")
-    if version == LATEST_SCHEMA:
+    if version == SCHEMA:
         return
+    if version:
+        raise StoreOfAnotherVersion(path, version, SCHEMA)
     if read_only:
-        if version == 0:
-            raise StoreDamaged(f"{path} is not a limpet store")
-        # What later schemas add is empty, nobody could write it; and it can be read without their indexes.
-        for number, text in migrations(MIGRATIONS):
-            if number > version and "CREATE TABLE" in text and "ALTER TABLE" not in text:
-                connection.execute(text.replace("CREATE TABLE", "CREATE TEMP TABLE")).fetchall()
-        return
+        raise StoreDamaged(f"{path} is not a limpet store")
     _use_log(connection)
-    _migrate(connection)
+    _make(connection)
 
 
 def _use_log(connection: apsw.Connection) -> None:
@@ -354,25 +344,16 @@ def _use_log(connection: apsw.Connection) -> None:
                 raise
 
 
-def _migrate(connection: apsw.Connection) -> None:
-    """Run what is missing, all in one transaction; another process may have done it while we waited."""
+def _make(connection: apsw.Connection) -> None:
+    """Make the tables, in one transaction; another process may have done it while we waited."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = _user_version(connection)
-        for number, text in migrations(MIGRATIONS):
-            if number > version:
-                connection.execute(text)
-                if number == CHAINED and connection.execute("SELECT 1 FROM event LIMIT 1").get:
-                    from ..sql.chain import chain_all
-
-                    chain_all(connection)
-        connection.execute(f"PRAGMA user_version={LATEST_SCHEMA}; PRAGMA application_id={APPLICATION_ID}")
+        if not connection.execute("PRAGMA user_version").get:
+            with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
+                connection.execute(file.read())
+            connection.execute(f"PRAGMA user_version={SCHEMA}; PRAGMA application_id={APPLICATION_ID}")
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-
-
-def _user_version(connection: apsw.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").get)

@@ -1,7 +1,6 @@
 """One SQLite file as repositories use it: a connection that writes, one that reads, each behind its lock.
 
-What a thread reads inside its own write transaction is read from that transaction. A forked process has connections
-of its own: what SQLite knows of locks is a process's, and the child of a fork has none.
+What a thread reads inside its own write transaction is read from that transaction.
 """
 
 from __future__ import annotations
@@ -12,12 +11,11 @@ import threading
 import time
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 
 import apsw
 
 from ...model.errors import LimpetError, StoreError, StoreReadOnly
-from ...model.forks import OPENING, abandon, hold_at_fork
+from ...model.forks import is_child, refuse_child
 from ..sql import database
 from .connection import DRIVER_ERRORS, busy_handler, connect, how_to_write, open_connection, translated, translation
 from .index import SqliteIndex
@@ -47,8 +45,6 @@ class Database(database.Database):
         self._write_lock = threading.RLock()
         self._read_lock = threading.RLock()
         self._fold_lock = threading.RLock()
-        self._held: list[Any] = []  # locks that a fork has taken
-        self._unusable: str | None = None  # why it cannot be used here
         self._writer: apsw.Connection | None = None
         self._reader: apsw.Connection | None = None
         self._writes_in: int | None = None  # the thread that is inside a write transaction
@@ -57,10 +53,7 @@ class Database(database.Database):
         self._folding: threading.Thread | None = None
         self._folded = 0  # pages of the log, when that began
         self._file: tuple[int, int] | None = None  # which file the path led to
-        # A fork that waits for what is opened finds it among the stores then.
-        with OPENING:
-            self._open_first(create=create)
-            hold_at_fork(self)
+        self._open_first(create=create)
 
     def _open_first(self, *, create: bool) -> None:
         """The connection that is surely needed checks the file: a store that cannot work fails here."""
@@ -77,37 +70,9 @@ class Database(database.Database):
                 self._read_lock = self._write_lock
                 writer.set_wal_hook(None)
 
-    def hold(self, until: float) -> None:
-        for lock in (self._write_lock, self._read_lock, self._fold_lock):
-            if not lock.acquire(timeout=max(0.0, until - time.monotonic())):
-                break
-            self._held.append(lock)
-
-    def let_go(self) -> None:
-        while self._held:
-            self._held.pop().release()
-
-    def renew(self) -> None:
-        cons = {id(con): con for con in (self._writer, self._reader) if con is not None}.values()
-        free = OPENING.is_free and len(self._held) == 3 and not any(con.in_transaction for con in cons)
-        self._held.clear()
-        is_one = self._read_lock is self._write_lock
-        self._write_lock, self._fold_lock = threading.RLock(), threading.RLock()
-        self._read_lock = self._write_lock if is_one else threading.RLock()
-        self._folding, self._folded, self._cached = None, 0, (-1, {})
-        self._writes_in = self._snapshot = None
-        if not free:
-            self._unusable = f"{self.path} was in use as this process was forked"
-        if self.path == ":memory:" and free:
-            return  # the child has a copy of all of it
-        for con in cons:
-            # Not by a finaliser, and not here: a child that uses no store has nothing to do with SQLite.
-            abandon(con)
-            if free:
-                OPENING.late(partial(_close_inherited, con))
-        self._writer = self._reader = None
-
     def close(self) -> None:
+        if is_child():
+            return
         with self._write_lock, self._read_lock:
             self._closed = True
             if self._folding is not None:
@@ -158,6 +123,7 @@ class Database(database.Database):
             assert self._writer is not None
             yield self._writer
             return
+        refuse_child()
         with self._write_lock, translated(self.path):
             self._check_open()
             self._begin()
@@ -167,10 +133,10 @@ class Database(database.Database):
             self._writes_in = threading.get_ident()
             try:
                 yield con
-                self._check_open()  # in a child that was forked meanwhile it is the parent's
+                refuse_child()  # one that was forked meanwhile
                 con.execute("COMMIT")
             except BaseException:
-                if self._unusable is None and con.in_transaction:
+                if not is_child() and con.in_transaction:
                     con.execute("ROLLBACK")
                 raise
             finally:
@@ -181,6 +147,7 @@ class Database(database.Database):
         """The connection that writes, outside any transaction: for statements that cannot be in one."""
         if self.read_only:
             raise StoreReadOnly(f"{self.path} is open read-only", hint=how_to_write(self.path))
+        refuse_child()
         with self._write_lock, translated(self.path):
             self._check_open()
             self._begin()
@@ -283,8 +250,6 @@ class Database(database.Database):
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError(f"{self.path} was closed", hint="open it again")
-        if self._unusable is not None:
-            raise StoreError(self._unusable, hint="open it in the child, or fork before a store is used")
 
 
 class Reading:
@@ -296,6 +261,7 @@ class Reading:
         self._database = database
 
     def __enter__(self) -> apsw.Connection:
+        refuse_child()
         database = self._database
         if database._writes_in == threading.get_ident():
             self._locked = False
@@ -318,13 +284,6 @@ class Reading:
             self._database._read_lock.release()
         if isinstance(error, DRIVER_ERRORS):
             raise translation(error, self._database.path) from error
-
-
-def _close_inherited(con: apsw.Connection) -> None:
-    """Before a child opens one: SQLite would take its locks for this process's. That alone: no file is written."""
-    with contextlib.suppress(apsw.Error):
-        con.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        con.close()
 
 
 def _file_at(path: str) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ import apsw
 from ...model.errors import BadInput, StoreDamaged
 from ..records import BEYOND_REBUILD, Problem, is_beyond_rebuild
 from ..sql.maintenance import SIGNATURE, Maintenance, check_rows
-from .connection import CHAINED, connect, is_encrypted, open_connection
+from .connection import connect, is_encrypted, open_connection
 from .database import Database
 
 
@@ -104,27 +104,22 @@ def _verify_pages(con: apsw.Connection) -> list[Problem]:
 
 
 def _verify_ledger(con: apsw.Connection, key: bytes | None = None) -> list[Problem]:
-    problems = []
-    if con.execute("PRAGMA user_version").get >= CHAINED:  # an older one that is only read has none
-        from ..sql.chain_check import verify_chain
+    from ..sql.chain_check import verify_chain
 
-        problems = verify_chain(con, key)
-    return problems + [
+    return verify_chain(con, key) + [
         Problem(check="ledger", message=f"event {row[0]} holds unreadable data")
         for row in con.execute("SELECT seq FROM event WHERE data IS NOT NULL AND NOT json_valid(data) LIMIT 20")
     ]
 
 
-def first_problem(path: str, *, migrate: bool = False) -> str | None:
+def first_problem(path: str) -> str | None:
     """What is wrong with a copy that stands for a store or is to become one; None if it is sound, or a rebuild makes
     it so: what follows from the ledger is not looked at."""
     try:
-        con = open_connection(path, read_only=not migrate, durable=True, create=False)
+        con = open_connection(path, read_only=True, durable=True, create=False)
         try:
             found = _verify_pages(con) + check_rows(con, BEYOND_REBUILD) + _verify_ledger(con)
             problems = [one for one in found if is_beyond_rebuild(one)]
-            if migrate:
-                con.execute("PRAGMA journal_mode=DELETE").fetchall()
         finally:
             con.close()
     except (apsw.NotADBError, apsw.CorruptError) as error:

@@ -85,7 +85,7 @@ def copy_pages(source: apsw.Connection, target: apsw.Connection, progress: Progr
 
 
 def _take_over(source: str, file: IO[bytes], *, store: str) -> None:
-    """A copy of what is to be put back, migrated and checked: nothing that is there is touched before.
+    """A copy of what is to be put back, checked: nothing that is there is touched before.
 
     What is wrong is said of `source`: who reads it of the live store throws the good one away.
     """
@@ -101,7 +101,7 @@ def _take_over(source: str, file: IO[bytes], *, store: str) -> None:
                 copy.close()
         finally:
             given.close()
-        wrong = first_problem(file.name, migrate=True)
+        wrong = first_problem(file.name)
     except (apsw.NotADBError, apsw.CorruptError) as error:
         wrong = str(error)
     except StoreDamaged as error:

@@ -102,10 +102,10 @@ CREATE TABLE embedder (
 );
 CREATE TABLE slot (
   tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), embedder bigint NOT NULL, chunk bigint NOT NULL,
-  slot integer NOT NULL, body bigint NOT NULL, scope integer NOT NULL, code bytea NOT NULL, scale bytea NOT NULL,
+  slot integer NOT NULL, body bigint NOT NULL, part smallint NOT NULL DEFAULT 0, scope integer NOT NULL, code bytea NOT NULL, scale bytea NOT NULL,
   exact bytea NOT NULL, PRIMARY KEY (tenant, embedder, chunk, slot)
 );
-CREATE UNIQUE INDEX slot_body ON slot (tenant, embedder, body) WHERE body > 0;
+CREATE UNIQUE INDEX slot_body ON slot (tenant, embedder, body, part) WHERE body > 0;
 CREATE INDEX slot_of_body ON slot (tenant, body) WHERE body > 0;
 CREATE TABLE chunk (
   tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), num bigint NOT NULL, embedder bigint NOT NULL,

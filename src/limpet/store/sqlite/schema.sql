@@ -1,4 +1,4 @@
--- The first schema. Times are int64 microseconds UTC; ids are 16-byte UUIDs; names are interned once.
+-- The schema. Times are int64 microseconds UTC; ids are 16-byte UUIDs; names are interned once.
 
 CREATE TABLE scope (num INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 
@@ -20,7 +20,9 @@ CREATE TABLE body (
   grams TEXT     -- pairs of characters of what is written without spaces (Chinese, Japanese, Korean, Thai)
 );
 
--- The ledger: immutable. `operation` is NULL for the first event of an operation (it is its own).
+-- The ledger: immutable. `operation` is NULL for the first event of an operation (it is its own). `place`: when this
+-- store appended it; `salt`: makes the hash of a short text one that cannot be guessed; `link`: the hash of the event and
+-- of the link before it (chain.py).
 CREATE TABLE event (
   seq INTEGER PRIMARY KEY,
   id BLOB NOT NULL,
@@ -30,12 +32,22 @@ CREATE TABLE event (
   operation BLOB,
   origin TEXT NOT NULL,
   body INTEGER,
-  data TEXT
+  data TEXT,
+  place INTEGER,
+  salt BLOB,
+  link BLOB
 );
 CREATE UNIQUE INDEX event_id ON event (id);
 -- The event that makes a memory mostly has the memory's own id; only the others need a second index.
 CREATE INDEX event_memory ON event (memory, seq) WHERE memory <> id;
 CREATE INDEX event_operation ON event (operation) WHERE operation IS NOT NULL;
+
+-- Places that no event has: of one that was erased, taken out or named anew, `leaf` is its hash, its salt is gone; with
+-- no `event`, it is the hash of the order in which all events stood then.
+CREATE TABLE chain (place INTEGER PRIMARY KEY, event BLOB, leaf BLOB NOT NULL, link BLOB NOT NULL);
+-- The last place and its link, and up to which place there is a signature.
+CREATE TABLE chain_end (place INTEGER NOT NULL, link BLOB NOT NULL, signed INTEGER, signature BLOB);
+INSERT INTO chain_end VALUES (0, zeroblob(32), NULL, NULL);
 
 -- Beliefs: one row a version, at most one current (retired_at IS NULL) for a memory. Projection of the ledger.
 -- An index costs every write a page of the log, so what is usual (first version, own text, never changed) is in none that
@@ -79,6 +91,13 @@ CREATE INDEX memory_session ON memory (session, position) WHERE session IS NOT N
 CREATE INDEX memory_key ON memory (scope, key) WHERE key IS NOT NULL;
 CREATE INDEX memory_replaced ON memory (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memory_fingerprint ON memory (fingerprint) WHERE retired_at IS NULL AND state = 'active';
+-- Memories by the last bytes of their ids (model/ids.py), which are random and so in no order of time.
+CREATE INDEX memory_short ON memory (substr(id, 12)) WHERE retired_at IS NULL;
+-- Pinned memories, keyed facts, preferences and goals: each in one group, the most important and newest at its end.
+-- `valid_to` is there so that the ended values of a busy key are passed over without reading their rows.
+CREATE INDEX memory_standing ON memory (
+  scope, (CASE WHEN pinned THEN 'pinned' WHEN key IS NOT NULL THEN 'keyed' ELSE kind END), importance, created_at, valid_to
+) WHERE retired_at IS NULL AND state = 'active' AND (pinned OR key IS NOT NULL OR kind IN ('preference', 'goal'));
 
 CREATE TABLE edge (
   num INTEGER PRIMARY KEY,
@@ -123,15 +142,16 @@ CREATE TRIGGER body_updated AFTER UPDATE ON body BEGIN
   VALUES (new.num, new.content, new.topics, new.labels, new.dates, new.scope, new.grams);
 END;
 
--- Vectors: one float16 row a body for exact scores, and chunks of 1,024 int8 codes for scanning.
+-- Vectors: one float16 row a part of a text for exact scores, and chunks of 1,024 int8 codes for scanning. A text has one
+-- part, 0.
 CREATE TABLE embedder (
   num INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
   dimensions INTEGER NOT NULL, state TEXT NOT NULL,
   unrelated REAL, related REAL, apart REAL
 );
 CREATE TABLE vector (
-  embedder INTEGER NOT NULL, body INTEGER NOT NULL, chunk INTEGER NOT NULL, slot INTEGER NOT NULL,
-  exact BLOB NOT NULL, PRIMARY KEY (embedder, body)
+  embedder INTEGER NOT NULL, body INTEGER NOT NULL, part INTEGER NOT NULL DEFAULT 0,
+  chunk INTEGER NOT NULL, slot INTEGER NOT NULL, exact BLOB NOT NULL, PRIMARY KEY (embedder, body, part)
 ) WITHOUT ROWID;
 CREATE TABLE chunk (
   num INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, version INTEGER NOT NULL, used INTEGER NOT NULL,
@@ -164,12 +184,6 @@ CREATE TABLE review (
   UNIQUE (memory, other, kind)
 ) WITHOUT ROWID;
 CREATE INDEX review_waiting ON review (scope, created_at) WHERE verdict IS NULL;
-
--- Pinned memories, keyed facts, preferences and goals: each in one group, the most important and newest at its end.
--- `valid_to` is there so that the ended values of a busy key are passed over without reading their rows.
-CREATE INDEX memory_standing ON memory (
-  scope, (CASE WHEN pinned THEN 'pinned' WHEN key IS NOT NULL THEN 'keyed' ELSE kind END), importance, created_at, valid_to
-) WHERE retired_at IS NULL AND state = 'active' AND (pinned OR key IS NOT NULL OR kind IN ('preference', 'goal'));
 CREATE INDEX review_memory ON review (memory) WHERE verdict IS NULL;
 CREATE INDEX review_other ON review (other) WHERE verdict IS NULL;
 
@@ -198,6 +212,10 @@ CREATE TABLE surfaced (
   used INTEGER             -- NULL: the turn has not ended; 1 or 0: it showed up in the work or not; -1: cannot be told
 );
 CREATE INDEX surfaced_waiting ON surfaced (scope, session) WHERE used IS NULL;
+-- Whether a session has been shown a memory: asked for each that a hook is about to show.
+CREATE INDEX surfaced_session ON surfaced (session, memory);
+-- Sessions whose context was compacted: of what was put before them, rows of `surfaced` up to `through` are gone from it.
+CREATE TABLE compacted (session TEXT PRIMARY KEY, through INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TRIGGER surfaced_ring AFTER INSERT ON surfaced BEGIN
   DELETE FROM surfaced WHERE num <= new.num - 50000;
 END;
@@ -222,3 +240,19 @@ CREATE INDEX synced_segment ON synced (segment);
 -- Events up to this place in the ledger have their order.
 CREATE TABLE sealed (through INTEGER NOT NULL);
 INSERT INTO sealed VALUES (0);
+-- Devices that may also speak of what others said; an empty id: every device.
+CREATE TABLE trusted (device BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+
+-- What tells one repository from another (a remote, a first commit, a folder) and the scope that it was given at a time.
+-- Not ledger: a checkout of another machine finds its scope by the remote it has.
+CREATE TABLE checkout (identity TEXT PRIMARY KEY, scope TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX checkout_scope ON checkout (scope);
+-- Scopes that were moved as a whole: projection of the ledger. What had the old name has the new one from then on.
+CREATE TABLE renamed (event BLOB PRIMARY KEY, at INTEGER NOT NULL, was TEXT NOT NULL, scope TEXT NOT NULL) WITHOUT ROWID;
+-- Scopes that a memory was ever moved out of: as known earlier, texts are found in them that the index has elsewhere.
+CREATE TABLE scope_left (scope INTEGER PRIMARY KEY);
+
+-- Copies that were written of what is stored: exports, backups, folders of segments. Not ledger.
+CREATE TABLE copy (path TEXT PRIMARY KEY, kind TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+-- Backups that are made when they are due: where, how often (microseconds), how many stay. One row, or none.
+CREATE TABLE backup_plan (folder TEXT NOT NULL, every INTEGER NOT NULL, keep INTEGER NOT NULL, done_at INTEGER NOT NULL);
