@@ -84,9 +84,9 @@ __all__ = [
     "Proposal", "PurgeReport", "Recall", "RecalledSession", "Receipt", "Reranker", "Retention",
     "ReviewItem", "Revision", "Scan", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing",
-    "StoreOfAnotherVersion", "StoreReadOnly", "StoreStats", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic",
-    "Trace", "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "change_key", "copy_store",
-    "open", "restore_backup",
+    "StoreOfAnotherVersion", "StoreReadOnly", "StoreStats", "Subgraph", "Support", "Swept", "SystemClock", "Thread",
+    "Timeline", "Topic", "Trace", "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields",
+    "__version__", "change_key", "copy_store", "open", "restore_backup",
 ]  # fmt: skip
 
 # Where a public name lives.
