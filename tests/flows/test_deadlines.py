@@ -19,7 +19,7 @@ from tests.flows.test_work import WordEmbedder
 COLD = """
 import sys, limpet
 with limpet.open(sys.argv[1], scope="global") as memory:
-    found = memory.recall("customer pallet", deadline_ms=1_000)
+    found = memory.recall("customer pallet", deadline_ms=400)
     print(len(found.items), *found.missing, "numpy" in sys.modules)
 """
 

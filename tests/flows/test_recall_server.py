@@ -426,9 +426,9 @@ def test_the_first_event_of_a_hook_has_a_running_server_load_its_models(path, ev
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             until(lambda: place(str(path)).exists())
-            assert "onnxruntime" not in mapped(process.pid), "light until it is asked"
+            assert "numpy" not in mapped(process.pid), "light until it is asked"
             hook(event, "first")
-            until(lambda: "onnxruntime" in mapped(process.pid))
+            until(lambda: "numpy" in mapped(process.pid))
             for at in range(60):
                 if "RFC 7807" in hook("UserPromptSubmit", f"s{at}"):
                     break
