@@ -115,7 +115,7 @@ def test_the_command_line_says_that_the_disk_is_full(path, limit, as_json):
     else:
         assert WORDS[limit] in done.stderr
         assert len(done.stderr.splitlines()) <= 3
-    found = python(limit, CLI, "--store", path, "--scope", "global", "count", "--json")
+    found = python(limit, CLI, "--store", path, "--scope", "global", "list", "--count", "--json")
     assert json.loads(found.stdout) == {"count": len(filled.stdout.split())}, "a full disk can be read"
     acknowledged_are_there(path, filled.stdout)
 
@@ -233,7 +233,7 @@ def test_a_disk_that_is_mounted_read_only_is_said_and_what_to_do(disk, tmp_path)
         store memory.db remember "Deploys need the VPN" 2>&1 && mount -o remount,ro . || exit 77
         cd /
         for words in "memory.db" "new.db" "folder/new.db"; do store "$2/$words" remember "One more" 2>&1; echo "code $?"; done
-        store "$2/memory.db" backup "$3" && store "$3" remember "One more" && store "$3" count
+        store "$2/memory.db" backup "$3" && store "$3" remember "One more" && store "$3" list --count
     """
     told = disk(script, tmp_path / "disk", tmp_path / "copy.db").stdout
 

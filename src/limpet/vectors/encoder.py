@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os.path
+import os
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -31,6 +31,10 @@ MASKED = -10_000.0  # added to the attention that padding gets, as onnxruntime d
 # A process that reads this many times stays, so a session is opened beside it; and more texts at once wait for it.
 READS_BEFORE_SESSION, TEXTS_BY_NUMPY = 4, 8
 _DTYPES = {"F32": "float32", "I8": "int8"}
+# Held while NumPy multiplies: OpenBLAS waits for its threads before a fork, for ever where one of them is at work.
+_AT_WORK = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_AT_WORK.acquire, after_in_parent=_AT_WORK.release, after_in_child=_AT_WORK.release)
 
 
 class Encoder:
@@ -69,7 +73,8 @@ class Encoder:
             elif self._reads == READS_BEFORE_SESSION:
                 threading.Thread(target=self._open_beside, name="limpet-session").start()
         if self._session is None:
-            return _by_numpy(tensors, feed)
+            with _AT_WORK:
+                return _by_numpy(tensors, feed)
         output: np.ndarray = self._session.run(None, feed)[0]
         return output
 
