@@ -86,8 +86,8 @@ def asked_of(data: str, group: str, found: Candidates, evidence: Sequence[bool],
     return Asked(
         data=data,
         group=group,
-        signals=np.array([found.features.get(one.name, nothing) for one in FEATURES], dtype=np.float32).T,
+        signals=np.array([found.features.get(name, nothing) for name in FEATURES], dtype=np.float32).T,
         evidence=np.array(evidence, dtype=bool),
         wanted=wanted,
-        spoken=np.array([found.spoken(i) for i in range(len(evidence))], dtype=bool),
+        spoken=np.array([bool(speaker) for speaker in found.table.speakers], dtype=bool),
     )

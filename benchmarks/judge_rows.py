@@ -22,8 +22,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from limpet.recall.answer import rank
-from limpet.recall.judged import passages
+from limpet.recall.score import by_signals, passages
 from limpet.settings import DEFAULT_EMBEDDER
 from limpet.text.parts import nearest, parts
 from training.data import dialogues, held_back
@@ -59,15 +58,15 @@ FIRST = 4
 
 
 def row(memory: Any, found: Any, plan: Any, right: list[bool]) -> dict[str, Any]:
-    order, scores = rank(found, plan)
-    best = list(order[:DEPTH])
+    ranking = by_signals(found, plan.now)
+    best = ranking.order[:DEPTH]
     store = memory._context.store
     memories = store.memories.by_rows([found.table.rows[i] for i in best])
     return {
         "question": plan.query,
         "texts": passages(plan.query, memories),
         "right": [right[i] for i in best],
-        "scores": [round(float(scores[i]), 4) for i in best],
+        "scores": [round(ranking.scores[i], 4) for i in best],
     }
 
 

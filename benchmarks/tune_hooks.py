@@ -19,7 +19,7 @@ import numpy as np
 
 import limpet
 from limpet.agents.hooks import fit
-from limpet.agents.hooks.injected import ASKED, reader, signals, told_by
+from limpet.agents.hooks.injected import ASKED, signals, told_by
 from limpet.model.clock import FixedClock
 from training.data import held_back
 
@@ -110,15 +110,13 @@ def asked_of(
                 strange = another["questions"]
                 messages += [(one["q"], []) for one in draw.sample(strange, min(FOREIGN, len(strange)))]
             for message, answers in messages:
-                found = memory.recall(
-                    message, k=ASKED, trace=True, rerank=reader() if judge else None, lexical_only=words
-                )
+                found = memory.recall(message, k=ASKED, trace=True, thorough=judge, lexical_only=words)
                 wanted = [places[one.id] in {(store["id"], place) for place in answers} for one in found.items]
                 yield Asked(known_of(found, message, words=words), wanted, bool(answers))
 
 
 def known_of(found: Any, message: str, *, words: bool) -> list[dict[str, float]]:
-    said, scores = [signals(one.why) for one in found.items], [one.score for one in found.items]
+    said, scores = [signals(one.why) for one in found.items], [one.why.ranked for one in found.items]
     if words:
         near = [one.get("word_vectors", 0.0) for one in said]
         return fit.features_by_words(scores, near, message, list(map(told_by, found.items)))

@@ -17,10 +17,10 @@ import numpy as np
 import limpet
 from limpet.model.clock import FixedClock
 from limpet.model.ids import format_id
-from limpet.recall.answer import rank
 from limpet.recall.candidates import find_candidates
-from limpet.recall.intent import asks_now
 from limpet.recall.newer import LOOKED_AT, features
+from limpet.recall.question import asks_now
+from limpet.recall.score import by_signals
 
 from .collect import plan_for
 from .harness import ROOT
@@ -60,20 +60,19 @@ def _of_store(store: dict[str, Any], embedder: Any, *, changes: bool) -> Iterato
             plan = plan_for(one["q"], (SCOPE,), clock.now(), words=False)
             with inside.store.snapshot():
                 found = find_candidates(inside.store, inside.semantic(), plan)
-                order, scores = rank(found, plan)
-                first = order[:LOOKED_AT]
-                assert found.hits is not None
-                cosines = found.hits.among([found.table.text_ids[i] for i in first])
+                ranking = by_signals(found, plan.now)
+                first = ranking.order[:LOOKED_AT]
+                cosines = found.among(first)
             best = one.get("best", one["answers"][0])
             shown = [places[format_id(found.table.ids[i])] for i in first]
-            times = [int(found.table.valid_from[i]) for i in first]
+            times = [found.table.valid_from[i] for i in first]
             pairs = [
                 (a, b)
                 for b in range(1, len(first))
                 for a in range(b)
                 if times[b] > times[a] and best in (shown[a], shown[b])
             ]
-            for (_, b), values in features(found, first, scores, pairs, cosines).items():
+            for (_, b), values in features(found, first, ranking.scores, pairs, cosines).items():
                 yield values, shown[b] == best, WEIGHT_OF_CHANGES if changes else 1.0
 
 

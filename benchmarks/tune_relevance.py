@@ -16,12 +16,11 @@ import numpy as np
 
 import limpet
 from limpet.rank import relevance_weights
-from limpet.rank.relevance import JUDGED as ASKED
-from limpet.recall.answer import rank
 from limpet.recall.candidates import Candidates, find_candidates
-from limpet.recall.judged import judged
 from limpet.recall.plan import Plan
+from limpet.recall.relevance import JUDGED as ASKED
 from limpet.recall.relevance import features
+from limpet.recall.score import by_signals, read_by_judge
 from tests.quality.halves import is_held_back
 from tests.quality.test_small_stores import stores
 
@@ -30,8 +29,8 @@ from .collect import gathered, own_asked, plan_for
 from .fitting import RIDGE, logistic
 from .judge_rows import ALONE, NOTES_HELD_BACK, note_stores
 
-# Read by the rules of rank/relevance.py alone: in a store of few it is another thing than where it is fitted.
-ONLY_RULES = frozenset(["cosine_next", "common_only"])
+# Read by the rules of recall/relevance.py alone: in a store of few it is another thing than where it is fitted.
+ONLY_RULES = frozenset(["cosine_next"])
 # Share of the answerable questions that may be withheld, by which the threshold is chosen; and of small stores.
 WITHHELD, WITHHELD_SMALL = 0.05, 0.03
 JUDGED, VECTORS, WORDS = "judged", "vectors", "words"
@@ -46,8 +45,9 @@ SEEN_WEIGHT, NOTES_WEIGHT = 0.5, 1.0
 def seen(memory: Any, found: Candidates, plan: Plan, by: str) -> dict[str, float]:
     """The features of relevance of what was found."""
     store, semantic = memory._context.store, memory._context.semantic() if by == JUDGED else None
-    order, scores = rank(found, plan)
-    return features(store, found, order, scores, plan, judged(store, found, order, plan, semantic))
+    ranking = by_signals(found, plan.now)
+    read_by_judge(store, semantic, found, ranking, plan)
+    return features(store, found, ranking, plan) if ranking.order else {}
 
 
 def own_rows(embedder: Any, by: str) -> list[tuple[dict[str, Any], dict[str, float]]]:

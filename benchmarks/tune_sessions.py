@@ -12,7 +12,7 @@ import numpy as np
 
 import limpet
 from limpet.rank.session_weights import SESSION_WEIGHTS
-from limpet.recall.answer import rank
+from limpet.recall.score import by_signals
 from limpet.recall.sessions import members, values
 
 from . import longmemeval
@@ -32,9 +32,9 @@ def collect(embedder: Any, data: str, haystacks: list[Haystack]) -> list[Asked]:
         if not sessions:
             continue
         store = one.memory._context.store
-        order, scores = rank(one.found, one.plan)
-        several = members(one.found, order)
-        each = values(store, one.found, several, scores, one.plan)
+        ranking = by_signals(one.found, one.plan.now)
+        several = members(one.found, ranking.order)
+        each = values(store, one.found, several, ranking.scores, one.plan)
         first = store.memories.by_rows([one.found.table.rows[places[0]] for places in several])
         asked.append(
             Asked(

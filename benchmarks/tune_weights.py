@@ -17,10 +17,10 @@ from .collect import asked_of, gathered, own_asked
 from .fitting import Asked, fit, held_out, measure
 from .judge_rows import ALONE, NOTES_HELD_BACK, note_stores
 
-NAMES = tuple(one.name for one in FEATURES)
-# Weights that are not learned: `graph` and `recent` speak in too few questions, `word_vectors` only where no vectors
-# take part; docs/log.md.
-CHOSEN = {"graph": 1.0, "recent": 0.5, "word_vectors": 8.0}
+NAMES = tuple(FEATURES)
+# Weights that are not learned: `recent` speaks in too few questions, `word_vectors` only where no vectors take part;
+# docs/log.md.
+CHOSEN = {"recent": 0.5, "word_vectors": 8.0}
 HELD_BACK = "own, held back"
 WITHOUT = np.array([1.0] * len(NAMES) + [0.0])
 

@@ -22,10 +22,10 @@ from types import ModuleType
 import limpet
 from limpet.agents.hooks import fit, fit_weights, gate, injected
 from limpet.cli.verbs import parser_of, table
-from limpet.rank import constants, newer_weights, relevance, relevance_weights
+from limpet.rank import constants, newer_weights, relevance_weights
 from limpet.rank.session_weights import SESSION_WEIGHTS
 from limpet.rank.weights import WEIGHTS
-from limpet.recall import alike, candidates, near_duplicates, newer, prepare
+from limpet.recall import candidates, newer, pack, prepare, relevance, score
 from limpet.settings import ENVIRONMENT
 from limpet.store import lexical
 from limpet.store.sql import tokenizer
@@ -48,15 +48,16 @@ ELSEWHERE = (
     (relevance, "MOST_WORDS NEAR"),
     (newer_weights, "REPLACES_FROM"),
     (newer, "LOOKED_AT NEAR"),
-    (alike, "STAYING WORTH"),
+    (score, "STAYING ALIKE SHARE"),
     (candidates, "COMPARED"),
-    (near_duplicates, "SAME_WORDS_COSINE"),
+    (pack, "SAME_WORDS_COSINE"),
     (prepare, "WORDS_FLOOR NEIGHBOUR_OF_BEST"),
     (gate, "HEAD WORDS"),
     (injected, "MAX_TOKENS MESSAGE_TOKENS ITEM_CHARACTERS ASKED"),
     (fit_weights, "SHOWN_FROM SHARE_OF_BEST"),
     (fit, "LONG_MESSAGE"),
     (attribution, "SHARE"),
+    (keys, "ALIKE"),
 )
 
 HEAD = """\

@@ -21,7 +21,7 @@ from limpet.features.transfer import formats as registry
 from limpet.features.transfer.records import TransferReport
 from limpet.model.clock import parse_time
 from limpet.model.errors import LimpetError
-from limpet.recall.intent import asks_for_several, asks_now, asks_of_agent, asks_past, intent
+from limpet.recall.question import asks_for_several, asks_now, asks_of_agent, asks_past, intent
 from limpet.text import blocks, dates, difference, entities, excerpt, grams, instructions, secrets, statements, turns
 from tests.flows import hook_inputs
 from tests.fuzz_values import PLAIN, damaged, request, sayable, text, value

@@ -47,12 +47,10 @@ if TYPE_CHECKING:
     )
     from .model.memory import Memory
     from .rank.interval import Interval
-    from .rank.trace import SignalTrace, Trace
-    from .recall.answer import Item, Recall
+    from .recall.answer import Item, Recall, SignalTrace, Trace
     from .recall.brief import Brief, BriefItem, Caution, Section
     from .recall.explain import Explanation, LeftOut
     from .recall.facts import Fact
-    from .recall.rerank import Reranker
     from .recall.sessions import RecalledSession, SessionRecall
     from .remember.forget import Forgotten
     from .remember.operations import Effect, Operation
@@ -81,7 +79,7 @@ __all__ = [
     "HeldSecret", "History", "Impact", "ImportReport", "Interval", "Item", "JournalLine", "LeftOut", "Limpet",
     "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "Operation",
     "OrganizeReport", "Page", "Problem",
-    "Proposal", "PurgeReport", "Recall", "RecalledSession", "Receipt", "Reranker", "Retention",
+    "Proposal", "PurgeReport", "Recall", "RecalledSession", "Receipt", "Retention",
     "ReviewItem", "Revision", "Scan", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing",
     "StoreOfAnotherVersion", "StoreReadOnly", "StoreStats", "Subgraph", "Support", "Swept", "SystemClock", "Thread",
@@ -112,12 +110,10 @@ _HOMES = {
     "model.memory": ("Memory",),
     "features.organize.report": ("OrganizeReport",),
     "rank.interval": ("Interval",),
-    "rank.trace": ("SignalTrace", "Trace"),
-    "recall.answer": ("Item", "Recall"),
+    "recall.answer": ("Item", "Recall", "SignalTrace", "Trace"),
     "recall.brief": ("Brief", "BriefItem", "Caution", "Section"),
     "recall.explain": ("Explanation", "LeftOut"),
     "recall.facts": ("Fact",),
-    "recall.rerank": ("Reranker",),
     "recall.sessions": ("RecalledSession", "SessionRecall"),
     "remember.forget": ("Forgotten",),
     "remember.operations": ("Effect", "Operation"),

@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from .recall.answer import Recall
     from .recall.brief import Brief
     from .recall.facts import Fact
-    from .recall.rerank import Reranker
     from .recall.sessions import SessionRecall
     from .remember import beliefs, operations
     from .remember import scopes as remember_scopes
@@ -297,17 +296,16 @@ class Limpet:
         speaker: str | None = None, key: str | None = None, metadata: Mapping[str, Any] | None = None,
         scope: str | None = None, as_of: Time = None, known_at: Time = None, budget_tokens: int | None = None,
         deadline_ms: float | None = None, lexical_only: bool = False, trace: bool = False, explain: bool = False,
-        without: Iterable[str] = (), rerank: str | Reranker | None = None,
+        without: Iterable[str] = (), thorough: bool = False,
     ) -> Recall:  # fmt: skip
         """The memories that matter for `query`, best first: those of this scope and `global`, held true at `as_of`
-        (default: now, or the time that an event found gives: "before the migration") as the store knew them at
-        `known_at` (default: now). `kind`: one or several; `topics` and `metadata`: all of them, and a value None asks
-        for memories without that name; `since` and `until` limit `valid_from`. `scope`: of another one than this.
+        (default: now) as the store knew them at `known_at` (default: now). `kind`: one or several; `topics` and
+        `metadata`: all of them, and a value None asks for memories without that name; `since` and `until` limit
+        `valid_from`. `scope`: of another one than this.
 
         `budget_tokens` limits what comes back, `deadline_ms` how long it takes: signals that would come too late are
         named in `missing`. `trace`: each item tells how its score arose; `explain`: also how the question was read and
-        what was left out, which takes a second, wider search. `rerank`: a reranker, or the name of an installed one,
-        which puts the first results in its own order; `missing` has "rerank" when it failed or was late. Changes
+        what was left out, which takes a second, wider search. `thorough`: the judge reads all that is shown. Changes
         nothing, but takes in first what people edited in a mirror. Raises BadInput.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays", topics=["deploy"], metadata={"ticket": 7})
@@ -326,7 +324,7 @@ class Limpet:
         return recall_service.recall(
             here, query, where, k=k, as_of=as_of, budget_tokens=budget_tokens, deadline_ms=deadline_ms,
             lexical_only=lexical_only, trace=trace, explain=explain,
-            without=check_list("without", without), rerank=rerank,
+            without=check_list("without", without), thorough=thorough,
         )  # fmt: skip
 
     def recall_sessions(

@@ -6,7 +6,7 @@ import pytest
 
 import limpet
 from benchmarks import embedding_cache
-from limpet.recall.alike import HALVING, OF_A_SESSION, STAYING, WORTH, counted, spread, worth
+from limpet.recall.score import STAYING
 
 # Answers to one question, most of them in other words than it has; and talk of other things.
 BOUGHT = [
@@ -53,31 +53,18 @@ def test_what_is_like_the_best_comes_behind_the_first(filled):
     memory = filled("Ana")
     with_few, with_more = (memory.recall(ASKED, k=k, trace=True) for k in (STAYING, 10))
     assert [one.id for one in with_few] == [one.id for one in with_more][:STAYING]
-    came = [one for one in with_more if one.why.alike]
-    assert {one.content for one in came} <= set(BOUGHT)
-    assert came and all(one.why.as_dict()["alike"] is True for one in came)
+    came = {one.content for one in with_more.items[STAYING:]}
+    by_signals = sorted(memory.recall(ASKED, k=30, trace=True), key=lambda one: -one.why.ranked)
+    likelier = {one.content for one in by_signals[STAYING:10]}
+    assert len(came & set(BOUGHT)) > len(likelier & set(BOUGHT))
+    assert all("alike" in one.why.signals for one in with_more.items[STAYING:])
     assert [one.id for one in with_more] == [one.id for one in memory.recall(ASKED, k=10)]
 
 
 def test_among_notes_and_by_words_nothing_moves(filled):
     notes = filled(None).recall(ASKED, k=10, trace=True).items
-    scores = [one.score for one in notes][STAYING:]
-    assert scores == sorted(scores, reverse=True) and not any(one.why.alike for one in notes)
-    assert not any(one.why.alike for one in filled("Ana").recall(ASKED, k=10, trace=True, lexical_only=True))
-
-
-def test_what_waits_for_its_vector_is_neither_like_the_best_nor_unlike():
-    assert counted([9.0, 9.0 - HALVING]) == pytest.approx([1.0, 0.5])
-    assert worth([3.0, 2.0, 1.0], [0.5, None, 0.1]) == pytest.approx(
-        [3 + 0.5 * WORTH, 2 + 0.3 * WORTH, 1 + 0.1 * WORTH]
-    )
-    assert worth([3.0, 2.0], [None, None]) == [3.0, 2.0]
-
-
-def test_what_is_counted_falls_back_for_what_was_said_in_the_same_session():
-    worths = {5: 9.0, 6: 8.9, 7: 8.8, 8: 8.8 - OF_A_SESSION / 2}
-    assert spread(worths, [5, 6, 7, 8], [1, 1], [1, 1, 2, 0]) == [7, 8, 5, 6]
-    assert spread(worths, [5, 6, 7, 8], [], [1, 2, 3, 0]) == [5, 6, 7, 8]
+    by_words = filled("Ana").recall(ASKED, k=10, trace=True, lexical_only=True)
+    assert not any("alike" in one.why.signals and one.why.signals["alike"].raw for one in (*notes, *by_words))
 
 
 def test_a_question_that_counts_finds_other_sessions(filled, monkeypatch):
@@ -90,6 +77,6 @@ def test_a_question_that_counts_finds_other_sessions(filled, monkeypatch):
         return [one.session for one in memory.recall(question, k=8)].count("s2")
 
     counted, asked = of_another("How many plants do I have at home?"), of_another(ASKED)
-    monkeypatch.setattr("limpet.recall.alike.OF_A_SESSION", 0.0)
+    monkeypatch.setattr("limpet.recall.score.OF_A_SESSION", 0.0)
     assert of_another("How many plants do I have at home?") < counted
     assert of_another(ASKED) == asked

@@ -13,7 +13,7 @@ import pytest
 import limpet
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.injected import HEAD, Line, Section, block
-from limpet.recall.token_budget import tokens_of
+from limpet.recall.pack import tokens_of
 from limpet.text.blocks import CLOSE, OPEN
 from limpet.text.turns import essential, first_sentence, in_words
 

@@ -8,8 +8,8 @@ import limpet
 from limpet.agents.hooks import fit_weights
 from limpet.rank import constants
 from limpet.rank import relevance_weights as weights
-from limpet.rank.relevance import JUDGED
-from limpet.recall.judged import in_order, passages
+from limpet.recall.relevance import JUDGED
+from limpet.recall.score import passages
 from limpet.vectors.judge import TOKENS, shared
 from tests.flows.test_work import WordEmbedder
 
@@ -46,7 +46,7 @@ def test_what_answers_is_said_to_answer_and_its_neighbour_is_not(judging):
 def test_a_text_is_read_alike_in_any_company():
     question, texts = "who owns billing?", ["Ana owns billing", "Ben owns search and the mail of the team", "x"]
     alone = [JUDGE.scores(question, [text])[0] for text in texts]
-    assert JUDGE.scores(question, texts) == alone
+    assert JUDGE.scores(question, texts) == pytest.approx(alone, abs=1e-4)  # NumPy and onnxruntime may read them
     assert JUDGE.scores(question, []) == []
 
 
@@ -93,11 +93,6 @@ def test_it_reads_on_where_it_doubts_the_first(judging, monkeypatch):
     assert read[1:] == [constants.JUDGED, 5 - constants.JUDGED]
 
 
-def test_the_first_are_put_in_order_by_both():
-    assert in_order([4, 2, 7, 9], [0, 0, 5.0, 0, 6.0, 0, 0, 4.0, 0, 3.0], {4: -9.0, 2: 3.0, 7: 1.0}) == [2, 7, 4, 9]
-    assert in_order([4, 2], [0, 0, 5.0, 0, 6.0], {}) == [4, 2]
-
-
 def test_without_the_judge_the_cheap_features_decide(path, clock):
     for judge in (True, False):
         with limpet.open(path, clock=clock, scope="global", judge=judge) as memory:
@@ -108,14 +103,18 @@ def test_without_the_judge_the_cheap_features_decide(path, clock):
             assert ("judge" in found.items[0].why.signals) == judge
 
 
-def test_what_it_says_is_in_the_trace_and_adds_nothing_to_the_score(judging):
+def test_what_it_says_is_a_term_of_the_score_and_what_it_has_not_read_stays_below(judging):
     judging.remember(DEPLOYS)
-    judging.remember("Deploys are announced in the ops channel")
+    judging.remember_batch({"content": f"Deploys are announced in the {name} channel"} for name in "a b c d".split())
     judging.work()
     found = judging.recall("when do deploys run?", trace=True)
-    first, second = (one.why.signals["judge"] for one in found.items)
-    assert (first.rank, second.rank) == (1, 2) and first.raw > second.raw
-    assert first.contribution == second.contribution == 0.0
+    read = [one.why.signals["judge"] for one in found.items if "judge" in one.why.signals]
+    assert read[0].rank == 1 and read[0].raw == max(one.raw for one in read)
+    assert all(one.contribution == constants.JUDGE_WEIGHT * one.raw for one in read)
+    assert len(read) == constants.JUDGED
+    assert all("unread" in one.why.signals for one in found.items[len(read) :])
+    scores = [one.score for one in found.items]
+    assert scores == sorted(scores, reverse=True)
 
 
 def test_only_beside_our_vectors(path, clock):
@@ -133,18 +132,16 @@ def test_a_question_in_other_letters_is_not_judged(judging):
     assert all("judge" not in one.why.signals for one in found.items)
 
 
-def test_as_a_reranker_it_reads_more_and_is_asked_wherever_it_is_named(path, clock):
+def test_where_a_caller_is_thorough_it_reads_more_and_is_asked_in_any_case(path, clock):
     with limpet.open(path, clock=clock, scope="global") as memory:
         memory.remember_batch({"content": f"Deploy number {n} went well"} for n in range(20))
         memory.remember(DEPLOYS)
         memory.work()
         plain = memory.recall("when do deploys run?", trace=True, k=20)
         assert not any("judge" in one.why.signals for one in plain.items)
-        found = memory.recall("when do deploys run?", trace=True, rerank="judge", k=8)
+        found = memory.recall("when do deploys run?", trace=True, thorough=True, k=8)
         assert found.items[0].content == DEPLOYS and found.missing == []
-        assert sum("judge" in one.why.signals for one in found.items) == 8 < constants.JUDGED_IF_ASKED_FOR
-        by_words = memory.recall("when do deploys run?", lexical_only=True, rerank="judge")
-        assert by_words.missing == ["rerank"] and "vectors" in by_words.notes["rerank"]
+        assert sum("judge" in one.why.signals for one in found.items) == 8 < constants.JUDGED_THOROUGHLY
 
 
 def test_a_deadline_that_leaves_no_time_does_without_it(judging):

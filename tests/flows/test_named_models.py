@@ -21,7 +21,7 @@ from limpet.model.errors import BadInput, EmbedderUnavailable
 from limpet.vectors import openai_api
 from limpet.vectors.embedder import load_embedder
 from limpet.vectors.judge import MODEL as JUDGE
-from limpet.vectors.named import embedder_of, parse, reranker_of
+from limpet.vectors.named import embedder_of, parse
 from limpet.vectors.own import MODEL
 from limpet.vectors.wordpiece import wordpiece
 
@@ -98,9 +98,6 @@ class Server:
                         return self.say({"error": "batch size > maximum allowed batch size"}, 413)
                     if any(server.refuses(text) for text in body["input"]):
                         return self.say({"error": "input is too long"}, 400)
-                if self.path.endswith("/rerank"):
-                    rows = [{"index": i, "relevance_score": len(one)} for i, one in enumerate(body["documents"])]
-                    return self.say({"results": rows[::-1]})
                 vectors = own.embed_passages(body["input"]) * 3.0
                 rows = [{"index": i, "embedding": one.tolist()} for i, one in enumerate(vectors)]
                 return self.say({"data": rows[::-1]})
@@ -375,45 +372,7 @@ def test_models_tells_of_a_folder_that_does_not_load(tmp_path, path, cut, messag
     assert not found.available and message in found.message
 
 
-def test_why_a_reranker_is_not_used_is_told(tmp_path, memory):
-    memory.remember_batch({"content": text} for text in TEXTS)
-
-    class Says:
-        def __init__(self, *scores):
-            self.scores = lambda query, texts: scores
-
-    embedder = f"onnx:{write(tmp_path / 'model', MODEL)}"
-    for reranker, said in (
-        (Says(1.0), "3 scores were asked for, 1 came"),
-        (Says(1.0, np.nan, 2.0), "3 scores were asked for, 1 of them are missing or no finite number"),
-        (embedder, "is it an embedder?"),
-    ):
-        found = memory.recall("cat deploys bread", lexical_only=True, rerank=reranker)
-        assert said in found.notes["rerank"]
-
-
 def test_an_answer_without_end_is_not_read_to_it(server, monkeypatch):
     monkeypatch.setattr(openai_api, "MAX_ANSWER_BYTES", 1_000)
     with pytest.raises(EmbedderUnavailable, match="more than 1,000 bytes"):
         embedder_of(f"openai:tiny,url={server.url}").embed_query("x")
-
-
-def test_a_folder_and_an_address_rerank(tmp_path, server, memory):
-    memory.remember_batch({"content": text} for text in TEXTS)
-    memory.remember(
-        "Deploys: a word that was talked about at length in the meeting, when somebody wondered what deploys are"
-    )
-    folder = write(tmp_path / "cross", JUDGE, config={})
-    found = memory.recall("when do deploys run?", lexical_only=True, rerank=f"onnx:{folder}", trace=True)
-    assert found.items[0].content == TEXTS[1] and found.missing == []
-    assert (
-        found.items[0].why.signals["rerank"].raw
-        == reranker_of(f"onnx:{folder}").scores("when do deploys run?", [TEXTS[1]])[0]
-    )
-    longest = memory.recall("when do deploys run?", lexical_only=True, rerank=f"openai:{server.url}")
-    assert longest.items[0].content.startswith("Deploys: a word") and longest.missing == []
-    server.broken = (200, b"{}")
-    failed = memory.recall("when do deploys run?", lexical_only=True, rerank=f"openai:{server.url}")
-    assert failed.missing == ["rerank"] and "form" in failed.notes["rerank"]
-    with pytest.raises(BadInput):
-        memory.recall("deploys", rerank="openai:")

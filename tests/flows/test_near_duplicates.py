@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from limpet.model.dataclass import replace
-from limpet.recall.answer import Recall, find_and_rank
-from limpet.recall.near_duplicates import best, best_within
+from limpet.recall.answer import Recall
+from limpet.recall.candidates import find_candidates
+from limpet.recall.pack import pack
 from limpet.recall.plan import make_plan
+from limpet.recall.score import rank
 
 SAME = [
     "The orders of the shop are stored in Postgres 16 on the second machine in the cellar",
@@ -204,9 +206,10 @@ def test_after_the_deadline_all_stand_for_themselves_and_the_answer_says_so(crow
         budget_tokens=None, lexical_only=True, without=frozenset(),
     )  # fmt: skip
     with context.store.snapshot():
-        plan, _, found, order, _ = find_and_rank(context.store, None, plan)
-        assert best(context.store, found, order, plan).also and found.missing == []
+        found = find_candidates(context.store, None, plan)
+        ranking = rank(context.store, None, found, plan)
+        assert pack(context.store, found, ranking, plan).also and found.missing == []
         late = replace(plan, deadline=0.0)
-        assert {one.id for one in best(context.store, found, order, late).memories} == set(stored)
-        assert best_within(context.store, found, order, late, 1_000).also == {}
+        assert {one.id for one in pack(context.store, found, ranking, late).memories} == set(stored)
+        assert pack(context.store, found, ranking, replace(late, budget_tokens=1_000)).also == {}
     assert found.missing == ["folding"] and "deadline" in found.notes["folding"]

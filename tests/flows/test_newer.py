@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.recall.intent import asks_now, asks_past
+from limpet.recall.question import asks_now, asks_past
 
 OLD, NEW = "We use Jenkins for CI", "We use GitHub Actions for CI"
 
@@ -63,7 +63,8 @@ def test_a_question_for_now_takes_the_newer_of_two_answers_in_other_words(memory
     said(("Ana bought a red bicycle", "2026-01-01"), ("Ben has a flat in York", "2024-01-01"), kind="fact")
     found = memory.recall("Where does Ana live these days?", k=4, trace=True)
     assert found.items[0].id == new
-    assert found.items[0].why.as_dict()["newer"] is True
+    first, second = found.items[:2]
+    assert first.why.signals["newer"].contribution > 0 > second.why.signals["replaced"].contribution
 
 
 def test_questions_say_which_time_they_ask_about():
@@ -136,7 +137,7 @@ def test_what_nobody_vouches_for_and_siblings_say_nothing_of_what_was_before(mem
     memory.work(only_vectors=True)
     found = {one.id: one for one in memory.recall("When does the release train leave?", trace=True)}
     assert found[old].why.later == new and found[new].why.later is None
-    assert not found[web].why.newer
+    assert "newer" not in found[web].why.signals
 
     services = said(
         *((f"The service {name} listens on port 5433", f"2026-01-{day}") for name, day in (("alpha", 11), ("beta", 12)))

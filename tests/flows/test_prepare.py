@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import limpet
 from limpet.model.errors import BadInput
 from limpet.recall.brief import INTRO, SECTIONS
-from limpet.recall.token_budget import tokens_of
+from limpet.recall.pack import tokens_of
 
 
 def run(path, *arguments, stdin=None):

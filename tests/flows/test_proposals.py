@@ -13,7 +13,7 @@ import limpet
 from limpet.cli.main import main
 from limpet.model.errors import AmbiguousId
 from limpet.model.ids import IdSource, parse_id
-from limpet.recall.token_budget import tokens_of
+from limpet.recall.pack import tokens_of
 from limpet.store.records import Proposal
 
 from .test_mcp import talk

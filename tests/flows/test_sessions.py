@@ -218,8 +218,3 @@ def test_the_command_shows_sessions_with_their_evidence(told, path):
     told.remember("A wedding is a wedding is a wedding of Leo")
     _, _, err = run(path, "recall", "wedding of Leo", "--sessions", "--lexical")
     assert "1 memory found that belongs to no session" in err
-
-
-def test_the_command_refuses_what_sessions_do_not_have(told, path):
-    code, out, err = run(path, "recall", "wedding", "--sessions", "--rerank", "any")
-    assert code == 2 and out == "" and "--rerank" in err

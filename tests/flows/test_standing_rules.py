@@ -11,7 +11,7 @@ import limpet
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.injected import MAX_TOKENS, cost
 from limpet.agents.tools import Tools
-from limpet.recall.token_budget import tokens_of
+from limpet.recall.pack import tokens_of
 
 OLDEST = "Never deploy on Fridays"
 

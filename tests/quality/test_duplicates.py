@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from limpet.rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE
-from limpet.recall.token_budget import repeats, wording
+from limpet.recall.near_duplicates import repeats, wording
 from limpet.remember.duplicates import compare
 from limpet.settings import DEFAULT_EMBEDDER
 from limpet.text.difference import differences, other_values

@@ -103,7 +103,7 @@ def offered_beside(tmp_path_factory, count, *, judge, asked=None):
         for kind, prompt, fitting in asked or prompts():
             shown = []
             if query := query_of(prompt):
-                how = {"rerank": "judge"} if judge else {"lexical_only": asked is not None}
+                how = {"thorough": True} if judge else {"lexical_only": asked is not None}
                 recalled = memory.recall(query, k=ASKED, trace=True, **how)
                 texts_by_id = {one.id: one.content for one in recalled.items}
                 offer = offered(recalled, query, memory.abbreviate, MESSAGE_TOKENS, Holdout("", 0.0))

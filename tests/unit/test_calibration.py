@@ -40,7 +40,8 @@ def test_the_cosines_that_all_was_chosen_with_stay_to_the_last_bit():
 
 
 def test_a_text_without_a_vector_stays_without_a_cosine():
-    assert Calibration(0.7, 0.8, 0.75).of_question(np.array([0.0, 0.7])).tolist() == [0.0, FITTED.unrelated]
+    without, unrelated = Calibration(0.7, 0.8, 0.75).of_question(np.array([np.nan, 0.7])).tolist()
+    assert np.isnan(without) and unrelated == FITTED.unrelated
 
 
 def test_an_embedder_that_tells_nothing_apart_is_left_as_it_is():

@@ -9,7 +9,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.recall.token_budget import distinct, fit, folded, repeats, tokens_of, wording
+from limpet.recall.near_duplicates import folded, repeats, wording
+from limpet.recall.pack import fit, tokens_of
 from limpet.settings import DEFAULT_EMBEDDER
 from limpet.text.excerpt import excerpt, one_line, words_of
 from limpet.vectors.embedder import load_embedder
@@ -78,6 +79,11 @@ def test_no_two_statements_are_taken_for_one():
             by_words += repeats(a, b, None)
             by_vectors += repeats(a, b, cosine)
     assert by_words >= 35 and by_vectors >= 50
+
+
+def distinct(texts, cosines=None):
+    same = folded(texts, cosines)
+    return [i for i in range(len(texts)) if i not in same]
 
 
 def test_rewordings_do_not_crowd_and_other_values_stay():

@@ -18,8 +18,8 @@ from ..model.clock import format_time
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.ids import names_id
 from ..rank.constants import CHARACTERS_PER_TOKEN, TOKENS_PER_ITEM
-from ..rank.relevance import NEAREST
-from ..recall.token_budget import tokens_of
+from ..recall.pack import tokens_of
+from ..recall.relevance import NEAREST
 from ..text.excerpt import excerpt, words_of
 from ..text.turns import cut
 from .arguments import checked
@@ -32,8 +32,7 @@ from .wording import for_tools, in_words
 if TYPE_CHECKING:
     from ..api import Limpet
     from ..history.view import Node
-    from ..rank.trace import Trace
-    from ..recall.answer import Item, Recall
+    from ..recall.answer import Item, Recall, Trace
     from ..recall.facts import Fact
     from ..recall.sessions import SessionRecall
     from ..remember.write import Receipt

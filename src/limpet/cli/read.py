@@ -35,10 +35,6 @@ def _recall(args: Namespace) -> int:
     }  # fmt: skip
     if args.k is not None:
         given["k"] = args.k
-    if args.sessions and args.rerank:
-        raise BadInput("--sessions goes without --rerank")
-    if not args.sessions:
-        given["rerank"] = args.rerank
     found: Any
     # Words alone are found faster here; a trace is not sent.
     served = None if args.lexical or args.explain or args.all_scopes else _from_server(args, given)
@@ -68,7 +64,7 @@ def _for_people(args: Namespace, found: Recall) -> tuple[Recall, int]:
     wanted = args.k is not None or args.budget or args.explain or any(filters(args).values())
     if found.relevant or wanted or not sys.stdout.isatty():
         return found, 0
-    from ..rank.relevance import NEAREST
+    from ..recall.relevance import NEAREST
 
     return replace(found, items=found.items[:NEAREST]), len(found.items[NEAREST:])
 
@@ -218,7 +214,6 @@ VERBS = (
             arg("--deadline-ms MS", "answer with what is there after so many milliseconds", default=DEADLINE_MS),
             arg("--lexical", "words only: no embedder, fastest"),
             arg("--explain", "show how each score arose"),
-            arg("--rerank NAME", "let a reranker put the first results in order: judge, or an installed one"),
         ),
         example='limpet recall "database is locked" -k 5 --topic sqlite\n'
         'limpet recall "rate limit" --known-at "3 days ago" --explain\n'

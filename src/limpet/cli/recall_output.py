@@ -14,8 +14,7 @@ from .verbs import terminal_width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..rank.trace import Trace
-    from ..recall.answer import Item, Recall
+    from ..recall.answer import Item, Recall, Trace
     from ..recall.explain import Explanation
     from ..recall.sessions import SessionRecall
 
@@ -65,8 +64,6 @@ def recalled_sessions(found: SessionRecall, short: Sequence[str], budget_tokens:
 
 def _caveats(found: Recall | SessionRecall, shown: int, budget_tokens: int | None) -> None:
     """What a reader of the results should know of them."""
-    if "time" in found.notes and getattr(found, "explained", None) is None:
-        words(f"as asked: {found.notes['time']}")
     for signal in found.missing:
         words(f"without {signal}: {found.notes.get(signal, 'no reason given')}")
     if found.truncated:
@@ -84,8 +81,6 @@ def _explained(explanation: Explanation) -> None:
     """How the question was read, and what was left out and why."""
     times = f", names {', '.join(explanation.times)}" if explanation.times else ""
     line(f"\n{paint('read as:', BOLD)} {explanation.intent}{times}")
-    if explanation.event is not None:
-        line(f"{paint('as asked:', BOLD)} {printable(explanation.event)}")
     counts = ", ".join(f"{count} {why}" for why, count in explanation.counts.items())
     line(f"{paint('left out:', BOLD)} {counts or 'nothing near the question'}")
     for one in explanation.left_out:
@@ -120,7 +115,7 @@ def _item(rank: int, item: Item, short: str, scope: str) -> None:
 
 def _why(why: Trace) -> None:
     """A table of the signals that spoke, the names of those that did not, and the sum."""
-    spoke = {name: one for name, one in why.signals.items() if one.contribution or name in ("judge", "rerank")}
+    spoke = {name: one for name, one in why.signals.items() if one.contribution or name == "judge"}
     width = max((len(name) for name in spoke), default=0)
     line(MARGIN + paint(f"{'signal':<{width}}   rank       raw  contribution", BOLD))
     for name, (rank, raw, contribution) in spoke.items():
@@ -131,11 +126,6 @@ def _why(why: Trace) -> None:
         for one in output.wrapped(f"{what}: " + ", ".join(names)) if names else ():
             line(paint(one, DIM))
     total = sum(contribution for _, _, contribution in why.signals.values())
-    factors = "".join(f" x {name} {value:.3f}" for name, value in why.adjustments.items())
-    if why.alike:
-        line(f"{MARGIN}it is among the results as it is like the best of them, or of another session")
-    if why.newer:
-        line(f"{MARGIN}it stands before an older one that it replaces, whatever its score")
     if why.later:
         line(f"{MARGIN}{why.later} is newer and may say what became of it")
-    line(f"{MARGIN}{paint('score =', BOLD)} sum {total:+.3f}{factors}")
+    line(f"{MARGIN}{paint('score =', BOLD)} {total:+.3f}")

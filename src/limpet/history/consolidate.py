@@ -10,8 +10,7 @@ from ..model.dataclass import dataclass, field
 from ..model.encode import JsonForm, rounded
 from ..model.ids import format_id
 from ..model.sequence import Holds
-from ..recall.near_duplicates import about
-from ..recall.token_budget import COMPARED, Wording, repeats, wording
+from ..recall.near_duplicates import COMPARED, Wording, about, repeats, wording
 from ..store.records import Piece
 from ..text.difference import content
 from ..vectors.calibration import stored

@@ -9,80 +9,48 @@ from . import constants as C
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object
+    from ..model.memory import Memory
+    from ..recall.index import PriorFactors
+    from ..store.records import GraphNode
+
+    Stated = Memory | PriorFactors | GraphNode  # what a confidence follows from
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 # The word for a confidence that is to be said with every memory that has it.
 DOUBTFUL = "doubtful"
 
 
-class Stated(Protocol):
-    """What the confidence of a memory follows from. Times in microseconds."""
+@lru_cache(maxsize=1024)  # most candidates share them: never used, stated once
+def factors(one: PriorFactors, now: int) -> dict[str, float]:
+    """What a memory's own history does to its score, whatever the query: one factor each. Times in microseconds.
 
-    @property
-    def kind(self) -> str: ...
-    @property
-    def trust(self) -> str: ...
-    @property
-    def observations(self) -> int: ...
-    @property
-    def observed_at_us(self) -> int: ...
-    @property
-    def stated_confidence(self) -> float | None: ...
-    @property
-    def useful(self) -> int: ...
-    @property
-    def wrong(self) -> int: ...
-
-
-def use_boost(uses: int) -> float:
-    """1 + 0.1 ln(1 + uses): 1 for a memory that was never used, 1.24 after ten uses."""
-    return 1.0 + C.USE_BOOST * math.log1p(uses)
-
-
-def decay(kind: str, *, uses: int, used_at: int | None, now: int, pinned: bool) -> float:
-    """The share of a score that is left since the last use. Times in microseconds. Never used or pinned: 1.
-
-    It takes back what use gave and no more: what was used is at no time worth less than what never was.
+    `use`: 1 + 0.1 ln(1 + uses), 1.24 after ten uses. `decay`: what is left of that since the last use; it takes back
+    what use gave and no more. `importance`: 0.9 to 1.1 for 0 to 1; above the usual 0.5 it fades to it since the memory
+    was last stated or used. `confidence`: 0.955 for a single statement of an agent, 0.98 for one of the user, 0.665 for
+    an opinion nobody repeated. `feedback`: 1 when `useful` answers the other verdicts, else less, down to a bound.
     """
-    if used_at is None or pinned:
-        return 1.0
-    days = max(0, now - used_at) / MICROSECONDS_PER_DAY
-    return max(1.0 / use_boost(uses), math.exp(-C.DECAY_PER_DAY[kind] * days))
-
-
-def importance_factor(importance: float) -> float:
-    """0.9 to 1.1 for 0 to 1; 1 for the usual 0.5."""
-    return 1.0 + C.IMPORTANCE_SPAN * 2 * (importance - 0.5)
-
-
-def faded(importance: float, kind: str, *, seen_at: int, now: int, pinned: bool) -> float:
-    """What is left of an importance above the usual since the memory was last stated or used; of a pinned one all.
-
-    The usual is the floor: what is important is at no time worth less than what is not.
-    """
-    if importance <= C.USUAL_IMPORTANCE or pinned:
-        return importance
-    days = max(0, now - seen_at) / MICROSECONDS_PER_DAY
-    return C.USUAL_IMPORTANCE + (importance - C.USUAL_IMPORTANCE) * math.exp(-C.DECAY_PER_DAY[kind] * days)
-
-
-def confidence_factor(confidence: float) -> float:
-    """0.955 for a single statement of an agent, 0.98 for one of the user, 0.665 for an opinion nobody repeated."""
-    factor = 1.0 - C.CONFIDENCE_SPAN * (1.0 - confidence)
-    return factor * (1.0 - C.DOUBT_SPAN * max(0.0, 1.0 - confidence / C.OBSERVED_PER_DAY))
-
-
-def feedback_factor(*, useful: int, not_useful: int, wrong: int) -> float:
-    """What verdicts leave of a score: 1 when `useful` answers the others, else less, and never below a bound."""
-    against = max(0, not_useful + C.VERDICT_WORTH * (wrong - useful))
-    return 1.0 - C.FEEDBACK_SPAN * against / (against + C.FEEDBACK_HALF)
+    rate = C.DECAY_PER_DAY[one.kind]
+    use = 1.0 + C.USE_BOOST * math.log1p(one.uses)
+    decay, importance = 1.0, one.importance
+    if one.used_at is not None and not one.pinned:
+        decay = max(1.0 / use, math.exp(-rate * max(0, now - one.used_at) / MICROSECONDS_PER_DAY))
+    if importance > C.USUAL_IMPORTANCE and not one.pinned:
+        days = max(0, now - max(one.observed_at_us, one.used_at or 0)) / MICROSECONDS_PER_DAY
+        importance = C.USUAL_IMPORTANCE + (importance - C.USUAL_IMPORTANCE) * math.exp(-rate * days)
+    sure = confidence_of(one, now)
+    doubted = 1.0 - C.DOUBT_SPAN * max(0.0, 1.0 - sure / C.OBSERVED_PER_DAY)
+    against = max(0, one.not_useful + C.VERDICT_WORTH * ((0 if one.trust == "user" else one.wrong) - one.useful))
+    return {
+        "use": use,
+        "decay": decay,
+        "importance": 1.0 + C.IMPORTANCE_SPAN * 2 * (importance - 0.5),
+        "confidence": (1.0 - C.CONFIDENCE_SPAN * (1.0 - sure)) * doubted,
+        "feedback": 1.0 - C.FEEDBACK_SPAN * against / (against + C.FEEDBACK_HALF),
+    }
 
 
 def objections(one: Stated) -> int:
-    """How often it was said to be wrong and nobody said since that it is useful."""
+    """Count how often it was said to be wrong and nobody said since that it is useful."""
     return max(0, one.wrong - one.useful)
 
 
@@ -106,10 +74,17 @@ def confidence(*, kind: str, trust: str, observations: int, observed_at: int, st
     verified; `stated` (a caller's or an import's figure) is the least it is. An opinion loses 0.02 a day.
     Source: domain model.
     """
-    lost = 0.0
+    if observations >= C.VERIFIED_DAYS or trust == "user":
+        value = min(C.VERIFIED_BASE + C.OBSERVED_PER_DAY * observations, C.VERIFIED_CAP)
+    elif observations >= C.HYPOTHESIS_DAYS:
+        value = min(C.HYPOTHESIS_BASE + C.OBSERVED_PER_DAY * observations, C.HYPOTHESIS_CAP)
+    else:
+        value = C.OBSERVED_PER_DAY * observations
+    if stated is not None:
+        value = max(value, stated) if observations > 1 else stated
     if kind == "opinion":
-        lost = C.OPINION_LOSS_PER_DAY * (max(0, now - observed_at) // MICROSECONDS_PER_DAY)
-    return _confidence(trust, observations, stated, lost)
+        value -= C.OPINION_LOSS_PER_DAY * (max(0, now - observed_at) // MICROSECONDS_PER_DAY)
+    return round(min(1.0, max(0.0, value)), 4)
 
 
 def confidence_of(one: Stated, now: int) -> float:
@@ -134,16 +109,3 @@ def confidence_word(one: Stated, value: float) -> str:
     if value >= C.CONFIRMED:
         return "confirmed"
     return "repeated" if one.observations >= C.HYPOTHESIS_DAYS else "stated"
-
-
-@lru_cache(maxsize=1024)  # most memories share it
-def _confidence(trust: str, n: int, stated: float | None, lost: float) -> float:
-    if n >= C.VERIFIED_DAYS or trust == "user":
-        value = min(C.VERIFIED_BASE + C.OBSERVED_PER_DAY * n, C.VERIFIED_CAP)
-    elif n >= C.HYPOTHESIS_DAYS:
-        value = min(C.HYPOTHESIS_BASE + C.OBSERVED_PER_DAY * n, C.HYPOTHESIS_CAP)
-    else:
-        value = C.OBSERVED_PER_DAY * n
-    if stated is not None:
-        value = max(value, stated) if n > 1 else stated
-    return round(min(1.0, max(0.0, value - lost)), 4)

@@ -11,14 +11,6 @@ VECTOR_CANDIDATES = 50
 NEIGHBOURHOODS = 12
 NEIGHBOUR_REACH = 2
 
-# The walk over things and links (recall/graph.py), for questions that need several hops: best candidates it starts
-# from, hops it goes from them, memories it holds at most, memories that may name one thing for it to say anything, and
-# how many it adds to the candidates. test_graph_signal.py.
-GRAPH_SEEDS, GRAPH_HOPS, GRAPH_MEMORIES, GRAPH_HUB, GRAPH_CANDIDATES = 8, 2, 200, 40, 12
-# How often it goes on and does not return, as in HippoRAG (Gutierrez et al., NeurIPS 2024), and its steps: after so
-# many less than half a percent of it still moves. test_entities.py.
-GRAPH_DAMPING, GRAPH_STEPS = 0.5, 8
-
 # Use: boost = 1 + 0.1 ln(1 + uses). Domain model. test_rank.py.
 USE_BOOST = 0.1
 
@@ -63,12 +55,13 @@ REVIEW_DAYS, REVIEW_AFTER_DAYS = 5, 14
 # two half-lives of a fact. test_review.py.
 RESURFACE_IMPORTANCE, RESURFACE_AFTER_DAYS = 0.8, 138
 
+# The scale of cosines on which all weights and thresholds were chosen, that of all-MiniLM-L6-v2: mean cosines of a
+# question with a text that does not answer it, with its answer, and of two texts that say different things. Those of
+# other embedders are moved to it (vectors/calibration.py). test_calibration.py.
+UNRELATED_COSINE, RELATED_COSINE, APART_COSINE = 0.0528, 0.471, 0.0775
+
 # The best candidates by approximate cosine whose cosine is computed exactly, from float16. test_vectors.py.
 RESCORED = 64
-
-# Results that an optional reranker reads again. A cross-encoder takes about as many milliseconds for each as one
-# embedding: more would not come in time. test_rerank.py.
-RERANKED = 20
 
 # Results that the relevance judge reads, and what its log-odds weigh beside the ranking's when these are put in order.
 # Chosen on written stores and notes that it was not trained on, and by the time that each takes (docs/log.md).
@@ -78,8 +71,8 @@ JUDGED, JUDGE_WEIGHT = 3, 1.0
 # that there is none is told from more. So for a third of the own set's questions and half of the notes'.
 # test_judge.py.
 JUDGE_DOUBTS, JUDGED_IN_DOUBT = -1.0, 8
-# And those that it reads when a caller asks for it as a reranker.
-JUDGED_IF_ASKED_FOR = 10
+# And those that it reads when a caller wants it to be thorough, as hooks do.
+JUDGED_THOROUGHLY = 10
 
 # Characters a token is counted as when a budget is fitted: English averages 4; 3.5 errs on the safe side.
 CHARACTERS_PER_TOKEN = 3.5

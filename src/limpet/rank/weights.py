@@ -32,5 +32,4 @@ WEIGHTS: dict[str, float] = {
     "question": -0.7532,
     "keyed": 1.9509,
     "word_vectors": 8.0,
-    "graph": 1.0,
 }

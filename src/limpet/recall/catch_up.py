@@ -12,7 +12,7 @@ from ..model.errors import EmbedderUnavailable, StoreError
 from ..rank import constants as C
 from ..text.grams import with_grams
 from .plan import SECONDS_FOR_WORDS, Plan
-from .semantic import LOAD_SECONDS, QUERY_SECONDS, SemanticSearch, cannot_load
+from .semantic import LOAD_SECONDS, SemanticSearch, cannot_load, query_seconds
 from .within import InTime
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ SHARE, GROWTH = 0.5, 4
 SEARCH_SHARE, SEARCH_SECONDS = 0.25, 0.25
 # What noting a waiting text in the queue takes at most.
 SECONDS_PER_JOB = 5e-6
-# Texts that are looked at for what they name, in jobs; what names them is followed by some questions only.
-MENTIONS = 16
 MOST = 5_000
 
 
@@ -61,19 +59,18 @@ def catch_up(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock) -
 def _until(plan: Plan, waiting: int) -> float:
     """When embedding has to end, on the monotonic clock; without a deadline never here."""
     left = plan.remaining()
-    search = QUERY_SECONDS + min(SEARCH_SECONDS, SEARCH_SHARE * left) + waiting * SECONDS_PER_JOB
+    search = query_seconds(plan.query) + min(SEARCH_SECONDS, SEARCH_SHARE * left) + waiting * SECONDS_PER_JOB
     return time.monotonic() + left - search
 
 
 def _embed(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, waiting: int) -> None:
     try:
-        from ..jobs import embed, mentions  # NumPy with them, which takes longer to load than some deadlines leave
+        from ..jobs import embed  # NumPy with it, which takes longer to load than some deadlines leave
     except ImportError as error:
         raise cannot_load(error) from None
 
     beside = store.jobs.busy(embed.KIND, clock.now())
     seconds = SECONDS_BESIDE if beside else SECONDS
-    mentions.drain(store, limit=MENTIONS)
     embedder, row = semantic.for_writing(min(_until(plan, waiting), time.monotonic() + seconds))
     if not semantic.answers(row):
         return  # it would find nothing sooner

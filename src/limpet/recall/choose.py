@@ -36,9 +36,9 @@ from .brief import (
 from .candidates import Candidates
 from .disputes import Warned, warnings
 from .entries import Entries, Entry
-from .near_duplicates import newest_of, once
+from .near_duplicates import folded, newest_of, wording
+from .pack import fit, tokens_of
 from .plan import Plan
-from .token_budget import fit, folded, tokens_of, wording
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -128,7 +128,7 @@ def _standing_apart(
                if entries.by_num[num].section != "matches" and is_unconfirmed(one.origin, one.trust)}  # fmt: skip
     nums = [num for num in nums if memories[num].id not in hidden]
     nums, beyond = _compared(nums, entries, memories, quotes)
-    nums = once(_distinct(nums, memories, found, entries), memories)
+    nums = _once(_distinct(nums, memories, found, entries), memories)
     for num in nums:
         _place(entries.by_num[num], memories[num])
         if adjust.is_doubtful(memories[num], adjust.confidence_of(memories[num], plan.now)):
@@ -288,6 +288,28 @@ def _newest(group: Sequence[int], memories: dict[int, Memory], entries: Entries)
     if newest != group[0]:
         entries.by_num[newest] = replace(entries.by_num[group[0]])
     return newest
+
+
+def _once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
+    """Without episodes that quote what stands there itself, or what an episode of more value quotes."""
+    from ..text.quoted import quoted_in
+
+    quotes = {num: quoted_in(one.kind, one.source, one.content) for num in nums if (one := memories[num])}
+    said = {_begins(memories[num].content) for num in nums if not quotes[num]}
+    left_out = set()
+    for num in nums:
+        begins = {_begins(one) for one in quotes[num]}
+        if begins & said:
+            left_out.add(num)
+        said |= begins
+    return [num for num in nums if num not in left_out]
+
+
+def _begins(text: str) -> str:
+    """A statement as far as an episode quotes it."""
+    from ..text.quoted import QUOTED_CHARACTERS
+
+    return one_line(text)[: QUOTED_CHARACTERS - 1].rstrip("… ")
 
 
 # -- warnings

@@ -6,7 +6,7 @@ Nothing of other scopes is looked at for it, not even counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,14 @@ from ..model.errors import EmbedderUnavailable
 from ..model.memory import STATES, Memory, caseless
 from ..text.dates import MONTHS, WEEKDAYS, mentioned, spans
 from ..text.grams import with_grams
-from .anchor import TemporalAnchor
-from .candidates import best_of
-from .index import VectorSignal
+from .candidates import Candidates, best_of
+from .pack import Packed
 from .plan import Plan
+from .question import intent
 
 if TYPE_CHECKING:
     from ..store import Store
+    from .semantic import SemanticSearch
 
 # Near the question by words or by meaning: so many of each are looked at; and so many of those left out are told.
 LOOKED_AT, TOLD = 60, 10
@@ -51,20 +52,17 @@ class Explanation:
 
     intent: str
     times: tuple[str, ...] = ()  # parts of dates and stretches of time that it names
-    event: str | None = None  # as of when it was asked, if the question told that by an event
     counts: Mapping[str, int] = field(default_factory=dict)  # how many were left out, by reason
     left_out: tuple[LeftOut, ...] = ()  # the nearest of them
 
     def as_dict(self) -> dict[str, object]:
-        """{"intent", "times", "event"?, "left_out": {"counts", "items"}}."""
-        shown: dict[str, object] = {"intent": self.intent, "times": list(self.times)}
-        if self.event is not None:
-            shown["event"] = self.event
+        """{"intent", "times", "left_out": {"counts", "items"}}."""
         items = [{name: value for name, value in one._asdict().items() if value} for one in self.left_out]
-        return shown | {"left_out": {"counts": dict(self.counts), "items": items}}
+        left_out = {"counts": dict(self.counts), "items": items}
+        return {"intent": self.intent, "times": list(self.times), "left_out": left_out}
 
 
-def filtered(store: Store, vectors: VectorSignal | None, plan: Plan) -> list[LeftOut]:
+def filtered(store: Store, semantic: SemanticSearch | None, plan: Plan) -> list[LeftOut]:
     """What is near the question in the same scopes and does not pass the filter, the nearest first, each with why."""
     where = plan.where
     wide = replace(
@@ -75,9 +73,9 @@ def filtered(store: Store, vectors: VectorSignal | None, plan: Plan) -> list[Lef
     if "lexical" not in plan.without:
         hits = store.search.lexical(with_grams(plan.query), wide, limit=LOOKED_AT * 3, deadline=plan.deadline).hits
         orders.append([hit.text_id for hit in hits])
-    if vectors is not None and not plan.lexical_only and "vector" not in plan.without and plan.query.strip():
+    if semantic is not None and not plan.lexical_only and "vector" not in plan.without and plan.query.strip():
         with suppress(EmbedderUnavailable):  # the recall's notes say so
-            orders.append(vectors.search(plan).take(LOOKED_AT * 3))
+            orders.append(semantic.search(plan).take(LOOKED_AT * 3))
     near = best_of(orders, LOOKED_AT * 6)
     there = {one.text_id: one for one in store.search.candidates(near, wide)}
     passing = {one.text_id for one in store.search.candidates(list(there), where)}
@@ -123,33 +121,23 @@ def _reason(one: Memory, plan: Plan) -> tuple[str, str]:
 
 
 def explanation(
-    store: Store,
-    vectors: VectorSignal | None,
-    plan: Plan,
-    dropped: Sequence[tuple[int, str]],
-    event: TemporalAnchor | None,
-    *,
-    lower: int,
-    miss: Callable[[str, str], None],
+    store: Store, semantic: SemanticSearch | None, plan: Plan, found: Candidates, packed: Packed, *, lower: int
 ) -> Explanation:
-    """How a plan's question was read, and what was left out. `dropped`: (row, why) of what was ranked and not given;
-    `lower`: how many more were ranked lower than was asked for. `miss` is told if the deadline left no time for what
-    does not pass the filter."""
-    rows = store.memories.by_rows([num for num, _ in dropped])
-    several = [LeftOut(one.id, why, one.content, key=one.key) for one, (_, why) in zip(rows, dropped, strict=True)]
+    """How a plan's question was read, and what was left out. `lower`: how many candidates were ranked in all."""
+    rows = store.memories.by_rows([found.table.rows[i] for i, _ in packed.dropped])
+    several = [
+        LeftOut(one.id, why, one.content, key=one.key) for one, (_, why) in zip(rows, packed.dropped, strict=True)
+    ]
     if plan.remaining() > 0:
-        several += filtered(store, vectors, plan)
+        several += filtered(store, semantic, plan)
     else:
-        miss("explain", "the deadline came before what the filter leaves out was looked for")
+        found.miss("explain", "the deadline came before what the filter leaves out was looked for")
     counts = dict(sorted(Counter(one.why for one in several).items(), key=lambda pair: (-pair[1], pair[0])))
+    lower -= len(packed.places) + len(packed.dropped)
     if lower > 0:
         counts["ranked lower"] = lower
     return Explanation(
-        intent=plan.intent,
-        times=tuple(_times(plan)),
-        event=None if event is None else str(event),
-        counts=counts,
-        left_out=tuple(several[:TOLD]),
+        intent=intent(plan.query), times=tuple(_times(plan)), counts=counts, left_out=tuple(several[:TOLD])
     )
 
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..rank import constants as C
-from ..rank.arithmetic import Arithmetic, Column
-from ..rank.array_arithmetic import ArrayArithmetic
 from ..store.records import Filter
 from .index import CandidateTable, PriorFactors, TextHits, dated
 
@@ -19,14 +17,13 @@ if TYPE_CHECKING:
 
 
 class RamIndex:
-    """The index over a store's columns."""
-
-    arithmetic: Arithmetic = ArrayArithmetic()
+    """The index over a store's columns. Valid within one snapshot of the store."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
 
     def text_hits(self, query: str, where: Filter, *, deadline: float | None) -> TextHits:
+        """Find the best texts by BM25."""
         # As many as are asked of rows at first, so that both give scores to the same texts.
         limit: int | None = C.LEXICAL_CANDIDATES * 3
         hits = self._columns.lexical(query, where, limit=limit, deadline=deadline)
@@ -44,72 +41,61 @@ class RamIndex:
         )
 
     def passing(self, text_ids: Sequence[int], where: Filter) -> list[int]:
+        """Keep of some texts those that pass the filter, in the order given."""
         some = np.asarray(text_ids, dtype=np.int64)
         found: list[int] = some[self._columns.passing(some, where)].tolist()
         return found
 
     def allowed(self, where: Filter) -> list[int]:
+        """List every text that passes the filter."""
         found: list[int] = self._columns.allowed(where).tolist()
         return found
 
     def neighbours(self, text_ids: Sequence[int], where: Filter, *, reach: int) -> list[int]:
+        """List texts that pass the filter up to `reach` places before or after some in their sessions."""
         around = self._columns.near(np.asarray(text_ids, dtype=np.int64), reach)
         found: list[int] = around[self._columns.passing(around, where)].tolist()
         return found
 
-    def table(self, text_ids: Column) -> CandidateTable:
+    def table(self, text_ids: Sequence[int]) -> CandidateTable:
+        """What ranking knows of some texts that this index has let pass, in order."""
         columns, some = self._columns, np.asarray(text_ids, dtype=np.int64)
-        speakers = columns.speaker[some]
-        priors, prior_of = self._priors(some)
         return CandidateTable(
             rows=columns.row[some].tolist(),
             ids=columns.id[some].view("V16").tolist(),  # as text it would lose zero bytes at its end
             text_ids=some.tolist(),
-            sessions=columns.session[some].astype(np.int64),
-            positions=columns.position[some],
-            speakers=speakers,
-            speaker_names={number: columns.names[number] for number in set(speakers.tolist())},
-            valid_from=columns.valid_from[some],
-            sizes=columns.size[some],
-            asked=columns.asked[some].astype(np.float64),
-            keyed=columns.keyed[some].astype(np.float64),
-            priors=priors,
-            prior_of=prior_of,
+            sessions=columns.session[some].tolist(),
+            positions=columns.position[some].tolist(),
+            speakers=[columns.names[number] for number in columns.speaker[some].tolist()],
+            valid_from=columns.valid_from[some].tolist(),
+            sizes=columns.size[some].tolist(),
+            asked=columns.asked[some].astype(np.float64).tolist(),
+            keyed=columns.keyed[some].astype(np.float64).tolist(),
+            priors=self._priors(some),
         )
 
-    def _priors(self, some: np.ndarray) -> tuple[dict[int, PriorFactors], Column]:
-        """The priors of some texts, each put into words once, and which is whose."""
+    def _priors(self, some: np.ndarray) -> list[PriorFactors]:
         columns = self._columns
-        prior_of = columns.prior[some]
-        priors = {
-            number: PriorFactors._make((*columns.priors[number], 0, None, 0, 0, 0, 0))
-            for number in set(prior_of.tolist())
-        }
-        own: dict[int, PriorFactors] = {}
-        ages = {number for number, one in priors.items() if dated(one.kind, one.importance)}
-        if ages:
-            times = columns.observed_at[some].tolist()
-            own = {
-                i: priors[number]._replace(observed_at_us=times[i])
-                for i, number in enumerate(prior_of.tolist())
-                if number in ages
-            }
+        numbers = columns.prior[some].tolist()
+        shared = {number: PriorFactors._make((*columns.priors[number], 0, None, 0, 0, 0, 0)) for number in set(numbers)}
+        priors = [shared[number] for number in numbers]
+        for i, at in enumerate(columns.observed_at[some].tolist()):
+            if dated(priors[i].kind, priors[i].importance):
+                priors[i] = priors[i]._replace(observed_at_us=at)
         for i, use in columns.uses(some).items():
-            shared = own.get(i, priors[int(prior_of[i])])
-            own[i] = shared._replace(**use._asdict() | {"used_at": use.used_at or None})
-        for i, prior in own.items():
-            prior_of[i] = -1 - i  # a number that no shared prior has
-            priors[-1 - i] = prior
-        return priors, prior_of
+            priors[i] = priors[i]._replace(**use._asdict() | {"used_at": use.used_at or None})
+        return priors
 
-    def words(self, text_ids: Column, stems: Mapping[str, float]) -> tuple[Column, Column]:
+    def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[list[float], list[int]]:
+        """Of some texts in order: what the query's words in topics, labels and dates are worth (a label's counts half),
+        and which of the words each has anywhere, bit j for the j-th stem."""
         if not stems:
-            return np.zeros(len(text_ids)), np.zeros(len(text_ids), dtype=np.int64)
+            return [0.0] * len(text_ids), [0] * len(text_ids)
         fields, having = self._columns.words(np.asarray(text_ids, dtype=np.int64), stems)
-        return fields, having @ (1 << np.arange(len(stems), dtype=np.int64))
+        return fields.tolist(), (having @ (1 << np.arange(len(stems), dtype=np.int64))).tolist()
 
 
-def _scores_of(hits: ArrayHits, text_ids: Column) -> Column:
+def _scores_of(hits: ArrayHits, text_ids: Sequence[int]) -> list[float]:
     """The score by words of each text, which are in order; 0 where there is none."""
     wanted = np.asarray(text_ids, dtype=np.int64)
     found = np.zeros(len(wanted))
@@ -117,4 +103,5 @@ def _scores_of(hits: ArrayHits, text_ids: Column) -> Column:
         at = wanted.searchsorted(hits.text_ids)
         there = wanted.take(at, mode="clip") == hits.text_ids
         found[at[there]] = hits.scores[there]
-    return found
+    scores: list[float] = found.tolist()
+    return scores

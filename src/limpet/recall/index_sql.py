@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..rank import constants as C
-from ..rank.arithmetic import Arithmetic, Column, ListColumn
 from ..store.records import Candidate, Filter, LexicalHit, LexicalResult
 from ..text.grams import grams
 from .index import CandidateTable, PriorFactors, TextHits, dated
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 
 class SqlIndex:
     """One recall over rows. Rows that were fetched for one question answer the next."""
-
-    arithmetic = Arithmetic()
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -57,29 +54,25 @@ class SqlIndex:
         self._rows.update((one.text_id, one) for one in found)
         return [one.text_id for one in found]
 
-    def table(self, text_ids: Column) -> CandidateTable:
+    def table(self, text_ids: Sequence[int]) -> CandidateTable:
         rows = [self._rows[one] for one in text_ids]
-        speakers: dict[str | None, int] = {None: 0}
-        priors: dict[PriorFactors, int] = {}
         return CandidateTable(
             rows=[one.num for one in rows],
             ids=[one.id for one in rows],
             text_ids=list(text_ids),
-            sessions=ListColumn([one.session or 0 for one in rows]),
-            positions=ListColumn([one.position for one in rows]),
-            speakers=ListColumn([speakers.setdefault(one.speaker, len(speakers)) for one in rows]),
-            speaker_names={number: name for name, number in speakers.items()},
-            valid_from=ListColumn([one.valid_from for one in rows]),
-            sizes=ListColumn([len(one.content) for one in rows]),
-            asked=ListColumn([float(one.content.rstrip().endswith("?")) for one in rows]),
-            keyed=ListColumn([float(one.key is not None) for one in rows]),
-            prior_of=ListColumn([priors.setdefault(_prior(one), len(priors)) for one in rows]),
-            priors={number: prior for prior, number in priors.items()},
+            sessions=[one.session or 0 for one in rows],
+            positions=[one.position for one in rows],
+            speakers=[one.speaker for one in rows],
+            valid_from=[one.valid_from for one in rows],
+            sizes=[len(one.content) for one in rows],
+            asked=[float(one.content.rstrip().endswith("?")) for one in rows],
+            keyed=[float(one.key is not None) for one in rows],
+            priors=[_prior(one) for one in rows],
         )
 
-    def words(self, text_ids: Column, stems: Mapping[str, float]) -> tuple[Column, Column]:
+    def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[list[float], list[int]]:
         if not stems:
-            return ListColumn([0.0] * len(text_ids)), ListColumn([0] * len(text_ids))
+            return [0.0] * len(text_ids), [0] * len(text_ids)
         rows = [self._rows[one] for one in text_ids]
         whole = [_all_words(one) for one in rows]
         fields = {text for one in rows for text in (one.topics, one.labels, one.dates) if text}
@@ -88,8 +81,8 @@ class SqlIndex:
         for text in fields:
             worth[text] = sum(value for stem, value in stems.items() if stem in terms[text])
         return (
-            ListColumn([worth[one.topics] + 0.5 * worth[one.labels] + worth[one.dates] for one in rows]),
-            ListColumn([sum(1 << j for j, stem in enumerate(stems) if stem in terms[text]) for text in whole]),
+            [worth[one.topics] + 0.5 * worth[one.labels] + worth[one.dates] for one in rows],
+            [sum(1 << j for j, stem in enumerate(stems) if stem in terms[text]) for text in whole],
         )
 
 
@@ -101,7 +94,7 @@ def _text_hits(result: LexicalResult, text_ids: list[int]) -> TextHits:
         weight=result.weight,
         absent=result.absent,
         complete=result.complete,
-        scores=lambda some: ListColumn([scores.get(one, 0.0) for one in some]),
+        scores=lambda some: [scores.get(one, 0.0) for one in some],
     )
 
 

@@ -1,131 +1,131 @@
-"""Near-duplicate folding: a result that says what a better one says is listed under it and takes no place of its own.
+"""Near-duplicates: whether one text says what another says already.
 
-Of those that say the same the newest is shown, in the place of the best: where the fold is wrong, what holds is seen.
-
-What counts as the same is `recall/token_budget.py`'s measure, that of budgets and briefs: two statements of which one
-has a name, a number, a date, a negation or any word that says something and the other has not are two.
+Two statements of which one has a name, a number, a date, a negation or any word that says something and the other has
+not are two. Pure: texts and cosines in, places out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import takewhile
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import dataclass
 from ..model.memory import is_below
 from ..rank import constants as C
-from ..text.excerpt import one_line
-from .token_budget import fit, folded, tokens_of, wording
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.memory import Memory
-    from ..store import Store
-    from .candidates import Candidates
-    from .plan import Plan
 
-# How far below the best `k` it is looked for what takes the places that became free: as far again.
-REACH = 2
-# The same for a token budget, which may pass over the long ones among them.
-REACH_WITHIN = 3
-# Its name in `missing`.
-FOLDING = "folding"
-REPEATS = "near-duplicate of a better one"
-# Where all have vectors and none are nearer than this, no two are taken for the same: the same words with and without
-# backticks, a full stop and capitals had 0.88 by MiniLM in the pair of test_near_duplicates.py, 0.97 with one more full
-# stop.
-SAME_WORDS_COSINE = 0.8
+_WORD = re.compile(r"\w+")
+# Characters up to which two texts are compared word by word; longer ones must be equal to be the same.
+COMPARED = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """Results by their places among the candidates, and what stood aside for them."""
+class Wording:
+    """What decides whether one result says what another says already."""
 
-    places: list[int]
-    memories: list[Memory]  # theirs
-    also: dict[int, list[int]]  # of a result, the near-duplicates that it stands for
-    dropped: list[tuple[int, str]]  # what was left out, and why
-    truncated: bool = False  # a token budget left something out
+    text: str
+    about: str  # what else must be equal: its key, its speaker, the day of an episode
+    words: frozenset[str]
+    first: frozenset[str]  # two texts that share SHARED_WORDS of their words share one of these
 
 
-def best(store: Store, found: Candidates, order: Sequence[int], plan: Plan) -> Chosen:
-    """The best `plan.k` of `order` that say different things, as far as the deadline lets them be compared.
+def wording(text: str, about: str = "") -> Wording:
+    return Wording(text, about, *_words(text[:COMPARED]))
 
-    Only where something among the best `k` says the same is anything below them read.
+
+@lru_cache(maxsize=256)  # what stands and what is recent comes again with every brief
+def _words(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of a text, and the first so many of them in an order that all texts share: the long ones are rare.
+
+    Source: prefix filtering, Chaudhuri et al., 2006.
     """
-    k = plan.k
-    first = list(order[:k])
-    several = found.memories(store, first)
-    same = _same(found, first, several, plan)
-    if same:
-        first = list(order[: k * REACH])
-        several = found.memories(store, first)
-        same = _same(found, first, several, plan)
-        _newest_shown(first, several, same)
-    kept = [place for place in range(len(first)) if place not in same][:k]
-    also = _also(first, same, kept)
-    dropped = [(i, REPEATS) for folded in also.values() for i in folded]
-    return Chosen([first[place] for place in kept], [several[place] for place in kept], also, dropped)
+    words = frozenset(_WORD.findall(text.casefold()))
+    if not words:
+        return words, frozenset((text,))
+    ordered = sorted(words)
+    ordered.sort(key=len, reverse=True)
+    return words, frozenset(ordered[: len(words) - math.ceil(len(words) * C.SHARED_WORDS) + 1])
 
 
-def best_within(store: Store, found: Candidates, order: Sequence[int], plan: Plan, budget_tokens: int) -> Chosen:
-    """Of the best distinct ones, at most `plan.k`, those that are worth most together within a token budget."""
-    k = plan.k
-    first = list(order[: k * REACH_WITHIN])
-    several = found.memories(store, first)
-    same = _same(found, first, several, plan)
-    _newest_shown(first, several, same)
-    places = [place for place in range(len(first)) if place not in same]
-    # What a result is worth falls with its rank about as its chance to be the answer does.
-    chosen = fit(
-        [1 / (place + 1) for place in places],
-        [C.TOKENS_PER_ITEM + tokens_of(several[place].content) for place in places],
-        budget_tokens,
-        most=k,
-    )
-    kept = [places[i] for i in chosen]
-    dropped = [(first[place], REPEATS) for place in same]
-    if len(chosen) < k:
-        dropped += [(first[place], "over the token budget") for i, place in enumerate(places) if i not in chosen]
-    return Chosen(
-        [first[place] for place in kept],
-        [several[place] for place in kept],
-        _also(first, same, kept),
-        dropped,
-        truncated=len(chosen) < min(k, len(places)) or chosen != list(range(len(chosen))),
-    )
+def repeats(one: Wording, other: Wording, cosine: float | None) -> bool:
+    """Whether two texts are one statement in two wordings.
 
-
-def _same(found: Candidates, first: Sequence[int], several: Sequence[Memory], plan: Plan) -> dict[int, int]:
-    """Place in `first` of what is folded -> place of what stands for it. `several`: their memories."""
-    if len(first) < 2 or FOLDING in found.missing:
-        return {}
-    cosines = found.hits.among([found.table.text_ids[i] for i in first]) if found.hits is not None else {}
-    known = {place for pair in cosines for place in pair}
-    if len(known) == len(first) and max(cosines.values()) < SAME_WORDS_COSINE:
-        return {}
-
-    def late() -> bool:
-        if plan.remaining() > 0:
-            return False
-        if FOLDING not in found.missing:
-            found.miss(FOLDING, "the deadline came before all results were compared: some may say the same")
+    They must be near: by the cosine of their vectors, or without one by the words they share. The same words are near,
+    whatever a model makes of backticks and full stops. And nothing may make them two statements: "every 30 days" is not
+    "every 90 days", "the brass key" is not "the steel key", and what has a word more that says something ("a coroutine
+    function") is not the same: four of five near docstrings with such a word said two things. Better show two than hide
+    one.
+    """
+    if one.about != other.about:
+        return False
+    if one.text == other.text:
         return True
+    if max(len(one.text), len(other.text)) > COMPARED:
+        return False
+    if cosine is not None:
+        if cosine < C.DUPLICATE_COSINE and one.words != other.words:
+            return False
+    else:
+        fewer, more = sorted((len(one.words), len(other.words)))
+        if fewer < more * C.SHARED_WORDS:
+            return False
+        shared = len(one.words & other.words)
+        if shared < (fewer + more - shared) * C.SHARED_WORDS:
+            return False
+    from ..text.difference import content, differences, other_values
 
-    in_time = takewhile(lambda _: not late(), several)
-    return folded([wording(one.content, about(one)) for one in in_time], cosines, late)
+    if content(one.text) != content(other.text) or other_values(one.text, other.text):
+        return False
+    found = differences(one.text, other.text)
+    if found.conflict or any(each.a and each.b for each in found.found):
+        return False
+    from ..text.statements import clash
+
+    return not found.found or clash(one.text, other.text) is None
 
 
-def _newest_shown(first: list[int], several: list[Memory], same: Mapping[int, int]) -> None:
-    """Put the newest of those that say the same in the place of what stands for them: not what is trusted less."""
-    groups: dict[int, list[int]] = {}
-    for later, earlier in sorted(same.items()):
-        groups.setdefault(earlier, [earlier]).append(later)
-    for place, group in groups.items():
-        newest = group[newest_of([several[one] for one in group])]
-        first[place], first[newest] = first[newest], first[place]
-        several[place], several[newest] = several[newest], several[place]
+def folded(
+    several: Sequence[Wording],
+    cosines: Mapping[tuple[int, int], float] | None = None,
+    late: Callable[[], bool] = lambda: False,
+) -> dict[int, int]:
+    """Place of each wording that repeats an earlier one -> place of the first that it repeats.
+
+    `cosines` of pairs (earlier, later) that have vectors. Only pairs that can be near are compared: those of near
+    vectors, and those that share one of their first words. Once `late` says so, the rest stand for themselves.
+    """
+    known = cosines or {}
+    near: dict[int, set[int]] = {}
+    for (earlier, later), cosine in known.items():
+        if cosine >= C.DUPLICATE_COSINE:
+            near.setdefault(later, set()).add(earlier)
+    seen: set[str] = set()
+    shared: set[str] = set()
+    for one in several:
+        shared |= seen & one.first
+        seen |= one.first
+    holders: dict[str, list[int]] = {}
+    same: dict[int, int] = {}
+    for i, one in enumerate(several):
+        if late():
+            break
+        found = near[i].difference(same) if i in near else set()
+        common = one.first & shared
+        for word in common:
+            found.update(holders.get(word, ()))
+        first = next((j for j in sorted(found) if repeats(several[j], one, known.get((j, i)))), None)
+        if first is not None:
+            same[i] = first
+            continue
+        for word in common:
+            holders.setdefault(word, []).append(i)
+    return same
 
 
 def newest_of(several: Sequence[Memory]) -> int:
@@ -134,37 +134,7 @@ def newest_of(several: Sequence[Memory]) -> int:
     return max(shown, key=lambda i: (several[i].valid_from_us, -i))
 
 
-def _also(first: Sequence[int], same: Mapping[int, int], kept: Sequence[int]) -> dict[int, list[int]]:
-    also: dict[int, list[int]] = {}
-    for later, earlier in same.items():
-        if earlier in kept:
-            also.setdefault(first[earlier], []).append(first[later])
-    return also
-
-
 def about(one: Memory) -> str:
     """What tells apart two memories of the same words: key, speaker, metadata, the day of an event."""
     day = one.valid_from_us // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
     return f"{one.key or ''}/{one.speaker or ''}/{one.metadata or ''}/{day}"
-
-
-def once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
-    """Without episodes that quote what stands there itself, or what an episode of more value quotes."""
-    from ..text.quoted import quoted_in
-
-    quotes = {num: quoted_in(one.kind, one.source, one.content) for num in nums if (one := memories[num])}
-    said = {_begins(memories[num].content) for num in nums if not quotes[num]}
-    left_out = set()
-    for num in nums:
-        begins = {_begins(one) for one in quotes[num]}
-        if begins & said:
-            left_out.add(num)
-        said |= begins
-    return [num for num in nums if num not in left_out]
-
-
-def _begins(text: str) -> str:
-    """A statement as far as an episode quotes it."""
-    from ..text.quoted import QUOTED_CHARACTERS
-
-    return one_line(text)[: QUOTED_CHARACTERS - 1].rstrip("… ")

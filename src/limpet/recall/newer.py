@@ -1,10 +1,9 @@
-"""Newer before older: of near results that answer the same question, what was said later comes first.
+"""Newer before older: of near results that answer the same question, what was said later takes the older's place.
 
 Three cases, unless the question is about the past. A newer result gives another value of the same thing, or denies it,
 in the words of the older (`text/statements.py`). Or it is a correction, by its kind, and near. Or the question asks for
 what holds now, and a logistic model takes the newer one to answer it as well (`rank/newer_weights.py`). Only the first
-results change places, so that nothing comes in or falls out. Asked as of a time, or about a date or an event, all stay
-where they are.
+results are compared. Asked as of a time, or about a date, all stay where they are.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ..model.memory import FOREIGN, is_below, is_unconfirmed
 from ..rank.newer_weights import NEWER, REPLACES_FROM
 from ..text.dates import mentioned, spans
 from ..text.describe import searchable
-from .intent import asks_now, asks_past
+from .question import asks_now, asks_past
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from ..store import Store
     from .candidates import Candidates
     from .plan import Plan
+    from .score import Ranking
 
 # Results that may change places.
 LOOKED_AT = 8
@@ -41,25 +41,22 @@ IN_A_PLACE = 2
 _WORD = re.compile(r"\w+")
 
 
-def newer_first(
-    store: Store, found: Candidates, order: list[int], scores: Sequence[float], plan: Plan
-) -> tuple[list[int], list[int]]:
-    """`order` (places of candidates, best first) with newer ones before what they replace, of the first; and those."""
-    if "recency" in plan.without or _of_another_time(plan):
-        return order, []
-    first = order[:LOOKED_AT]
-    times = [int(found.table.valid_from[i]) for i in first]
+def replacements(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> list[set[tuple[int, int]]]:
+    """Pairs (older, newer) of the first candidates of which the newer takes the older's place: those that are surest,
+    then those that are likely."""
+    first = ranking.order[:LOOKED_AT]
+    times = [found.table.valid_from[i] for i in first]
     pairs = [(a, b) for b in range(1, len(first)) for a in range(b) if times[b] > times[a]]
-    if not pairs:
-        return order, []
-    cosines = found.hits.among([found.table.text_ids[i] for i in first]) if found.hits is not None else None
-    by_words = _by_words(store, found, first, [one for one in pairs if cosines is None or cosines.get(one, 0) >= NEAR])
-    likely = _corrections(found, first, pairs, cosines or {})
-    if cosines is not None and "vector" in found.features and asks_now(plan.query):
-        several = features(found, first, scores, pairs, cosines)
+    if not pairs or "recency" in plan.without or _of_another_time(plan):
+        return []
+    cosines = found.among(first)
+    near = [pair for pair in pairs if found.hits is None or cosines.get(pair, 0.0) >= NEAR]
+    sure = _by_words(store, found, first, near)
+    likely = _corrections(found, first, pairs, cosines)
+    if found.hits is not None and "vector" in found.features and asks_now(plan.query):
+        several = features(found, first, ranking.ranked, pairs, cosines)
         likely |= {pair for pair, values in several.items() if probability(values) >= REPLACES_FROM}
-    moved = sorted({b for _, b in by_words | likely})
-    return [*_reordered(first, by_words, likely), *order[LOOKED_AT:]], [first[b] for b in moved]
+    return [{(first[a], first[b]) for a, b in some} for some in (sure, likely)]
 
 
 def later(found: Candidates, places: Sequence[int], memories: Sequence[Memory], plan: Plan) -> dict[int, str]:
@@ -71,7 +68,7 @@ def later(found: Candidates, places: Sequence[int], memories: Sequence[Memory], 
     """
     from ..text.overlap import shared_weight
 
-    cosines = {} if found.hits is None else found.hits.among([found.table.text_ids[i] for i in places])
+    cosines = found.among(places)
     least = SHARED_BY_WORDS if found.hits is None else SHARED
     nearest: dict[int, tuple[float, str]] = {}
     for (a, one), (b, other) in permutations(enumerate(memories), 2):
@@ -111,7 +108,7 @@ def _is_of_another(question: str, one: Memory, other: Memory) -> bool:
 
 def _of_another_time(plan: Plan) -> bool:
     """Whether the question is about a time of its own: then what is newest says nothing."""
-    if not plan.timeless or plan.after is not None or asks_past(plan.query):
+    if not plan.timeless or asks_past(plan.query):
         return True
     dates = mentioned(plan.query)
     return bool(dates.years or dates.months or dates.days) or (
@@ -125,8 +122,8 @@ def _corrections(
     """Pairs of which the newer says itself, by its kind, that something turned out otherwise: what is nearest to it."""
     nearest: dict[int, tuple[float, int]] = {}
     for a, b in pairs:
-        older, newer = found.table.prior(first[a]).trust, found.table.prior(first[b]).trust
-        if found.table.prior(first[b]).kind == CORRECTION and not (newer in FOREIGN or is_below(newer, older)):
+        older, newer = found.table.priors[first[a]].trust, found.table.priors[first[b]].trust
+        if found.table.priors[first[b]].kind == CORRECTION and not (newer in FOREIGN or is_below(newer, older)):
             nearest[b] = max(nearest.get(b, (0.0, 0)), (cosines.get((a, b), 0.0), a))
     return {(a, b) for b, (cosine, a) in nearest.items() if cosine >= NEAR}
 
@@ -163,9 +160,9 @@ def features(
 ) -> dict[tuple[int, int], dict[str, float]]:
     """What the model knows of pairs of places in `first`, the older first, which the ranking put above the newer."""
     table, vector, named = found.table, found.features["vector"], found.features.get("speaker")
-    cosine = [float(vector[i]) for i in first]
-    at = [int(table.valid_from[i]) for i in first]
-    says = [0.0 if named is None else float(named[i]) for i in first]
+    cosine = [vector[i] for i in first]
+    at = [table.valid_from[i] for i in first]
+    says = [0.0 if named is None else named[i] for i in first]
     return {
         (a, b): {
             "one": 1.0,
@@ -186,16 +183,3 @@ def probability(values: Mapping[str, float]) -> float:
     """That the newer of a pair answers the question as well, 0 to 1."""
     log_odds = sum(NEWER[name] * value for name, value in values.items())
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
-
-
-def _reordered(first: Sequence[int], *several: set[tuple[int, int]]) -> list[int]:
-    """Each newer one directly before the first of those that it replaces; what is surest is moved first, and stays
-    above what comes in between."""
-    places = list(range(len(first)))
-    for replaced in several:
-        for b in places[1:]:
-            above = [a for a in places[: places.index(b)] if (a, b) in replaced]
-            if above:
-                places.remove(b)
-                places.insert(places.index(above[0]), b)
-    return [first[place] for place in places]

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import time
 
-from ..model.dataclass import NamedTuple, dataclass, replace
+from ..model.dataclass import dataclass, replace
 from ..model.errors import BadInput
 from ..store.records import Filter
-from .intent import intent
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import numpy as np
-
-    from ..vectors.embedder import Embedder
 
 MAX_RESULTS = 1_000
 # More tokens, or milliseconds, than any answer has: what is longer is a mistake, and no float.
@@ -24,16 +17,7 @@ MAX_QUERY_CHARACTERS = 100_000
 SECONDS_FOR_WORDS = 0.1
 SIGNALS = (
     "lexical", "fields", "vector", "word_vectors", "neighbours", "session", "date", "recency", "speaker", "shape",
-    "graph",
 )  # fmt: skip
-
-
-class Ahead(NamedTuple):
-    """A vector that was made ahead of its use."""
-
-    query: str
-    embedder: Embedder
-    vector: np.ndarray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +37,6 @@ class Plan:
     timeless: bool = False  # nobody said of which time: the question's own words may
     unembedded: int | None = 0  # texts without a vector for which there was no time; None: nor to count them
     unembedded_why: str = ""  # if it was not the time
-    after: int | None = None  # what began then or later is of the time that is asked for
-    ahead: Ahead | None = None  # the query's vector, where it was made before the store was read
-
-    @property
-    def intent(self) -> str:
-        """What kind of question it is, see `intent.py`."""
-        return intent(self.query)
 
     @property
     def at(self) -> int:
@@ -87,10 +64,6 @@ class Plan:
         return self if self.remaining() >= seconds else replace(self, deadline=time.monotonic() + seconds)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def make_plan(
     query: str,
     where: Filter,
@@ -108,10 +81,11 @@ def make_plan(
         raise BadInput(f"query must be text, not {type(query).__name__}")
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_RESULTS:
         raise BadInput(f"k must be from 1 to {MAX_RESULTS}, not {k!r:.60}")
-    if deadline_ms is not None and not (_is_number(deadline_ms) and 0 < deadline_ms <= MOST):
-        raise BadInput(f"deadline_ms must be more than 0, and at most {MOST:,}, not {deadline_ms!r:.60}")
-    if budget_tokens is not None and not (_is_number(budget_tokens) and 1 <= budget_tokens <= MOST):
-        raise BadInput(f"budget_tokens must be at least 1, and at most {MOST:,}, not {budget_tokens!r:.60}")
+    for name, value, least in (("deadline_ms", deadline_ms, 1e-9), ("budget_tokens", budget_tokens, 1)):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value is not None and not (is_number and least <= value <= MOST):
+            above = "more than 0" if least < 1 else "at least 1"
+            raise BadInput(f"{name} must be {above}, and at most {MOST:,}, not {value!r:.60}")
     unknown = without - set(SIGNALS)
     if unknown:
         raise BadInput(f"unknown signal: {sorted(unknown)[0]!r}", hint=f"one of: {', '.join(SIGNALS)}")

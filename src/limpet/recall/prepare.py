@@ -19,18 +19,16 @@ from ..model.memory import FOREIGN
 from ..rank import constants as C
 from ..store.records import Lately
 from ..text.excerpt import one_line, words_of
-from .answer import how_relevant, rank
 from .brief import Brief
 from .candidates import Candidates, find_candidates
 from .choose import MOST, choose
 from .entries import Entries
-from .index import VectorSignal
-from .judged import judged
-from .newer import newer_first
 from .plan import Plan
+from .score import Ranking, rank
 
 if TYPE_CHECKING:
     from ..store import Store
+    from .semantic import SemanticSearch
 
 # What the first of a section is worth, and how fast the next ones are worth less: w / (1 + fall x place). What matches
 # falls as its chance to be the answer does; what somebody pinned hardly falls.
@@ -56,7 +54,7 @@ SPEAKS_FIRST = ("episode", "decision", "correction", "lesson", "goal")
 
 
 def prepare(
-    store: Store, vectors: VectorSignal | None, plan: Plan, *, session: str | None = None, full: bool = False,
+    store: Store, semantic: SemanticSearch | None, plan: Plan, *, session: str | None = None, full: bool = False,
     unjudged: Callable[[Store, list[int]], list[int]],
 ) -> Brief:  # fmt: skip
     """Answer a plan with a brief of at most `plan.budget_tokens`; of the rules and little else when nothing answers
@@ -70,7 +68,7 @@ def prepare(
     started = time.perf_counter()
     with store.snapshot(plan.deadline):
         entries = Entries()
-        found, relevant = _matches(store, vectors, plan, entries)
+        found, relevant = _matches(store, semantic, plan, entries)
         _standing(store, plan, entries, session)
         stats: dict[str, int] = {}
         # What was done lately is for who begins, or asks about something that is known.
@@ -103,47 +101,44 @@ def worth(what: str, place: int) -> float:
 # -- candidates
 
 
-def _matches(store: Store, vectors: VectorSignal | None, plan: Plan, entries: Entries) -> tuple[Candidates, bool]:
+def _matches(store: Store, semantic: SemanticSearch | None, plan: Plan, entries: Entries) -> tuple[Candidates, bool]:
     """What speaks of the message, best first; and whether anything answers it, as `recall` says it."""
     if not plan.query.strip():
         return Candidates(), True
-    found = find_candidates(store, vectors, plan)
-    order, scores = rank(found, plan)
-    _, relevant = how_relevant(store, found, order, scores, plan, judged(store, found, order, plan, vectors))
-    order, _ = newer_first(store, found, order, scores, plan)
-    speaks = _speaking(found, scores, len(words_of(plan.query)))
+    found = find_candidates(store, semantic, plan)
+    ranking = rank(store, semantic, found, plan)
+    relevant, speaks = ranking.relevant, _speaking(found, ranking, len(words_of(plan.query)))
     place = 0
-    for i in order:
+    for i in ranking.order:
         if not speaks[i]:
             continue
         value = (
             worth("match", place)
             * (1.0 if relevant else UNANSWERED)
-            * (LESSON if found.table.prior(i).kind == "lesson" else 1.0)
+            * (LESSON if found.table.priors[i].kind == "lesson" else 1.0)
         )
-        entries.claim(found.table.rows[i], "matches", value, score=scores[i])
+        entries.claim(found.table.rows[i], "matches", value, score=ranking.scores[i])
         place += 1
         if place == MOST["matches"] + 2:  # some go to other sections, some repeat others
             break
     return found, relevant and place > 0
 
 
-def _speaking(found: Candidates, scores: Sequence[float], asked: int) -> list[bool]:
+def _speaking(found: Candidates, ranking: Ranking, asked: int) -> list[bool]:
     """Which candidates speak of the message: themselves, or the one before or after them in their session does and
     they rank high (chat turns answer each other). `asked`: words of the message. Greetings match nothing.
     """
-    words = found.features["lexical"]
-    if "fields" in found.features:
-        words = words + found.features["fields"]
     floor = min(WORDS_FLOOR, HALF_A_WORD / max(1, asked))
     cosines = found.features.get("vector")
-    own = [share > 0 and share >= floor for share in words.tolist()]
-    if cosines is not None:
-        own = [
-            cosine >= COSINE_FLOOR or (spoken and (cosine >= COSINE_WITH_WORDS or not cosine))
-            for spoken, cosine in zip(own, cosines.tolist(), strict=True)
-        ]
-    seats = list(zip(found.table.sessions.tolist(), found.table.positions.tolist(), strict=True))
+    own = []
+    for i, words in enumerate(found.features["lexical"]):
+        share = words + found.features["fields"][i]
+        spoken = share > 0 and share >= floor
+        if cosines is not None:
+            spoken = cosines[i] >= (COSINE_WITH_WORDS if spoken else COSINE_FLOOR)
+        own.append(spoken)
+    table, scores = found.table, ranking.ranked
+    seats = list(zip(table.sessions, table.positions, strict=True))
     spoken_at = {seat for seat, spoken in zip(seats, own, strict=True) if spoken}
     high = max((score for score, spoken in zip(scores, own, strict=True) if spoken), default=0.0) * NEIGHBOUR_OF_BEST
     return [

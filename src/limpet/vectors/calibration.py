@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ..model.dataclass import NamedTuple
+from ..rank.constants import APART_COSINE, RELATED_COSINE, UNRELATED_COSINE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,13 +31,11 @@ class Calibration(NamedTuple):
     apart: float  # of two texts that say different things; the same text twice has 1
 
     def of_question(self, cosines: np.ndarray) -> np.ndarray:
-        """Move cosines of a question with texts (n,) to the fitted scale. 0 = no vector: stays 0."""
-        import numpy as np
-
+        """Move cosines of a question with texts (n,) to the fitted scale."""
         if self == FITTED:
             return cosines
         slope = (FITTED.related - FITTED.unrelated) / (self.related - self.unrelated)
-        return np.where(cosines == 0, 0.0, FITTED.unrelated + (cosines - self.unrelated) * slope)
+        return FITTED.unrelated + (cosines - self.unrelated) * slope
 
     def of_texts(self, cosine: Cosine) -> Cosine:
         """Move a cosine of two texts to the fitted scale; of the same text twice it is 1."""
@@ -48,7 +47,7 @@ class Calibration(NamedTuple):
 
 
 # The scale on which all weights and thresholds were chosen, that of all-MiniLM-L6-v2. tests/unit/test_calibration.py.
-FITTED = Calibration(0.0528, 0.471, 0.0775)
+FITTED = Calibration(UNRELATED_COSINE, RELATED_COSINE, APART_COSINE)
 # A question's answer is this much nearer than other texts, two texts this much apart: or else the embedder does not
 # read what it is measured on (it may be one for code, or for another language), and its cosines stay as they are.
 LEAST = 0.02

@@ -130,6 +130,7 @@ class VectorIndex:
         if bits is not None:
             return SearchScan(closely, None, hidden, differing=differing, complete=not end)
         scores *= state.scales[: state.used] * scale[0]
+        scores[:end] = np.nan
         return SearchScan(closely, scores, hidden, complete=not end)
 
     def rescore(self, query: np.ndarray, text_ids: Sequence[int]) -> dict[int, float]:
@@ -360,9 +361,9 @@ class SearchScan:
         self._ordered = ordered[ordered != 0][:count].tolist()  # 0: purged meanwhile
 
     def score_of(self, text_ids: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Approximate cosines (n,), float64; 0 for a text without a vector."""
+        """Approximate cosines (n,), float64; NaN for a text without a vector."""
         slots = self._state.slots_of(text_ids)
-        found = np.zeros(len(slots))
+        found = np.full(len(slots), np.nan)
         there = slots >= 0
         if self._scores is not None:
             found[there] = self._scores[slots[there]]

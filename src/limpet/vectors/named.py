@@ -1,4 +1,4 @@
-"""Models that a setting names, without code: `onnx:/folder` and `openai:NAME,url=URL`, as embedder or as reranker.
+"""Models that a setting names, without code: `onnx:/folder` and `openai:NAME,url=URL`.
 
 What the setting may say: docs/how-to/embedders.md. The models themselves are in onnx_folder.py and openai_api.py, which
 are imported when one is asked for.
@@ -76,15 +76,3 @@ def embedder_of(text: str) -> Any:
     from .openai_api import RemoteEmbedder
 
     return RemoteEmbedder(spec)
-
-
-def reranker_of(text: str) -> Any:
-    """The reranker of a setting. Raises BadInput, EmbedderUnavailable."""
-    spec = parse(text)
-    if spec.folder is not None:
-        from .onnx_folder import CrossEncoder
-
-        return CrossEncoder(spec)
-    from .openai_api import RemoteReranker
-
-    return RemoteReranker(spec)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.errors import EmbedderUnavailable
 from ..model.forks import note_use, refuse_child
 from .named import Spec
-from .onnx_model import MAX_CHARACTERS, OnnxModel, padded, session_of
+from .onnx_model import OnnxModel, padded, session_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -216,30 +216,3 @@ def fed(
     if unknown:
         raise EmbedderUnavailable(f"the model wants inputs that are not known here: {', '.join(sorted(unknown))}")
     return {name: given[name] for name in inputs}
-
-
-class CrossEncoder:
-    """The reranker `onnx:/folder`: a model for sequence classification, of one label or two."""
-
-    def __init__(self, spec: Spec) -> None:
-        assert spec.folder is not None
-        folder = Folder(spec.folder)
-        self._root = folder.root
-        self._tokenizer = folder.tokenizer(min(folder.tokens(), USUAL_TOKENS))
-        self._session = session_of(folder.model)
-        self._inputs = [one.name for one in self._session.get_inputs()]
-
-    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Logits: more is better."""
-        pairs = self._tokenizer.encode_batch([(query[:MAX_CHARACTERS], text[:MAX_CHARACTERS]) for text in texts])
-        found = []
-        # Alone: a quantised model gives a text another score in other company.
-        for one in pairs:
-            logits = self._session.run(None, fed(self._inputs, [one.ids], [one.type_ids]))[0].ravel()
-            if len(logits) > 2:
-                raise EmbedderUnavailable(
-                    f"the model in {self._root} gives {len(logits)} numbers for a question and a text, where a reranker"
-                    " gives one or two: is it an embedder?"
-                )
-            found.append(float(logits[-1] - logits[0]) if len(logits) == 2 else float(logits[0]))
-        return found

@@ -1,14 +1,12 @@
 """Models behind an address that speaks OpenAI's embeddings (Ollama, llama.cpp, vLLM, TEI): `openai:NAME,url=URL`.
 
-As a reranker the same address is asked for `/rerank`, in the form that llama.cpp, vLLM, TEI and Jina share. Texts go to
-that address, and nowhere else; OPENAI_API_KEY is sent along over TLS, or to this machine.
+Texts go to that address, and nowhere else; OPENAI_API_KEY is sent along over TLS, or to this machine.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import threading
 from collections.abc import Sequence
@@ -207,27 +205,3 @@ class RemoteEmbedder:
             )
         vectors: np.ndarray = found / np.linalg.norm(found, axis=1, keepdims=True).clip(1e-12)
         return vectors
-
-
-class RemoteReranker:
-    """The reranker `openai:NAME,url=URL`, or of the model that `openai:URL` has."""
-
-    def __init__(self, spec: Spec) -> None:
-        self._spec, self._api = spec, _Api(spec)
-
-    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """As the server gives them: more is better."""
-        several = [text[:MAX_CHARACTERS] for text in texts]
-        # TEI calls the texts so, all others `documents`.
-        request: dict[str, Any] = {"query": query[:MAX_CHARACTERS], "documents": several, "texts": several}
-        if self._spec.model:
-            request["model"] = self._spec.model
-        said = self._api.ask("/rerank", request)
-        found = [math.nan] * len(texts)
-        try:
-            for one in said["results"] if isinstance(said, dict) else said:
-                score = one["relevance_score"] if "relevance_score" in one else one["score"]
-                found[int(one["index"])] = float(score)
-        except (TypeError, KeyError, ValueError, IndexError):
-            raise EmbedderUnavailable(f"{self._api.url}/rerank answered in a form that is not known") from None
-        return found

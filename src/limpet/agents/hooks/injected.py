@@ -18,8 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
     from ...model.memory import Memory
-    from ...rank.trace import Trace
-    from ...recall.answer import Item, Recall
+    from ...recall.answer import Item, Recall, Trace
     from .holdout import Holdout
 
 # No client takes more without spilling it to a file: Codex 2,500 tokens, Claude Code some 10,000 characters.
@@ -93,17 +92,15 @@ def brief(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
 
 
 def brief_from_vectors(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
-    """The same by meaning and by words, in a process that has its models loaded."""
-    found = memory.recall(message, k=ASKED, trace=True, deadline_ms=SERVER_SECONDS * 1000, rerank=reader())
+    """The same by meaning and by words, in a process that has its models loaded.
+
+    The judge, if it may be asked, reads all ASKED: what fits a message is seldom what its words are nearest to.
+    """
+    found = memory.recall(message, k=ASKED, trace=True, deadline_ms=SERVER_SECONDS * 1000, thorough=wants_judge())
     # A process that had no time (its first question) knows less than the words tell.
     if "lexical" in found.missing or {"vector", "word_vectors"} <= set(found.missing):
         return brief(memory, message, budget, holdout)
     return offered(found, message, memory.abbreviate, budget, holdout)
-
-
-def reader() -> str | None:
-    """The judge, if it may be asked, reads all ASKED: what fits a message is seldom what its words are nearest to."""
-    return "judge" if wants_judge() else None
 
 
 def offered(
@@ -137,7 +134,7 @@ def _kept(
 
 def _fitting(several: Sequence[tuple[Item, Mapping[str, float]]], message: str, read: int) -> list[Item]:
     items, traces = [one for one, _ in several], [trace for _, trace in several]
-    scores = [one.score for one in items]
+    scores = [one.why.ranked if one.why else one.score for one in items]  # what the weights of fit.py know
     texts = list(map(told_by, items))
     if any("vector" in one for one in traces):
         judged = [one.get("judge") for one in traces]

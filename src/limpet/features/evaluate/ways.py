@@ -15,13 +15,14 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...agents.hooks.holdout import Holdout
-from ...agents.hooks.injected import ASKED, MESSAGE_TOKENS, Offer, Section, offered, reader, told
+from ...agents.hooks.injected import ASKED, MESSAGE_TOKENS, Offer, Section, offered, told
 from ...model.errors import BadInput
 from ...recall.plan import SIGNALS
+from ...settings import wants_judge
 
 if TYPE_CHECKING:
     from ...api import Limpet
-    from ...rank.trace import Trace
+    from ...recall.answer import Trace
     from .moments import Moment
     from .needed import Version, Versions
 
@@ -82,7 +83,7 @@ def limpet(memory: Limpet, setting: Setting, clock: str) -> Way:
             return NOTHING
         found = memory.recall(
             moment.query, k=ASKED, lexical_only=words, trace=True, without=setting.without,
-            rerank=None if words else reader(), **times(moment, clock),
+            thorough=not words and wants_judge(), **times(moment, clock),
         )  # fmt: skip
         offer = offered(found, moment.query, _short, setting.tokens, Holdout(moment.session, 0.0))
         return Answer(offer, {one.id: one.why for one in found.items if one.why is not None})

@@ -15,7 +15,7 @@ from ...model.memory import KINDS, ORIGINS
 from ...remember.decide import SPEAKERS
 
 if TYPE_CHECKING:
-    from ...rank.trace import Trace
+    from ...recall.answer import Trace
 
 # Controls, marks that turn the direction of writing, and what has no width: a text shows otherwise than it reads.
 _UNSEEN = re.compile(
@@ -190,7 +190,7 @@ FAMILIES = {
     "session": ("session", "session_vector"),
     "time": ("date", "tells_when", "recent"),
     "person": ("speaker", "by_person", "asked_of_agent"),
-    "links": ("graph",),
+    "judge": ("judge", "unread"),
 }  # fmt: skip
 _FAMILY = {name: family for family, names in FAMILIES.items() for name in names}
 

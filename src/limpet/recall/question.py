@@ -1,4 +1,4 @@
-"""What kind of question is asked, by its words alone: which signals are worth their time, and which time is meant.
+"""What kind of question is asked, by its words alone: which time it means, and what its answer looks like.
 
 English; words for "now", "before" and "how many" also German, Spanish and French, for what an agent said German.
 """
@@ -6,22 +6,13 @@ English; words for "now", "before" and "how many" also German, Spanish and Frenc
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 
 from ..text.dates import asks_when
 
 # Characters of a question that are read.
 READ = 1_000
-INTENTS = ("lookup", "hops", "time", "recent")
-# One thing is asked about through another: a reason or an effect, a thing of a thing, a thing that does something.
-_HOPS = (
-    r"^\W*why\b|\b(?:because|cause[sd]?|reasons?|led to|result(?:s|ed)? (?:of|in|from)|thanks to"
-    r"|depend(?:s|ed|ing|enc(?:y|ies))?|affect(?:s|ed)?|impact(?:s|ed)?|relat(?:e|es|ed|ion)|connect(?:s|ed|ion)?"
-    r"|linked|behind|in common|between"
-    r"|the (?:\w+ ){1,3}(?:that|which|who|where|we|used by|owned by|behind)|of (?:the )?\w+ (?:\w+ )?of)\b"
-    r"|\b(?:whose|of the \w+ (?:that|which|who))"
-    r"|(?<=\w)['’]s (?:(?:\w+ ){0,2}\w+['’]s|(?:\w+ ){1,3}of)\b"
-)
+INTENTS = ("lookup", "time", "recent")
 _RECENT = (
     r"\b(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|last time|current(?:ly)?|right now|these days|nowadays|so far"
     r"|up to now|at the moment|still)\b|^\W*what did (?:we|i) (?:just|last)\b"
@@ -70,34 +61,34 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-@lru_cache(maxsize=64)  # a recall asks for it more than once
 def intent(query: str) -> str:
-    """One of `INTENTS`; `lookup` is what says nothing else."""
-    query = query[:READ]
-    folded = query.casefold()
-    if _compiled(_HOPS).search(folded):
-        return "hops"
-    if asks_when(query):
+    """Return one of `INTENTS`; `lookup` is what says nothing else."""
+    if asks_when(query[:READ]):
         return "time"
-    return "recent" if _compiled(_RECENT).search(folded) else "lookup"
+    return "recent" if asks_latest(query) else "lookup"
+
+
+def asks_latest(query: str) -> bool:
+    """Return whether a question is about what is latest."""
+    return bool(_compiled(_RECENT).search(query[:READ].casefold())) and not asks_when(query[:READ])
 
 
 def asks_now(query: str) -> bool:
-    """Whether a question says that it asks for what holds now."""
+    """Return whether a question says that it asks for what holds now."""
     folded = query[:READ].casefold()
     return bool(_compiled(_NOW).search(folded)) and not _compiled(_EARLIER).search(folded)
 
 
 def asks_past(query: str) -> bool:
-    """Whether a question asks for what was, and not for what holds now."""
+    """Return whether a question asks for what was, and not for what holds now."""
     return bool(_compiled(_PAST).search(query[:READ].casefold())) and not asks_now(query)
 
 
 def asks_of_agent(query: str) -> bool:
-    """Whether a question asks for what the one it is put to has said before."""
+    """Return whether a question asks for what the one it is put to has said before."""
     return bool(_compiled(_OF_AGENT).search(query[:READ].casefold()))
 
 
 def asks_for_several(query: str) -> bool:
-    """Whether a question counts, adds or lists: its answer is told in several places."""
+    """Return whether a question counts, adds or lists: its answer is told in several places."""
     return bool(_compiled(_SEVERAL).search(query[:READ].casefold()))

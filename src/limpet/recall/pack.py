@@ -1,0 +1,150 @@
+"""Packing: near-duplicates take one place of an answer, and what is left fits into its token budget.
+
+Of those that say the same the newest is shown, with the score of the best: where the fold is wrong, what holds is seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+
+from ..model.dataclass import dataclass
+from ..rank import constants as C
+from .near_duplicates import about, folded, newest_of, wording
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model.memory import Memory
+    from ..store import Store
+    from .candidates import Candidates
+    from .plan import Plan
+    from .score import Ranking
+
+# How far below the best `k` it is looked for what takes the places that became free; a token budget may pass over the
+# long ones among them.
+REACH, REACH_WITHIN = 2, 3
+# Its name in `missing`.
+FOLDING = "folding"
+# Where all have vectors and none are nearer than this, no two are taken for the same: the same words with and without
+# backticks, a full stop and capitals had 0.88 by MiniLM in the pair of test_near_duplicates.py, 0.97 with one more full
+# stop.
+SAME_WORDS_COSINE = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Results by their places among the candidates, and what stood aside for them."""
+
+    places: list[int]
+    memories: list[Memory]  # theirs
+    also: dict[int, list[int]]  # of a result, the near-duplicates that it stands for
+    dropped: list[tuple[int, str]]  # what was left out, and why
+    truncated: bool = False  # the token budget left something out
+
+
+def pack(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> Packed:
+    """The best `plan.k` that say different things, as far as the deadline lets them be compared; within a token budget
+    those that are worth most together."""
+    k, budget = plan.k, plan.budget_tokens
+    first = ranking.order[: k if budget is None else k * REACH_WITHIN]
+    same = _same(store, found, first, plan)
+    if same and budget is None:  # only then is anything below the best read
+        first = ranking.order[: k * REACH]
+        same = _same(store, found, first, plan)
+    memories = dict(zip(first, found.memories(store, first), strict=True))
+    groups = {i: [i] for i in first if i not in same}
+    for later, earlier in same.items():
+        groups[earlier].append(later)
+    shown = []
+    also = {}
+    for best, group in groups.items():
+        newest = group[newest_of([memories[i] for i in group])]
+        if newest != best:
+            ranking.add("folded", {newest: ranking.scores[best] - ranking.scores[newest]})
+        shown.append(newest)
+        if len(group) > 1:
+            also[newest] = [i for i in group if i != newest]
+    chosen = list(range(min(k, len(shown))))
+    if budget is not None:
+        # What a result is worth falls with its rank about as its chance to be the answer does.
+        costs = [C.TOKENS_PER_ITEM + tokens_of(memories[i].content) for i in shown]
+        chosen = fit([1 / (place + 1) for place in range(len(shown))], costs, budget, most=k)
+    kept = [shown[place] for place in chosen]
+    dropped = [(i, "near-duplicate of a better one") for best in kept for i in also.get(best, ())]
+    if budget is not None and len(kept) < k:
+        dropped += [(i, "over the token budget") for i in shown if i not in kept]
+    return Packed(
+        kept,
+        [memories[i] for i in kept],
+        {i: also[i] for i in kept if i in also},
+        dropped,
+        truncated=budget is not None and (len(chosen) < min(k, len(shown)) or chosen != list(range(len(chosen)))),
+    )
+
+
+def _same(store: Store, found: Candidates, first: Sequence[int], plan: Plan) -> dict[int, int]:
+    """Each of the first that says what a better one says -> that one."""
+    if len(first) < 2 or FOLDING in found.missing:
+        return {}
+    cosines = found.among(first)
+    known = {place for pair in cosines for place in pair}
+    if len(known) == len(first) and max(cosines.values()) < SAME_WORDS_COSINE:
+        return {}
+
+    def late() -> bool:
+        if plan.remaining() > 0:
+            return False
+        if FOLDING not in found.missing:
+            found.miss(FOLDING, "the deadline came before all results were compared: some may say the same")
+        return True
+
+    in_time = takewhile(lambda _: not late(), found.memories(store, first))
+    same = folded([wording(one.content, about(one)) for one in in_time], cosines, late)
+    return {first[later]: first[earlier] for later, earlier in same.items()}
+
+
+def tokens_of(text: str) -> int:
+    """Tokens that a text is counted as: characters by CHARACTERS_PER_TOKEN, those beyond ASCII as one each."""
+    beyond = 0 if text.isascii() else sum(character > "\x7f" for character in text)
+    return math.ceil((len(text) - beyond) / C.CHARACTERS_PER_TOKEN) + beyond
+
+
+def fit(
+    values: Sequence[float],
+    costs: Sequence[float],
+    budget: float,
+    *,
+    most: int | None = None,
+    groups: Sequence[Sequence[str]] = (),
+    group_costs: Mapping[str, float] | None = None,
+) -> list[int]:
+    """Places of the set worth most that fits into `budget`, in their order; at most `most` of them.
+
+    The first place is taken if it fits. Then the better of two greedy ways: by value per token, or in the order of the
+    values; what is too long for the room that is left is passed over. `groups` names the groups of each place, whose
+    costs (of a heading) are paid with their first member. O(n log n).
+    """
+    heading = group_costs or {}
+    of = groups or [()] * len(values)
+    count = len(values) if most is None else most
+    density = sorted(range(1, len(values)), key=lambda i: (-values[i] / max(costs[i], 1e-9), i))
+    ordered = sorted(range(1, len(values)), key=lambda i: (-values[i], i))
+    best: list[int] = []
+    worth = -1.0
+    for way in (ordered, density):
+        chosen: list[int] = []
+        open_: set[str] = set()
+        left = budget
+        for i in (0, *way) if values else ():
+            if len(chosen) == count:
+                break
+            cost = costs[i] + sum(heading[group] for group in of[i] if group not in open_)
+            if cost <= left:
+                chosen.append(i)
+                open_.update(of[i])
+                left -= cost
+        total = sum(values[i] for i in chosen)
+        if total > worth + 1e-9:
+            best, worth = chosen, total
+    return sorted(best)

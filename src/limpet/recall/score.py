@@ -1,0 +1,217 @@
+"""The score: everything that decides a place, as terms of one number.
+
+Read first: `features.py`, what each signal says. Its weighted sum times the factors of a memory's own history is the
+ranking. What follows adds to the score or caps it, and nothing is moved after it:
+
+- `alike`: in conversations, behind the first results, how near a text is to the best of them. A question may have
+  several answers ("how many plants did I buy?"), and one of these is often told in other words than the question's,
+  but in words like the others' (Rocchio's relevance feedback, with the best results taken for relevant);
+- `judge`: the log-odds of the relevance judge, for the first; `unread`: what it has not read stays below those;
+- `newer` and `replaced`: a newer text takes the place of an older one that it replaces, which is capped below it;
+- `unconfirmed`: what nobody here has vouched for is capped below a trusted text on the same matter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ..model.dataclass import dataclass, field
+from ..model.errors import EmbedderUnavailable
+from ..model.memory import FOREIGN
+from ..rank import constants as C
+from ..rank.adjust import factors
+from ..rank.weights import WEIGHTS
+from ..text.describe import searchable
+from ..text.excerpt import excerpt, words_of
+from .newer import LOOKED_AT, replacements
+from .question import asks_for_several
+from .relevance import relevance
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model.memory import Memory
+    from ..store import Store
+    from .candidates import Candidates
+    from .plan import Plan
+    from .semantic import SemanticSearch
+
+# How far below another a capped score lies.
+BELOW = 0.001
+# Results that stay before what is like the best; the best, which the others are compared with; how many others.
+STAYING, BEST, OTHERS = 5, 3, 60
+# What a cosine of 1 with the best is worth beside a score, and by how much lower a score halves what a result counts
+# among the best, in log-odds. Chosen on the questions with several answers of training/long_chats.jsonl.
+ALIKE, HALVING = 5.0, 1.4
+# What a result falls back for each one before it of its session, where a question counts or lists: what is counted is
+# spread over sessions. LongMemEval's development half finds as much from .15 to .4; what was held back of the long
+# conversations, from .2 to .4.
+OF_A_SESSION = 0.25
+# Characters of a result that the judge reads: the passage with most of the question's words.
+PASSAGE = 240
+# What a trusted result needs for an unconfirmed one to be capped below it: this share of its score, since a text that
+# is made to be found repeats the question and scores above what answers it in words of its own; and to be about the
+# same, by the cosine of the two, so that notes on other matters do not hold back what alone answers. Chosen on the
+# tuning half of tests/quality/poisoning and on the project's own recall set with a tenth and half of its notes from the
+# web.
+SHARE, SAME = 0.5, 0.4
+# Where there are no vectors, the score alone must say that both answer.
+SHARE_BY_WORDS = 0.9
+
+
+@dataclass(slots=True, kw_only=True)
+class Ranking:
+    """The candidates by place, best first, their scores, and the terms that these are made of."""
+
+    order: list[int]
+    scores: list[float]
+    ranked: list[float]  # the scores before the judge and all caps: what thresholds know
+    terms: dict[str, dict[int, float]] = field(default_factory=dict)
+    judged: Mapping[int, float] = field(default_factory=dict)  # what the judge says of those it has read
+    relevance: float = 0.0  # the probability that something here answers the query
+    relevant: bool = False  # whether that is enough
+
+    def add(self, name: str, terms: Mapping[int, float]) -> None:
+        """Add a term to some scores and put the candidates in order again; equal ones stay as they are."""
+        added = self.terms.setdefault(name, {})
+        for i, value in terms.items():
+            added[i] = added.get(i, 0.0) + value
+            self.scores[i] += value
+        self.order.sort(key=lambda i: -self.scores[i])
+
+
+def rank(
+    store: Store, semantic: SemanticSearch | None, found: Candidates, plan: Plan, *, skip: bytes | None = None,
+    thorough: bool = False,
+) -> Ranking:  # fmt: skip
+    """Score the candidates. `skip`: the id of one that is left out. `thorough`: the judge reads more of them."""
+    ranking = by_signals(found, plan.now)
+    if skip is not None:
+        ranking.order = [i for i in ranking.order if found.table.ids[i] != skip]
+    ranking.add("alike", _alike(found, ranking, plan))
+    found.read(store, ranking.order[: plan.k])  # at once, what each step would read a part of
+    read_by_judge(store, semantic, found, ranking, plan, thorough=thorough)
+    read, unread = ranking.judged, [i for i in ranking.order if i not in ranking.judged]
+    ranking.add("judge", {i: C.JUDGE_WEIGHT * odds for i, odds in read.items()})
+    if read and unread:
+        over = max(ranking.scores[i] for i in unread) - min(ranking.scores[i] for i in read)
+        ranking.add("unread", dict.fromkeys(unread, -(over + BELOW)) if over >= 0 else {})
+    for pairs in replacements(store, found, ranking, plan):
+        for newer in ranking.order[1:LOOKED_AT]:
+            above = ranking.order[: ranking.order.index(newer)]
+            older = next((i for i in above if (i, newer) in pairs), None)
+            if older is not None:
+                ranking.add("newer", {newer: ranking.scores[older] - ranking.scores[newer]})
+                ranking.add("replaced", {older: -BELOW})
+    ranking.add("unconfirmed", _unconfirmed(found, ranking, plan))
+    return ranking
+
+
+def by_signals(found: Candidates, now: int) -> Ranking:
+    """Score by the signals alone: their weighted sum, times the factors of each memory's history."""
+    scores = [0.0] * len(found.table.rows)
+    for name, values in found.features.items():
+        weight = WEIGHTS.get(name, 0.0)
+        if weight and any(values):  # most questions are of no date and name no speaker
+            scores = [score + weight * value for score, value in zip(scores, values, strict=True)]
+    for i, prior in enumerate(found.table.priors):
+        for factor in factors(prior, prior.evaluated_at(now)).values():
+            scores[i] = scores[i] * factor if scores[i] > 0 else scores[i] / factor
+    order = sorted(range(len(scores)), key=lambda i: (-scores[i], found.table.ids[i]))
+    return Ranking(order=order, scores=scores, ranked=list(scores))
+
+
+def contributions(found: Candidates, ranking: Ranking, i: int, now: int) -> dict[str, tuple[float, float]]:
+    """Of one candidate each term by name: (what it says, what it adds to the score). These add up to the score."""
+    terms = {name: (values[i], WEIGHTS.get(name, 0.0) * values[i]) for name, values in found.features.items()}
+    score = sum(added for _, added in terms.values())
+    prior = found.table.priors[i]
+    for name, factor in factors(prior, prior.evaluated_at(now)).items():
+        changed = score * factor if score > 0 else score / factor
+        terms[name] = (factor, changed - score)
+        score = changed
+    for name, added in ranking.terms.items():
+        if i in added:
+            terms[name] = (ranking.judged[i] if name == "judge" else added[i], added[i])
+    return {name: (raw, added + 0.0) for name, (raw, added) in terms.items()}  # -0.0 is none
+
+
+def _alike(found: Candidates, ranking: Ranking, plan: Plan) -> dict[int, float]:
+    """What the candidates behind the first gain by being like the best; none of them comes before the first.
+
+    Among notes it is not asked: there what is like an answer is its neighbour.
+    """
+    order, scores, ids = ranking.order, ranking.scores, found.table.text_ids
+    best, rest = order[:BEST], order[STAYING:]
+    if not rest or found.hits is None or plan.k <= STAYING or not all(found.table.speakers[i] for i in best):
+        return {}
+    weights = [2.0 ** ((scores[i] - scores[best[0]]) / HALVING) for i in best]
+    near = found.hits.near([ids[i] for i in best], weights, [ids[i] for i in rest[:OTHERS]])
+    known = [cosine for cosine in near if cosine is not None]
+    mean = sum(known) / len(known) if known else 0.0  # of what was not compared, or waits for its vector
+    gains = {i: ALIKE * (mean if cosine is None else cosine) for i, cosine in zip(rest, near, strict=False)}
+    gains |= dict.fromkeys(rest[OTHERS:], ALIKE * mean)
+    if asks_for_several(plan.query):
+        seen = Counter(found.table.sessions[i] for i in order[:STAYING])
+        for i in sorted(rest, key=lambda i: -scores[i] - gains[i]):
+            if session := found.table.sessions[i]:
+                gains[i] -= OF_A_SESSION * seen[session]
+                seen[session] += 1
+    over = max(scores[i] + gains[i] for i in rest) - scores[order[STAYING - 1]]
+    return {i: gain - (over + BELOW if over >= 0 else 0.0) for i, gain in gains.items()}
+
+
+def read_by_judge(
+    store: Store, semantic: SemanticSearch | None, found: Candidates, ranking: Ranking, plan: Plan,
+    *, thorough: bool = False,
+) -> None:  # fmt: skip
+    """Let the relevance judge (vectors/judge.py) read the first, where it can be asked, for the log-odds that each
+    answers the question; and set the relevance of all. Where it doubts those that it has read it reads on."""
+    from ..text.parts import nearest, parts
+
+    order = ranking.order
+    asked = parts(plan.query)  # of a long message the part that speaks of the result: the judge knows questions
+    first = max(C.JUDGED_THOROUGHLY, plan.k) if thorough else C.JUDGED
+    read: dict[int, float] = {}
+    for some in (order[:first], order[first : C.JUDGED_IN_DOUBT]):
+        judge = semantic.judge(plan, asked_for=thorough) if semantic is not None and found.hits is not None else None
+        if judge is None or not some or max(read.values(), default=-math.inf) >= C.JUDGE_DOUBTS:
+            break
+        texts = passages(plan.query, found.memories(store, some))
+        try:
+            read |= dict(zip(some, judge.scores([nearest(asked, text) for text in texts], texts), strict=True))
+        except EmbedderUnavailable as error:
+            found.miss("judge", error.message)
+            read = {}
+            break
+    ranking.judged = read
+    ranking.relevance, ranking.relevant = relevance(store, found, ranking, plan)
+
+
+def passages(query: str, memories: Sequence[Memory]) -> list[str]:
+    """What the judge reads of each memory: the part nearest to the question, with its key, and who said it."""
+    words = words_of(query)
+    texts = [searchable(excerpt(one.content, words, PASSAGE)[0], one.key) for one in memories]
+    return [f"{one.speaker}: {text}" if one.speaker else text for one, text in zip(memories, texts, strict=True)]
+
+
+def _unconfirmed(found: Candidates, ranking: Ranking, plan: Plan) -> dict[int, float]:
+    """How far each unconfirmed one of the first is capped, below the best trusted one on its matter."""
+    first = ranking.order[: plan.k]
+    foreign = [i for i in first if found.table.priors[i].trust in FOREIGN]
+    trusted = [i for i in first if found.table.priors[i].trust not in FOREIGN]
+    if not foreign or not trusted:
+        return {}
+    cosines, place = found.among(first), {i: number for number, i in enumerate(first)}
+    share = SHARE_BY_WORDS if found.hits is None else SHARE
+    capped = {}
+    for i in foreign:
+        for j in trusted:
+            pair = (min(place[i], place[j]), max(place[i], place[j]))
+            about_the_same = found.hits is None or cosines.get(pair, 0.0) >= SAME
+            if about_the_same and ranking.ranked[j] >= share * ranking.ranked[i] > 0:
+                if ranking.scores[j] - BELOW < ranking.scores[i]:
+                    capped[i] = ranking.scores[j] - BELOW - ranking.scores[i]
+                break
+    return capped
