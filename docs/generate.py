@@ -57,7 +57,6 @@ ELSEWHERE = (
     (fit_weights, "SHOWN_FROM SHARE_OF_BEST"),
     (fit, "LONG_MESSAGE"),
     (attribution, "SHARE"),
-    (keys, "ALIKE"),
 )
 
 HEAD = """\

@@ -64,8 +64,9 @@ class BriefItem:
 
     @property
     def mark(self) -> str:
-        """What stands before the text."""
-        return mark(self.short, self.trust, word(self.kind, KINDS), (format_time(self.valid_from) or "")[:10])
+        """What stands before the text: its id, kind and day, and where it is from if not from here."""
+        outside = "" if self.trust in INSIDE else f" {word(self.trust, OUTSIDE)}"
+        return f"[{self.short} {word(self.kind, KINDS)} {(format_time(self.valid_from) or '')[:10]}{outside}]"
 
     @property
     def text(self) -> str:
@@ -184,34 +185,28 @@ class Brief(Holds[BriefItem]):
         stale = [one.about for one in self.warnings if one.what == "stale"]
         return lines + ([STALE_LINE + ", ".join(stale)] if stale else [])
 
-    def mark_of(self, item: BriefItem) -> str:
-        """What stands before an item's text: without kind and day where nothing answers."""
-        return item.mark if self.relevant else mark(item.short, item.trust)
-
-    @property
-    def of_more_rules(self) -> str:
-        """What is said of `more_rules`."""
-        apart = not self.relevant and self.budget_tokens > TERSE_TOKENS
-        return more_rules(self.more_rules, self.many_rules, apart=apart)
+    def lines(self) -> list[str]:
+        """The lines of its text; none when there is nothing to say."""
+        blocks = {one.name: [f"- {item.mark} {item.text}" for item in one.items] for one in self.sections}
+        if self.more_rules:
+            apart = not self.relevant and self.budget_tokens > TERSE_TOKENS
+            line = f"- {more_rules(self.more_rules, self.many_rules, apart=apart)}"
+            blocks = {"context": [], **blocks}
+            blocks["context"].append(line)
+        titled = [(SECTIONS[name], lines) for name, lines in blocks.items()]
+        if self.warnings:
+            titled.append((BEWARE, [f"- {line}" for line in self.beware()]))
+        if self.stats:
+            kinds = ", ".join(f"{count} {kind}" for kind, count in self.stats.items())
+            titled.append(("In this store", [f"{counted(sum(self.stats.values()), 'memory')}: {kinds}"]))
+        if not titled:
+            return []
+        lines = [neutral(line) for title, lines in titled for line in ("", f"## {title}", *lines)]
+        return [INTRO if self.relevant else SHORT_INTRO, *lines]
 
     def text(self) -> str:
         """Markdown for an agent; "" when there is nothing to say."""
-        lines_of = {one.name: [f"- {self.mark_of(item)} {item.text}" for item in one.items] for one in self.sections}
-        if self.more_rules:
-            lines_of = {"context": [], **lines_of}
-            lines_of["context"].append(f"- {self.of_more_rules}")
-        blocks = [(SECTIONS[name], lines) for name, lines in lines_of.items()]
-        if self.warnings:
-            blocks.append((BEWARE, [f"- {line}" for line in self.beware()]))
-        if self.stats:
-            blocks.append(("In this store", [stats_line(self.stats)]))
-        if not blocks:
-            return ""
-        lines = [
-            INTRO if self.relevant else SHORT_INTRO,
-            *(neutral(line) for title, lines in blocks for line in ("", f"## {title}", *lines)),
-        ]
-        return "\n".join(lines) + "\n"
+        return "".join(f"{line}\n" for line in self.lines())
 
     def as_dict(self) -> dict[str, object]:
         """{"message", "budget_tokens", "tokens", "sections": [{"name", "title", "items"}], "warnings", "missing",
@@ -242,12 +237,6 @@ class Brief(Holds[BriefItem]):
         return shown
 
 
-def mark(short: str, trust: str, *more: str) -> str:
-    """What stands before a memory's text: its id, `more` about it, and where it is from if not from here."""
-    outside = "" if trust in INSIDE else word(trust, OUTSIDE)
-    return "[" + " ".join(one for one in (short, *more, outside) if one) + "]"
-
-
 def more_rules(count: int, many: bool, *, apart: bool) -> str:
     """What is said of what stands and is not in the brief. `apart`: nothing answers its message, which keeps it short;
     else no more fits.
@@ -256,9 +245,3 @@ def more_rules(count: int, many: bool, *, apart: bool) -> str:
     if apart:
         return f"{more} that stand: `prepare` without a message shows more"
     return f"{more} rules than fit here: ask for a larger budget, or `limpet list --kind preference`"
-
-
-def stats_line(stats: dict[str, int]) -> str:
-    """How many memories there are, by kind."""
-    kinds = ", ".join(f"{count} {kind}" for kind, count in stats.items())
-    return f"{counted(sum(stats.values()), 'memory')}: {kinds}"

@@ -6,17 +6,18 @@ What the candidates are, and what each is worth, is in `prepare.py`.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
-from ..model.dataclass import NamedTuple, replace
+from ..model.dataclass import dataclass, field, replace
 from ..model.ids import parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, is_unconfirmed
-from ..model.unfrozen import unfrozen
 from ..rank import adjust
 from ..rank import constants as C
 from ..text.excerpt import excerpt, one_line, words_of
+from ..text.quoted import QUOTED_CHARACTERS, quoted_in
 from ..text.turns import essential
 from .brief import (
     BEWARE,
@@ -29,42 +30,50 @@ from .brief import (
     BriefItem,
     Caution,
     Section,
-    mark,
     more_rules,
-    stats_line,
 )
 from .candidates import Candidates
-from .disputes import Warned, warnings
-from .entries import Entries, Entry
+from .disputes import warnings
 from .near_duplicates import folded, newest_of, wording
 from .pack import fit, tokens_of
-from .plan import Plan
 
 if TYPE_CHECKING:
     from ..store import Store
+    from .plan import Plan
 
 # How many a section holds at most.
 MOST = {
     "context": 200, "facts": 8, "matches": 10, "goals": 5, "activity": 5, "threads": 4,
     "recent": 6, "used": 6, "stale": 4,
 }  # fmt: skip
-# How long a correction is news, in days.
-CORRECTED_DAYS = 30
-# How many of the statements that one replaced are named.
-REPLACED_SHOWN = 3
-# Rules are compared until they would take so many budgets: what is worth less does not fit.
-RULES_COMPARED = 1.5
-# Tokens: of an item's mark with the longest short id, kind and origin; of such an id; of the words of a caution.
-MARK_TOKENS, ID_TOKENS, CAUTION_TOKENS = 21, 11, 20
-_Unfrozen = unfrozen(BriefItem)
+# How long a correction is news, in days, and how many of the statements that it replaced are named.
+CORRECTED_DAYS, REPLACED_SHOWN = 30, 3
+# The best that are compared with each other: what is worth less seldom fits.
+COMPARED = 100
+STALE = "stale line"
 
 
-class Caveat(NamedTuple):
-    """What has to be said with an item when it is shown. `others`: ids; `at`: microseconds UTC."""
+@dataclass(slots=True)
+class Entry:
+    """A memory that may go into the brief: where, what it is worth there, and why."""
 
-    what: str
-    others: tuple[str, ...]
-    at: int | None
+    section: str
+    value: float
+    label: str = ""
+    score: float | None = None
+
+
+@dataclass(slots=True)
+class Entries:
+    """Candidates by row: each in one section, the first that claims it, with the most it is worth to any."""
+
+    by_num: dict[int, Entry] = field(default_factory=dict)
+    many_rules: bool = False  # whether there are more rules than were listed
+
+    def claim(self, num: int, section: str, value: float, label: str = "", score: float | None = None) -> None:
+        known = self.by_num.setdefault(num, Entry(section, value, label, score))
+        known.value = max(known.value, value)
+        known.score = score if known.score is None else known.score
 
 
 def choose(
@@ -76,167 +85,74 @@ def choose(
     `answers`: whether anything answers the message. Else there are TERSE_TOKENS, for the rules first.
     """
     budget = plan.budget_tokens or C.BRIEF_TOKENS
+    space = budget if answers else min(budget, TERSE_TOKENS)
     nums = sorted(entries.by_num, key=lambda num: (-entries.by_num[num].value, num))
     memories = dict(zip(nums, store.memories.by_rows(nums), strict=True))
-    least = budget if answers else min(budget, TERSE_TOKENS)
-    # What is no answer is quoted from its beginning: a rule must not be read without it.
-    quotes = _Quotes(words_of(plan.query) if answers else frozenset(), least)
-    nums, beyond = _standing_apart(store, plan, nums, entries, memories, found, quotes)
-
+    nums = _placed(store, plan, nums, entries, memories, found)
     warned, others = warnings(store, plan, [memories[num] for num in nums])
-    rules = {num for num in nums if entries.by_num[num].section == "context"}
-    caveats = {num: _caveats(memories[num], warned, plan.now, terse=least <= TERSE_TOKENS) for num in nums}
-    if not answers:
-        quotes.measure(store, [memories[num] for num in nums])
-    costs = {
-        num: quotes.cost(memories[num], entries.by_num[num].label)
-        + sum(_caveat_cost(one, others, quotes) for one in caveats[num])
+    # What is no answer is quoted from its beginning: a rule must not be read without it.
+    words = words_of(plan.query) if answers else frozenset[str]()
+    limit = max(60, min(C.BRIEF_EXCERPT, int(space * C.CHARACTERS_PER_TOKEN / 3)))
+    several = {memories[num].id: (memories[num], entries.by_num[num]) for num in nums}
+    several = {id: (one, Entry("", 0.0)) for id, one in others.items()} | several
+    replaced = {other for rows in warned.values() for what, other in rows if what == "replaced"}
+    ids = list(dict.fromkeys((*several, *replaced)))
+    short = dict(zip(ids, store.memories.abbreviate([parse_id(id) for id in ids]), strict=True))
+    items = {id: _item(one, entry, short[id], words, limit, plan.now) for id, (one, entry) in several.items()}
+    terse = space <= TERSE_TOKENS
+    cautions = {
+        num: _cautions(one, warned.get(one.id, ()), items, short, plan.now, terse=terse)
         for num in nums
+        if (one := memories[num])
     }
-    frame = _frame(answers, stats)
-    chosen, unsaid = _chosen(
-        [Choice(num, (entry := entries.by_num[num]).value, costs[num], _groups(entry, caveats[num])) for num in nums],
-        rules, least - frame, answers=answers, beyond=beyond,
-        line=tokens_of(f"- {more_rules(len(rules) + beyond, entries.many_rules, apart=least < budget)}\n"),
-    )  # fmt: skip
-    named = [id for num in chosen for one in caveats[num] for id in one.others]
-    short = _short_ids(store, [*(memories[num].id for num in chosen), *named])
-    items = {num: _item(memories[num], entries.by_num[num], short, quotes, plan.now) for num in chosen}
-    aside = {
-        id: _item(others[id], Entry("", 0.0), short, quotes, plan.now) for id in dict.fromkeys(named) if id in others
-    }
+    choices = {num: _choice(items[memories[num].id], entries.by_num[num], cautions[num]) for num in nums}
+    brief = Brief(message=plan.query, budget_tokens=budget, tokens=0, stats=stats, relevant=answers)
+    rules = {num for num in nums if entries.by_num[num].section == "context"}
+    frame = max(_tokens(brief), tokens_of(f"{INTRO if answers else SHORT_INTRO}\n"))
+    chosen, unsaid = _chosen(choices, rules, space - frame, answers=answers, many=entries.many_rules)
     # What is left out on purpose is not what the caller's budget cut off.
-    wanted = set(nums) if answers or least == budget else rules
-    brief = Brief(
-        message=plan.query, budget_tokens=budget, tokens=0, sections=_sections(chosen, entries, items),
-        warnings=_said([(items[num], caveats[num]) for num in chosen], aside, short),
-        stats=stats if budget >= frame else {}, truncated=beyond > 0 or not wanted <= set(chosen), relevant=answers,
-        missing=found.missing, notes=found.notes, more_rules=unsaid, many_rules=unsaid > 0 and entries.many_rules,
+    wanted = set(nums) if answers or space == budget else rules
+    shown = {num: items[memories[num].id] for num in chosen}
+    brief = replace(
+        brief, sections=_sections(shown, entries),
+        warnings=_warnings([(shown[num], cautions[num]) for num in chosen]),
+        stats=stats if budget >= frame else {}, truncated=not wanted <= set(chosen), missing=found.missing,
+        notes=found.notes, more_rules=unsaid, many_rules=unsaid > 0 and entries.many_rules,
     )  # fmt: skip
     return replace(brief, tokens=_tokens(brief), elapsed_ms=(time.perf_counter() - started) * 1000)
 
 
-def _standing_apart(
-    store: Store, plan: Plan, nums: Sequence[int], entries: Entries, memories: dict[int, Memory], found: Candidates,
-    quotes: _Quotes,
-) -> tuple[list[int], int]:  # fmt: skip
-    """Without what may not stand where it was found, or says again what another one does; each in its section. And how
-    many rules were not even compared."""
+# -- what stands where
+
+
+def _placed(
+    store: Store, plan: Plan, nums: Sequence[int], entries: Entries, memories: dict[int, Memory], found: Candidates
+) -> list[int]:
+    """Without what may not stand where it was found, or says again what another one does; each in its section."""
     hidden = _overridden(store, plan, memories.values())
     # What is unconfirmed may match a message, and stands nowhere else.
-    hidden |= {one.id for num, one in memories.items()
-               if entries.by_num[num].section != "matches" and is_unconfirmed(one.origin, one.trust)}  # fmt: skip
-    nums = [num for num in nums if memories[num].id not in hidden]
-    nums, beyond = _compared(nums, entries, memories, quotes)
+    nums = [
+        num
+        for num in nums
+        if memories[num].id not in hidden
+        and (entries.by_num[num].section == "matches" or not is_unconfirmed(memories[num].origin, memories[num].trust))
+    ]
     nums = _once(_distinct(nums, memories, found, entries), memories)
-    for num in nums:
-        _place(entries.by_num[num], memories[num])
-        if adjust.is_doubtful(memories[num], adjust.confidence_of(memories[num], plan.now)):
-            entry = entries.by_num[num]
-            entry.label = ", ".join(filter(None, (adjust.DOUBTFUL, entry.label)))
-    return _at_most(nums, entries), beyond
-
-
-def _compared(
-    nums: Sequence[int], entries: Entries, memories: dict[int, Memory], quotes: _Quotes
-) -> tuple[list[int], int]:
-    """Without the rules that are worth least, where those before them take RULES_COMPARED budgets; and their number."""
-    kept, left = [], quotes.budget * RULES_COMPARED
-    for num in nums:
-        one = memories[num]
-        if entries.by_num[num].section == "context" and one.key is None and one.kind != "goal":
-            if left <= 0:
-                continue
-            left -= quotes.cost(one, "")
-        kept.append(num)
-    return kept, len(nums) - len(kept)
-
-
-class Choice(NamedTuple):
-    """What may be taken: a row, its worth, its tokens, and the headings and shared lines that it needs."""
-
-    num: int
-    value: float
-    cost: float
-    groups: list[str]
-
-
-def _chosen(
-    several: Sequence[Choice], rules: Collection[int], space: float, *, answers: bool, beyond: int, line: float
-) -> tuple[list[int], int]:
-    """Rows of what is worth most within `space`, rules first where nothing answers; and how many rules are left out, as
-    far as there is room to say so. `beyond`: rules that are no choice; `line`: tokens of saying it.
-    """
-
-    def fitted(some: Sequence[Choice], space: float) -> list[Choice]:
-        values, costs = [one.value for one in some], [one.cost for one in some]
-        kept = fit(values, costs, space, groups=[one.groups for one in some], group_costs=_HEADINGS)
-        return [some[i] for i in kept]
-
-    def within(space: float) -> list[Choice]:
-        if answers:
-            return fitted(several, space)
-        kept = fitted([one for one in several if one.num in rules], space)
-        return kept + fitted([one for one in several if one.num not in rules], space - _taken(kept))
-
-    def missing(kept: Sequence[Choice]) -> int:
-        return len(rules) + beyond - sum(one.num in rules for one in kept)
-
-    kept = within(space)
-    if not missing(kept):
-        return [one.num for one in kept], 0
-    kept = within(space - line)
-    heading = 0 if any(one.num in rules for one in kept) else _HEADINGS["context"]
-    said = _taken(kept) + line + heading <= space
-    return [one.num for one in kept], missing(kept) if said else 0
-
-
-def _taken(kept: Sequence[Choice]) -> float:
-    groups = {name for one in kept for name in one.groups}
-    return sum(one.cost for one in kept) + sum(_HEADINGS[name] for name in groups)
-
-
-def _sections(chosen: Sequence[int], entries: Entries, items: dict[int, BriefItem]) -> list[Section]:
-    sections = []
-    for name in SECTIONS:
-        inside = [num for num in chosen if entries.by_num[num].section == name]
-        # Lessons stand first among the matches.
-        inside.sort(key=lambda num: name == "matches" and items[num].kind != "lesson")
-        if inside:
-            sections.append(Section(name=name, items=[items[num] for num in inside]))
-    return sections
-
-
-def _groups(entry: Entry, caveats: Sequence[Caveat]) -> list[str]:
-    """The headings and shared lines that must be there for an entry to be."""
-    found = [entry.section]
-    if caveats:
-        found.append(BEWARE)
-    if any(one.what == "stale" for one in caveats):
-        found.append("stale line")
-    return found
-
-
-def _place(entry: Entry, memory: Memory) -> None:
-    """What a memory is decides its section: keyed facts, goals, what stands; else it stays where it was found."""
-    if entry.section not in ("context", "matches") or is_unconfirmed(memory.origin, memory.trust):
-        return
-    if memory.key is not None:
-        entry.section = "facts"
-    elif memory.kind == "goal":
-        entry.section = "goals"
-    elif memory.pinned or memory.kind == "preference":
-        entry.section = "context"
-
-
-def _at_most(nums: Sequence[int], entries: Entries) -> list[int]:
-    """The most valuable of each section, as many as it holds."""
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     kept = []
     for num in nums:
-        section = entries.by_num[num].section
-        counts[section] = counts.get(section, 0) + 1
-        if counts[section] <= MOST[section]:
+        entry, one = entries.by_num[num], memories[num]
+        # What a memory is decides its section: keyed facts, goals, what stands; else it stays where it was found.
+        if entry.section in ("context", "matches") and not is_unconfirmed(one.origin, one.trust):
+            stands = one.pinned or one.kind == "preference"
+            entry.section = (
+                "facts" if one.key is not None else "goals" if one.kind == "goal" else "context" if stands
+                else entry.section
+            )  # fmt: skip
+        if adjust.is_doubtful(one, adjust.confidence_of(one, plan.now)):
+            entry.label = ", ".join(filter(None, (adjust.DOUBTFUL, entry.label)))
+        counts[entry.section] += 1
+        if counts[entry.section] <= MOST[entry.section]:
             kept.append(num)
     return kept
 
@@ -263,202 +179,172 @@ def _overridden(store: Store, plan: Plan, memories: Iterable[Memory]) -> set[str
 
 
 def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Candidates, entries: Entries) -> list[int]:
-    """Without what says again what a more valuable one says."""
+    """Of those that say the same the newest, where the best of them would stand."""
     several = []
-    for num in nums:
+    for num in nums[:COMPARED]:
         one = memories[num]
         day = one.valid_from_us // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
         several.append(wording(one.content, f"{one.key or ''}/{one.speaker or ''}/{day}"))
-    cosines: dict[tuple[int, int], float] = {}
-    if found.hits is not None:
-        text_of = dict(zip(found.table.rows, found.table.text_ids, strict=True))
-        places = [i for i, num in enumerate(nums) if num in text_of]
-        near = found.hits.among([text_of[nums[i]] for i in places])
-        cosines = {(places[i], places[j]): cosine for (i, j), cosine in near.items()}
-    same = folded(several, cosines)
-    groups = {i: [num] for i, num in enumerate(nums) if i not in same}
+    candidate_of = {row: i for i, row in enumerate(found.table.rows)}
+    places = [place for place, num in enumerate(nums[:COMPARED]) if num in candidate_of]
+    near = found.among([candidate_of[nums[place]] for place in places])
+    same = folded(several, {(places[i], places[j]): cosine for (i, j), cosine in near.items()})
+    groups = {place: [num] for place, num in enumerate(nums) if place not in same}
     for later, earlier in same.items():
         groups[earlier].append(nums[later])
-    return [_newest(group, memories, entries) for group in groups.values()]
-
-
-def _newest(group: Sequence[int], memories: dict[int, Memory], entries: Entries) -> int:
-    """Of those that say the same the newest, where the best of them would stand."""
-    newest = group[newest_of([memories[num] for num in group])]
-    if newest != group[0]:
+    kept = []
+    for group in groups.values():
+        newest = group[newest_of([memories[num] for num in group])]
         entries.by_num[newest] = replace(entries.by_num[group[0]])
-    return newest
+        kept.append(newest)
+    return kept
 
 
 def _once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
     """Without episodes that quote what stands there itself, or what an episode of more value quotes."""
-    from ..text.quoted import quoted_in
-
     quotes = {num: quoted_in(one.kind, one.source, one.content) for num in nums if (one := memories[num])}
-    said = {_begins(memories[num].content) for num in nums if not quotes[num]}
-    left_out = set()
+
+    def begins(text: str) -> str:
+        """A statement as far as an episode quotes it."""
+        return one_line(text)[: QUOTED_CHARACTERS - 1].rstrip("… ")
+
+    shown = {begins(memories[num].content) for num in nums if not quotes[num]}
+    kept = []
     for num in nums:
-        begins = {_begins(one) for one in quotes[num]}
-        if begins & said:
-            left_out.add(num)
-        said |= begins
-    return [num for num in nums if num not in left_out]
+        quoted = set(map(begins, quotes[num]))
+        if not quoted & shown:
+            kept.append(num)
+        shown |= quoted
+    return kept
 
 
-def _begins(text: str) -> str:
-    """A statement as far as an episode quotes it."""
-    from ..text.quoted import QUOTED_CHARACTERS
-
-    return one_line(text)[: QUOTED_CHARACTERS - 1].rstrip("… ")
+# -- items and what is to be said with them
 
 
-# -- warnings
+def _item(memory: Memory, entry: Entry, short: str, words: frozenset[str], limit: int, now: int) -> BriefItem:
+    """A memory on one line; of a long one the part that speaks of the message."""
+    content, cut = excerpt(essential(memory.content, memory.topics), words, limit)
+    confidence = adjust.confidence_of(memory, now)
+    return BriefItem(
+        id=memory.id, short=short, kind=memory.kind, content=content, cut=cut,
+        key=one_line(memory.key) if memory.key else None,
+        speaker=one_line(memory.speaker) if memory.speaker else None, scope=memory.scope, origin=memory.origin,
+        trust=memory.trust, confidence=confidence, confidence_word=adjust.confidence_word(memory, confidence),
+        valid_from_us=memory.valid_from_us, recorded_at_us=memory.created_at_us, topics=memory.topics,
+        session=memory.session, label=entry.label, score=entry.score,
+    )  # fmt: skip
 
 
-def _caveats(memory: Memory, warned: Warned, now: int, *, terse: bool) -> list[Caveat]:
+def _cautions(
+    memory: Memory, warned: Iterable[tuple[str, str]], items: Mapping[str, BriefItem], short: Mapping[str, str],
+    now: int, *, terse: bool,
+) -> list[Caution]:  # fmt: skip
     """What to know about a memory before relying on it."""
-    by_what: dict[str, list[str]] = {}
-    for what, other in warned.get(memory.id, ()):
-        by_what.setdefault(what, []).append(other)
-    found: list[Caveat] = []
-    against: set[str] = set()
-    for what in ("contradicts", "contradiction"):
-        for other in by_what.get(what, ()):
-            if other not in against:
-                against.add(other)
-                found.append(Caveat("contradicts", (other,), None))
+    about, rows = short[memory.id], list(warned)
+    against = dict.fromkeys(other for what, other in rows if what != "replaced")
+    found = [Caution(about=about, what="contradicts", other=items[other]) for other in against]
     if terse:
         return found
-    replaced = by_what.get("replaced")
+    replaced = tuple(other for what, other in rows if what == "replaced")[:REPLACED_SHOWN]
     if replaced and now - memory.valid_from_us <= CORRECTED_DAYS * MICROSECONDS_PER_DAY:
-        found.append(Caveat("corrected", tuple(replaced[:REPLACED_SHOWN]), memory.valid_from_us))
+        before = tuple(short[id] for id in replaced)
+        found.append(
+            Caution(about=about, what="corrected", at_us=memory.valid_from_us, replaced=replaced, replaced_short=before)
+        )
     seen = max(memory.observed_at_us, memory.used_at_us or 0)
-    stale = now - seen > C.STALE_DAYS * MICROSECONDS_PER_DAY
-    if stale and memory.kind in C.STALE_KINDS and not memory.pinned:
-        found.append(Caveat("stale", (), seen))
+    if now - seen > C.STALE_DAYS * MICROSECONDS_PER_DAY and memory.kind in C.STALE_KINDS and not memory.pinned:
+        found.append(Caution(about=about, what="stale", at_us=seen))
     return found
 
 
-def _caveat_cost(one: Caveat, others: dict[str, Memory], quotes: _Quotes) -> int:
-    """The most that its line can take: less when the other memory is shown anyway."""
-    if one.what == "stale":
-        return ID_TOKENS
-    quoted = sum(quotes.cost(others[id], "") for id in one.others if id in others)
-    return CAUTION_TOKENS + ID_TOKENS * (1 + len(one.others)) + quoted
-
-
-def _said(
-    shown: Sequence[tuple[BriefItem, Sequence[Caveat]]], aside: dict[str, BriefItem], short: dict[str, str]
-) -> list[Caution]:
+def _warnings(shown: Sequence[tuple[BriefItem, Sequence[Caution]]]) -> list[Caution]:
     """The cautions about what is shown: a pair once, a text once."""
-    there = {item.id for item, _ in shown}
+    seen = {item.id for item, _ in shown}
     pairs: set[frozenset[str]] = set()
-    said: list[Caution] = []
-    for item, caveats in shown:
-        for one in caveats:
-            if one.what in ("corrected", "stale"):
-                before = tuple(short[id] for id in one.others)
-                said.append(
-                    Caution(about=item.short, what=one.what, at_us=one.at, replaced=one.others, replaced_short=before)
-                )
-                continue
-            other = aside[one.others[0]]
-            pair = frozenset((item.id, other.id))
-            if pair not in pairs:
+    found: list[Caution] = []
+    for item, cautions in shown:
+        for one in cautions:
+            if one.other is None:
+                found.append(one)
+            elif (pair := frozenset((item.id, one.other.id))) not in pairs:
                 pairs.add(pair)
-                said.append(Caution(about=item.short, what=one.what, other=other, shown=other.id in there))
-                there.add(other.id)
-    return sorted(said, key=lambda one: ("contradicts", "corrected", "stale").index(one.what))
+                found.append(replace(one, shown=one.other.id in seen))
+                seen.add(one.other.id)
+    return sorted(found, key=lambda one: ("contradicts", "corrected", "stale").index(one.what))
 
 
-# -- items
+def _sections(shown: Mapping[int, BriefItem], entries: Entries) -> list[Section]:
+    sections = []
+    for name in SECTIONS:
+        inside = [item for num, item in shown.items() if entries.by_num[num].section == name]
+        # Lessons stand first among the matches.
+        inside.sort(key=lambda item: name == "matches" and item.kind != "lesson")
+        if inside:
+            sections.append(Section(name=name, items=inside))
+    return sections
 
 
-class _Quotes:
-    """How memories are quoted: on one line, of long ones the part that speaks of the message."""
-
-    def __init__(self, words: frozenset[str], budget: int) -> None:
-        self.budget = budget
-        self._words = words
-        self._marks: dict[str, int] = {}
-        self._limit = max(60, min(C.BRIEF_EXCERPT, int(budget * C.CHARACTERS_PER_TOKEN / 3)))
-
-    def measure(self, store: Store, several: Sequence[Memory]) -> None:
-        """From now on the marks of these are priced as a brief writes them where nothing answers."""
-        short = _short_ids(store, [one.id for one in several])
-        for one in several:
-            self._marks[one.id] = tokens_of(f"- {mark(short[one.id], one.trust)} \n")
-
-    def quote(self, memory: Memory) -> tuple[str, bool]:
-        return excerpt(essential(memory.content, memory.topics), self._words, self._limit)
-
-    def cost(self, memory: Memory, label: str) -> int:
-        """The most tokens that a memory's line can take."""
-        text = essential(memory.content, memory.topics)
-        if len(text) > self._limit:
-            text, _ = self.quote(memory)
-        # A label, key and speaker stand before the text, each with up to three characters of its own.
-        named = f"{label}{memory.key or ''}{memory.speaker or ''}"
-        marked = self._marks.get(memory.id, MARK_TOKENS)
-        return marked + tokens_of(text) + (tokens_of(named) + 2 if named else 0)
+# -- the budget
 
 
-def _short_ids(store: Store, ids: Sequence[str]) -> dict[str, str]:
-    several = list(dict.fromkeys(ids))
-    return dict(zip(several, store.memories.abbreviate([parse_id(id) for id in several]), strict=True))
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What may be taken: its worth, its tokens, and the headings and shared lines that it needs."""
+
+    value: float
+    cost: float
+    groups: list[str]
 
 
-def _item(memory: Memory, entry: Entry, short: dict[str, str], quotes: _Quotes, now: int) -> BriefItem:
-    content, cut = quotes.quote(memory)
-    one = _Unfrozen()
-    one.id = memory.id
-    one.short = short[memory.id]
-    one.kind = memory.kind
-    one.content = content
-    one.cut = cut
-    one.key = one_line(memory.key) if memory.key else None
-    one.speaker = one_line(memory.speaker) if memory.speaker else None
-    one.scope = memory.scope
-    one.origin = memory.origin
-    one.trust = memory.trust
-    one.confidence = adjust.confidence_of(memory, now)
-    one.confidence_word = adjust.confidence_word(memory, one.confidence)
-    one.valid_from_us = memory.valid_from_us
-    one.recorded_at_us = memory.created_at_us
-    one.topics = memory.topics
-    one.session = memory.session
-    one.label = entry.label
-    one.score = entry.score
-    one.__class__ = BriefItem
-    made: BriefItem = one
-    return made
+def _choice(item: BriefItem, entry: Entry, cautions: Sequence[Caution]) -> Choice:
+    stale = sum(one.what == "stale" for one in cautions)
+    cost = _line(f"{item.mark} {item.text}") + sum(_line(one.text) for one in cautions if one.what != "stale")
+    groups = [entry.section, *([BEWARE] if cautions else []), *([STALE] if stale else [])]
+    return Choice(entry.value, cost + stale * _line(item.short), groups)
 
 
-def _heading(title: str) -> int:
-    """Tokens of a heading with the empty line before it."""
-    return tokens_of(f"\n## {title}\n") + 1
+def _chosen(
+    choices: Mapping[int, Choice], rules: set[int], space: float, *, answers: bool, many: bool
+) -> tuple[list[int], int]:
+    """Rows of what is worth most within `space`, rules first where nothing answers; and how many rules are left out, as
+    far as there is room to say so."""
+
+    def fitted(nums: Sequence[int], space: float) -> list[int]:
+        some = [choices[num] for num in nums]
+        values, costs, groups = (
+            zip(*((one.value, one.cost, one.groups) for one in some), strict=True) if some else [()] * 3
+        )
+        return [nums[i] for i in fit(values, costs, space, groups=groups, group_costs=_HEADINGS)]
+
+    def taken(nums: Sequence[int]) -> float:
+        groups = {name for num in nums for name in choices[num].groups}
+        return sum(choices[num].cost for num in nums) + sum(_HEADINGS[name] for name in groups)
+
+    def within(space: float) -> list[int]:
+        if answers:
+            return fitted(list(choices), space)
+        kept = fitted([num for num in choices if num in rules], space)
+        return kept + fitted([num for num in choices if num not in rules], space - taken(kept))
+
+    kept = within(space)
+    if rules <= set(kept):
+        return kept, 0
+    line = max(_line(more_rules(len(rules), many, apart=apart)) for apart in (False, True))
+    kept = within(space - line)
+    heading = 0 if rules & set(kept) else _HEADINGS["context"]
+    return kept, len(rules - set(kept)) if taken(kept) + line + heading <= space else 0
 
 
-_HEADINGS = {name: _heading(title) for name, title in SECTIONS.items()} | {
-    BEWARE: _heading(BEWARE),
-    "stale line": tokens_of(STALE_LINE) + 1,
-}
+def _line(text: str) -> int:
+    """Tokens of a line of a list."""
+    return tokens_of(f"- {text}\n")
+
+
+# Tokens of a heading with the empty line before it, and of the line that names all that is stale.
+_HEADINGS = {name: tokens_of(f"\n## {title}\n") + 1 for name, title in (SECTIONS | {BEWARE: BEWARE}).items()}
+_HEADINGS[STALE] = _line(STALE_LINE)
 
 
 def _tokens(brief: Brief) -> int:
-    """Tokens of the whole text, piece by piece; 0 for an empty one."""
-    if not brief.sections and not brief.stats and not brief.more_rules:
-        return 0
-    total = _frame(brief.relevant, brief.stats) + sum(map(_heading, (one.title for one in brief.sections)))
-    total += sum(tokens_of(f"- {brief.mark_of(item)} \n") + tokens_of(item.text) for item in brief.items)
-    if brief.more_rules:
-        total += tokens_of(f"- {brief.of_more_rules}\n") + (0 if brief.section("context") else _HEADINGS["context"])
-    if brief.warnings:
-        total += _heading(BEWARE) + sum(tokens_of(f"- {line}\n") for line in brief.beware())
-    return total
-
-
-def _frame(answers: bool, stats: dict[str, int]) -> int:
-    """Tokens of the first line and the counts."""
-    first = tokens_of(INTRO if answers else SHORT_INTRO) + 1
-    return first + (_heading("In this store") + tokens_of(stats_line(stats)) if stats else 0)
+    """Tokens of the whole text, line by line."""
+    return sum(tokens_of(line + "\n") for line in brief.lines())

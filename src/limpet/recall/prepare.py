@@ -21,8 +21,7 @@ from ..store.records import Lately
 from ..text.excerpt import one_line, words_of
 from .brief import Brief
 from .candidates import Candidates, find_candidates
-from .choose import MOST, choose
-from .entries import Entries
+from .choose import MOST, Entries, choose
 from .plan import Plan
 from .score import Ranking, rank
 

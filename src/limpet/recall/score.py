@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from .plan import Plan
     from .semantic import SemanticSearch
 
-# How far below another a capped score lies.
-BELOW = 0.001
+# How far below another a capped score lies, at most and at least.
+BELOW, LEAST = 0.001, 1e-9
 # Results that stay before what is like the best; the best, which the others are compared with; how many others.
 STAYING, BEST, OTHERS = 5, 3, 60
 # What a cosine of 1 with the best is worth beside a score, and by how much lower a score halves what a result counts
@@ -102,8 +102,11 @@ def rank(
             above = ranking.order[: ranking.order.index(newer)]
             older = next((i for i in above if (i, newer) in pairs), None)
             if older is not None:
-                ranking.add("newer", {newer: ranking.scores[older] - ranking.scores[newer]})
-                ranking.add("replaced", {older: -BELOW})
+                gained = ranking.scores[older] - ranking.scores[newer]
+                # The older is capped by less than what parts it from the next below.
+                next_below = ranking.scores[ranking.order[above.index(older) + 1]]
+                ranking.add("replaced", {older: -min(BELOW, max((ranking.scores[older] - next_below) / 2, LEAST))})
+                ranking.add("newer", {newer: gained})
     ranking.add("unconfirmed", _unconfirmed(found, ranking, plan))
     return ranking
 
