@@ -77,7 +77,7 @@ API = {
     "limpet": ("Stores", ("open", "Limpet", "copy_store", "restore_backup", "change_key")),
     "history": ("History", ("History",)),
     "asynchronous": ("Asynchronous", ("AsyncLimpet", "AsyncHistory")),
-    "extend": ("To extend", ("Embedder", "Reranker", "Clock", "SystemClock", "FixedClock")),
+    "extend": ("To extend", ("Embedder", "Clock", "SystemClock", "FixedClock")),
     "errors": ("Errors", tuple(name for name in limpet.__all__ if is_error(name))),
     "types": ("Types", ()),
 }

@@ -53,15 +53,15 @@ def answers(store):
     everything = index.allowed(EVERYTHING)
     for where in FILTERS:
         allowed = index.allowed(where)
-        table = index.table(np.array(allowed, dtype=np.int64))
+        table = index.table(allowed)
         found.append((allowed, index.passing(everything, where), index.neighbours(allowed[:2], where, reach=1)))
-        found.append((table.ids, list(table.positions), [table.speaker_names[one] for one in table.speakers]))
-        found.append((list(table.valid_from), list(table.sizes), list(table.asked), list(table.keyed)))
-        found.append([table.prior(i) for i in range(len(allowed))])
+        found.append((table.ids, table.positions, table.speakers))
+        found.append((table.valid_from, table.sizes, table.asked, table.keyed))
+        found.append(table.priors)
         for query in QUERIES:
             hits = index.text_hits(query, where, deadline=None)
-            said, having = index.words(np.array(allowed, dtype=np.int64), hits.stems)
-            found.append((query, hits.text_ids, hits.stems, hits.weight, hits.absent, said.tolist(), having.tolist()))
+            said, having = index.words(allowed, hits.stems)
+            found.append((query, hits.text_ids, hits.stems, hits.weight, hits.absent, said, having))
             found.append(hits.scores(np.array(sorted(hits.text_ids))).tolist() if hits.text_ids else [])
     return found
 

@@ -44,7 +44,7 @@ RETIRED = {
     "engine": "API",
 }
 # The same where the word has an ordinary sense elsewhere: (beginning of a path, word) -> the term.
-RETIRED_THERE = {("recall/", "moment"): "temporal anchor", ("store/", "beside"): "repository"}
+RETIRED_THERE = {("store/", "beside"): "repository"}
 TABLES = "named for a table or column of the store, whose schema stays"
 STORES = ("store/sql/", "store/sqlite/", "features/postgres/")
 PUBLIC = "a public argument, attribute or JSON field: docs/reference/"

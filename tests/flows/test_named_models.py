@@ -20,10 +20,10 @@ import limpet
 from limpet.model.errors import BadInput, EmbedderUnavailable
 from limpet.vectors import openai_api
 from limpet.vectors.embedder import load_embedder
-from limpet.vectors.judge import MODEL as JUDGE
 from limpet.vectors.named import embedder_of, parse
-from limpet.vectors.own import MODEL
-from limpet.vectors.wordpiece import wordpiece
+from limpet.vectors.wordpiece import DATA, wordpiece
+
+MODEL, JUDGE = (Path(DATA) / f"{name}.onnx" for name in ("limpet", "judge"))
 
 TEXTS = ["The cat sleeps on the radiator", "Deploys run on Tuesday after ten", "Bread rests overnight"]
 
@@ -43,6 +43,8 @@ def tokenizer():
 def write(folder, model, *, config=None, place="onnx/model.onnx", **more):
     (folder / place).parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(model, folder / place)
+    weights = model.with_suffix(".safetensors")
+    shutil.copy(weights, (folder / place).parent / weights.name)
     tokenizer().save(str(folder / "tokenizer.json"))
     (folder / "config.json").write_text(json.dumps(config or {"hidden_size": 384, "max_position_embeddings": 512}))
     for name, content in more.items():

@@ -105,29 +105,6 @@ def test_a_purge_says_that_the_servers_files_are_out_of_reach(url):
         assert memory.verify() == []
 
 
-def test_a_question_gets_its_vector_while_the_server_begins(url):
-    real = load_embedder(DEFAULT_EMBEDDER)
-
-    class Watching:
-        name, fingerprint, dimensions, latin_only = real.name, real.fingerprint, real.dimensions, real.latin_only
-        embed_passages = real.embed_passages
-        waiting = ()
-
-        def embed_query(self, text):
-            self.waiting += (database._mine.beginning is not None,)
-            return real.embed_query(text)
-
-    embedder = Watching()
-    with limpet.open(url, scope="project:api", embedder=embedder) as memory:
-        database = memory._context.store.database
-        memory.remember("Deploys go out on Tuesdays")
-        memory.work()
-        found = memory.recall("when do we release?")
-        assert [one.content for one in found] == ["Deploys go out on Tuesdays"] and not found.missing
-        memory.recall("on which day do we release?")
-        assert embedder.waiting == (False, True), "the first one asks the store which embedder answers"
-
-
 def by_hand(url, statement):
     import psycopg
 

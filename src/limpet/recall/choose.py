@@ -88,7 +88,7 @@ def choose(
     space = budget if answers else min(budget, TERSE_TOKENS)
     nums = sorted(entries.by_num, key=lambda num: (-entries.by_num[num].value, num))
     memories = dict(zip(nums, store.memories.by_rows(nums), strict=True))
-    nums = _placed(store, plan, nums, entries, memories, found)
+    nums = _in_sections(store, plan, nums, entries, memories, found)
     warned, others = warnings(store, plan, [memories[num] for num in nums])
     # What is no answer is quoted from its beginning: a rule must not be read without it.
     words = words_of(plan.query) if answers else frozenset[str]()
@@ -125,7 +125,7 @@ def choose(
 # -- what stands where
 
 
-def _placed(
+def _in_sections(
     store: Store, plan: Plan, nums: Sequence[int], entries: Entries, memories: dict[int, Memory], found: Candidates
 ) -> list[int]:
     """Without what may not stand where it was found, or says again what another one does; each in its section."""
