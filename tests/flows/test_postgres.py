@@ -10,8 +10,6 @@ import sys
 import pytest
 
 import limpet
-from limpet.settings import DEFAULT_EMBEDDER
-from limpet.vectors.embedder import load_embedder
 from tests import postgres_server
 
 pytestmark = [

@@ -6,7 +6,6 @@ import sys
 
 from ..model.clock import format_time
 from ..model.dataclass import replace
-from ..model.errors import BadInput
 from . import output
 from .verbs import EVERY_DAY, FILTERS, ID, LOOK, TIMES, Verb, arg, filters, given_text, open_store
 

@@ -76,14 +76,13 @@ def times(moment: Moment, clock: str) -> dict[str, Any]:
 
 def limpet(memory: Limpet, setting: Setting, clock: str) -> Way:
     """What hooks would inject."""
-    words = setting.search == "words"
 
     def way(moment: Moment) -> Answer:
         if not moment.query:
             return NOTHING
         found = memory.recall(
-            moment.query, k=ASKED, lexical_only=words, trace=True, without=setting.without,
-            thorough=not words and wants_judge(), **times(moment, clock),
+            moment.query, k=ASKED, lexical_only=setting.search == "words", trace=True, without=setting.without,
+            thorough=wants_judge(), **times(moment, clock),
         )  # fmt: skip
         offer = offered(found, moment.query, _short, setting.tokens, Holdout(moment.session, 0.0))
         return Answer(offer, {one.id: one.why for one in found.items if one.why is not None})

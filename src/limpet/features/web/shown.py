@@ -190,7 +190,7 @@ FAMILIES = {
     "session": ("session", "session_vector"),
     "time": ("date", "tells_when", "recent"),
     "person": ("speaker", "by_person", "asked_of_agent"),
-    "judge": ("judge", "unread"),
+    "judge": ("judge",),
 }  # fmt: skip
 _FAMILY = {name: family for family, names in FAMILIES.items() for name in names}
 
