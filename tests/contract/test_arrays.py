@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from limpet.recall.index_ram import RamIndex
@@ -62,7 +61,7 @@ def answers(store):
             hits = index.text_hits(query, where, deadline=None)
             said, having = index.words(allowed, hits.stems)
             found.append((query, hits.text_ids, hits.stems, hits.weight, hits.absent, said, having))
-            found.append(hits.scores(np.array(sorted(hits.text_ids))).tolist() if hits.text_ids else [])
+            found.append(hits.scores(sorted(hits.text_ids)) if hits.text_ids else [])
     return found
 
 
