@@ -64,7 +64,7 @@ test-adapters: setup  ## adapters against the frameworks themselves, each in an 
 test-js: setup  ## the JavaScript client: types by tsc, tests under node against a real server; takes TypeScript and the AI SDK from npm
 	@cd packages/js && npm install --silent --no-audit --no-fund --no-package-lock && npx tsc --project . && node --test test/
 
-test-importers: setup  ## imports of files that the newest Chroma, LangGraph, mem0, ... write here, an environment each
+test-importers: setup  ## imports of files that the newest mem0, basic-memory and MCP reference server write here, an environment each
 	@$(BIN)/python -m tests.importers .venv-importers
 	@LIMPET_IMPORTERS=.venv-importers/files $(BIN)/python -m pytest tests/flows/test_importers.py -q
 

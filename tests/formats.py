@@ -7,7 +7,6 @@ import struct
 from contextlib import closing
 
 import apsw
-import numpy as np
 
 from limpet.features.transfer import amem
 
@@ -131,10 +130,6 @@ def chatgpt(*conversations):
              "current_node": str(len(messages) - 1)}
         )  # fmt: skip
     return json.dumps(found)
-
-
-def vector_blob(vector):
-    return np.asarray(vector, dtype="<f4").tobytes()
 
 
 def damaged_amem(data, field, value):

@@ -143,13 +143,11 @@ class Cli(Target):
                     "amem",
                     "pmb",
                     "mem0",
-                    "chroma",
                     "mcp",
                     "markdown",
                     "chatgpt",
                     "claude",
                     "claude-memory",
-                    "langgraph",
                 )
             )
         if dest == "type":

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from zlib import crc32
 
 import numpy as np
@@ -17,8 +15,8 @@ from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
 from limpet.agents.hooks.entry import handle
 from limpet.agents.protocol import INTERNAL_ERROR, ProtocolError, Service
 from limpet.features.organize.sentences import sentences
-from limpet.features.transfer import formats as registry
 from limpet.features.transfer.records import TransferReport
+from limpet.features.transfer.service import records
 from limpet.model.clock import parse_time
 from limpet.model.errors import LimpetError
 from limpet.recall.question import asks_for_several, asks_now, asks_of_agent, asks_past, intent
@@ -30,11 +28,6 @@ from tests.property.test_hooks_fuzz import EXPECTED
 from tests.property.test_readers import NOTE, SEEDS, TRANSCRIPTS
 
 NOW = 1_772_000_000_000_000
-IMPORTERS = Path(__file__).parent / "data" / "importers"
-FILES = SEEDS | {
-    "chroma": ("chroma", "chroma.sqlite3", gzip.decompress((IMPORTERS / "chroma.sqlite3.gz").read_bytes())),
-    "langgraph": ("langgraph", "langgraph.db", gzip.decompress((IMPORTERS / "langgraph.db.gz").read_bytes())),
-}
 # Every so many blocks of inputs one whose vectors are the real model's; the others' are made of the words alone, at no cost.
 REAL = 10
 
@@ -76,15 +69,15 @@ class Readers(Target):
         self.memory = memory
 
     def try_one(self, rng):
-        name = rng.choice(list(FILES))
-        format, file_name, seed = FILES[name]
+        name = rng.choice(list(SEEDS))
+        format, file_name, seed = SEEDS[name]
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
         (folder / file_name).write_bytes(damaged(seed, rng))
         path = folder if format in ("markdown", "claude-memory") else folder / file_name
         taken = False
         with suppress(LimpetError):
-            for record in registry.records(format, path, TransferReport()):
+            for record in records(format, path, TransferReport()):
                 assert isinstance(record.content, str)
                 taken = True
         if rng.random() < 0.2:

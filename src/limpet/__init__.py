@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from .features.mirror.report import MirrorReport
     from .features.organize.report import OrganizeReport
     from .features.transfer.copy import CopyReport
-    from .features.transfer.devices import DeviceInfo
     from .features.transfer.records import TransferReport
-    from .features.transfer.segments import SegmentReport
+    from .features.transfer.segments import DeviceInfo, SegmentReport
     from .features.transfer.service import ImportReport
     from .features.usefulness.adherence import Adherence
     from .features.usefulness.journal_lines import Dropped, JournalLine
@@ -126,9 +125,8 @@ _HOMES = {
     "remember.write": ("Receipt",),
     "store.records": ("Action", "Filter", "Page", "Problem", "Scan", "SessionRow", "StoreStats"),
     "features.transfer.copy": ("CopyReport",),
-    "features.transfer.devices": ("DeviceInfo",),
     "features.transfer.records": ("TransferReport",),
-    "features.transfer.segments": ("SegmentReport",),
+    "features.transfer.segments": ("DeviceInfo", "SegmentReport"),
     "features.transfer.service": ("ImportReport",),
     "features.usefulness.adherence": ("Adherence",),
     "features.usefulness.journal_lines": ("Dropped", "JournalLine"),

@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from .features.organize.report import OrganizeReport
     from .features.transfer import service as transfer_service
     from .features.transfer.copy import CopyReport
-    from .features.transfer.devices import DeviceInfo
     from .features.transfer.records import TransferReport
-    from .features.transfer.segments import SegmentReport
+    from .features.transfer.segments import DeviceInfo, SegmentReport
     from .features.transfer.service import ImportReport
     from .features.usefulness import journal_lines
     from .features.usefulness import service as usefulness_service
@@ -1332,7 +1331,7 @@ class Limpet:
         `trust`: "web" or "tool" where nobody vouches for what the file says; it is unconfirmed then.
 
         `code` and `docs` index a project: again, they bring what changed there. The report says what was not
-        understood, and where. Formats: `transfer/formats.py`. Raises BadInput, StoreError.
+        understood, and where. Formats: `transfer/service.py`. Raises BadInput, StoreError.
 
         >>> _ = Path("notes.md").write_text("- Deploys go out on Tuesdays")
         >>> memory.import_from("markdown", "notes.md").new
@@ -1343,20 +1342,20 @@ class Limpet:
         )
 
     def export_to(
-        self, format: str, path: str | os.PathLike[str], *, vectors: bool = False, all_scopes: bool = False,
-        force: bool = False, progress: Progress | None = None,
+        self, format: str, path: str | os.PathLike[str], *, all_scopes: bool = False, force: bool = False,
+        progress: Progress | None = None,
     ) -> TransferReport:  # fmt: skip
         """Write the memories of this scope and `global` in another program's format; `new` counts them.
 
-        The report says what the format cannot hold. `vectors`: where it can hold them. `force`: replace a file that is
-        there, which the store and what lies beside it never is. Raises BadInput, StoreError.
+        The report says what the format cannot hold. `force`: replace a file that is there, which the store and what
+        lies beside it never is. Raises BadInput, StoreError.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
         >>> memory.export_to("markdown", "out").new
         1
         """
         return transfer_service.export_to(
-            self._context, format, path, vectors=vectors, all_scopes=all_scopes, force=force, progress=progress
+            self._context, format, path, all_scopes=all_scopes, force=force, progress=progress
         )
 
     def export_segments(

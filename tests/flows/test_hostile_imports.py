@@ -260,19 +260,6 @@ def test_vectors_come_in_at_length_one_or_not_at_all(memory):
     assert lengths == pytest.approx([1.0, 1.0], abs=1e-3)
 
 
-def test_vectors_of_another_program_that_have_no_direction_are_said(memory, tmp_path):
-    (tmp_path / "m.jsonl").write_text(
-        "\n".join(json.dumps({"id": f"{n}", "content": f"statement {n}", "metadata": {}, "created_at": 1.5, "vector": [n * 0.0] * 384}) for n in range(3))
-    )  # fmt: skip
-    report = memory.import_from("memori", tmp_path / "m.jsonl")
-
-    assert report.new == 3 and report.vectors == 0
-    assert any("vectors" in note and count == 3 for note, count in report.notes.items())
-
-
-# -- sizes
-
-
 def test_a_line_that_is_no_text_is_reported_and_the_rest_comes_in(memory, tmp_path):
     (tmp_path / "latin.jsonl").write_bytes(b'{"content": "caf\xe9"}\n{"content": "the rest"}\n\0\0\n')
     report = memory.import_jsonl(tmp_path / "latin.jsonl")

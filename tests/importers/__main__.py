@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import shutil
 import subprocess
 import sys
 import venv
@@ -25,29 +24,17 @@ class Program(NamedTuple):
     packages: tuple[str, ...]
     script: str
     written: str  # the file that the script writes
-    given: str = ""  # what the script is given instead of that file
     python: str = ""  # the version it needs, if it does not run on ours
     instead: tuple[str, ...] = ()  # what is installed instead of what its packages ask for of these
 
 
 PROGRAMS = {
-    "chroma": Program(("chromadb",), "write_chroma.py", "chroma.sqlite3", "."),
-    "langgraph": Program(("langgraph-checkpoint-sqlite",), "write_langgraph.py", "langgraph.db"),
     "mem0": Program(("mem0ai",), "write_mem0.py", "mem0.json"),
-    # httpx: it is imported, and not among what the package asks for.
-    "graphiti": Program(("graphiti-core[kuzu]", "httpx"), "write_graphiti.py", "graphiti.jsonl"),
-    "zep": Program(("zep-cloud",), "write_zep.py", "zep.jsonl"),
-    # The server, in Python; what is called so since is another program, whose memories are Markdown.
-    "letta": Program(("letta[postgres]<0.17",), "write_letta.py", "agent.af"),
-    "mcp-memory-service": Program(
-        ("mcp-memory-service", "pysqlite3-binary"), "write_mcp_memory_service.py", "sqlite_vec.db"
-    ),
     # It asks for a day's newest certificates, which indexes have later; it opens no connection here.
     "basic-memory": Program(
         ("basic-memory",), "write_basic_memory.py", "basic-memory.tar", python="3.12", instead=("certifi>=2026.1",)
     ),
-    # By npm; of claude-mem only the package itself, and bun, which it runs by.
-    "claude-mem": Program(("claude-mem", "bun"), "write_claude_mem.mjs", "claude-mem.db"),
+    # By npm.
     "server-memory": Program(("@modelcontextprotocol/server-memory",), "write_server_memory.mjs", "memory.jsonl"),
 }
 
@@ -65,7 +52,6 @@ def installed(place: Path, program: Program) -> list[str]:
             if not other.exists():
                 done([uv, "venv", "--quiet", "--system-certs", "--python", program.python, str(other)])
             python = str(other / "bin" / "python")
-        # pip tries versions of Letta's packages for half an hour.
         install = [uv, "pip", "install", "--quiet", "--system-certs", "--python", python, "--upgrade"]
         if program.instead:
             (place / "instead.txt").write_text("\n".join(program.instead))
@@ -75,14 +61,6 @@ def installed(place: Path, program: Program) -> list[str]:
     place.mkdir(exist_ok=True)
     (place / "package.json").write_text("{}")
     modules = place / "node_modules"
-    if "claude-mem" in program.packages:
-        # What else it asks for is for its server for teams.
-        done(["npm", "install", "--silent", "bun"], cwd=place)
-        (packed,) = done(["npm", "pack", "--silent", "claude-mem"], cwd=place).split()
-        shutil.rmtree(modules / "claude-mem", ignore_errors=True)
-        shutil.unpack_archive(place / packed, place / "unpacked", filter="data")
-        (place / "unpacked" / "package").rename(modules / "claude-mem")
-        return [str(modules / ".bin" / "bun"), str(HERE / program.script), str(modules)]
     done(["npm", "install", "--silent", *program.packages], cwd=place)
     return ["node", str(HERE / program.script), str(modules)]
 
@@ -106,7 +84,7 @@ def main() -> int:
         for old in files.glob(f"{program.written}*"):
             old.unlink()
         try:
-            done([*installed(folder / name, program), str(files / (program.given or program.written))])
+            done([*installed(folder / name, program), str(files / program.written)])
         except (subprocess.SubprocessError, OSError) as error:
             print(f"{name}: not here ({error}); its tests are left out", file=sys.stderr)
             continue

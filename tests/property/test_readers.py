@@ -3,25 +3,23 @@ cut off or made up. `make fuzz` runs the full count."""
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import os
 import tempfile
 import zipfile
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
-import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import limpet
 from limpet.features.transfer import amem
-from limpet.features.transfer import formats as registry
-from limpet.features.transfer.cycles import edges_closing_cycle
+from limpet.features.transfer.importer import edges_closing_cycle
 from limpet.features.transfer.records import Record, TransferReport
+from limpet.features.transfer.service import records
 from limpet.model.errors import LimpetError
 from tests import formats, transcripts
 
@@ -48,22 +46,6 @@ def _zip(text):
     return packed.getvalue()
 
 
-def _smaller(name, *tables):
-    """Some tables of a database that another program wrote, without its pages for vectors and words."""
-    with tempfile.TemporaryDirectory() as folder:
-        whole, part = Path(folder) / "whole", Path(folder) / "part"
-        whole.write_bytes(_written(name))
-        with closing(apsw.Connection(str(part))) as con:
-            con.execute("ATTACH ? AS whole", (str(whole),))
-            for table in tables:
-                con.execute(f"CREATE TABLE {table} AS SELECT * FROM whole.{table}")
-        return part.read_bytes()
-
-
-def _written(name):
-    return gzip.decompress((DATA / "importers" / f"{name}.gz").read_bytes())
-
-
 TALK = formats.chatgpt([("user", "one"), ("assistant", "two")], [("user", "three")])
 CLAUDE = json.dumps(
     [{"uuid": "c", "name": "n", "chat_messages": [{"uuid": "m", "sender": "human", "text": "hi", "content": []}]}]
@@ -86,20 +68,6 @@ SEEDS = {
     "pmb": ("pmb", "events.sqlite", _made(formats.pmb_db, [{}, {}], [("u0", "u1", "causes")], [("u0", "e")])),
     "mem0": ("mem0", "m.json", MEM0.encode()),
     "mcp": ("mcp", "m.jsonl", MCP.encode()),
-    "graphiti": ("graphiti", "g.jsonl", _written("graphiti.jsonl")),
-    "letta": ("letta", "a.af", _written("agent.af")),
-    "mcp-memory-service": ("mcp-memory-service", "s.db", _smaller("sqlite_vec.db", "memories", "memory_graph")),
-    "claude-mem": (
-        "claude-mem",
-        "c.db",
-        _smaller("claude-mem.db", "observations", "session_summaries", "user_prompts", "sdk_sessions"),
-    ),
-    "langgraph": ("langgraph", "l.db", _smaller("langgraph.db", "store")),
-    "chroma": (
-        "chroma",
-        "c.sqlite3",
-        _smaller("chroma.sqlite3", "collections", "segments", "embeddings", "embedding_metadata"),
-    ),
     "claude-memory": ("claude-memory", "a.md", NOTE.encode()),
     "markdown": ("markdown", "a.md", NOTE.encode()),
     "chatgpt": ("chatgpt", "c.zip", _zip(TALK)),
@@ -159,7 +127,7 @@ def test_any_file_is_read_reported_or_refused(name, place):
             (folder / file_name).write_bytes(data)
             report = TransferReport()
             try:
-                for record in registry.records(format, path, report):
+                for record in records(format, path, report):
                     assert isinstance(record, Record) and isinstance(record.content, str)
             except LimpetError as error:
                 assert error.message and len(error.message) < 2_000
@@ -222,7 +190,7 @@ pairs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25)
 @given(pairs, pairs)
 def test_no_cycle_is_left_and_nothing_is_left_out_without_one(new, there):
     there = [(a, b) for a, b in there if a > b]  # makes no cycle by itself
-    out = edges_closing_cycle(new, there, {i: i for i in range(10)})
+    out = edges_closing_cycle(new, there)
     kept = [pair for i, pair in enumerate(new) if i not in out]
     assert not _circular([*kept, *there])
     if not _circular([*new, *there]):

@@ -124,11 +124,11 @@ def _notes(path: Path) -> Iterator[Conversation]:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(f"{path} is not UTF-8: {error.reason} at {error.start}") from None
-    page = markdown.page_of(path.name, text, path.stat().st_mtime_ns // 1_000)
-    made = Conversation(client="notes", id=path.stem[:200], path=str(path))
+    page = markdown.page_of(path.name, text.splitlines(), None)
+    made, at = Conversation(client="notes", id=path.stem[:200], path=str(path)), path.stat().st_mtime_ns // 1_000
     if "limpet" not in page.front:
-        for id, one in zip(page.ids, page.chunks, strict=True):
+        for one in page.chunks:
             words = said(one.text) if markdown.OWN.search(one.text) is None else ""
             if words:
-                made.turns.append(Turn(role="user", id=id, place=f"line {one.line}", text=words, at=page.modified))
+                made.turns.append(Turn(role="user", id=one.id, place=f"line {one.line}", text=words, at=at))
     yield made

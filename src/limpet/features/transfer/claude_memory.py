@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ...model.errors import BadInput
 from . import frontmatter
-from .markdown import _WIKI, MAX_FILE_BYTES, MAX_FILES
-from .records import Link, Record, TransferReport, in_range, is_own_file, kind_of, moment, time_or_note, topics
+from .markdown import MAX_FILES, WIKI, read_lines
+from .records import Link, Record, TransferReport, cleaned, is_own_file
 
 INDEX = "MEMORY.md"
 # Their types: what the user is, how they want things done, what a project is about, where something is found.
@@ -21,49 +21,31 @@ def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """`path`: the folder. A file's name is its id: a file that was changed is an edited memory. Raises BadInput."""
     if not path.is_dir():
         raise BadInput(f"{path} is no folder")
-    files = sorted(one for one in path.glob("*.md") if one.name != INDEX and is_own_file(one, report))
+    files = sorted(file for file in path.glob("*.md") if file.name != INDEX and is_own_file(file, report))
     if len(files) > MAX_FILES:
         raise BadInput(f"{path} holds more than {MAX_FILES:,} files")
     index = path / INDEX
-    entries = _index(index, {one.name for one in files}, report) if index.is_file() else {}
-    if not files and not entries and not index.is_file():
+    entries = _index(index, {file.name for file in files}, report) if index.is_file() else {}
+    if not files and not index.is_file():
         raise BadInput(f"{path} is no memory folder: it holds no Markdown")
+    # Links lead forward too: the first look finds the names by which files link to each other.
     ids: dict[str, str] = {}
-    readable = []
     for file in files:
-        lines = _lines(file, report)
-        if lines is not None:
-            readable.append(file)
-            name = frontmatter.parse(lines).values.get("name")
-            ids[file.stem.lower()] = file.name
-            if isinstance(name, str):
-                ids.setdefault(name.strip().lower(), file.name)
-    # Read again, one at a time: not all of them need to be in memory.
-    for done, file in enumerate(readable, 1):
-        report.at(done, len(readable))
-        lines = _lines(file, report)
+        name = frontmatter.parse(read_lines(file, None) or []).values.get("name")
+        ids[file.stem.lower()] = file.name
+        if isinstance(name, str):
+            ids.setdefault(name.strip().lower(), file.name)
+    for done, file in enumerate(files, 1):
+        report.at(done, len(files))
+        lines = read_lines(file, report)
         if lines is not None:
             yield record(file, lines, entries.get(file.name), ids, report)
 
 
-def _lines(file: Path, report: TransferReport) -> list[str] | None:
-    try:
-        if file.stat().st_size > MAX_FILE_BYTES:
-            raise BadInput(f"{file.stat().st_size:,} bytes, {MAX_FILE_BYTES:,} at most")
-        return file.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").split("\n")
-    except UnicodeDecodeError as error:
-        report.bad(file.name, f"not UTF-8: {error.reason} at {error.start}")
-    except BadInput as error:
-        report.bad(file.name, error.message)
-    except OSError as error:
-        report.bad(file.name, f"cannot be read: {error.strerror}")
-    return None
-
-
 def _index(file: Path, names: set[str], report: TransferReport) -> dict[str, tuple[str, str]]:
     """file name -> (title, hook)."""
-    found: dict[str, tuple[str, str]] = {}
-    for number, line in enumerate(_lines(file, report) or [], 1):
+    entries: dict[str, tuple[str, str]] = {}
+    for number, line in enumerate(read_lines(file, report) or [], 1):
         if not line.strip() or line.startswith("#"):
             continue
         entry = ENTRY.match(line)
@@ -72,8 +54,8 @@ def _index(file: Path, names: set[str], report: TransferReport) -> dict[str, tup
         elif entry[2].removeprefix("./") not in names:
             report.bad(f"{INDEX}:{number}", f"the file {entry[2][:100]} is not there")
         else:
-            found[entry[2].removeprefix("./")] = (entry[1].strip(), (entry[3] or "").strip())
-    return found
+            entries[entry[2].removeprefix("./")] = (entry[1].strip(), (entry[3] or "").strip())
+    return entries
 
 
 def record(
@@ -82,34 +64,21 @@ def record(
     """What one file says. `entry`: its title and hook in the index; `ids`: the names of the files it may link to."""
     name = file.name
     front = frontmatter.parse(lines)
-    for line, said in front.bad:
-        report.bad(f"{name}:{line}", f"front matter: {said[:100]}")
-    if not front.lines:
-        report.note("files without front matter")
-    body = "\n".join(lines[front.lines :]).strip()
-    inner = front.values.get("metadata")
-    given = inner if isinstance(inner, dict) else {}
-    metadata = {one: value for one, value in front.values.items() if one != "metadata"} | given | {"file": name}
+    for line, text in front.bad:
+        report.bad(f"{name}:{line}", f"front matter: {text[:100]}")
+    values = front.values
+    given = values["metadata"] if isinstance(values.get("metadata"), dict) else {}
+    metadata = {field: value for field, value in values.items() if field != "metadata"} | given | {"file": name}
     if entry:
-        metadata |= {key: text for key, text in zip(("title", "hook"), entry, strict=True) if text}
-    description = front.values.get("description")
-    if not body and isinstance(description, str):
-        body = description
-    at = given.get("modified") or front.values.get("modified")
-    created = time_or_note(moment, at, name, "modified", report)
-    targets = dict.fromkeys(ids.get(link.strip().lower()) for link in _WIKI.findall(body))
+        metadata |= {field: text for field, text in zip(("title", "hook"), entry, strict=True) if text}
+    body = "\n".join(lines[front.lines :]).strip()
+    targets = dict.fromkeys(ids.get(link.strip().lower()) for link in WIKI.findall(body))
     if None in targets:
         report.note("links to files that are not there")
-    links = [Link(type="related_to", target=one) for one in targets if one and one != name]
-    type = given.get("type") or front.values.get("type")
-    return Record(
-        id=name,
-        place=name,
-        content=body,
-        kind=kind_of(type, KINDS),
-        topics=topics(type if isinstance(type, str) else None, front.values.get("tags")),
-        created=created if created is not None else in_range(file.stat().st_mtime_ns // 1_000),
-        source=name[:2_000],
-        metadata=metadata,
-        links=tuple(links),
-    )
+    type = given.get("type") or values.get("type")
+    return cleaned(
+        name, report, id=name, content=body or str(values.get("description") or ""), kinds=KINDS, kind=type,
+        topics=[type, values.get("tags")], source=name[:2_000], metadata=metadata,
+        created=given.get("modified") or values.get("modified") or file.stat().st_mtime,
+        links=tuple(Link(type="related_to", target=target) for target in targets if target and target != name),
+    )  # fmt: skip

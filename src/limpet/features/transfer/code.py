@@ -18,7 +18,6 @@ from .project import Piece, piece
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-MAX_FILE_BYTES = 1_000_000
 MAX_DEPTH = 200
 LANGUAGES = {
     ".py": "python", ".pyi": "python", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript",
@@ -41,10 +40,6 @@ _WRAPPERS = frozenset(
     {"export_statement", "decorated_definition", "lexical_declaration", "type_declaration", "template_declaration"}
 )
 _COMMENT_MARKS = re.compile(r"^\s*(?:/\*+!?|\*+/|\*(?!/)|//[/!]?|#+!?|--+|;+)\s?|\s*\*+/\s*$")
-
-
-def wanted(name: str) -> int:
-    return MAX_FILE_BYTES if PurePosixPath(name).suffix.lower() in LANGUAGES else 0
 
 
 def pieces(name: str, content: bytes) -> Iterator[Piece]:

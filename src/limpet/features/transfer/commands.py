@@ -6,14 +6,13 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from ...cli import output
 from ...cli.receipt import undone_by
 from ...cli.verbs import IN_OUT, VECTORS, Verb, arg, open_store
 from ...model.errors import BadInput, counted
-from . import formats
-from .project import PROJECTS
+from .service import PROJECTS, READERS, WRITERS
 
 if TYPE_CHECKING:
     from .records import TransferReport
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 # `limpet organize` under the name of an import.
 TRANSCRIPTS = "transcripts"
-# All that `import` reads, but limpet's own.
-READERS = {**formats.READERS, **{name: ("", "", what) for name, (_, what) in PROJECTS.items()}}
 # limpet's own.
 OWN = ("jsonl", "segments")
 
@@ -44,20 +41,30 @@ def _import(args: Namespace) -> int:
 
         args.paths = [args.path]
         return organize(args)
-    _check_format(args.format, READERS)
+    _check_format(args.format, (*READERS, *PROJECTS))
     if args.trust != "import" and args.format in OWN:
         raise BadInput(f"{args.format} says of each line where it is from", hint='in a plain line: "origin": "web"')
-    if args.format == "segments":
-        with open_store(args, create=True) as memory:
+    if args.format == "jsonl":
+        return _import_jsonl(args)
+    with open_store(args, create=True) as memory:
+        if args.format == "segments":
             with output.progress("importing") as progress:
                 taken = memory.import_segments(args.path, dry_run=args.dry_run, progress=progress)
             show = partial(_segments, args, taken, exported=False)
             return output.imported(memory, args, taken, show, bad=bool(taken.problems))
-    if args.format != "jsonl":
-        return _import_from(args)
+        with output.progress("importing") as progress:
+            report = memory.import_from(
+                args.format, args.path, trust=args.trust, dry_run=args.dry_run, progress=progress
+            )
+        return output.imported(memory, args, report, partial(_show, report, args), bad=bool(report.rejected))
+
+
+def _import_jsonl(args: Namespace) -> int:
+    if args.path == "-" and sys.stdin is None:
+        raise BadInput("stdin is closed")
     with open_store(args, create=True) as memory:
         with output.progress("importing") as progress:
-            source = _stdin() if args.path == "-" else args.path
+            source = sys.stdin.buffer if args.path == "-" else args.path
             report = memory.import_jsonl(source, dry_run=args.dry_run, progress=progress)
         if not args.json:
             would = "would be " if args.dry_run else ""
@@ -73,23 +80,10 @@ def _import(args: Namespace) -> int:
     return 2 if report.rejected else 0
 
 
-def _import_from(args: Namespace) -> int:
-    """Another program's format. 2 when something was not understood or not taken; the rest is there all the same."""
-    with open_store(args, create=True) as memory:
-        with output.progress("importing") as progress:
-            report = memory.import_from(
-                args.format, args.path, trust=args.trust, dry_run=args.dry_run, progress=progress
-            )
-        return output.imported(
-            memory, args, report, partial(_show, report, dry_run=args.dry_run), bad=bool(report.rejected)
-        )
-
-
-def _show(report: TransferReport, *, dry_run: bool) -> None:
-    would = "would be " if dry_run else ""
+def _show(report: TransferReport, args: Namespace) -> None:
     output.line(
-        f"{would}new {report.new:,}, changed {report.changed:,}, known already {report.known:,}, "
-        f"links {report.links:,}, vectors {report.vectors:,}, "
+        f"{'would be ' if args.dry_run else ''}new {report.new:,}, changed {report.changed:,}, "
+        f"known already {report.known:,}, links {report.links:,}, "
         f"not understood {len(report.rejected) + report.more_rejected:,}"
     )
     _waiting(report.quarantined)
@@ -101,8 +95,8 @@ def _show(report: TransferReport, *, dry_run: bool) -> None:
 
 def _waiting(quarantined: int) -> None:
     if quarantined:
-        told = "read like instructions, or say otherwise than what is trusted more"
-        output.words(f"{quarantined:,} {told}, kept out until a person looks: `limpet review`")
+        why = "read like instructions, or say otherwise than what is trusted more"
+        output.words(f"{quarantined:,} {why}, kept out until a person looks: `limpet review`")
 
 
 def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
@@ -126,51 +120,35 @@ def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
     return 2 if report.problems else 0
 
 
-def _stdin() -> IO[bytes]:
-    if sys.stdin is None:
-        raise BadInput("stdin is closed")
-    return sys.stdin.buffer
-
-
 def _export(args: Namespace) -> int:
-    _check_format(args.format, formats.WRITERS)
-    if args.format == "segments":
-        with open_store(args) as memory, output.progress("exporting") as progress:
-            return _segments(
-                args, memory.export_segments(args.path, encrypt=args.encrypt, progress=progress), exported=True
-            )
-    if args.format != "jsonl":
-        if args.encrypt:
-            raise BadInput("--encrypt belongs to jsonl and segments", hint="limpet export jsonl FILE.age --encrypt")
-        return _export_to(args)
-    to_stdout = args.path == "-"
+    _check_format(args.format, WRITERS)
+    if args.encrypt and args.format not in OWN:
+        raise BadInput("--encrypt belongs to jsonl and segments", hint="limpet export jsonl FILE.age --encrypt")
+    to_stdout = args.path == "-" and args.format == "jsonl"
     if to_stdout and sys.__stdout__ is None:
         raise BadInput("stdout is closed")
     with open_store(args) as memory, output.progress("exporting") as progress:
+        if args.format == "segments":
+            written = memory.export_segments(args.path, encrypt=args.encrypt, progress=progress)
+            return _segments(args, written, exported=True)
+        if args.format != "jsonl":
+            report = memory.export_to(
+                args.format, args.path, all_scopes=args.all_scopes, force=args.force, progress=progress
+            )
+            return _exported(args, report)
         lines = memory.export_jsonl(
             sys.stdout if to_stdout else args.path, vectors=args.vectors, force=args.force, encrypt=args.encrypt,
             progress=progress,
         )  # fmt: skip
-    if to_stdout:
-        return 0
-    if args.json:
+    if args.json and not to_stdout:
         output.result({"lines": lines, "path": args.path})
-    else:
+    elif not to_stdout:
         output.words(f"exported {counted(lines, 'line')} to {args.path}")
     return 0
 
 
-def _export_to(args: Namespace) -> int:
-    """Another program's format. What it cannot hold is named; 2 when a memory was left out for what it is."""
-    with open_store(args) as memory, output.progress("exporting") as progress:
-        report = memory.export_to(
-            args.format,
-            args.path,
-            vectors=args.vectors,
-            all_scopes=args.all_scopes,
-            force=args.force,
-            progress=progress,
-        )
+def _exported(args: Namespace, report: TransferReport) -> int:
+    """Say what another program's format cannot hold; 2 when a memory was left out for what it is."""
     if args.json:
         shown = report.as_dict()
         output.result(
@@ -204,7 +182,7 @@ VERBS = (
         name="import", group=IN_OUT, about="read memories from a file", run=_import,
         arguments=(
             arg("FORMAT", "jsonl: an export, or plain statements; segments: what other devices exported into a shared "
-                f"folder; {_listed(READERS)}; transcripts: as `limpet organize`"),
+                f"folder; {_listed({**READERS, **PROJECTS})}; transcripts: as `limpet organize`"),
             arg("PATH", "a file or folder; - for stdin, with jsonl"),
             arg("--dry-run", "only say what would be new"),
             arg("--trust ORIGIN", "web or tool: nobody vouches for what the file says; found when asked for, never "
@@ -218,9 +196,9 @@ VERBS = (
         arguments=(
             arg("FORMAT", "jsonl: the ledger of every scope, one event a line, lossless; segments: what is new in "
                 "every scope, into a folder shared with other devices; of this scope and global: "
-                + _listed(formats.WRITERS)),
+                + _listed(WRITERS)),
             arg("PATH", "appears when it is complete; - for stdout, with jsonl"),
-            arg("--vectors", "vectors too (jsonl, memori), so that an import need not make them"),
+            arg("--vectors", "with jsonl: vectors too, so that an import need not make them"),
             arg("--all-scopes", "memories of every scope; jsonl always has all"),
             arg("--encrypt", "jsonl and segments: as files of age, for LIMPET_AGE_RECIPIENTS, or jsonl with "
                 "LIMPET_AGE_PASSPHRASE"),

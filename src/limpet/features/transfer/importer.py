@@ -11,41 +11,39 @@ merges those, and that can be undone. The rules about people are not applied, wh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...model.clock import format_time
 from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES, SYMMETRIC_TYPES, TEMPORAL
-from ...model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
+from ...model.errors import BadInput, LimpetError, NotFound
 from ...model.ids import format_id, parse_id
 from ...model.memory import Memory, is_below, unlike_topics
 from ...remember.decide import state
 from ...remember.validation import ValidStatement, validate
 from ...remember.write import Writer
 from ...store.heap import no_collection
-from ...store.records import EmbedderRow, Filter
-from .cycles import edges_closing_cycle
 from .records import Record, TransferReport, digest, imported_id, interrupted
 
 if TYPE_CHECKING:
     from ...context import Context
-    from ...store import Store
-    from ...vectors.embedder import Embedder
 
 # Records, or links, in one transaction.
 BATCH = 1_000
-# Another program's vectors are taken over when ours of the same texts are this near; fp32 and int8 MiniLM are .999.
-NEAR_ENOUGH = 0.95
-# Texts of a batch that are embedded to find that out.
-SAMPLE = 4
 # Where an imported memory says what it was: {"from", "id", "mark", "created"?, "updated"?}.
 MARK = "import"
 
 _PLAIN_ID = re.compile(r"[0-9a-fA-F-]{1,64}")
 
 
+T = TypeVar("T", bound=Hashable)
+
+
 class Link(NamedTuple):
+    """A link between two imported memories."""
+
     source: bytes
     type: str
     target: bytes
@@ -68,7 +66,6 @@ class Importer:
         self._order: dict[bytes, int] = {}  # ids of this import, in its order
         self._fresh: set[bytes] = set()  # those that it made
         self._links: list[Link] = []
-        self._refused: set[int] = set()  # lengths of vectors that are not ours
 
     def run(self, records: Iterator[Record]) -> TransferReport:
         """Raises BadInput when the source cannot be read at all; when it breaks off later, that is in the report.
@@ -77,23 +74,28 @@ class Importer:
         """
         with self._context.one_operation() as operation:
             try:
-                self._import(records)
+                ended: LimpetError | None = None
+                while ended is None:
+                    batch, ended = _next_batch(records)
+                    if ended is not None and not batch and not self._order:
+                        raise ended
+                    if not batch:
+                        break
+                    self._import_batch(batch)
+                if ended is not None:
+                    self._report.bad("the rest", f"not read: {ended.message}")
+                self._import_links()
             except KeyboardInterrupt:
                 raise interrupted(self._report.new, dry_run=self._dry_run) from None
         self._report.operation = format_id(operation[0]) if operation else None
         return self._report
 
-    def _import(self, records: Iterator[Record]) -> None:
-        while True:
-            batch, error = _take(records)
-            if error is not None and not batch and not self._order:
-                raise error
-            self._import_batch(batch)
-            if error is not None:
-                self._report.bad("the rest", f"not read: {error.message}")
-            if error is not None or not batch:
-                break
-        self._import_links()
+    def _write(self, decide: Callable[[Writer], None]) -> None:
+        """One transaction. A dry run decides the same, and commits nothing; it waits for nobody's write."""
+        if self._dry_run:
+            decide(Writer(self._context.store, lambda: bytes(16), self._context.now()))
+        else:
+            self._context.write(decide)
 
     # -- memories
 
@@ -172,11 +174,7 @@ class Importer:
             there = {event.id for event in writer.reads.ledger.events(ids=[one.id for _, one in part if one.id])}
             outcomes[:] = [self._decide(writer, record, one, one.id in there) for record, one in part]
 
-        if self._dry_run:
-            # The same decision, of which nothing is committed. Nobody else's write is waited for.
-            decide(Writer(self._context.store, _no_id, self._context.now()))
-        else:
-            self._context.write(decide)
+        self._write(decide)
         made = []
         for (record, one), outcome in zip(part, outcomes, strict=True):
             if outcome in ("created", "quarantined", "proposed"):
@@ -192,9 +190,14 @@ class Importer:
                 self._report.known += 1
             else:
                 self._report.bad(record.place, outcome)
-        if not self._dry_run:
-            self._import_use(made)
-            self._import_vectors(made)
+        rows = [
+            {"id": one.id, "uses": min(record.uses, 1 << 31), "used_at": record.used or 0}
+            | {"useful": 0, "not_useful": 0, "wrong": 0}
+            for record, one in made
+            if record.uses > 0
+        ]
+        if rows and not self._dry_run:
+            self._context.store.usage.restore(rows)
 
     def _decide(self, writer: Writer, record: Record, one: ValidStatement, known: bool) -> str:
         """created, quarantined, proposed (both wait for review), known, changed, or why it was not taken."""
@@ -227,79 +230,6 @@ class Importer:
         writer.event("tagged", one.id, origin=self._origin, topics=topics, metadata={**there.metadata, **one.metadata})
         return "changed"
 
-    # -- what stands beside them
-
-    def _import_use(self, made: Sequence[tuple[Record, ValidStatement]]) -> None:
-        rows = [
-            {"id": one.id, "uses": min(record.uses, 1 << 31), "used_at": record.used or 0}
-            | {"useful": 0, "not_useful": 0, "wrong": 0}
-            for record, one in made
-            if record.uses > 0
-        ]
-        if rows:
-            self._context.store.usage.restore(rows)
-
-    def _import_vectors(self, made: Sequence[tuple[Record, ValidStatement]]) -> None:
-        """Take over vectors that our embedder could have made; it makes all others later."""
-        given = [(record, one) for record, one in made if record.vector and not one.redacted and not one.key]
-        if not given:
-            return
-        try:
-            embedder, row = self._context.semantic().for_writing()
-        except EmbedderUnavailable as error:
-            self._report.note(f"vectors were left out ({error.message}); `limpet work` makes them", len(given))
-            return
-        fitting = [(record, one) for record, one in given if len(record.vector or b"") == 4 * row.dimensions]
-        if len(fitting) < len(given):
-            self._report.note(
-                "vectors of another length were left out; `limpet work` makes them", len(given) - len(fitting)
-            )
-        if fitting:
-            self._store_vectors(fitting, embedder, row)
-
-    def _store_vectors(
-        self, given: Sequence[tuple[Record, ValidStatement]], embedder: Embedder, row: EmbedderRow
-    ) -> None:
-        import numpy as np
-
-        from ...vectors.codes import encode_for_store, to_unit
-
-        theirs = np.stack([np.frombuffer(record.vector or b"", dtype="<f4") for record, _ in given])
-        units, fits = to_unit(theirs)
-        usable = np.flatnonzero(fits).tolist()
-        unit = units[usable]
-        if len(usable) < len(given):
-            self._report.note(
-                "vectors that are nothing, or not of numbers, were left out; `limpet work` makes them",
-                len(given) - len(usable),
-            )
-        step = max(1, len(usable) // SAMPLE)
-        sample = list(range(0, len(usable), step))[:SAMPLE]
-        refused = row.dimensions in self._refused
-        if sample and not refused:
-            try:
-                ours = embedder.embed_passages([given[usable[place]][1].content for place in sample])
-                refused = float((ours * unit[sample]).sum(axis=1).min()) < NEAR_ENOUGH
-            except EmbedderUnavailable:
-                refused = True
-        if refused:
-            self._refused.add(row.dimensions)
-            self._report.note(
-                "vectors of another embedder (of the same length) were left out; `limpet work` makes them", len(given)
-            )
-            return
-        ids = {given[place][1].id or b"": i for i, place in enumerate(usable)}
-        everything = Filter(states=("active", "archived"))
-        candidates = self._context.store.search.candidates(self._context.store.search.texts_of(list(ids)), everything)
-        found = [(one.text_id, ids[one.id]) for one in candidates]
-        if found:
-            stored = encode_for_store([text_id for text_id, _ in found], unit[[place for _, place in found]])
-            # As when we made them: the look for what was said twice comes next.
-            self._context.store.vectors.add(
-                row.num, stored, done=[one.text_id for one in stored], then="duplicates", at=self._context.now()
-            )
-            self._report.vectors += len(stored)
-
     # -- links
 
     def _import_links(self) -> None:
@@ -325,10 +255,7 @@ class Importer:
                 replaced: set[bytes] = set()
                 count = sum(self._decide_link(writer, link, replaced) for link in part)
 
-            if self._dry_run:
-                decide(Writer(self._context.store, _no_id, self._context.now()))
-            else:
-                self._context.write(decide)
+            self._write(decide)
             self._report.links += count
 
     def _unfit(self, link: Link) -> str | None:
@@ -343,25 +270,31 @@ class Importer:
         return None
 
     def _without_cycles(self, links: list[Link]) -> list[Link]:
-        dropped: set[Link] = set()
+        kept = [link for link in links if link.type not in ACYCLIC_TYPES]
         for type in ACYCLIC_TYPES:
-            new = [link for link in links if link.type == type]
-            if not new:
-                continue
             there = {(edge.source, edge.target) for edge in self._context.store.edges.all([type])}
-            coming = [link for link in new if (link.source, link.target) not in there]
-            for place in edges_closing_cycle([(link.source, link.target) for link in coming], there, self._order):
-                dropped.add(coming[place])
-                self._report.bad(coming[place].place, f"{type} would close a cycle")
-        return [link for link in links if link not in dropped]
+            # What rests on earlier memories stays before what rests on later ones.
+            new = sorted(
+                (link for link in links if link.type == type),
+                key=lambda link: self._order[link.source] <= self._order[link.target],
+            )
+            closing = edges_closing_cycle([(link.source, link.target) for link in new], there)
+            for place, link in enumerate(new):
+                if place in closing:
+                    self._report.bad(link.place, f"{type} would close a cycle")
+                else:
+                    kept.append(link)
+        return kept
 
     def _decide_link(self, writer: Writer, link: Link, replaced: set[bytes]) -> bool:
         """Whether the link is new. One that was there and was ended here stays ended."""
-        if link.source not in self._fresh and self._had(writer.reads, link):
-            return False
-        if link.type in SYMMETRIC_TYPES and link.target not in self._fresh:
-            back = link._replace(source=link.target, target=link.source)
-            if self._had(writer.reads, back):
+        ends = [(link.source, link.target)]
+        if link.type in SYMMETRIC_TYPES:
+            ends.append((link.target, link.source))
+        for source_id, target_id in ends:
+            events = writer.reads.ledger.events(memory=source_id) if source_id not in self._fresh else ()
+            linked = (event.data for event in events if event.type == "linked")
+            if any(data["edge"] == link.type and data["target"] == target_id.hex() for data in linked):
                 return False
         if self._dry_run:
             return True
@@ -378,12 +311,6 @@ class Importer:
             self._replace(writer, source, target, replaced)
         return True
 
-    def _had(self, reads: Store, link: Link) -> bool:
-        return any(
-            event.type == "linked" and event.data["edge"] == link.type and event.data["target"] == link.target.hex()
-            for event in reads.ledger.events(memory=link.source)
-        )
-
     def _replace(self, writer: Writer, new: Memory, old: Memory, replaced: set[bytes]) -> None:
         """The old one ends where the new one begins, unless something replaced it before, or it is trusted more."""
         id = parse_id(old.id)
@@ -397,13 +324,44 @@ class Importer:
         writer.event("superseded", id, origin=self._origin, by=parse_id(new.id).hex(), valid_to=until)
 
 
+def edges_closing_cycle(new: Sequence[tuple[T, T]], there: Iterable[tuple[T, T]]) -> set[int]:
+    """Places in `new` of links that close a cycle with those in `there` and those before them. Pure.
+
+    Looks from both ends by turns, as one of the two mostly leads nowhere.
+    """
+    after: defaultdict[T, set[T]] = defaultdict(set)
+    before: defaultdict[T, set[T]] = defaultdict(set)
+    for source, target in there:
+        after[source].add(target)
+        before[target].add(source)
+    closing: set[int] = set()
+    for place, (source, target) in enumerate(new):
+        ahead, behind, reached, reaching = {target}, {source}, {target}, {source}
+        closes = source == target
+        while ahead and behind and not closes:
+            if len(ahead) <= len(behind):
+                ahead = {node for last in ahead for node in after.get(last, ())} - reached
+                reached |= ahead
+                closes = not ahead.isdisjoint(reaching)
+            else:
+                behind = {node for last in behind for node in before.get(last, ())} - reaching
+                reaching |= behind
+                closes = not behind.isdisjoint(reached)
+        if closes:
+            closing.add(place)
+        else:
+            after[source].add(target)
+            before[target].add(source)
+    return closing
+
+
 def _mark(record: Record, content: str) -> str:
     """What was read, in two parts: the text as it is stored, and the rest that an import brings, but use and links."""
     rest = digest(record.kind, record.topics, record.valid_to, record.key, record.metadata, record.speaker)
     return f"{digest(content)}-{rest}"
 
 
-def _take(records: Iterator[Record]) -> tuple[list[Record], LimpetError | None]:
+def _next_batch(records: Iterator[Record]) -> tuple[list[Record], LimpetError | None]:
     """The next batch, and the error that ended the source, if one did."""
     batch: list[Record] = []
     try:
@@ -427,7 +385,3 @@ def _runs_of_keys(part: Iterable[tuple[Record, ValidStatement]]) -> Iterator[lis
         run.append((record, one))
     if run:
         yield run
-
-
-def _no_id() -> bytes:
-    return bytes(16)

@@ -21,8 +21,8 @@ from ...remember.write import Turn, Writer
 from ...store.records import Filter
 from ...text.normalise import value_form
 from . import age, jsonl
-from .lifecycle import Lifecycle
 from .records import interrupted
+from .schema import Lifecycle
 from .trial import Trial
 
 if TYPE_CHECKING:

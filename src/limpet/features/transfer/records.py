@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ...model.clock import parse_time
+from ...model.clock import from_datetime, parse_time
 from ...model.dataclass import dataclass, field
 from ...model.encode import PLACES, JsonForm
 from ...model.errors import BadInput, message_of
@@ -54,7 +55,6 @@ class Record:
     source: str | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     links: tuple[Link, ...] = ()
-    vector: bytes | None = None  # float32, little-endian
     uses: int = 0
     used: int | None = None
     archived: bool = False
@@ -65,7 +65,7 @@ class TransferReport(JsonForm):
     """What a transfer did. Counts are of memories unless they say otherwise."""
 
     SHOWN: ClassVar[tuple[str, ...]] = (
-        "new", "changed", "known", "quarantined", "redacted", "links", "vectors", "rejected", "more_rejected", "notes",
+        "new", "changed", "known", "quarantined", "redacted", "links", "rejected", "more_rejected", "notes",
     )  # fmt: skip
 
     new: int = 0
@@ -74,7 +74,6 @@ class TransferReport(JsonForm):
     quarantined: int = 0  # new, and kept out of recall until a person has looked
     redacted: int = 0  # new, and without the secrets that were in them
     links: int = 0  # new ones
-    vectors: int = 0  # taken over
     rejected: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)  # (place, reason)
     more_rejected: int = 0  # beyond MAX_LISTED
     notes: Counter[str] = field(default_factory=Counter)  # what was not kept as it was -> how often
@@ -123,7 +122,91 @@ def digest(*parts: Any) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-# -- what readers have in common: files and values that may be anything
+# -- what readers share: records from fields that may hold anything
+
+_TIMES = ("created", "updated", "valid_to", "used")
+_NAMES = ("key", "session", "speaker")
+_SHARES = ("importance", "confidence")
+# The longest name of a topic, session or speaker.
+MAX_NAME = 200
+MAX_TOPICS = 50
+
+
+def picked(given: dict[str, Any], fields: dict[str, str]) -> dict[str, Any]:
+    """The values of another program's object under our names.
+
+    `fields`: our name -> their names, the best first ("metadata.type" is a name within an object). Of `topics` and
+    `kind` all values that are there, of others the first.
+    """
+    values: dict[str, Any] = {}
+    for name, theirs in fields.items():
+        there = [value for path in theirs.split() if (value := _value_at(given, path)) is not None]
+        values[name] = there if name in ("topics", "kind") else there[0] if there else None
+    return values
+
+
+def _value_at(given: Any, path: str) -> Any:
+    for name in path.split("."):
+        given = given.get(name) if isinstance(given, dict) else None
+    return given
+
+
+def cleaned(
+    place: str, report: TransferReport, *, kinds: dict[str, str] | None = None, default: str = "fact", **given: Any
+) -> Record:
+    """A record from values that may be of any type, under the names of `Record`.
+
+    `kinds`: our kinds for types of theirs; `default`: for all other types. A value that cannot be read is reported, and
+    the record goes on without it. Raises BadInput for a record without an id or a text.
+    """
+    id, content = given["id"], given["content"]
+    if not isinstance(id, str | int) or id == "":
+        raise BadInput("it has no id")
+    if not isinstance(content, str):
+        raise BadInput("it has no text")
+    given["id"] = str(id)
+    words = given.get("kind")
+    known = (kind_of(word, kinds or {}) for word in (words if isinstance(words, list) else [words]))
+    given["kind"] = next(filter(None, known), default)
+    given["topics"] = topics(*given.get("topics") or ())
+    for name in _TIMES:
+        try:
+            given[name] = moment(given.get(name))
+        except (BadInput, OverflowError) as error:
+            report.bad(place, f"{name}: {message_of(error)}; taken without it")
+            given[name] = None
+    for name in _NAMES:
+        value = given.get(name)
+        given[name] = value[:MAX_NAME] if isinstance(value, str) and value.strip() else None
+    for name in _SHARES:
+        value = given.get(name)
+        fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+        if value is not None and not fits:
+            report.bad(place, f"{name} {value!r:.60} is no number from 0 to 1; taken without it")
+        given[name] = float(value) if value is not None and fits else None
+    uses = given.get("uses")
+    given["uses"] = uses if isinstance(uses, int) and not isinstance(uses, bool) and uses > 0 else 0
+    metadata = given.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        report.bad(place, "metadata is no object; taken without it")
+    given["metadata"] = dict(metadata) if isinstance(metadata, dict) else {}
+    return Record(place=place, **given)
+
+
+def records_from(
+    items: Iterable[tuple[str, Any]], report: TransferReport, make: Callable[[dict[str, Any], str], Record | None]
+) -> Iterator[Record]:
+    """What `make` makes of each (place, object); what it refuses with BadInput goes into the report."""
+    for place, item in items:
+        try:
+            if not isinstance(item, dict):
+                raise BadInput("not an object")
+            record = make(item, place)
+        except BadInput as error:
+            report.bad(place, error.message)
+        else:
+            if record is not None:
+                yield record
 
 
 def is_own_file(path: Path, report: TransferReport) -> bool:
@@ -140,78 +223,41 @@ def is_own_file(path: Path, report: TransferReport) -> bool:
     return True
 
 
-def kind_of(name: Any, others: dict[str, str], default: str = "fact") -> str:
-    """Our kind for a type of theirs."""
-    if not isinstance(name, str):
-        return default
-    plain = name.strip().lower()
-    return plain if plain in KINDS else others.get(plain, default)
-
-
-def seconds(value: Any) -> int | None:
-    """Epoch seconds, perhaps with a fraction -> microseconds. None for none, and for 0. Raises BadInput."""
-    if type(value) is float and 0 < value < _YEAR_2200 / 1_000_000:
-        return round(value * 1_000_000)  # as most are
-    if value is None or value == 0:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _YEAR_2200:
-        raise BadInput(f"not a time: {str(value)[:60]!r}")
-    return in_range(round(value * 1_000_000) if isinstance(value, float) else value * 1_000_000)
-
-
-def in_range(at: int) -> int:
-    """Microseconds within years 1 to 9999. Raises BadInput."""
-    return at if 0 <= at < _YEAR_2200 else parse_time(at, now=0)
+def kind_of(name: Any, others: dict[str, str]) -> str | None:
+    """Our kind for a type of theirs, if there is one."""
+    plain = name.strip().lower() if isinstance(name, str) else ""
+    return plain if plain in KINDS else others.get(plain)
 
 
 def moment(value: Any) -> int | None:
-    """ISO 8601 or epoch seconds -> microseconds; None for none. Raises BadInput; words are no times here."""
-    if not isinstance(value, str):
-        return seconds(value)
-    text = value.strip()
-    if not text:
+    """ISO 8601 or epoch seconds -> microseconds; None for none, and for 0. Raises BadInput; words are no times here."""
+    if isinstance(value, str):
+        text = value.strip()
+        if not text:
+            return None
+        # Only forms that fromisoformat reads: parse_time would go on and guess.
+        try:
+            if not text[0].isdigit() or len(text) > 40:
+                raise ValueError
+            at = from_datetime(datetime.fromisoformat(text))
+        except (ValueError, OverflowError):
+            raise BadInput(f"not a time: {text[:60]!r}") from None
+    elif value is None or value == 0:
         return None
-    if not text[0].isdigit() or len(text) > 40:
-        raise BadInput(f"not a time: {text[:60]!r}")
-    # Only forms that fromisoformat reads: parse_time would go on and guess.
-    from datetime import datetime
-
-    from ...model.clock import from_datetime
-
-    try:
-        return in_range(from_datetime(datetime.fromisoformat(text)))
-    except (ValueError, OverflowError):
-        raise BadInput(f"not a time: {text[:60]!r}") from None
-
-
-def time_or_note(
-    read: Callable[[Any], int | None], value: Any, place: str, what: str, report: TransferReport
-) -> int | None:
-    """A time; one that cannot be read is reported, and the record goes on without it."""
-    try:
-        return read(value)
-    except (BadInput, OverflowError) as error:
-        report.bad(place, f"{what}: {message_of(error)}; taken without it")
-        return None
+    elif isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _YEAR_2200:
+        raise BadInput(f"not a time: {str(value)[:60]!r}")
+    else:
+        at = round(value * 1_000_000)
+    return at if 0 <= at < _YEAR_2200 else parse_time(at, now=0)
 
 
 def text_list(value: Any) -> list[str]:
     """The texts in a value that is a text or a list of them; others are left out."""
-    if value is None:
-        return []
-    if isinstance(value, str):
-        value = [value]
-    return [one.strip() for one in value if isinstance(one, str) and one.strip()] if isinstance(value, list) else []
+    texts = value if isinstance(value, list) else [value]
+    return [text.strip() for text in texts if isinstance(text, str) and text.strip()]
 
 
 def topics(*values: Any) -> tuple[str, ...]:
     """Topics from values that are texts or lists of them: each once, none too long, fifty at most."""
-    given = (one for value in values for one in text_list(value))
-    return tuple(one for one in dict.fromkeys(given) if len(one) <= 200)[:50]
-
-
-def unit(value: Any) -> float | None:
-    """A number from 0 to 1, or None."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        return None
-    return float(value)
+    names = dict.fromkeys(name for value in values for name in text_list(value))
+    return tuple(name for name in names if len(name) <= MAX_NAME)[:MAX_TOPICS]

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import uuid
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...folders import is_url
 from ...model.dataclass import dataclass, field
 from ...model.encode import OPTIONAL, JsonForm, rows
-from ...model.errors import BadInput, LimpetError, StoreError
+from ...model.errors import BadInput, LimpetError, NotFound, StoreError
 from ...model.merge_order import SequencedEvent
 from ...model.state import is_scrubbed
 from ...store.files import check_place, new_file
@@ -32,6 +33,7 @@ from . import age, jsonl
 from .segment_files import DEVICE, SegmentFile, events_of, head_of, segment_files
 
 if TYPE_CHECKING:
+    from ...context import Context
     from ...store import Store
 
 Progress = Callable[[int, int], None]
@@ -369,3 +371,51 @@ def _report_holding(store: Store, folder: Path, report: SegmentReport) -> None:
             report.notes.append(
                 f"{row.device.hex()}/{path.name} still holds what was purged, until its device imports and exports"
             )
+
+
+# -- the devices that segments are exchanged with, and which of them are trusted
+
+# Every device, also those that come; and the id that stands for them in a store.
+ALL_DEVICES, EVERY_DEVICE = "all", b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceInfo(JsonForm):
+    """A device whose segments are known here. `trusted`: it may also speak of what others said."""
+
+    id: str
+    own: bool
+    trusted: bool
+    segments: int
+
+
+def devices(context: Context) -> list[DeviceInfo]:
+    trusted = context.store.devices.trusted()
+    _, rows = context.store.devices.segments()
+    counts = Counter((one.device, one.own) for one in rows)
+    for id in trusted - {id for id, _ in counts} - {EVERY_DEVICE}:
+        counts[id, False] = 0
+    return [
+        DeviceInfo(id=id.hex(), own=own, trusted=own or id in trusted or EVERY_DEVICE in trusted, segments=count)
+        for (id, own), count in sorted(counts.items())
+    ]
+
+
+def trust_device(context: Context, id: str, *, trusted: bool) -> int:
+    """How many devices that are known are concerned."""
+    known = [one for one in devices(context) if not one.own]
+    if id == ALL_DEVICES:
+        device, concerned = EVERY_DEVICE, len(known)
+    else:
+        if not isinstance(id, str) or not re.fullmatch(r"[0-9a-f]{4,32}", id.lower()):
+            raise BadInput(f"not the id of a device: {id!r:.60}", hint="`limpet serve device` lists them")
+        found = [one.id for one in known if one.id.startswith(id.lower())]
+        if len(found) > 1:
+            raise BadInput(f"{len(found)} devices begin with {id}", hint="give more of the id")
+        if not found and len(id) < 32:
+            raise NotFound(
+                f"no device {id}", hint="`limpet serve device` lists them; a whole id may be trusted before it is known"
+            )
+        device, concerned = bytes.fromhex(found[0] if found else id), len(found)
+    context.store.devices.trust(device, context.now() if trusted else None)
+    return concerned

@@ -1,25 +1,73 @@
-"""Import, export and sync. The contracts are those of the verbs in `api.py`."""
+"""Import, export and sync, and the formats by name. The contracts are those of the verbs in `api.py`.
+
+A reader or writer is imported when it is asked for. `jsonl` and `segments` are not among
+them: they are the ledger itself.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ...model.dataclass import NamedTuple
-from ...model.errors import BadInput, LimpetError, StoreDamaged
+from ...model.errors import BadInput, LimpetError, StoreDamaged, StoreError
 from ...model.ids import format_id
 from ...model.memory import FOREIGN
 
 if TYPE_CHECKING:
     from ...context import Context
-    from .devices import DeviceInfo
-    from .records import TransferReport
-    from .segments import SegmentReport
+    from .records import Record, TransferReport
+    from .segments import DeviceInfo, SegmentReport
 
 Progress = Callable[[int, int], None]
+
+# name -> (module, function, what it reads)
+READERS: dict[str, tuple[str, str, str]] = {
+    "memori": ("programs", "read_memori", "a Memori database, or its JSONL"),
+    "amem": ("amem", "read", "an .amem file of AgenticMemory"),
+    "pmb": ("programs", "read_pmb", "events.sqlite of a PMB workspace, or its folder"),
+    "mem0": ("programs", "read_mem0", "a JSON export of mem0"),
+    "mcp": ("programs", "read_mcp", "JSONL of the MCP reference memory server"),
+    "claude-memory": ("claude_memory", "read", "Claude Code's memory folder"),
+    "markdown": ("markdown", "read", "a folder of Markdown, or one file: notes, CLAUDE.md, AGENTS.md, rules"),
+    "chatgpt": ("chats", "read_chatgpt", "ChatGPT's data export: the zip, or conversations.json"),
+    "claude": ("chats", "read_claude", "Claude's data export: the zip, or conversations.json"),
+}
+# name -> (module, function, what it reads): again, what changed.
+PROJECTS: dict[str, tuple[str, str, str]] = {
+    "code": ("code", "pieces", "a project's source code: symbols with their docstrings; again: what changed"),
+    "docs": ("project", "document_pieces", "a project's documents: Markdown and PDF; again: what changed"),
+}
+WRITERS: dict[str, tuple[str, str, str]] = {
+    "amem": ("amem", "write", "an .amem file, version 1"),
+    "markdown": ("writers", "write_markdown", "a new folder, a file a topic"),
+    "mcp": ("writers", "write_mcp", "JSONL of the MCP reference memory server"),
+    "memori": ("writers", "write_memori", "JSONL as `memori import` reads it"),
+}
+
+
+def _function(format: str, known: dict[str, tuple[str, str, str]]) -> Callable[..., Any]:
+    """Raises BadInput for a name that is not known."""
+    if format not in known:
+        raise BadInput(f"the format {format[:60]!r} is not known", hint=f"formats: jsonl, segments, {', '.join(known)}")
+    module, name, _ = known[format]
+    function: Callable[..., Any] = getattr(import_module(f".{module}", __package__), name)
+    return function
+
+
+def records(format: str, path: Path, report: TransferReport) -> Iterator[Record]:
+    """What is in a file or folder. Raises BadInput; what the file system says becomes a StoreError."""
+    read = _function(format, READERS)
+    if not path.exists():
+        raise BadInput(f"no file or folder {path}")
+    try:
+        yield from read(path, report)
+    except OSError as error:
+        raise StoreError(f"cannot read {error.filename or path}: {error.strerror}") from None
 
 
 class _Counts(NamedTuple):
@@ -39,52 +87,37 @@ class ImportReport(_Counts):
 def import_from(
     context: Context, format: str, path: str | os.PathLike[str], *, trust: str, dry_run: bool, progress: Progress | None
 ) -> TransferReport:
-    from . import formats
     from .importer import Importer
-    from .project import PROJECTS, Indexer
     from .records import TransferReport
 
     if trust != "import" and trust not in FOREIGN:
         raise BadInput(f"trust of an import is import, {' or '.join(sorted(FOREIGN))}, not {trust!r}")
     report = TransferReport(progress=progress)
     if format in PROJECTS:
+        from .project import Indexer
+
         if trust != "import":
             raise BadInput(f"{format} indexes a project of yours: it has no --trust")
-        Indexer(context, format=format, dry_run=dry_run, report=report).run(Path(path))
-        report.progress = None
-        return report
-    source: Any = formats.records(format, Path(path), report)
-    Importer(context, format=format, dry_run=dry_run, report=report, origin=trust).run(source)
+        pieces = _function(format, PROJECTS)
+        Indexer(context, format=format, pieces=pieces, dry_run=dry_run, report=report).run(Path(path))
+    else:
+        importer = Importer(context, format=format, dry_run=dry_run, report=report, origin=trust)
+        importer.run(records(format, Path(path), report))
     report.progress = None
     return report
 
 
 def export_to(
-    context: Context,
-    format: str,
-    path: str | os.PathLike[str],
-    *,
-    vectors: bool,
-    all_scopes: bool,
-    force: bool,
+    context: Context, format: str, path: str | os.PathLike[str], *, all_scopes: bool, force: bool,
     progress: Progress | None,
-) -> TransferReport:
-    from . import formats
+) -> TransferReport:  # fmt: skip
     from .records import TransferReport
     from .writers import Source
 
-    write = formats.writer(format)
+    write = _function(format, WRITERS)
     report = TransferReport(progress=progress)
-    active = next((row.num for row in context.store.vectors.embedders() if row.state == "active"), None)
-    source = Source(
-        store=context.store,
-        scopes=None if all_scopes else context.scopes,
-        now=context.now(),
-        report=report,
-        vectors=vectors,
-        embedder=active,
-        force=force,
-    )
+    scopes = None if all_scopes else context.scopes
+    source = Source(store=context.store, scopes=scopes, now=context.now(), report=report, force=force)
     report.new = write(source, Path(path))
     context.store.erasure.note_copy(os.fspath(path), "export", context.now())
     report.progress = None
@@ -110,13 +143,13 @@ def import_segments(
 
 
 def devices(context: Context) -> list[DeviceInfo]:
-    from .devices import devices
+    from .segments import devices
 
     return devices(context)
 
 
 def trust_device(context: Context, id: str, *, trusted: bool) -> int:
-    from .devices import trust_device
+    from .segments import trust_device
 
     return trust_device(context, id, trusted=trusted)
 
@@ -125,7 +158,7 @@ def export_jsonl(
     context: Context, target: str | os.PathLike[str] | IO[str], *, vectors: bool, force: bool, encrypt: bool,
     progress: Progress | None,
 ) -> int:  # fmt: skip
-    from .jsonl_export import export_jsonl
+    from .jsonl import export_jsonl
 
     def note() -> None:
         if isinstance(target, str | os.PathLike):

@@ -6,16 +6,16 @@ import contextlib
 import json
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from ...model.errors import BadInput
 from ...store.foreign import Cell, ForeignFile, TooLarge
-from .records import Record, TransferReport
+from . import jsonl
+from .records import TransferReport
 
-# The longest line of JSONL, and the largest item of a JSON array.
-MAX_LINE_BYTES = 16_000_000
+# The largest item of a JSON array.
 MAX_ITEM_CHARACTERS = 32_000_000
 # What an archive may unpack to, and how far: exports of chats pack about 8 to 1.
 MAX_UNPACKED_BYTES = 4 << 30
@@ -28,61 +28,40 @@ BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Run
 
 
 def json_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line number, object) of every line that is one; the others go into the report."""
-    for number, raw in numbered_lines(path, report):
-        try:
-            value = json.loads(raw.decode("utf-8"))
-        except UnicodeDecodeError as error:
-            report.bad(f"line {number}", f"not UTF-8: {error.reason} at {error.start}")
-            continue
-        except (ValueError, RecursionError) as error:
-            report.bad(f"line {number}", f"not JSON: {error}")
-            continue
-        if isinstance(value, dict):
-            yield number, value
-        else:
-            report.bad(f"line {number}", "not a JSON object")
-
-
-def numbered_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, bytes]]:
-    """(number, line) of every line that is not blank and not too long. Raises BadInput for a file without text."""
-    total, done, number = path.stat().st_size, 0, 0
+    """(line number, object) of every line that is one; the others go into the report. Raises BadInput."""
+    total, done = path.stat().st_size, 0
     with path.open("rb") as file:
         if b"\0" in file.read(4_096):
             raise BadInput(f"{path} is not text")
         file.seek(0)
-        while line := file.readline(MAX_LINE_BYTES + 1):
-            number += 1
+        for number, line in enumerate(jsonl.bounded(file), 1):
             done += len(line)
             if number % 500 == 0:
                 report.at(done, total)
-            if len(line) > MAX_LINE_BYTES:
-                report.bad(f"line {number}", f"longer than {MAX_LINE_BYTES:,} bytes")
-                while line and not line.endswith(b"\n"):
-                    line = file.readline(MAX_LINE_BYTES)
-                    done += len(line)
-                continue
-            if number == 1:
-                line = line.removeprefix(b"\xef\xbb\xbf")
-            if line.strip():
-                yield number, line
+            try:
+                if line.strip():
+                    yield number, jsonl.parsed(line)
+            except BadInput as error:
+                report.bad(f"line {number}", error.message)
     report.at(total, total)
 
 
 @contextlib.contextmanager
 def database(
-    path: Path, report: TransferReport, *, what: str, rows: str, needs: Mapping[str, Sequence[str]], inner: str = ""
+    path: Path, report: TransferReport, *, what: str, needs: tuple[str, str], inner: str = ""
 ) -> Iterator[ForeignFile]:
-    """`path`, or in a folder the file `inner`, with the tables and columns that it needs. Damage is reported. Raises
-    BadInput.
+    """`path`, or in a folder the file `inner`. `needs`: a table, and its columns. Damage is reported.
+
+    Raises BadInput.
     """
     if inner and path.is_dir():
         path = path / inner
         if not path.is_file():
             raise BadInput(f"{path.parent} holds no {inner}")
     with ForeignFile(path) as file:
-        if not all(file.has(table, *columns) for table, columns in needs.items()):
-            raise BadInput(f"{path} is no {what}: it has no table of {rows}")
+        table, columns = needs
+        if not file.has(table, *columns.split()):
+            raise BadInput(f"{path} is no {what}: it has no table of {table}")
         report_damage(file, report)
         yield file
 
@@ -94,56 +73,41 @@ def report_damage(file: ForeignFile, report: TransferReport) -> None:
         report.bad(file.path.name, f"{damage}. What can be read is taken; a repaired copy: sqlite3 FILE .recover")
 
 
-def cell_text(value: Cell, what: str) -> str | None:
-    """The text in a cell of a foreign database. Raises BadInput."""
+def table_rows(
+    file: ForeignFile, table: str, columns: str, report: TransferReport, *, named: str = "row"
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(place, cells by name, texts read) of every row; one that cannot be read goes into the report."""
+    names, total = columns.split(), file.count(table)
+    for number, row in enumerate(file.rows(table, names), 1):
+        if number % 500 == 0 or number == total:
+            report.at(number, total)
+        try:
+            cells = {name: _cell(cell, name) for name, cell in zip(names, row, strict=True)}
+        except BadInput as error:
+            report.bad(f"{named} {number}", error.message)
+        else:
+            yield f"{named} {number}", cells
+
+
+def _cell(value: Cell, name: str) -> Any:
+    """A cell of a foreign database, its text read. Raises BadInput."""
     if isinstance(value, TooLarge):
-        raise BadInput(f"{what} is too long: {value:,} bytes")
-    if value is None:
-        return None
+        raise BadInput(f"{name} is too long: {value:,} bytes")
     if not isinstance(value, bytes):
-        return str(value)
+        return value
     try:
         return value.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadInput(f"{what} is not UTF-8: {error.reason} at {error.start}") from None
+        raise BadInput(f"{name} is not UTF-8: {error.reason} at {error.start}") from None
 
 
-def records_of(
-    file: ForeignFile,
-    table: str,
-    columns: Sequence[str],
-    report: TransferReport,
-    record: Callable[[dict[str, Cell], str], Record | None],
-    *,
-    named: str = "row",
-) -> Iterator[Record]:
-    """What `record` makes of each row: it is given the cells and the place, and raises BadInput for what is none."""
-    total = file.count(table)
-    for number, row in enumerate(file.rows(table, columns), 1):
-        if number % 500 == 0 or number == total:
-            report.at(number, total)
-        place = f"{named} {number}"
-        try:
-            one = record(dict(zip(columns, row, strict=True)), place)
-        except BadInput as error:
-            report.bad(place, error.message)
-            continue
-        if one is not None:
-            yield one
-
-
-def plain(row: dict[str, Cell]) -> dict[str, Any]:
-    """The cells with their texts read. Raises BadInput."""
-    return {name: cell_text(cell, name) if isinstance(cell, bytes | TooLarge) else cell for name, cell in row.items()}
-
-
-def json_object(text: str | None, what: str, place: str, report: TransferReport) -> dict[str, Any]:
+def json_object(text: Any, what: str, place: str, report: TransferReport) -> dict[str, Any]:
     """The object that a cell holds as JSON. Anything else is reported, and the record goes on without it."""
     if not text:
         return {}
     try:
         value = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, TypeError) as error:
         report.bad(place, f"{what} is not JSON: {error}; taken without it")
         return {}
     if isinstance(value, dict):
@@ -152,7 +116,7 @@ def json_object(text: str | None, what: str, place: str, report: TransferReport)
     return {}
 
 
-def json_items(file: IO[bytes], name: str) -> Iterator[Any]:
+def json_items(file: IO[bytes] | Limited, name: str) -> Iterator[Any]:
     """The items of a JSON array, one at a time, or the one value that a file holds. Raises BadInput where it breaks."""
     text = _Text(file, name)
     first = text.peek()
@@ -178,7 +142,7 @@ def json_items(file: IO[bytes], name: str) -> Iterator[Any]:
 class _Text:
     """A JSON text, of which only the part that is being read is in memory."""
 
-    def __init__(self, file: IO[bytes], name: str) -> None:
+    def __init__(self, file: IO[bytes] | Limited, name: str) -> None:
         import codecs
 
         self._file, self._name = file, name

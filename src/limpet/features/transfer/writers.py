@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -19,8 +20,8 @@ from ...store.files import new_file, new_folder
 from ...store.records import Filter
 from .importer import MARK
 from .jsonl import encode
-from .memori import KINDS as MEMORI_KINDS
-from .records import TransferReport, kind_of, moment, text_list
+from .programs import MEMORI_KINDS
+from .records import TransferReport, kind_of, moment, topics
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -36,8 +37,6 @@ class Source:
     scopes: tuple[str, ...] | None  # None = every scope
     now: int  # microseconds UTC
     report: TransferReport
-    vectors: bool = False
-    embedder: int | None = None  # whose vectors
     force: bool = False  # replace a file that is there
 
     def new_file(self, path: Path) -> AbstractContextManager[IO[bytes]]:
@@ -117,74 +116,61 @@ def note_lost(memories: Iterable[Memory], report: TransferReport, lost: dict[str
 
 def write_memori(source: Source, path: Path) -> int:
     """JSONL as `memori import` reads it. Returns the number of memories."""
-    written = 0
     names: set[str] = set()
+    lost = {"the end of validity": lambda memory: memory.valid_to, "pins": lambda memory: memory.pinned}
     with source.new_file(path) as file:
-        for part in _parts(source.memories(ended=False)):
-            vectors = _vectors(source, part)
-            for memory in part:
-                mark = mark_of(memory)
-                id = str(mark.get("id")) if mark.get("from") == "memori" else memory.id
-                id = memory.id if id in names else id
-                names.add(id)
-                updated = _parsed(mark.get("updated")) or max(memory.valid_from_us, _parsed(mark.get("created")) or 0)
-                line = {
-                    "id": id,
-                    "content": memory.content,
-                    "metadata": _memori_metadata(memory) or None,
-                    "created_at": (_parsed(mark.get("created")) or memory.valid_from_us) / 1e6,
-                    "updated_at": updated / 1e6,
-                    "last_accessed": (memory.used_at_us or 0) / 1e6,
-                    "access_count": memory.uses,
-                    "vector": vectors.get(memory.id),
-                }
-                file.write((encode(line) + "\n").encode())
-                written += 1
-            note_lost(part, source.report, {"the end of validity": lambda one: one.valid_to, "pins": _pinned})
-    ids = source.store.edges.leaving(Filter(scopes=source.scopes), STORED_TYPES)
-    if ids:
-        source.report.note("links: no place in this format", len(ids))
-    return written
+        for memory in source.memories(ended=False):
+            mark = mark_of(memory)
+            id = str(mark.get("id")) if mark.get("from") == "memori" else memory.id
+            id = memory.id if id in names else id
+            names.add(id)
+            created = _parsed(mark.get("created")) or memory.valid_from_us
+            line = {
+                "id": id,
+                "content": memory.content,
+                "metadata": _memori_metadata(memory) or None,
+                "created_at": created / 1e6,
+                "updated_at": (_parsed(mark.get("updated")) or max(memory.valid_from_us, created)) / 1e6,
+                "last_accessed": (memory.used_at_us or 0) / 1e6,
+                "access_count": memory.uses,
+                "vector": None,
+            }
+            file.write((encode(line) + "\n").encode())
+            note_lost([memory], source.report, lost)
+    _note_links(source)
+    return len(names)
 
 
 def _memori_metadata(memory: Memory) -> dict[str, Any]:
     """Their metadata as it was; what it does not say already beside it."""
-    found = own_metadata(memory)
-    if kind_of(found.get("type"), MEMORI_KINDS) != memory.kind:
-        found["type"] = memory.kind
-    given = [*text_list(found.get("topic")), *text_list(found.get("topics"))]
-    given += text_list(found.get("tags"))
-    if list(dict.fromkeys(given)) != list(memory.topics):
-        found["topics"] = list(memory.topics)
-    for name, value in (
-        ("key", memory.key),
-        ("session", memory.session),
-        ("speaker", memory.speaker),
-        ("confidence", memory.stated_confidence),
-        ("source", memory.source),
-        ("importance", memory.importance if memory.importance != 0.5 else None),
-        ("scope", memory.scope if mark_of(memory).get("from") != "memori" else None),
-    ):
-        if value is not None:
-            found.setdefault(name, value)
-    return found
+    metadata = own_metadata(memory)
+    if (kind_of(metadata.get("type"), MEMORI_KINDS) or "fact") != memory.kind:
+        metadata["type"] = memory.kind
+    if topics(*(metadata.get(name) for name in ("topic", "topics", "tags"))) != memory.topics:
+        metadata["topics"] = list(memory.topics)
+    more = {name: value for name, value in _facts(memory).items() if name != "metadata"}
+    more["source"] = memory.source
+    more["scope"] = memory.scope if mark_of(memory).get("from") != "memori" else None
+    return {name: value for name, value in more.items() if value is not None} | metadata
 
 
-def _vectors(source: Source, part: Sequence[Memory]) -> dict[str, list[float]]:
-    if not source.vectors or source.embedder is None:
-        return {}
-    import numpy as np
-
-    ids = [parse_id(one.id) for one in part]
-    memory_of = {
-        one.text_id: one.id
-        for one in source.store.search.candidates(source.store.search.texts_of(ids), Filter(scopes=source.scopes))
+def _facts(memory: Memory) -> dict[str, Any]:
+    """What Markdown and Memori's metadata say of a memory beside its text, kind, topics and times."""
+    facts = {
+        "key": memory.key,
+        "session": memory.session,
+        "speaker": memory.speaker,
+        "confidence": memory.stated_confidence,
+        "importance": memory.importance if memory.importance != 0.5 else None,
+        "metadata": own_metadata(memory) or None,
     }
-    names = {parse_id(one.id): one.id for one in part}
-    return {
-        names[memory_of[text_id]]: np.frombuffer(exact, dtype=np.float16).astype(np.float32).tolist()
-        for text_id, exact in source.store.vectors.exact(source.embedder, list(memory_of))
-    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _note_links(source: Source) -> None:
+    links = source.store.edges.leaving(Filter(scopes=source.scopes), STORED_TYPES)
+    if links:
+        source.report.note("links: no place in this format", len(links))
 
 
 # -- the MCP reference memory server
@@ -235,8 +221,10 @@ def write_markdown(source: Source, path: Path) -> int:
     """A folder: a file a topic, a list item a memory, with what else is known of it in a comment that people skip."""
     written = 0
     files: dict[str, str] = {}  # first topic -> file name
+    lost = {"pins": lambda memory: memory.pinned, "use counts": lambda memory: memory.uses}
+    memories = source.memories(ended=False)
     with new_folder(path, store=source.store.path) as folder:
-        for part in _parts(source.memories(ended=False)):
+        while part := list(islice(memories, PAGE)):
             texts: dict[str, list[str]] = {}
             for memory in part:
                 topic = memory.topics[0] if memory.topics else ""
@@ -244,14 +232,12 @@ def write_markdown(source: Source, path: Path) -> int:
                     files[topic] = _file_name(topic or memory.scope, set(files.values()))
                     texts[topic] = [f"# {' '.join((topic or memory.scope).split())}\n\n"]
                 texts.setdefault(topic, []).append(_item(memory))
-                written += 1
             for topic, items in texts.items():
                 with (folder / files[topic]).open("a", encoding="utf-8", newline="\n") as file:
                     file.writelines(items)
-            note_lost(part, source.report, {"pins": _pinned, "use counts": lambda one: one.uses})
-    links = source.store.edges.leaving(Filter(scopes=source.scopes), STORED_TYPES)
-    if links:
-        source.report.note("links: no place in this format", len(links))
+            written += len(part)
+            note_lost(part, source.report, lost)
+    _note_links(source)
     return written
 
 
@@ -259,18 +245,9 @@ def _item(memory: Memory) -> str:
     first, *rest = memory.content.strip().replace("\r\n", "\n").split("\n")
     lines = [f"- {first}", *(f"  {line}" if line.strip() else "" for line in rest)]
     facts: dict[str, Any] = {"id": memory.id, "kind": memory.kind, "since": format_time(memory.valid_from)}
-    for name, value in (
-        ("until", format_time(memory.valid_to)),
-        ("topics", list(memory.topics)),
-        ("key", memory.key),
-        ("session", memory.session),
-        ("speaker", memory.speaker),
-        ("confidence", memory.stated_confidence),
-        ("importance", memory.importance if memory.importance != 0.5 else None),
-        ("metadata", own_metadata(memory) or None),
-    ):
-        if value is not None:
-            facts[name] = value
+    if memory.valid_to is not None:
+        facts["until"] = format_time(memory.valid_to)
+    facts |= {"topics": list(memory.topics)} | _facts(memory)
     mark = json.dumps(facts, ensure_ascii=False, separators=(",", ":")).replace(">", "\\u003e")
     return "\n".join(lines) + f" <!-- limpet {mark} -->\n\n"
 
@@ -284,20 +261,5 @@ def _file_name(topic: str, taken: set[str]) -> str:
     return name
 
 
-def _parts(memories: Iterator[Memory]) -> Iterator[list[Memory]]:
-    part: list[Memory] = []
-    for memory in memories:
-        part.append(memory)
-        if len(part) == PAGE:
-            yield part
-            part = []
-    if part:
-        yield part
-
-
 def _parsed(value: Any) -> int | None:
     return moment(value) if isinstance(value, str) else None
-
-
-def _pinned(memory: Memory) -> bool:
-    return memory.pinned

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from ...model.dataclass import dataclass
 from ...model.errors import BadInput, LimpetError
-from ..transfer.formats import READERS, WRITERS
+from ..transfer.service import READERS, WRITERS
 
 if TYPE_CHECKING:
     from ...api import Limpet
