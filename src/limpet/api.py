@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from .erasure import PurgeReport
     from .features.mirror import service as mirror_service
-    from .features.mirror.report import MirrorReport
+    from .features.mirror.state import MirrorReport
     from .features.organize import service as organize_service
     from .features.organize.report import OrganizeReport
     from .features.transfer import service as transfer_service

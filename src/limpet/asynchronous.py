@@ -21,7 +21,7 @@ from .history.queries import History
 from .model.errors import StoreError
 
 if TYPE_CHECKING:
-    from .features.mirror.report import MirrorReport
+    from .features.mirror.state import MirrorReport
 
 # Verbs of one handle that run at once; more of them wait. Reads share a connection, writes another.
 THREADS = 4

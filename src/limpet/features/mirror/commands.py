@@ -13,7 +13,7 @@ from ...model.memory import ORIGINS
 
 if TYPE_CHECKING:
     from ...api import Limpet
-    from .report import MirrorReport
+    from .state import MirrorReport
 
 # What people get to see one by one; --json has all.
 SHOWN = 20

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...model.clock import parse_time
 from ...model.dataclass import replace
-from ...model.errors import BadInput, LimpetError, NotFound
+from ...model.errors import BadInput, LimpetError, NotFound, message_of
 from ...model.ids import parse_id
 from ...model.memory import Memory, is_below, unlike_topics
 from ...remember.decide import correct, state
@@ -20,8 +20,7 @@ from ..transfer import claude_memory
 from ..transfer.records import TransferReport
 from . import page
 from .reconcile import Task, View
-from .report import MirrorReport
-from .state import SyncState
+from .state import MirrorReport, SyncState
 
 if TYPE_CHECKING:
     from ...context import Context
@@ -31,15 +30,16 @@ BATCH = 500
 REASON = "changed in the folder and in the store since they were last alike"
 _COUNTED = {"new": "created", "edit": "edited", "archive": "archived", "restore": "restored", "tag": "tagged",
             "conflict": "conflicts"}  # fmt: skip
+# What becomes of a task, beside the reasons why the store does not take it.
+DONE, KNOWN, REPEAT, LATER, MORE_TRUSTED = "done", "known", "repeat", "later", "more trusted"
 
 
 class Prepared(NamedTuple):
-    """A task with the statement that passed validation and policy, if it needs one."""
+    """A task with what passed validation and policy: a statement, unless the memory only goes or comes back."""
 
     task: Task
     origin: str
     statement: ValidStatement | None
-    tags: tuple[tuple[str, ...], dict[str, Any]] | None = None
 
 
 class Commit:
@@ -57,12 +57,12 @@ class Commit:
 
     def run(self, tasks: Sequence[Task]) -> None:
         """Tell the store everything. What it does not take stays in the file, and is in the report."""
-        order = sorted(tasks, key=lambda one: one.what in ("archive", "tag"))  # what is moved is there before it goes
+        order = sorted(tasks, key=lambda task: task.what in ("archive", "tag"))  # what is moved is there before it goes
         for start in range(0, len(order), BATCH):
             prepared = [one for task in order[start : start + BATCH] if (one := self._prepare(task)) is not None]
             if self._dry_run:
                 for one in prepared:
-                    self._count(one)
+                    self._count(one.task)
             elif prepared:
                 self._commit(prepared)
 
@@ -73,39 +73,41 @@ class Commit:
         author = (view.page.author() if view and view.page else None) or self._base.author
         if task.what in ("archive", "restore"):
             return Prepared(task, author, None)
-        assert task.entry is not None and view is not None and view.page is not None
+        assert task.entry is not None and view is not None
         try:
-            given = self._given(task, view, task.entry)
-            statement = self._context.validate({**given, "origin": author})
+            statement = self._context.validate({**self._given(task, view, task.entry), "origin": author})
         except (LimpetError, ValueError, OverflowError) as error:
-            self._refuse(task, error.message if isinstance(error, LimpetError) else f"not usable: {error}")
+            self._refuse(task, message_of(error))
             return None
         if statement.secrets:
             self._refuse(task, f"holds a secret ({', '.join(statement.secrets)}), which is not stored")
             return None
-        if task.what == "tag":
-            return Prepared(task, author, None, (statement.topics, statement.metadata))
         return Prepared(task, author, statement)
 
     def _given(self, task: Task, view: View, entry: page.Entry) -> dict[str, Any]:
         """The arguments of `remember` for what an entry says."""
         assert view.page is not None
+        key, value = page.keyed(entry.text) if view.page.group else (None, entry.text)
         old = self._memories.get(task.id) if task.id else None
         if old is None and task.id:
             old = self._context.store.memories.get(parse_id(task.id))
         if old is not None and old.state != "purged" and task.what != "tag":
-            key, value = page.keyed(entry.text) if view.page.group else (None, entry.text)
-            kept = {"kind": old.kind, "topics": old.topics, "metadata": old.metadata, "speaker": old.speaker,
-                    "importance": old.importance, "pin": old.pinned, "scope": old.scope}  # fmt: skip
+            given: dict[str, Any] = {
+                "kind": old.kind, "topics": old.topics, "metadata": old.metadata, "speaker": old.speaker,
+                "importance": old.importance, "pin": old.pinned, "scope": old.scope,
+            }  # fmt: skip
             if task.what == "edit" and old.key:
-                return {**kept, "key": old.key, "content": value if key == old.key else entry.text}
-            return {**kept, "content": entry.text}
-        if not view.page.group:
-            return self._alone(view, entry)
+                return {**given, "key": old.key, "content": value if key == old.key else entry.text}
+            return {**given, "content": entry.text}
+        if not view.page.group:  # a file that is one memory, read as an import reads it
+            lines = [line.removesuffix("\r") for line in view.page.lines]
+            record = claude_memory.record(self._root / view.name, lines, None, {}, TransferReport())
+            start = None if record.created is None else min(record.created, self._now)
+            return {"content": entry.text, "kind": record.kind, "topics": record.topics, "valid_from": start,
+                    "source": view.name, "metadata": record.metadata, "scope": self._base.scopes[0]}  # fmt: skip
         group = page.group(view.page.group)
-        key, value = page.keyed(entry.text)
         scope = group.scope if group.scope in self._base.scopes else self._base.scopes[0]
-        given: dict[str, Any] = {"content": value, "key": key, "scope": scope, "source": view.name}
+        given = {"content": value, "key": key, "scope": scope, "source": view.name}
         if group.topic:
             given["topics"] = [group.topic]
         given["kind"] = "episode" if group.month else page.kind_of(entry.heading) or "fact"
@@ -117,142 +119,119 @@ class Commit:
                 given["valid_from"] = self._now
         return given
 
-    def _alone(self, view: View, entry: page.Entry) -> dict[str, Any]:
-        """A file that is one memory, read as an import reads it."""
-        assert view.page is not None
-        lines = [line.removesuffix("\r") for line in view.page.lines]
-        found = claude_memory.record(self._root / view.name, lines, None, {}, TransferReport())
-        start = None if found.created is None else min(found.created, self._now)
-        return {"content": entry.text, "kind": found.kind, "topics": found.topics, "valid_from": start,
-                "source": view.name, "metadata": found.metadata, "scope": self._base.scopes[0]}  # fmt: skip
-
     def _refuse(self, task: Task, reason: str) -> None:
-        if task.entry is None:
-            return
-        self.refused.add(id(task.entry))
-        self._views[task.file].refused[task.entry.hash] = (task.entry.start + 1, reason)
+        if task.entry is not None:
+            self.refused.add(id(task.entry))
+            self._views[task.file].refused[task.entry.hash] = (task.entry.start + 1, reason)
 
-    def _count(self, one: Prepared) -> None:
-        name = _COUNTED[one.task.what]
+    def _count(self, task: Task) -> None:
+        name = _COUNTED[task.what]
         setattr(self._report, name, getattr(self._report, name) + 1)
 
     # -- events
 
     def _commit(self, prepared: list[Prepared]) -> None:
-        outcomes: list[tuple[Prepared, str, str | None]] = []
+        outcomes: list[tuple[str, str | None]] = []
 
         def decide(writer: Writer) -> None:
-            said: dict[int, str] = {}
-            outcomes[:] = [(one, *self._one(writer, one, said)) for one in prepared]
+            made: dict[int, str] = {}
+            outcomes[:] = [self._decide(writer, one, made) for one in prepared]
 
         self._context.write(decide)
-        proposals = []
-        for one, outcome, memory in outcomes:
-            entry = one.task.entry
-            if outcome == "done":
-                self._count(one)
-                if one.task.what == "conflict":
-                    proposals.append((one.task.id, memory))
-            elif outcome == "later":
-                self._report.left.append((one.task.file, "changed in the store meanwhile: the next sync looks again"))
-                if entry is not None:
-                    self.refused.add(id(entry))
-            elif outcome == "more trusted" and one.task.id is not None:
+        for (task, _, _), (outcome, memory) in zip(prepared, outcomes, strict=True):
+            entry = task.entry
+            if outcome == DONE:
+                self._count(task)
+            elif outcome == LATER:
+                self._report.left.append((task.file, "changed in the store meanwhile: the next sync looks again"))
+                self.refused.add(id(entry))
+            elif outcome == MORE_TRUSTED:
+                assert task.id is not None
                 # Counted like feedback: it comes up for review, and its line comes back.
-                self._context.store.usage.record([parse_id(one.task.id)], self._now, "wrong")
-                self._report.left.append((one.task.file, f"{one.task.id} is trusted more than the folder: kept"))
-            elif outcome == "repeat" and entry is not None:
-                self._views[one.task.file].repeats.append(entry.hash)
+                self._context.store.usage.record([parse_id(task.id)], self._now, "wrong")
+                self._report.left.append((task.file, f"{task.id} is trusted more than the folder: kept"))
+            elif outcome == REPEAT and entry is not None:
+                self._views[task.file].repeats.append(entry.hash)
                 entry.id = None
-            elif outcome not in ("done", "known"):
-                self._refuse(one.task, outcome)
-            if memory is not None and entry is not None and outcome in ("done", "known"):
-                if one.task.what == "conflict" and one.task.id in self._place:
-                    del self._place[one.task.id]  # the store's text gets an entry of its own
+            elif outcome != KNOWN:
+                self._refuse(task, outcome)
+            if outcome in (DONE, KNOWN) and memory is not None and entry is not None:
+                if task.what == "conflict" and task.id is not None:
+                    self._place.pop(task.id, None)  # the store's text gets an entry of its own
+                    if outcome == DONE:
+                        self._propose(task.id, memory)
                 entry.id = memory
-                self._place[memory] = one.task.file
-        self._propose(proposals)
+                self._place[memory] = task.file
 
-    def _one(self, writer: Writer, one: Prepared, said: dict[int, str]) -> tuple[str, str | None]:
-        """(done, known, repeat, later, more trusted or why not; id of the memory that the entry is from now on)."""
-        task = one.task
-        if task.what in ("new", "conflict"):
-            return self._new(writer, one, said)
-        assert task.id is not None
-        old = writer.reads.memories.get(parse_id(task.id))
-        if task.what == "restore":
+    def _propose(self, old: str, new: str) -> None:
+        """Ask a person which of two texts holds."""
+        other = self._context.store.memories.get(parse_id(old))
+        if other is not None and other.state == "active" and other.superseded_by is None:
+            proposal = Proposal(
+                id=self._context.new_id(), kind="conflict", scope=other.scope, memory=parse_id(new),
+                other=parse_id(old), reason=REASON, score=0.0, created_at=self._now,
+            )  # fmt: skip
+            self._context.store.reviews.propose([proposal])
+
+    def _decide(self, writer: Writer, one: Prepared, made: dict[int, str]) -> tuple[str, str | None]:
+        """What becomes of a task, or why it is not taken; and the id of the memory that its entry is from now on."""
+        what, id, statement = one.task.what, one.task.id, one.statement
+        if what in ("new", "conflict"):
+            assert statement is not None
+            return self._decide_new(writer, one.task, statement, made)
+        assert id is not None
+        raw = parse_id(id)
+        old, seen = writer.reads.memories.get(raw), self._memories.get(id)
+        if what == "restore":
             if old is None or old.state != "archived":
-                return "later", None
-            writer.event("restored", parse_id(task.id), origin=one.origin)
-            return "done", task.id
-        seen = self._memories.get(task.id)
-        if old is None or seen is None or old.state != "active" or old.content != seen.content or old.key != seen.key:
-            return "later", None
-        if task.what == "archive" and is_below(one.origin, old.trust):
-            return "more trusted", None
-        if task.what == "archive":
-            writer.event("archived", parse_id(task.id), origin=one.origin)
-            return "done", None
-        if task.what == "tag":
-            return self._tag(writer, old, one)
-        assert one.statement is not None
-        if old.key or is_below(one.origin, old.trust):
+                return LATER, None
+            writer.event("restored", raw, origin=one.origin)
+            return DONE, id
+        if old is None or seen is None or (old.state, old.content, old.key) != ("active", seen.content, seen.key):
+            return LATER, None
+        below = is_below(one.origin, old.trust)
+        if what == "archive":
+            if below:
+                return MORE_TRUSTED, None
+            writer.event("archived", raw, origin=one.origin)
+            return DONE, None
+        assert statement is not None
+        if what == "tag":
+            topics = list(unlike_topics((*statement.topics, *old.topics)))[:50]
+            metadata = old.metadata | statement.metadata if not below else statement.metadata | old.metadata
+            if metadata == old.metadata and topics == list(old.topics):
+                return KNOWN, id
+            writer.event("tagged", raw, origin=one.origin, topics=topics, metadata=metadata)
+            return DONE, id
+        if old.key or below:
             # Another value is another memory, and the one before held until now. What is trusted more is not edited.
             try:
-                made = correct(writer, old, one.statement, None)
+                receipt = correct(writer, old, statement, None)
             except (BadInput, NotFound) as error:
                 return error.message, None
-            return ("done", made.id) if made.status != "proposed" else (str(made.reason), None)
-        writer.event("edited", parse_id(task.id), origin=one.origin, content=one.statement.content)
-        return "done", task.id
+            return (DONE, receipt.id) if receipt.status != "proposed" else (str(receipt.reason), None)
+        writer.event("edited", raw, origin=one.origin, content=statement.content)
+        return DONE, id
 
-    def _tag(self, writer: Writer, old: Memory, one: Prepared) -> tuple[str, str | None]:
-        assert one.tags is not None
-        topics = list(unlike_topics((*one.tags[0], *old.topics)))[:50]
-        below = is_below(one.origin, old.trust)
-        metadata = {**one.tags[1], **old.metadata} if below else {**old.metadata, **one.tags[1]}
-        if metadata == old.metadata and topics == list(old.topics):
-            return "known", old.id
-        writer.event("tagged", parse_id(old.id), origin=one.origin, topics=topics, metadata=metadata)
-        return "done", old.id
-
-    def _new(self, writer: Writer, one: Prepared, said: dict[int, str]) -> tuple[str, str | None]:
-        statement = one.statement
-        assert statement is not None
-        if one.task.what == "conflict" and statement.key:
+    def _decide_new(
+        self, writer: Writer, task: Task, statement: ValidStatement, made: dict[int, str]
+    ) -> tuple[str, str | None]:
+        if task.what == "conflict" and statement.key:
             statement = replace(statement, key=None)
-        mark = fingerprint(
-            statement.scope, statement.kind, statement.speaker, statement.key, statement.content
-        )  # fmt: skip
+        mark = fingerprint(statement.scope, statement.kind, statement.speaker, statement.key, statement.content)
         there = writer.reads.memories.same_statement(statement.scope, mark, writer.now)
-        id = there.id if there else said.get(mark)
-        if id is not None and id != one.task.id:
-            alike = there is None or there.content == statement.content
-            if alike and (id in self._place or id in said.values()):
-                return "repeat", None
-            if alike:
-                said[mark] = id
-                return "known", id
+        id = there.id if there else made.get(mark)
+        if id is not None and id != task.id and (there is None or there.content == statement.content):
+            if id in self._place or id in made.values():
+                return REPEAT, None
+            made[mark] = id
+            return KNOWN, id
         try:
-            made = state(writer, statement, fresh=True)
+            receipt = state(writer, statement, fresh=True)
         except (BadInput, NotFound) as error:
             return error.message, None
-        if made.status == "proposed":
-            return str(made.reason), None
-        assert made.id is not None
-        said[mark] = made.id
-        return "done", made.id
-
-    def _propose(self, pairs: Sequence[tuple[str | None, str | None]]) -> None:
-        found = []
-        for old, new in pairs:
-            other = self._context.store.memories.get(parse_id(old)) if old else None
-            if other is not None and new is not None and other.state == "active" and other.superseded_by is None:
-                found.append(
-                    Proposal(
-                        id=self._context.new_id(), kind="conflict", scope=other.scope, memory=parse_id(new),
-                        other=parse_id(other.id), reason=REASON, score=0.0, created_at=self._now,
-                    )
-                )  # fmt: skip
-        if found:
-            self._context.store.reviews.propose(found)
+        if receipt.status == "proposed":
+            return str(receipt.reason), None
+        assert receipt.id is not None
+        made[mark] = receipt.id
+        return DONE, receipt.id

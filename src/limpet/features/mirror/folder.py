@@ -14,9 +14,9 @@ from ...model.dataclass import dataclass
 from ...model.errors import BadInput, StoreBusy, StoreError
 from ...store.files import partial_file, publish, writing
 from ..transfer.markdown import MAX_FILE_BYTES, MAX_FILES
-from . import edits
+from . import OWN
+from .state import Mark
 
-OWN = edits.OWN
 REMOVED = "removed"  # in there: the last copies of files whose memory the store has given up, by its id
 INDEX = "MEMORY.md"
 MORE = "MEMORY-more.md"
@@ -24,8 +24,6 @@ MORE = "MEMORY-more.md"
 FRESH_NS = 2_000_000_000
 _KEPT = re.compile(r"\.([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.md$")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
-
-Mark = tuple[int, int, int]  # modified (ns), size, inode: as long as they stay, the file was not changed
 
 
 @dataclass(slots=True, kw_only=True)

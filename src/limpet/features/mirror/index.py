@@ -6,6 +6,7 @@ Lines that a person or an agent wrote stay as they are and where they are, unles
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -52,7 +53,10 @@ class _Line(NamedTuple):
     raw: str
     file: str | None = None  # None = prose
     own: bool = False
-    cut: bool = False  # too long for the index
+
+    @property
+    def size(self) -> int:
+        return len(self.raw.encode()) + 2  # with the longest line end
 
 
 def compose(
@@ -62,54 +66,38 @@ def compose(
     """`index`, `more`: as they are now. `ours`: of the last time. `gone`: files whose lines go with them."""
     lines = _parse(index if index is not None else _NEW, pointers, ours, gone)
     rest = _parse(more if more is not None else _NEW_MORE, pointers, ours, gone)
-    there = {one.file for one in lines} | {one.file for one in rest}
     # What was pushed out may come back: all entries are laid out anew, most useful first.
-    entries = {one.file: one for one in (*rest, *lines) if one.file is not None}
-    entries |= {one.file: _Line(one.line(), one.file, True) for one in pointers.values() if one.file not in there}
+    entries = {name: _Line(pointer.line(), name, own=True) for name, pointer in pointers.items()}
+    entries |= {line.file: line for line in (*rest, *lines) if line.file is not None}
     order = sorted(entries, key=lambda name: (pointers[name].rank, name), reverse=True)
 
-    eol = "\r\n" if "\r\n" in (index or "") else "\n"
-    prose = [one for one in lines if one.file is None]
-    size = sum(len(one.raw.encode()) + len(eol) for one in prose) + len(eol)
-    space = cap - size
-    total = sum(len(entries[name].raw.encode()) + len(eol) for name in order)
-    moved: list[_Line] = []
-    kept = order
-    if total > space:
-        kept, used = [], len(_pointer(len(order)).encode()) + len(eol)
-        while prose and size + used > cap:  # more was written here by hand than the index may hold
-            last = prose.pop()
-            size -= len(last.raw.encode()) + len(eol)
-            moved.insert(0, last)
-        for name in order:
-            used += len(entries[name].raw.encode()) + len(eol)
-            if used > cap - size:
-                break
-            kept.append(name)
-    fits = set(kept)
-    pushed = [name for name in order if name not in fits]
-    out = set(pushed)
-    stays = {id(one) for one in prose}
-    laid = [one for one in lines if one.file in fits or id(one) in stays]
-    final = _pointer(len(pushed)) if pushed or moved else None
-    text = _lay(laid, [entries[name] for name in kept], order, eol, final)
-    over = [one for one in rest if one.file is None]
-    own_words = [one for one in over if one.raw.strip() and one.raw not in _NEW_MORE.splitlines()]
+    prose = [line for line in lines if line.file is None]
+    space = cap - sum(line.size for line in prose)
+    kept, moved, last = order, list[_Line](), None
+    if sum(entries[name].size for name in order) > space:
+        last = _Line(f"- [More]({MORE}) — {len(order):,} more files")
+        space -= last.size
+        while prose and space < 0:  # more was written here by hand than the index may hold
+            moved.insert(0, prose.pop())
+            space += moved[0].size
+        used = list(accumulate(entries[name].size for name in order))
+        kept = order[: sum(size <= space for size in used)]
+        last = _Line(last.raw.replace(f"{len(order):,}", f"{len(order) - len(kept):,}"))
+    away = {id(line) for line in moved}
+    text = _lay([line for line in lines if id(line) not in away], [entries[name] for name in kept], last)
+    pushed = [entries[name] for name in order[len(kept) :]]
+    by_hand = any(line.file is None and line.raw.strip() and line.raw not in _NEW_MORE.split("\n") for line in rest)
     second = None
-    if pushed or moved or own_words:
-        head = [*over, *moved]
-        second = _lay([*head, *(one for one in rest if one.file in out)], [entries[name] for name in pushed],
-                      order, "\n", None)  # fmt: skip
+    if pushed or moved or by_hand:
+        over = [line for line in rest if line.file is None]
+        second = _lay([*over, *moved, *(line for line in rest if line.file is not None)], pushed, None)
+    eol = "\r\n" if "\r\n" in (index or "") else "\n"
     written = {name: digest(entries[name].raw) for name in order if entries[name].own}
-    return Index(text, second, written)
-
-
-def _pointer(count: int) -> str:
-    return f"- [More]({MORE}) — {count:,} more files"
+    return Index(text.replace("\n", eol), second, written)
 
 
 def _parse(text: str, pointers: Mapping[str, Pointer], ours: Mapping[str, str], gone: set[str]) -> list[_Line]:
-    found: list[_Line] = []
+    lines: list[_Line] = []
     seen: set[str] = set()
     for raw in text.removesuffix("\n").split("\n"):
         line = raw.removesuffix("\r")
@@ -118,42 +106,29 @@ def _parse(text: str, pointers: Mapping[str, Pointer], ours: Mapping[str, str], 
         if file == MORE or (file is not None and file in gone):
             continue
         if file is None or file not in pointers or file in seen:
-            found.append(_Line(line))
+            lines.append(_Line(line))
             continue
         seen.add(file)
         own = ours.get(file) == digest(line)
-        found.append(_Line(pointers[file].line() if own else line, file, own))
-    return found
+        lines.append(_Line(pointers[file].line() if own else line, file, own))
+    return lines
 
 
-def _lay(lines: list[_Line], entries: list[_Line], order: list[str], eol: str, last: str | None) -> str:
-    """Prose where it was, our runs of entries sorted, new entries in the last run."""
-    rank = {name: place for place, name in enumerate(order)}
-    there = {one.file for one in lines if one.file is not None}
-    new = [one for one in entries if one.file not in there]
-    runs: list[list[_Line]] = []
-    for one in lines:
-        if one.file is not None and runs and runs[-1][-1].file is not None:
-            runs[-1].append(one)
-        else:
-            runs.append([one])
-    if new or last:
-        target = next((run for run in reversed(runs) if run[0].file is not None), None)
-        if target is None:
-            if runs and runs[-1][-1].raw.strip():
-                runs.append([_Line("")])
-            target = []
-            runs.append(target)
-        target += new
-    out: list[str] = []
-    final = next((run for run in reversed(runs) if not run or run[0].file is not None), None)
-    for run in runs:
-        if run and run[0].file is None:
-            out += [one.raw for one in run]
-            continue
-        # A run in which somebody else's lines stand keeps its order.
-        own = all(one.own for one in run)
-        out += [one.raw for one in (sorted(run, key=lambda one: rank[one.file or ""]) if own else run)]
-        if run is final and last:
-            out.append(last)
-    return eol.join(out) + eol
+def _lay(lines: list[_Line], entries: list[_Line], last: _Line | None) -> str:
+    """Lines by hand where they were; in the places of our entries, and behind them, ours, the most useful first."""
+    fits = {entry.file for entry in entries}
+    by_hand = {line.file for line in lines if line.file is not None and not line.own}
+    ours = [entry for entry in entries if entry.file not in by_hand]
+    # An own line stands for a place that any entry of ours may take.
+    laid = [line for line in lines if line.file is None or line.own or line.file in fits]
+    place = max((at for at, line in enumerate(laid, 1) if line.file is not None), default=0)
+    missing = len(ours) - sum(line.own for line in laid)
+    new = [_Line("", "", own=True)] * missing + ([last] if last else [])
+    if new and not place:
+        place = len(laid)
+        if laid and laid[-1].raw.strip():
+            new.insert(0, _Line(""))
+    laid[place:place] = new
+    coming = iter(ours)
+    texts = [(next(coming, None) if line.own else line) for line in laid]
+    return "\n".join(line.raw for line in texts if line is not None) + "\n"

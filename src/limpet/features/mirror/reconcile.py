@@ -14,7 +14,7 @@ from ...model.dataclass import dataclass, field
 from ...model.memory import Memory
 from ..transfer.records import digest
 from . import folder, page
-from .state import SyncedEntry, SyncedFile, SyncState
+from .state import Mark, SyncedEntry, SyncedFile, SyncState
 
 
 @dataclass(slots=True, kw_only=True)
@@ -22,13 +22,11 @@ class View:
     """One file as this sync sees it."""
 
     name: str
-    mark: folder.Mark
+    mark: Mark
     base: SyncedFile | None
     held: str | None = None  # why it is left alone this time
     page: page.Page | None = None  # None: not read, because it is as it was
     text: str | None = None  # as it was read
-    # Entries that are a memory: (id, hash of what the file says), in the order of the file.
-    bound: list[tuple[str, str]] = field(default_factory=list)
     repeats: list[str] = field(default_factory=list)
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)
 
@@ -70,31 +68,29 @@ def views(
         was = base.files.get(name)
         view = View(name=name, mark=seen.mark, base=was, held=seen.problem)
         found[name] = view
-        if view.held is None and (
-            was is None or was.repeats or was.mark != seen.mark or seen.mark[0] >= trusted_before
-        ):
+        if was is None or was.repeats or was.mark != seen.mark or seen.mark[0] >= trusted_before:
             load(root, view, lazily=True)
-        elif was:
+        else:
             view.refused = dict(was.refused)
-            view.bound = [(one.id, one.file) for one in was.entries]
     return found
 
 
 def load(root: Path, view: View, *, lazily: bool = False) -> None:
     """Read a file. One that cannot be read, or was emptied, is held: it may be half written. `lazily`: one that says
     what it said is not taken apart."""
-    text, mark, problem = folder.read(root, view.name)
-    if text is not None and not text.strip(page.BOM + " \r\n\t") and view.base and view.base.entries:
-        problem = "is empty: half written? Remove the file to forget what it said"
-    if problem or text is None:
-        view.held = problem
-        view.bound = [(one.id, one.file) for one in view.base.entries] if view.base else []
+    if view.held:
+        return
+    was = view.base
+    text, mark, view.held = folder.read(root, view.name)
+    if text is not None and not text.strip(page.BOM + " \r\n\t") and was and was.entries:
+        view.held = "is empty: half written? Remove the file to forget what it said"
+    if view.held or text is None:
         return
     view.text, view.mark = text, mark
-    if lazily and view.base and digest(text) == view.base.whole and not view.base.repeats:
-        view.bound, view.refused = [(one.id, one.file) for one in view.base.entries], dict(view.base.refused)
-        return
-    view.page, view.bound = page.read(text), []
+    if lazily and was and digest(text) == was.whole and not was.repeats:
+        view.refused = dict(was.refused)
+    else:
+        view.page = page.read(text)
 
 
 class Matcher:
@@ -123,9 +119,8 @@ class Matcher:
     def match(self, resolve: Callable[[str], str | None]) -> None:
         """`resolve`: the id of a memory that is neither in the base nor listed, by its mark."""
         for view in self._views.values():  # files that are as they were come first
-            if view.page is None:
-                for id, _ in view.bound:
-                    self.place.setdefault(id, view.name)
+            for was in view.base.entries if view.page is None and view.base else ():
+                self.place.setdefault(was.id, view.name)
         read = [view for view in self._views.values() if view.page is not None]
         for home in (True, False):  # of two entries with one mark, the one where it was keeps it
             for view in read:

@@ -13,8 +13,7 @@ from ...text.excerpt import one_line
 from ..transfer.records import digest
 from . import folder, index, page
 from .reconcile import Matcher, View, load, said_in, store_hash
-from .report import MirrorReport
-from .state import SyncedEntry, SyncedFile, SyncState
+from .state import MirrorReport, SyncedEntry, SyncedFile, SyncState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,47 +38,37 @@ class Render:
         self._index, self._more = indexes
 
     def run(self) -> None:
-        before: dict[str, str | None] = {}
         unplaced = {id: one for id, one in self._memories.items() if id not in self._matcher.place}
         files: dict[str, SyncedFile] = {}
-        removed: dict[str, str | None] = {}
+        removed: dict[str, str | None] = {}  # file -> the memory whose last copy is kept aside
         for view in list(self._views.values()):
-            before[view.name] = view.text
-            if view.held:
+            if view.page is None and (view.held or not self._stale(view) or not self._loaded(view)):
                 if view.base:
                     files[view.name] = view.base
+                    if not view.held:
+                        view.base.mark = view.mark
                 continue
-            if view.page is None:
-                if not self._stale(view):
-                    assert view.base is not None
-                    view.base.mark = view.mark
-                    files[view.name] = view.base
-                    continue
-                assert view.base is not None
-                if not self._loaded(view, view.base):
-                    files[view.name] = view.base
-                    self._report.left.append((view.name, view.held or "changed just now: the next sync looks again"))
-                    view.held = view.held or "changed"
-                    continue
-                before[view.name] = view.text
-            made, vanishes, kept = self._file(view, unplaced)
-            files[view.name] = made
+            files[view.name], vanishes, kept = self._file(view, unplaced)
             if vanishes:
                 removed[view.name] = kept
         self._add(unplaced, files)
         for name in [name for name in removed if files[name].group and files[name].entries]:
             del removed[name]  # it was empty, and has something new
         self._describe(files)
-        self._write_files(files, before, removed)
+        self._write_files(files, removed)
         self._write_index(files)
         self._base.files = files
 
-    def _loaded(self, view: View, base: SyncedFile) -> bool:
-        """Read a file that was trusted to be as its base says. False: it is not."""
+    def _loaded(self, view: View) -> bool:
+        """Read a file that was trusted to be as its base says. False, and held: it is not."""
         load(self._root, view)
-        if view.page is None or [entry.hash for entry in view.page.entries] != [was.file for was in base.entries]:
+        entries = view.base.entries if view.base else []
+        if view.page is None or [entry.hash for entry in view.page.entries] != [was.file for was in entries]:
+            view.held = view.held or "changed just now: the next sync looks again"
+            view.page = None
+            self._report.left.append((view.name, view.held))
             return False
-        for entry, was in zip(view.page.entries, base.entries, strict=True):
+        for entry, was in zip(view.page.entries, entries, strict=True):
             entry.id = was.id
         return True
 
@@ -111,28 +100,23 @@ class Render:
         for entry in list(found.entries):
             if entry.id is None:
                 continue
-            was = self._matcher.was.get(entry.id)
-            one = self._memories.get(entry.id)
+            was, one = self._matcher.was.get(entry.id), self._memories.get(entry.id)
             if id(entry) in self._refused or entry.hash in view.refused:
-                if was:
-                    made.entries.append(was)
+                made.entries += [was] if was else []
                 continue
-            if one is None and entry.id in unplaced:
-                one = unplaced[entry.id]
             if one is None and self._waits(entry.id):
                 made.entries.append(was or SyncedEntry(entry.id, entry.hash, ""))
                 continue
-            if one is None:
-                one = self._successor(entry.id, unplaced)
-                if one is None:
-                    self._report.removed += 1
-                    if found.group:
-                        page.drop(found, entry)
-                    else:
-                        gone = self._store.memories.get(parse_id(entry.id))
-                        vanishes, kept = True, None if gone and gone.state == "purged" else entry.id
-                    continue
-            made.entries.append(self._entry(view, entry, one, was if one.id == entry.id else None))
+            one = one or self._successor(entry.id, unplaced)
+            if one is not None:
+                made.entries.append(self._entry(view, entry, one, was if one.id == entry.id else None))
+                continue
+            self._report.removed += 1
+            if found.group:
+                page.drop(found, entry)
+            else:
+                gone = self._store.memories.get(parse_id(entry.id))
+                vanishes, kept = True, None if gone and gone.state == "purged" else entry.id
         if found.group and not found.entries and view.base and view.base.entries and not page.has_prose(found):
             vanishes = True
         return made, vanishes, kept
@@ -185,8 +169,8 @@ class Render:
                 files[name] = SyncedFile(group=str(group), about=digest(group.title))
                 pages.setdefault(str(group), []).append(name)
             view = self._views[name]
-            if view.page is None and not self._loaded(view, files[name]):
-                continue  # it was changed just now: the next sync adds it
+            if view.page is None and not self._loaded(view):
+                continue  # the next sync adds it
             assert view.page is not None
             heading = (format_time(one.valid_from) or "")[:10] if group.month else page.HEADINGS[one.kind]
             made_entry = page.add(
@@ -205,10 +189,9 @@ class Render:
             said = self._about([self._memories[one.id] for one in made.entries if one.id in self._memories])
             if view.page is None and digest(said) == made.about:
                 continue
-            if view.page is None:
-                load(self._root, view)
-            if view.page is None:
+            if view.page is None and not self._loaded(view):
                 continue
+            assert view.page is not None
             there = view.page.front.values.get("description")
             if not isinstance(there, str) or digest(there) != made.about:
                 made.about = ""
@@ -228,61 +211,47 @@ class Render:
         text = f"{first.key}: {first.content}" if first.key else first.content
         return f"{said}: {one_line(text)[:80].strip()}"
 
-    def _write_files(
-        self, files: dict[str, SyncedFile], before: dict[str, str | None], removed: dict[str, str | None]
-    ) -> None:
+    def _write_files(self, files: dict[str, SyncedFile], removed: dict[str, str | None]) -> None:
         for name in sorted(files):
             view = self._views[name]
             if view.held or view.page is None:
                 continue
-            known = before.get(name) if name in before else None
-            if known is None and name in before:
-                known = view.text
             text = view.page.text()
+            if name not in removed and text == view.text:
+                continue
+            self._report.files.append(name)
+            if self._dry_run:
+                continue
             if name in removed:
-                self._report.files.append(name)
-                if self._dry_run:
-                    continue
-                if folder.take_away(self._root, name, known or "", keep=removed[name]):
+                if folder.take_away(self._root, name, view.text or "", keep=removed[name]):
                     del files[name]
-                else:
-                    self._postpone(files, name)
-            elif text != known:
-                self._report.files.append(name)
-                if self._dry_run:
                     continue
-                mark = folder.write(self._root, name, text, known)
-                if mark is None:
-                    self._postpone(files, name)
-                else:
-                    files[name].mark, files[name].whole, view.text = mark, digest(text), text
-
-    def _postpone(self, files: dict[str, SyncedFile], name: str) -> None:
-        """Somebody wrote to a file during the sync: it stays, and the next sync compares it with the last base."""
-        self._report.files.remove(name)
-        self._report.left.append((name, "changed just now: the next sync looks again"))
-        was = self._base.files.get(name)
-        if was is None:
-            del files[name]
-        else:
-            files[name] = was
+            elif (mark := folder.write(self._root, name, text, view.text)) is not None:
+                files[name].mark, files[name].whole = mark, digest(text)
+                continue
+            # Somebody wrote to it during the sync: it stays, and the next sync compares it with the last base.
+            self._report.files.remove(name)
+            self._report.left.append((name, "changed just now: the next sync looks again"))
+            if name in self._base.files:
+                files[name] = self._base.files[name]
+            else:
+                del files[name]
 
     def _write_index(self, files: dict[str, SyncedFile]) -> None:
-        texts = {}
-        for name in (self._index, self._more):
-            text, _, problem = folder.read(self._root, name) if os.path.lexists(self._root / name) else (None, 0, None)
-            if problem:
-                self._report.left.append((name, problem))
-                return
-            texts[name] = text
-        there = {name: view for name, view in self._views.items() if name in files or view.held}
+        texts: dict[str, str | None] = {self._index: None, self._more: None}
+        for name in texts:
+            if os.path.lexists(self._root / name):
+                texts[name], _, problem = folder.read(self._root, name)
+                if problem:
+                    self._report.left.append((name, problem))
+                    return
+        there = [name for name, view in self._views.items() if name in files or view.held]
         pointers = {name: self._pointer(name, files.get(name)) for name in there}
         gone = set(self._base.files) - set(there)
         made = index.compose(
             texts[self._index], texts[self._more], pointers, self._base.lines, gone, self._base.index_bytes
-        )  # fmt: skip
-        for name, text in ((self._index, made.text), (self._more, made.more)):
-            known = texts[name]
+        )
+        for (name, known), text in zip(texts.items(), (made.text, made.more), strict=True):
             if text == known:
                 continue
             self._report.files.append(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,14 +15,18 @@ from ...model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreErr
 from ...model.memory import GLOBAL_SCOPE, check_origin
 from ...store.files import write_own
 from ...store.records import Filter
-from .edits import changed_at
+from . import OWN, STATE
 
 if TYPE_CHECKING:
     from ...context import Context
-    from .report import MirrorReport
+    from .state import MirrorReport
 
 # Memories that a topic's page shows on request, the newest; a mirror shows all.
 TOPIC_ENTRIES = 200
+# A change is taken up when the folder has been still for this long: an editor writes in several steps.
+STILL_MS = 400
+# How often a watch looks at the store while nothing happens in the folder.
+STORE_EVERY_MS = 2_000
 # Files of a folder that a recall looks at, about a millisecond; a session's start and a server look at any number.
 SEEN_BY_RECALLS = 200
 
@@ -46,7 +50,7 @@ def mirror_init(
         if known is not None and (known.scopes[0] != context.scope or known.store != store):
             raise BadInput(
                 f"{root} mirrors {known.scopes[0]} of {known.store}",
-                hint=f"to bind it anew, remove {root / folder.OWN / 'mirror.json'}; entries keep their marks",
+                hint=f"to bind it anew, remove {root / OWN / 'mirror.json'}; entries keep their marks",
             )
         made = state.SyncState(store=store, scopes=scopes, author=author, index_bytes=cap)
         if known is not None:
@@ -54,8 +58,11 @@ def mirror_init(
         if not context.store.begun:
             context.write(lambda _: None)  # what is noted beside a store needs one
         state.save(root, made)
-        os.utime(root / folder.OWN / "mirror.json", ns=(0, 0))
-        _note_mirror(context, root)
+        os.utime(root / OWN / STATE, ns=(0, 0))
+        known_folders = noted(context)
+        if str(root) not in known_folders:  # beside the store, so that `sync` need not be told where
+            place = Path(beside(context.store.path) + ".mirrors")
+            write_own(place, json.dumps(sorted([*known_folders, str(root)]), ensure_ascii=False).encode())
     return mirror_sync(context, root)
 
 
@@ -66,17 +73,14 @@ def mirror_sync(
     from .sync import Sync
 
     root = folder.open_root(Path(path), make=False)
-    if not (root / folder.OWN).is_dir():
+    if not (root / OWN / STATE).exists():
         raise BadInput(f"{root} is no mirror", hint=f"limpet mirror init {root}")
     with folder.locked(root):
         known = state.load(root)
-        if known is None:
-            raise BadInput(f"{root} is no mirror", hint=f"limpet mirror init {root}")
+        assert known is not None
         if known.store != resolved(context.store.path):
             raise BadInput(f"{root} mirrors {known.store}", hint=f"limpet --store {known.store} mirror sync")
-        home = context.in_scope(known.scopes[0])
-        sync = Sync(root, known, home)
-        return sync.run(dry_run=dry_run, forget=forget, full=full)
+        return Sync(root, known, context.in_scope(known.scopes[0])).run(dry_run=dry_run, forget=forget, full=full)
 
 
 def take_in_edits(context: Context, *, most: int | None = None) -> None:
@@ -110,15 +114,31 @@ def synced_mirrors(context: Context, *, refresh: bool) -> list[str]:
 def mirror_watch(
     context: Context, path: str | os.PathLike[str], *, stop: threading.Event | None
 ) -> Iterator[MirrorReport]:
-    from .watch import changes
-
     root = Path(path).resolve()
     yield mirror_sync(context, root)
-    for _ in changes(root, context.store.data_version, stop or threading.Event()):
-        try:
+    for _ in _changes(root, context.store.data_version, stop or threading.Event()):
+        with suppress(StoreBusy):
             yield mirror_sync(context, root)
-        except StoreBusy:
-            continue
+
+
+def _changes(root: Path, store_version: Callable[[], int], stop: threading.Event) -> Iterator[None]:
+    """Yield when something changed on either side, until `stop`. Raises BadInput without the package watchfiles."""
+    try:
+        from watchfiles import watch
+    except ImportError:
+        raise BadInput("watching needs the package watchfiles", hint='pip install "limpet[watch]"') from None
+
+    def is_page(_: object, path: str) -> bool:
+        return Path(path).suffix.lower() == ".md" and OWN not in Path(path).parts
+
+    seen = store_version()
+    for changed in watch(
+        root, watch_filter=is_page, debounce=1_600, step=STILL_MS, stop_event=stop, rust_timeout=STORE_EVERY_MS,
+        yield_on_timeout=True, recursive=False, raise_interrupt=False,
+    ):  # fmt: skip
+        if changed or store_version() != seen:
+            yield
+            seen = store_version()
 
 
 def read_topic(context: Context, topic: str) -> str:
@@ -146,15 +166,6 @@ def mirrors(context: Context) -> list[str]:
     return found
 
 
-def _note_mirror(context: Context, root: Path) -> None:
-    """Beside the store, so that `sync` need not be told where: a list of folders, nothing else."""
-    known = noted(context)
-    if str(root) in known:
-        return
-    place = Path(beside(context.store.path) + ".mirrors")
-    write_own(place, json.dumps(sorted([*known, str(root)]), ensure_ascii=False).encode())
-
-
 def noted(context: Context) -> list[str]:
     """The folders of all mirrors of the store, of whatever scope."""
     try:
@@ -163,3 +174,22 @@ def noted(context: Context) -> list[str]:
     except (OSError, ValueError):
         return []
     return [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+
+
+def changed_at(root: str, *, most: int | None) -> int | None:
+    """When a file of the folder, or which files there are, last changed, in nanoseconds.
+
+    None: not since the last sync, it is no mirror, or it holds more than `most` files and looking would take long.
+    """
+    try:
+        synced = os.stat(f"{root}/{OWN}/{STATE}").st_mtime_ns  # noqa: PTH116
+        newest = os.stat(root).st_mtime_ns  # noqa: PTH116
+        with os.scandir(root) as items:
+            for count, one in enumerate(items):
+                if most is not None and count >= most:
+                    return None
+                if one.name.lower().endswith(".md"):
+                    newest = max(newest, one.stat(follow_symlinks=False).st_mtime_ns)
+    except OSError:
+        return None
+    return newest if newest > synced else None

@@ -1,5 +1,6 @@
-"""The sync state of a mirror: what file and store said when they last agreed, as hashes. One JSON file in its
-folder."""
+"""The sync state of a mirror: what file and store said when they last agreed, as hashes, in one JSON file in its
+folder; and the report of a sync: what it did, or would do.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...model.dataclass import dataclass, field
+from ...model.encode import PLACES, JsonForm
 from ...model.errors import BadInput, StoreError
 from ...model.memory import check_origin, check_scope
 from ...store.files import partial_file, publish, writing
-from .folder import OWN, Mark
+from . import OWN, STATE
 
+Mark = tuple[int, int, int]  # modified (ns), size, inode: as long as they stay, the file was not changed
 VERSION = 1
 DEFAULT_INDEX_BYTES = 10_240
 LEAST_INDEX_BYTES = 512
@@ -61,7 +64,7 @@ class SyncState:
 
 def load(root: Path) -> SyncState | None:
     """None when the folder is no mirror. Raises BadInput for a base that is not ours or not whole."""
-    path = root / OWN / "mirror.json"
+    path = root / OWN / STATE
     try:
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise BadInput(f"{path} is a link, or no file")
@@ -82,61 +85,69 @@ def load(root: Path) -> SyncState | None:
 def _base(raw: dict[str, Any]) -> SyncState:
     files = {
         str(name): SyncedFile(
-            mark=_mark(one[0]),
-            group=str(one[1]),
-            whole=str(one[7]),
-            front=str(one[2]),
-            about=str(one[3]),
-            entries=[SyncedEntry(str(id), str(file), str(store)) for id, file, store in one[4]],
-            repeats=[str(mark) for mark in one[5]],
-            refused={str(mark): (int(line), str(why)) for mark, (line, why) in one[6].items()},
+            mark=_mark(mark), group=str(group), front=str(front), about=str(about), whole=str(whole),
+            entries=[SyncedEntry(str(id), str(file), str(store)) for id, file, store in entries],
+            repeats=[str(text) for text in repeats],
+            refused={str(text): (int(line), str(why)) for text, (line, why) in refused.items()},
         )
-        for name, one in raw["files"].items()
-    }
+        for name, (mark, group, front, about, entries, repeats, refused, whole) in raw["files"].items()
+    }  # fmt: skip
+    start, end = raw["alike"]
     return SyncState(
-        store=str(raw["store"]),
-        scopes=tuple(check_scope(one) for one in raw["scopes"]),
-        author=check_origin(raw["author"]),
-        index_bytes=max(LEAST_INDEX_BYTES, int(raw["index_bytes"])),
-        files=files,
-        lines={str(name): str(line) for name, line in raw["lines"].items()},
-        index={str(name): _mark(mark) for name, mark in raw["index"].items()},
-        ledger=str(raw["ledger"]),
-        alike=(int(raw["alike"][0]), int(raw["alike"][1])),
-    )
+        store=str(raw["store"]), scopes=tuple(check_scope(one) for one in raw["scopes"]), files=files,
+        author=check_origin(raw["author"]), index_bytes=max(LEAST_INDEX_BYTES, int(raw["index_bytes"])),
+        lines={str(name): str(line) for name, line in raw["lines"].items()}, ledger=str(raw["ledger"]),
+        index={str(name): _mark(mark) for name, mark in raw["index"].items()}, alike=(int(start), int(end)),
+    )  # fmt: skip
 
 
 def _mark(raw: Any) -> Mark:
-    return int(raw[0]), int(raw[1]), int(raw[2])
-
-
-def dump(base: SyncState) -> str:
-    """The JSON form."""
-    shown = {
-        "version": VERSION,
-        "store": base.store,
-        "scopes": base.scopes,
-        "author": base.author,
-        "index_bytes": base.index_bytes,
-        "lines": base.lines,
-        "index": base.index,
-        "ledger": base.ledger,
-        "alike": base.alike,
-        "files": {
-            name: [one.mark, one.group, one.front, one.about, one.entries, one.repeats, one.refused, one.whole]
-            for name, one in sorted(base.files.items())
-        },
-    }
-    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    modified, size, inode = raw
+    return int(modified), int(size), int(inode)
 
 
 def save(root: Path, base: SyncState) -> None:
     """Replace the base, when it changed. Raises StoreError."""
-    path = root / OWN / "mirror.json"
-    text = dump(base).encode("utf-8")
+    path = root / OWN / STATE
+    names = ("store", "scopes", "author", "index_bytes", "lines", "index", "ledger", "alike")
+    shown = {"version": VERSION} | {name: getattr(base, name) for name in names}
+    shown["files"] = {
+        name: [one.mark, one.group, one.front, one.about, one.entries, one.repeats, one.refused, one.whole]
+        for name, one in sorted(base.files.items())
+    }
+    text = json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     with writing(path):
         if path.is_file() and path.read_bytes() == text:
             return
         with partial_file(path.with_suffix(".partial")) as file:
             file.write(text)
             publish(file, path, force=True)
+
+
+COUNTS = ("created", "edited", "archived", "restored", "tagged", "conflicts", "added", "updated", "removed")
+
+
+@dataclass(slots=True, kw_only=True)
+class MirrorReport(JsonForm):
+    """Counts are of memories. `left`: (place, reason) of what was left as it is in the folder."""
+
+    folder: str
+    scope: str
+    # from the folder into the store
+    created: int = 0
+    edited: int = 0
+    archived: int = 0
+    restored: int = 0
+    tagged: int = 0
+    conflicts: int = 0
+    # from the store into the folder
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    files: list[str] = field(default_factory=list)  # written or removed, sorted
+    left: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was done, on either side."""
+        return bool(self.files) or any(getattr(self, name) for name in COUNTS)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,13 +16,12 @@ from ...model.errors import BadInput
 from ...model.ids import parse_id
 from ...model.memory import STATES, Memory
 from ...store.records import Filter
-from . import folder
+from . import OWN, STATE, folder
 from . import state as states
 from .commit import Commit
-from .reconcile import Matcher, View, decide, said_in, views
+from .reconcile import Matcher, View, decide, said_in, short, views
 from .render import Render
-from .report import MirrorReport
-from .state import SyncState
+from .state import MirrorReport, SyncState
 
 if TYPE_CHECKING:
     from ...context import Context
@@ -76,9 +76,8 @@ class Sync:
                 "write them anew",
             )
         commit = Commit(
-            self._context, root=self._root,
-            base=self._base, views=self._views, memories=self._memories, place=matcher.place, report=self._report,
-            dry_run=dry_run,
+            self._context, root=self._root, base=self._base, views=self._views, memories=self._memories,
+            place=matcher.place, report=self._report, dry_run=dry_run,
         )  # fmt: skip
         commit.run(tasks)
         if tasks and not dry_run:
@@ -130,62 +129,56 @@ class Sync:
 
     def _looked(self, began: int) -> None:
         """Files older than this need not be read next time."""
-        os.utime(self._root / folder.OWN / "mirror.json", ns=(began, began))
+        os.utime(self._root / OWN / STATE, ns=(began, began))
 
     # -- the store's side
 
-    def _listed(self) -> dict[str, Memory]:
-        """What is held now in the mirror's scopes, oldest first."""
-        found: dict[str, Memory] = {}
-        # What is told meanwhile is told after this mark: the next sync looks.
-        self._ledger, self._listed_at = self._context.store.ledger.watermark(), self._context.now()
-        where = Filter(scopes=self._base.scopes, as_of=self._listed_at)
+    def _pages(self, where: Filter) -> Iterator[Memory]:
+        """All memories of a filter, oldest first."""
         cursor = None
         while True:
             part = self._context.store.listings.page(where, sort="created", limit=PAGE, cursor=cursor, descending=False)
-            found.update((one.id, one) for one in part.memories)
+            yield from part.memories
             cursor = part.cursor
             if cursor is None:
-                return found
+                return
+
+    def _listed(self) -> dict[str, Memory]:
+        """What is held now in the mirror's scopes, oldest first."""
+        # What is told meanwhile is told after this mark: the next sync looks.
+        self._ledger, self._listed_at = self._context.store.ledger.watermark(), self._context.now()
+        where = Filter(scopes=self._base.scopes, as_of=self._listed_at)
+        return {memory.id: memory for memory in self._pages(where)}
 
     def _trusted(self) -> int:
         """Files that were changed before this are as the base says when their marks are."""
         try:
-            return (self._root / folder.OWN / "mirror.json").stat().st_mtime_ns - folder.FRESH_NS
+            return (self._root / OWN / STATE).stat().st_mtime_ns - folder.FRESH_NS
         except OSError:
             return 0
 
     def _resolve(self, mark: str) -> str | None:
         """A memory that is no longer held, by the mark of an entry that the base does not know."""
-        if not hasattr(self, "_all_marks"):
-            where = Filter(scopes=self._base.scopes, states=STATES)
-            self._all_marks: dict[str, str] = {}
-            cursor = None
-            while True:
-                part = self._context.store.listings.page(where, sort="created", limit=PAGE, cursor=cursor)
-                for one in part.memories:
-                    plain = one.id.replace("-", "")
-                    self._all_marks[plain] = self._all_marks[plain[-12:]] = one.id
-                cursor = part.cursor
-                if cursor is None:
-                    break
         return self._all_marks.get(mark)
 
+    @cached_property
+    def _all_marks(self) -> dict[str, str]:
+        """Every memory that ever was, by what an entry may have as its mark."""
+        marks: dict[str, str] = {}
+        for memory in self._pages(Filter(scopes=self._base.scopes, states=STATES)):
+            marks[memory.id.replace("-", "")] = marks[short(memory.id)] = memory.id
+        return marks
+
     def _earlier(self, id: str, text: str) -> str | None:
-        versions = (
-            self._context.store.memories.versions(parse_id(id))
-            if self._context.store.memories.get(parse_id(id))
-            else []
-        )
+        memories = self._context.store.memories
+        versions = memories.versions(parse_id(id)) if memories.get(parse_id(id)) else []
         if not versions or versions[-1].scope not in self._base.scopes:
             return None
-        last = versions[-1]
-        if last.state == "quarantined":
+        state = versions[-1].state
+        if state == "quarantined":
             return "waits"
         said = any(text in (said_in(one, "topic"), said_in(one, "")) for one in versions if one.state != "purged")
-        if last.state == "archived" and said:
-            return "archived"
-        return "active" if said else "other"
+        return "other" if not said else "archived" if state == "archived" else "active"
 
     def _purged(self, id: str) -> bool:
         one = self._context.store.memories.get(parse_id(id))
