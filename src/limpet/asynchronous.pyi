@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from .api import Progress
 from .context import Time
 from .erasure import PurgeReport
-from .features.mirror.report import MirrorReport
+from .features.mirror.state import MirrorReport
 from .features.organize.report import OrganizeReport
 from .features.transfer.records import TransferReport
 from .features.transfer.segments import DeviceInfo

@@ -17,8 +17,8 @@ from .folder import MORE
 
 # Characters of a line that limpet writes: about 70 of them fill the default cap.
 LINE_CHARACTERS = 140
-_NEW = "# Memory\n"
-_NEW_MORE = "# More memory\n\nFiles that [MEMORY.md](MEMORY.md) has no room for, the most useful first.\n"
+_NEW = "# Memory\n\n"
+_NEW_MORE = "# More memory\n\nFiles that [MEMORY.md](MEMORY.md) has no room for, the most useful first.\n\n"
 
 
 class Pointer(NamedTuple):
@@ -126,8 +126,6 @@ def _lay(lines: list[_Line], entries: list[_Line], last: _Line | None) -> str:
     new = [_Line("", "", own=True)] * missing + ([last] if last else [])
     if new and not place:
         place = len(laid)
-        if laid and laid[-1].raw.strip():
-            new.insert(0, _Line(""))
     laid[place:place] = new
     coming = iter(ours)
     texts = [(next(coming, None) if line.own else line) for line in laid]

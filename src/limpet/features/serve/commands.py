@@ -11,7 +11,7 @@ from ...model.clock import MICROSECONDS_PER_SECOND, format_time, parse_duration
 from ...model.errors import BadInput, counted, package_missing
 
 if TYPE_CHECKING:
-    from ..transfer.devices import DeviceInfo
+    from ..transfer.segments import DeviceInfo
     from .tokens import Tokens
 
 # As in serve/tokens.py, whose import would cost every command of this module.
