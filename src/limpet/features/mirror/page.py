@@ -303,20 +303,11 @@ def _splice(page: Page, start: int, end: int, new: list[str]) -> None:
             one.end += moved
 
 
-def describe(page: Page, description: str) -> bool:
-    """Say what a topic page is about, in its front matter. False: there is no such line."""
-    for at, line in enumerate(page.lines[: page.front.lines]):
-        if line.startswith("description:"):
-            page.lines[at] = f"description: {_quoted(description)}" + page.eol
-            return True
-    return False
-
-
-def new_page(of: Group, slug: str, description: str) -> Page:
+def new_page(of: Group, slug: str) -> Page:
     """A page without entries."""
     about = {"type": "project", "limpet": "topic" if of.topic else "episodes" if of.month else "general"}
     about |= {name: value for name, value in (("topic", of.topic), ("month", of.month)) if value} | {"scope": of.scope}
-    front = f"---\nname: {slug}\ndescription: {_quoted(description)}\nmetadata:\n"
+    front = f"---\nname: {slug}\nmetadata:\n"
     front += "".join(f"  {name}: {_quoted(value)}\n" for name, value in about.items()) + "---\n"
     return read(f"{front}\n# {one_line(of.title) or slug}\n")
 

@@ -54,7 +54,6 @@ class Render:
         self._add(unplaced, files)
         for name in [name for name in removed if files[name].group and files[name].entries]:
             del removed[name]  # it was empty, and has something new
-        self._describe(files)
         self._write_files(files, removed)
         self._write_index(files)
         self._base.files = files
@@ -93,7 +92,6 @@ class Render:
         assert found is not None
         made = SyncedFile(
             mark=view.mark, whole=digest(view.text or ""), group=found.group, front=found.front_hash(),
-            about=view.base.about if view.base else "",
             repeats=list(dict.fromkeys(view.repeats)), refused=view.refused,
         )  # fmt: skip
         vanishes, kept = False, None
@@ -164,9 +162,9 @@ class Render:
                 name, slug = folder.free_name(_wanted(group, self._base.scopes[0]), taken)
                 taken.add(folder.folded(name))
                 self._views[name] = View(
-                    name=name, mark=(0, 0, 0), base=None, page=page.new_page(group, slug, group.title)
+                    name=name, mark=(0, 0, 0), base=None, page=page.new_page(group, slug)
                 )  # fmt: skip
-                files[name] = SyncedFile(group=str(group), about=digest(group.title))
+                files[name] = SyncedFile(group=str(group))
                 pages.setdefault(str(group), []).append(name)
             view = self._views[name]
             if view.page is None and not self._loaded(view):
@@ -179,25 +177,6 @@ class Render:
             made_entry.id = one.id
             files[name].entries.append(SyncedEntry(one.id, made_entry.hash, store_hash(one)))
             self._report.added += 1
-
-    def _describe(self, files: dict[str, SyncedFile]) -> None:
-        """Pages say in their front matter what they are about, as long as nobody else said it."""
-        for name, made in files.items():
-            if not made.group or self._views[name].held or not made.about:
-                continue
-            view = self._views[name]
-            said = self._about([self._memories[one.id] for one in made.entries if one.id in self._memories])
-            if view.page is None and digest(said) == made.about:
-                continue
-            if view.page is None and not self._loaded(view):
-                continue
-            assert view.page is not None
-            there = view.page.front.values.get("description")
-            if not isinstance(there, str) or digest(there) != made.about:
-                made.about = ""
-            elif there != said and page.describe(view.page, said):
-                made.about = digest(said)
-            made.front = page.read(view.page.text()).front_hash()
 
     def _about(self, memories: list[Memory]) -> str:
         """The kinds in a page, and what its weightiest entry begins with."""

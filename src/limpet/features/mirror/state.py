@@ -37,7 +37,6 @@ class SyncedFile:
     group: str = ""  # what a page of entries is about; "": the file is one memory
     whole: str = ""  # hash of its text
     front: str = ""  # hash of the front matter
-    about: str = ""  # the description that limpet wrote; another one is a person's
     entries: list[SyncedEntry] = field(default_factory=list)
     # Texts in it that are no memory of their own, by hash: said elsewhere in the folder.
     repeats: list[str] = field(default_factory=list)
@@ -85,12 +84,12 @@ def load(root: Path) -> SyncState | None:
 def _base(raw: dict[str, Any]) -> SyncState:
     files = {
         str(name): SyncedFile(
-            mark=_mark(mark), group=str(group), front=str(front), about=str(about), whole=str(whole),
+            mark=_mark(mark), group=str(group), front=str(front), whole=str(whole),
             entries=[SyncedEntry(str(id), str(file), str(store)) for id, file, store in entries],
             repeats=[str(text) for text in repeats],
             refused={str(text): (int(line), str(why)) for text, (line, why) in refused.items()},
         )
-        for name, (mark, group, front, about, entries, repeats, refused, whole) in raw["files"].items()
+        for name, (mark, group, front, entries, repeats, refused, whole) in raw["files"].items()
     }  # fmt: skip
     start, end = raw["alike"]
     return SyncState(
@@ -112,7 +111,7 @@ def save(root: Path, base: SyncState) -> None:
     names = ("store", "scopes", "author", "index_bytes", "lines", "index", "ledger", "alike")
     shown = {"version": VERSION} | {name: getattr(base, name) for name in names}
     shown["files"] = {
-        name: [one.mark, one.group, one.front, one.about, one.entries, one.repeats, one.refused, one.whole]
+        name: [one.mark, one.group, one.front, one.entries, one.repeats, one.refused, one.whole]
         for name, one in sorted(base.files.items())
     }
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode("utf-8")

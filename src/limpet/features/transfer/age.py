@@ -27,7 +27,11 @@ def encrypt(content: bytes, *, recipients_only: bool = False) -> bytes:
     pyrage = _pyrage()
     named = os.environ.get("LIMPET_AGE_RECIPIENTS", "").split()
     if named:
-        return bytes(pyrage.encrypt(content, [_recipient(pyrage, one) for one in named]))
+        try:
+            recipients = [pyrage.x25519.Recipient.from_str(name) for name in named]
+        except pyrage.RecipientError as error:
+            raise BadInput(f"not recipients of age: {' '.join(named)[:200]!r} ({error})") from None
+        return bytes(pyrage.encrypt(content, recipients))
     phrase = None if recipients_only else age_passphrase()
     if phrase is None:
         raise BadInput(
@@ -39,15 +43,19 @@ def encrypt(content: bytes, *, recipients_only: bool = False) -> bytes:
 
 
 def decrypt(content: bytes, name: str) -> bytes:
-    """Raises BadInput."""
+    """The content of a file of that name. Raises BadInput."""
     pyrage = _pyrage()
     file = os.environ.get("LIMPET_AGE_IDENTITY")
     try:
         if file:
-            return bytes(pyrage.decrypt(content, _identities(pyrage, Path(file))))
+            lines = [line.strip() for line in Path(file).read_text(encoding="utf-8").splitlines()]
+            identities = [pyrage.x25519.Identity.from_str(line) for line in lines if line and not line.startswith("#")]
+            return bytes(pyrage.decrypt(content, identities))
         phrase = age_passphrase()
         if phrase is not None:
             return bytes(pyrage.passphrase.decrypt(content, phrase))
+    except (OSError, UnicodeDecodeError, pyrage.IdentityError) as error:
+        raise BadInput(f"cannot read the identities in {file}: {error}") from None
     except pyrage.DecryptError as error:
         raise BadInput(f"{name} cannot be decrypted: {error}", hint="is it for this identity or pass phrase?") from None
     raise BadInput(
@@ -57,25 +65,6 @@ def decrypt(content: bytes, name: str) -> bytes:
 
 def is_encrypted(content: bytes) -> bool:
     return content.startswith(HEAD)
-
-
-def _recipient(pyrage: Any, said: str) -> Any:
-    try:
-        return pyrage.x25519.Recipient.from_str(said)
-    except pyrage.RecipientError as error:
-        raise BadInput(f"not a recipient of age: {said[:80]!r} ({error})") from None
-
-
-def _identities(pyrage: Any, file: Path) -> list[Any]:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot read the identities in {file}: {error}") from None
-    try:
-        lines = [line.strip() for line in text.splitlines()]
-        return [pyrage.x25519.Identity.from_str(one) for one in lines if one and not one.startswith("#")]
-    except pyrage.IdentityError as error:
-        raise BadInput(f"{file} holds no identities of age: {error}") from None
 
 
 def _pyrage() -> Any:

@@ -26,8 +26,16 @@ if TYPE_CHECKING:
 
 # Far above any session, far below where numbers of another size begin.
 MAX_POSITION = 1 << 30
-_HEX_ID = re.compile(r"[0-9a-f]{32}")
-_WORD = re.compile(r"[a-z][a-z_]{0,39}")
+
+
+def _must(be: str, test: Callable[[Any], object]) -> Callable[[Any], object]:
+    """A check that raises ValueError for a value that does not pass."""
+
+    def check(value: Any) -> None:
+        if not test(value):
+            raise ValueError(f"must be {be}")
+
+    return check
 
 
 def _instant(value: Any) -> None:
@@ -36,64 +44,33 @@ def _instant(value: Any) -> None:
     parse_time(value, now=0)
 
 
-def _count(value: Any) -> None:
-    if type(value) is not int or not 0 <= value <= MAX_POSITION:
-        raise ValueError(f"must be a whole number from 0 to {MAX_POSITION:,}")
-
-
-def _unit(value: Any) -> None:
-    if type(value) not in (int, float) or not 0 <= value <= 1:
-        raise ValueError("must be a number from 0 to 1")
-
-
-def _flag(value: Any) -> None:
-    if type(value) is not bool:
-        raise ValueError("must be true or false")
-
-
-def _id(value: Any) -> None:
-    if not isinstance(value, str) or not _HEX_ID.fullmatch(value):
-        raise ValueError("must be an id of 32 hexadecimal digits")
-
-
-def _text(value: Any) -> None:
-    """Words of a person or a program, on any number of lines."""
-    if not isinstance(value, str) or len(value.encode("utf-8")) > MAX_CONTENT_BYTES:
-        raise ValueError(f"must be text of {MAX_CONTENT_BYTES:,} bytes at most")
-
-
-def _word(value: Any) -> None:
-    if not isinstance(value, str) or not _WORD.fullmatch(value):
-        raise ValueError("must be one short word")
-
-
-def _name(value: Any) -> None:
-    if check_name("it", value) is None:
-        raise ValueError("must be text that is not empty")
-
-
-def _source(value: Any) -> None:
-    check_name("it", value, limit=2_000)
-
-
 def _topics(value: Any) -> None:
     if not isinstance(value, list):
         raise ValueError("must be a list")
     check_topics(value)
 
 
-def _object(value: Any) -> None:
-    # What is in it is looked at where secrets are taken out of it.
-    if not isinstance(value, dict):
-        raise ValueError("must be an object")
+def _one_of(*allowed: str) -> Callable[[Any], object]:
+    return _must(f"one of {', '.join(allowed)}", lambda value: value in allowed)
 
 
-def _one_of(*allowed: str) -> Callable[[Any], None]:
-    def check(value: Any) -> None:
-        if value not in allowed:
-            raise ValueError(f"must be one of {', '.join(allowed)}")
-
-    return check
+_count = _must(
+    f"a whole number from 0 to {MAX_POSITION:,}", lambda value: type(value) is int and 0 <= value <= MAX_POSITION
+)
+_unit = _must("a number from 0 to 1", lambda value: type(value) in (int, float) and 0 <= value <= 1)
+_flag = _must("true or false", lambda value: type(value) is bool)
+_id = _must(
+    "an id of 32 hexadecimal digits", lambda value: isinstance(value, str) and re.fullmatch(r"[0-9a-f]{32}", value)
+)
+# Words of a person or a program, on any number of lines.
+_text = _must(
+    f"text of {MAX_CONTENT_BYTES:,} bytes at most",
+    lambda value: isinstance(value, str) and len(value.encode("utf-8")) <= MAX_CONTENT_BYTES,
+)
+_word = _must("one short word", lambda value: isinstance(value, str) and re.fullmatch(r"[a-z][a-z_]{0,39}", value))
+_name = _must("text that is not empty", lambda value: check_name("it", value) is not None)
+# What is in it is looked at where secrets are taken out of it.
+_object = _must("an object", lambda value: isinstance(value, dict))
 
 
 FIELDS: dict[str, Callable[[Any], object]] = {
@@ -105,7 +82,7 @@ FIELDS: dict[str, Callable[[Any], object]] = {
     "trust": check_origin,
     "topics": _topics,
     "metadata": _object,
-    "source": _source,
+    "source": lambda value: check_name("it", value, limit=2_000),
     "session": _name,
     "speaker": _name,
     "position": _count,

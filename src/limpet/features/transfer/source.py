@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import json
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -23,6 +25,7 @@ MAX_RATIO = 200
 FREE_BYTES = 64 << 20  # below this no ratio is too high
 CHUNK = 1 << 20
 
+_SPACE = re.compile(r"\s*")
 # What zipfile raises for archives that are broken, encrypted or of an unknown kind.
 BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 
@@ -117,93 +120,55 @@ def json_object(text: Any, what: str, place: str, report: TransferReport) -> dic
 
 
 def json_items(file: IO[bytes] | Limited, name: str) -> Iterator[Any]:
-    """The items of a JSON array, one at a time, or the one value that a file holds. Raises BadInput where it breaks."""
-    text = _Text(file, name)
-    first = text.peek()
-    if first != "[":
-        value = text.value()
-        if text.peek():
-            raise BadInput(f"{name}: something follows the JSON value")
-        yield value
-        return
-    text.skip()
-    if text.peek() == "]":
-        return
+    """The items of a JSON array, one at a time, or the one value that a file holds; only the part that is being read is
+    in memory. Raises BadInput where it breaks.
+    """
+    decode = codecs.getincrementaldecoder("utf-8-sig")().decode
+    parse = json.JSONDecoder().raw_decode
+    text, at, before, ended, size = "", 0, 0, False, CHUNK
+    is_array: bool | None = None
+    items = 0
+
+    def problem(what: str) -> BadInput:
+        return BadInput(f"{name} {what} at character {before + at:,}")
+
     while True:
-        yield text.value()
-        mark = text.peek()
-        if mark not in (",", "]"):
-            raise BadInput(f"{name} is not JSON, or was cut off, at character {text.place:,}")
-        text.skip()
-        if mark == "]":
+        at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+        if at < len(text) and is_array is None:
+            is_array = text[at] == "["
+            at = _SPACE.match(text, at + is_array).end()  # type: ignore[union-attr]
+        if is_array and not items and text[at : at + 1] == "]":
             return
-
-
-class _Text:
-    """A JSON text, of which only the part that is being read is in memory."""
-
-    def __init__(self, file: IO[bytes] | Limited, name: str) -> None:
-        import codecs
-
-        self._file, self._name = file, name
-        self._decode = codecs.getincrementaldecoder("utf-8-sig")()
-        self._buffer, self._at, self._before, self._ended = "", 0, 0, False
-        self._json = json.JSONDecoder()
-
-    @property
-    def place(self) -> int:
-        return self._before + self._at
-
-    def _more(self, size: int = CHUNK) -> bool:
-        if self._ended:
-            return False
         try:
-            raw = self._file.read(size)
-            self._ended = not raw
-            text = self._decode.decode(raw, self._ended)
-        except UnicodeDecodeError as error:
-            raise BadInput(f"{self._name} is not UTF-8: {error.reason}") from None
-        self._buffer = self._buffer[self._at :] + text
-        self._before += self._at
-        self._at = 0
-        return True
-
-    def peek(self) -> str:
-        """The next character that is not white space; empty at the end."""
-        while True:
-            while self._at < len(self._buffer):
-                if not self._buffer[self._at].isspace():
-                    return self._buffer[self._at]
-                self._at += 1
-            if not self._more():
-                return ""
-
-    def skip(self) -> None:
-        self._at += 1
-
-    def value(self) -> Any:
-        self.peek()
-        size = CHUNK
-        while True:
-            try:
-                value, end = self._json.raw_decode(self._buffer, self._at)
-            except RecursionError:
-                raise BadInput(f"{self._name} is nested too deeply at character {self.place:,}") from None
-            except ValueError as error:
-                # It may only be incomplete: read as much again, up to the limit.
-                if len(self._buffer) - self._at > MAX_ITEM_CHARACTERS:
-                    raise BadInput(f"{self._name}: an item is too large at character {self.place:,}") from None
-                if not self._more(size):
-                    raise BadInput(
-                        f"{self._name} is not JSON, or was cut off, at character {self.place:,}: {error}"
-                    ) from None
-                size = min(2 * size, 4 * CHUNK)
-                continue
-            if end == len(self._buffer) and not self._ended and not isinstance(value, dict | list | str):
-                self._more()  # a number may go on
-                continue
-            self._at = end
-            return value
+            value, end = parse(text, at)
+            behind = _SPACE.match(text, end).end()  # type: ignore[union-attr]
+            # A number may go on behind the part that was read.
+            whole, error = ended or (is_array and text[behind : behind + 1] in (",", "]")), None
+        except RecursionError:
+            raise problem("is nested too deeply") from None
+        except ValueError as wrong:
+            whole, error = False, wrong
+        if whole:
+            yield value
+            items += 1
+            mark = text[behind : behind + 1]
+            if (not is_array and not mark) or (is_array and mark == "]"):
+                return
+            at, size = behind, CHUNK
+            if mark != "," or not is_array:
+                raise problem("is not JSON, or was cut off,")
+            at += 1
+            continue
+        if len(text) - at > MAX_ITEM_CHARACTERS:
+            raise problem("holds an item that is too large")
+        if ended:
+            raise problem(f"is not JSON, or was cut off ({error}),")
+        try:
+            raw = file.read(size)
+            ended, size = not raw, min(2 * size, 4 * CHUNK)
+            text, before, at = text[at:] + decode(raw, ended), before + at, 0
+        except UnicodeDecodeError as wrong:
+            raise BadInput(f"{name} is not UTF-8: {wrong.reason}") from None
 
 
 class Limited:
