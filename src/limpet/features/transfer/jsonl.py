@@ -148,41 +148,27 @@ def export_jsonl(
     what could be read of a damaged store is written.
     """
     lines = _Lines(store, vectors=vectors)
-    written = _export(store, lines, target, force=force, encrypt=encrypt, progress=progress)
+    if isinstance(target, str | os.PathLike):
+        with new_file(Path(target), store=store.path, force=force) as file:
+            if encrypt:
+                from . import age
+
+                whole = io.StringIO()
+                written = _write(store, lines, whole, progress=progress)
+                file.write(age.encrypt(whole.getvalue().encode()))
+            else:
+                text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+                written = _write(store, lines, text, progress=progress)
+                text.detach()
+    elif encrypt:
+        raise BadInput("what is encrypted is bytes, and needs a file")
+    else:
+        written = _write(store, lines, target, progress=progress)
     if lines.lost:
         raise StoreDamaged(
             f"{store.path} is damaged: what could be read is written, {written:,} lines; lost: {'; '.join(lines.lost)}",
             hint="import them into a new store, or restore a backup",
         )
-    return written
-
-
-def _export(
-    store: Store, lines: _Lines, target: str | os.PathLike[str] | IO[str], *, force: bool, encrypt: bool,
-    progress: Progress | None,
-) -> int:  # fmt: skip
-    if encrypt:
-        return _encrypted(store, lines, target, force=force, progress=progress)
-    if not isinstance(target, str | os.PathLike):
-        return _write(store, lines, target, progress=progress)
-    with new_file(Path(target), store=store.path, force=force) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
-        written = _write(store, lines, text, progress=progress)
-        text.detach()
-    return written
-
-
-def _encrypted(
-    store: Store, lines: _Lines, target: str | os.PathLike[str] | IO[str], *, force: bool, progress: Progress | None
-) -> int:
-    from . import age
-
-    if not isinstance(target, str | os.PathLike):
-        raise BadInput("what is encrypted is bytes, and needs a file")
-    text = io.StringIO()
-    with new_file(Path(target), store=store.path, force=force) as file:
-        written = _write(store, lines, text, progress=progress)
-        file.write(age.encrypt(text.getvalue().encode()))
     return written
 
 

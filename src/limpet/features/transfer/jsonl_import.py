@@ -53,31 +53,23 @@ def import_jsonl(
 
     One bad line stops no other. Raises BadInput for a bad file; KeyboardInterrupt says what is stored.
     """
+    run = _Import(context, dry_run=dry_run, progress=progress).run
     with context.one_operation() as operation:
-        counts = _import(context, source, dry_run=dry_run, progress=progress)
+        if not isinstance(source, str | os.PathLike):
+            counts = run(source, 0)
+        else:
+            path = Path(source)
+            if not path.is_file():
+                raise BadInput(f"{path} is a folder, not a file" if path.is_dir() else f"no file {path}")
+            size = path.stat().st_size
+            with path.open("rb") as file:
+                encrypted = age.is_encrypted(file.read(len(age.HEAD)))
+                if encrypted and size > age.MAX_BYTES:
+                    limit = f"{age.MAX_BYTES >> 20} MB"
+                    raise BadInput(f"{path} is larger than {limit}", hint="decrypt it with `age -d` before")
+                file.seek(0)
+                counts = run(io.BytesIO(age.decrypt(file.read(), str(path))) if encrypted else file, size)
         return *counts, operation[0] if operation else None
-
-
-def _import(
-    context: Context, source: str | os.PathLike[str] | IO[str] | IO[bytes], *, dry_run: bool, progress: Progress | None
-) -> tuple[int, int, Bad, int]:
-    if not isinstance(source, str | os.PathLike):
-        return _Import(context, dry_run=dry_run, progress=progress).run(source, 0)
-    path = Path(source)
-    if not path.is_file():
-        raise BadInput(f"{path} is a folder, not a file" if path.is_dir() else f"no file {path}")
-    with path.open("rb") as file:
-        run = _Import(context, dry_run=dry_run, progress=progress).run
-        if age.is_encrypted(file.read(len(age.HEAD))):
-            return run(io.BytesIO(age.decrypt(_whole(path), str(path))), path.stat().st_size)
-        file.seek(0)
-        return run(file, path.stat().st_size)
-
-
-def _whole(path: Path) -> bytes:
-    if path.stat().st_size > age.MAX_BYTES:
-        raise BadInput(f"{path} is larger than {age.MAX_BYTES >> 20} MB", hint="decrypt it with `age -d` before")
-    return path.read_bytes()
 
 
 class _Import:
@@ -116,7 +108,10 @@ class _Import:
                 self._reject(number, line.message)
             elif "event" in line:
                 self._take_statements(statements)
-                self._collect(number, line, events)
+                try:
+                    events.append((number, jsonl.read_event(line)))
+                except LimpetError as error:
+                    self._reject(number, error.message)
             elif "usage" in line or "vector" in line:
                 kind = "usage" if "usage" in line else "vector"
                 if not isinstance(line[kind], dict):
@@ -128,7 +123,7 @@ class _Import:
             else:
                 self._take_events(events)
                 statements.append((number, line))
-            if self._held >= CHUNK_CHARACTERS or _longest(events, statements, usage, vectors) >= CHUNK:
+            if self._held >= CHUNK_CHARACTERS or max(len(events), len(statements), len(usage), len(vectors)) >= CHUNK:
                 self._take(events, statements, usage, vectors)
         self._take(events, statements, usage, vectors)
         self._remember(list(self._aside.values()))
@@ -166,12 +161,6 @@ class _Import:
             if self._progress and count % 500 == 0:
                 self._progress(min(read, size or read), size or read)
             yield line
-
-    def _collect(self, number: int, line: dict[str, Any], events: list[tuple[int, Event]]) -> None:
-        try:
-            events.append((number, jsonl.read_event(line)))
-        except LimpetError as error:
-            self._reject(number, error.message)
 
     def _take_events(self, events: list[tuple[int, Event]]) -> None:
         left: Sequence[tuple[int, Event]] = list(events)
@@ -292,10 +281,6 @@ class _Import:
                 stored = encode_for_store([text_id for text_id, _ in found], np.stack([unit for _, unit in found]))
                 self._context.store.vectors.add(num, stored)
                 self._context.store.jobs.finish("embed", [text_id for text_id, _ in found])
-
-
-def _longest(*lists: Sequence[object]) -> int:
-    return max(map(len, lists))
 
 
 def _check_embedder(fingerprint: Any, name: Any, dimensions: Any) -> None:

@@ -41,7 +41,6 @@ Progress = Callable[[int, int], None]
 BATCH_EVENTS = 20_000
 # Bad lines of a file that are reported one by one.
 MAX_LISTED = 20
-_ATTRIBUTES = "*.jsonl -text\n"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,7 +83,10 @@ def export_segments(
     report = SegmentReport()
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        _write_attributes(store, folder)
+        attributes = folder / ".gitattributes"
+        if not os.path.lexists(attributes):  # git must not change line ends: the digest is that of the bytes
+            with new_file(attributes, store=store.path) as file:
+                file.write(b"*.jsonl -text\n")
         encrypt = encrypt or any(folder.glob(f"*/*{age.SUFFIX}"))
         # What an export that was interrupted had begun comes first: its names follow from its content.
         _write_all(store, folder, store.devices.segments()[1], report, encrypt, None)
@@ -225,22 +227,14 @@ def _write(store: Store, folder: Path, one: SegmentRow, report: SegmentReport, e
 
 
 def _content(header: dict[str, Any], lines: Sequence[SequencedEvent]) -> tuple[bytes, str]:
-    text = [jsonl.encode(header | {"events": len(lines)})]
-    text += [f'{{"order":[{one.stamp},{one.place}],{jsonl.write_event(one.event)[1:]}' for one in lines]
-    content = ("\n".join(text) + "\n").encode()
+    texts = [jsonl.encode(header | {"events": len(lines)})]
+    texts += [f'{{"order":[{line.stamp},{line.place}],{jsonl.write_event(line.event)[1:]}' for line in lines]
+    content = ("\n".join(texts) + "\n").encode()
     return content, hashlib.sha256(content).hexdigest()[:32]
 
 
 def _path(folder: Path, one: SegmentRow, digest: str, encrypted: bool) -> Path:
     return folder / one.device.hex() / f"{one.number:08}-{digest}.jsonl{age.SUFFIX if encrypted else ''}"
-
-
-def _write_attributes(store: Store, folder: Path) -> None:
-    """Git must not change line ends: the digest is that of the bytes."""
-    path = folder / ".gitattributes"
-    if not os.path.lexists(path):
-        with new_file(path, store=store.path) as file:
-            file.write(_ATTRIBUTES.encode())
 
 
 def _rewrite_purged(
