@@ -170,26 +170,22 @@ class OnnxFolder(OnnxModel):
     def _run(self, rows: list[list[int]]) -> np.ndarray:
         import numpy as np
 
-        # Alone: a quantised model gives a text another vector in other company.
-        return np.stack([self._vector_of(row) for row in rows])
-
-    def _vector_of(self, row: list[int]) -> np.ndarray:
-        import numpy as np
-
-        found = self._session.run([self._output], fed(self._inputs, [row or [0]]))[0][0]
-        if found.ndim == 2:
-            found = _pooled(found, self._pooling)
-        vector: np.ndarray = (found / max(float(np.linalg.norm(found)), 1e-12)).astype(np.float32)
-        return vector
-
-
-def _pooled(tokens: np.ndarray, how: str) -> np.ndarray:
-    """One vector of those of a text's tokens, (n, dimensions)."""
-    if how in ("mean", "most"):
-        found: np.ndarray = tokens.mean(axis=0) if how == "mean" else tokens.max(axis=0)
-        return found
-    one: np.ndarray = tokens[0] if how == "first" else tokens[-1]
-    return one
+        vectors = []
+        for row in rows:  # alone: a quantised model gives a text another vector in other company
+            given = padded([row or [0]])
+            given["position_ids"] = np.arange(given["input_ids"].shape[1], dtype=np.int64)[None]
+            unknown = set(self._inputs) - set(given)
+            if unknown:
+                names = ", ".join(sorted(unknown))
+                raise EmbedderUnavailable(f"the model wants inputs that are not known here: {names}")
+            found = self._session.run([self._output], {name: given[name] for name in self._inputs})[0][0]
+            if found.ndim == 2:  # a vector for each token
+                found = {
+                    "mean": lambda of: of.mean(axis=0), "most": lambda of: of.max(axis=0),
+                    "first": lambda of: of[0], "last": lambda of: of[-1],
+                }[self._pooling](found)  # fmt: skip
+            vectors.append((found / max(float(np.linalg.norm(found)), 1e-12)).astype(np.float32))
+        return np.stack(vectors)
 
 
 def _output(session: Any, path: Path) -> str:
@@ -202,17 +198,3 @@ def _output(session: Any, path: Path) -> str:
             f"{path.name} gives {', '.join(outputs)}: no vectors of tokens", hint="export it for feature-extraction"
         )
     return found
-
-
-def fed(
-    inputs: Sequence[str], rows: Sequence[Sequence[int]], kinds: Sequence[Sequence[int]] | None = None
-) -> dict[str, Any]:
-    """Lay the tokens of texts out for a model, of its inputs those that it has. Raises EmbedderUnavailable."""
-    import numpy as np
-
-    given = padded(rows, kinds)
-    given["position_ids"] = np.tile(np.arange(given["input_ids"].shape[1], dtype=np.int64), (len(rows), 1))
-    unknown = set(inputs) - set(given)
-    if unknown:
-        raise EmbedderUnavailable(f"the model wants inputs that are not known here: {', '.join(sorted(unknown))}")
-    return {name: given[name] for name in inputs}
