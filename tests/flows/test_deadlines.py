@@ -140,3 +140,14 @@ def test_an_embedder_that_takes_long_to_measure_keeps_no_recall(path, clock, dea
             time.sleep(0.01)
         assert memory.recall("deploys", deadline_ms=60_000).missing == []
         assert memory._context.store.vectors.embedders()[0].calibration is not None
+
+
+def test_a_short_deadline_does_without_the_vector_of_a_long_question(path, clock):
+    """To embed 1,400 characters took longer than the whole recall was given."""
+    with limpet.open(path, scope="global", clock=clock) as memory:
+        stored = memory.remember("Deploys run on Friday").id
+        memory.work()
+        assert memory.recall("when do deploys run?").missing == []
+        found = memory.recall("When do deploys run, and what was said of it? " * 30, deadline_ms=50)
+        assert [one.id for one in found.items] == [stored] and "vector" in found.missing
+        assert found.notes["vector"] == "the deadline leaves no time to embed the query"
