@@ -2,7 +2,7 @@
 
 docs/reference/cli.md is made from the table of commands: from the actions of its parsers, not from their --help, so
 that it is the same for every terminal and Python version. docs/scoring.md has its tables of numbers from the modules
-that hold them, docs/reference/python.md its table of types from their docstrings,
+that hold them, docs/reference/python.md its table of types from their docstrings, docs/architecture.md its picture from the imports,
 docs/reference/settings.md the names that were given up, each between two comments that name it. And
 src/limpet/asynchronous.pyi, the signatures of `AsyncLimpet` (docs/stubs.py); and man/limpet.1 (docs/man.py).
 """
@@ -32,12 +32,14 @@ from limpet.store.sql import tokenizer
 from limpet.text import attribution
 
 from . import man
+from .imports import picture
 from .stubs import asynchronous_stub
 
 DOCS = Path(__file__).parent
 TARGET = DOCS / "reference" / "cli.md"
 SCORING = DOCS / "scoring.md"
 PYTHON = DOCS / "reference" / "python.md"
+ARCHITECTURE = DOCS / "architecture.md"
 STUB = DOCS.parent / "src" / "limpet" / "asynchronous.pyi"
 COLUMNS = 100
 # Shares and thresholds that stand beside what uses them: the first name of each line of the module.
@@ -249,6 +251,7 @@ def main() -> int:
         (TARGET, page()),
         (SCORING, scoring()),
         (PYTHON, python()),
+        (ARCHITECTURE, _filled(ARCHITECTURE, imports=picture())),
         (STUB, asynchronous_stub()),
         (man.TARGET, man.man()),
     )

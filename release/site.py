@@ -38,6 +38,8 @@ PARTS = {
     "Understand": (
         "docs/README.md",
         "docs/architecture.md",
+        "docs/inside.md",
+        "docs/invariants.md",
         "docs/scoring.md",
         "docs/glossary.md",
         "docs/threat-model.md",
