@@ -21,7 +21,8 @@ def picture() -> str:
         name = path.relative_to(ROOT).parts[0].removesuffix(".py")
         if path.parent != ROOT or name in SHOWN:
             files.setdefault(name, []).append(path)
-    direct = {name: {to for path in paths for to in _imported(path)} & files.keys() - {name} for name, paths in files.items()}  # fmt: skip
+    direct = {name: {to for path in paths for to in _imported(path)} for name, paths in files.items()}
+    direct = {name: (found & files.keys()) - {name} for name, found in direct.items()}
 
     @cache
     def below(name: str) -> frozenset[str]:
