@@ -2,7 +2,8 @@
 
 docs/reference/cli.md is made from the table of commands: from the actions of its parsers, not from their --help, so
 that it is the same for every terminal and Python version. docs/scoring.md has its tables of numbers from the modules
-that hold them, docs/reference/python.md its table of types from their docstrings, docs/architecture.md its picture from the imports,
+that hold them, docs/reference/python.md its table of types from their docstrings,
+docs/architecture.md its picture from the imports,
 docs/reference/settings.md the names that were given up, each between two comments that name it. And
 src/limpet/asynchronous.pyi, the signatures of `AsyncLimpet` (docs/stubs.py); and man/limpet.1 (docs/man.py).
 """
