@@ -208,7 +208,11 @@ class _Chunker:
         elif self._item and line.startswith(("  ", "\t")):
             self._taken.append(_dedent(line))
         elif heading := _HEADING.match(line):
-            self._heading(at, len(heading[1]), heading[2])
+            self.close()
+            level, text = len(heading[1]), heading[2]
+            self._headings = [above for above in self._headings if above[0] < level] + ([(level, text)] if text else [])
+            if not text:
+                self.bad.append((at + 1, "a heading without text"))
         elif _RULE.match(line) or (_COMMENT.fullmatch(line) and not self._taken):
             self.close()
         else:
@@ -246,14 +250,6 @@ class _Chunker:
         """Whether the paragraph so far ends with a colon."""
         last = next((line for line in reversed(self._taken) if line.strip()), "")
         return not self._item and not self._leads and last.rstrip().endswith(":")
-
-    def _heading(self, at: int, level: int, text: str) -> None:
-        self.close()
-        self._headings = [one for one in self._headings if one[0] < level]
-        if text:
-            self._headings.append((level, text))
-        else:
-            self.bad.append((at + 1, "a heading without text"))
 
     def _text(self, at: int, line: str) -> None:
         bullet = _BULLET.match(line)
