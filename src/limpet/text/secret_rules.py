@@ -231,7 +231,7 @@ _OTHER = re.compile(
     r"|transaction|version|branch|image|object|document|row|node|device|room)\b|/"
 )
 _WORD = re.compile(r"[A-Za-z0-9+/=_.~!@#$%^&*-]{10,400}")
-_BESIDE = re.compile(r"&?[A-Za-z][\w-]*=[^=]|[A-Za-z][\w+~-]*\d\.\d[\w.+~-]*-g[0-9a-f]{7,12}$|AAAA[BCE][23]|(?:[0-9A-F]{16}|[0-9A-F]{40})$")  # fmt: skip
+_BESIDE = re.compile(r"&?[A-Za-z][\w-]*=[^=]|[A-Za-z][\w+~-]*\d\.\d[\w.+~-]*-g[0-9a-f]{7,12}$|AAAA[BCE][23]|(?:[0-9A-F]{16}|[0-9A-F]{40})$|[\w./-]*#[0-9a-f]{12,16}$")  # fmt: skip
 _IS_SAID = re.compile(r"(?i)\b(?:is|are|was|to|now|use)\b|=|->|(?<![\"'])\s?:|\u2192")
 NEAR, LEAST, ALONE = 70, 10, 24
 
@@ -262,7 +262,7 @@ def near(text: str, _lower: str) -> Spans:
                 continue
             address = re.search(r"(?:\w://|\barn:)[^\s\"'`<>]*$", text[max(0, word.start() - 200) : word.start() + 2])
             if is_random(word[0], least=LEAST if kept else ALONE) and address is None:
-                yield word.start(), word.start() + len(word[0].rstrip(".!,"))
+                yield word.end() - len(word[0].lstrip("=")), word.start() + len(word[0].rstrip(".!,"))
                 done = word.end()
                 break
 
