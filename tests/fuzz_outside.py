@@ -14,8 +14,8 @@ from pathlib import Path
 import httpx2
 
 import limpet
+from limpet.agents.recall_server import place
 from limpet.recall_client import ask
-from limpet.recall_server import place
 from limpet.settings import read_settings
 from tests.fuzz_inside import Target
 from tests.fuzz_values import PLAIN, damaged, request, text, value
@@ -38,11 +38,11 @@ def taken_in(answer):
 class Server(Target):
     """A server process, of which the peak of memory is read; at the end its stderr holds no traceback."""
 
-    def __init__(self, folder, *more, **pipes):
+    def __init__(self, folder, *command):
         super().__init__(folder)
         self.path = folder / "memory.db"
         self.said = (folder / "stderr").open("w+b")
-        argv = [sys.executable, "-m", "limpet", "--store", str(self.path), "--scope", "project:x", "mcp", *more]
+        argv = [sys.executable, "-m", "limpet", "--store", str(self.path), "--scope", "project:x", *command]
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said)
 
     def peak_mb(self):
@@ -67,7 +67,7 @@ class Stdio(Server):
     """Lines, each followed by one that must be answered."""
 
     def __init__(self, folder):
-        super().__init__(folder)
+        super().__init__(folder, "mcp")
         self.number = 0
         self.ask(json.dumps({"jsonrpc": "2.0", "id": "0", "method": "initialize", "params": ABOUT}).encode())
         assert self.process.stdout.readline()
@@ -93,7 +93,7 @@ class Http(Server):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        super().__init__(folder, "--http", str(self.port))
+        super().__init__(folder, "serve", "--listen", str(self.port), "--log", "off")
         token = folder / "memory.db.token"
         for _ in range(6_000):
             with socket.socket() as knock:

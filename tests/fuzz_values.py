@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from limpet.agents.schemas import TOOLS
+from limpet.agents.tools import TOOLS
 from tests.hostile import VALUES
 
 PIECES = (

@@ -41,7 +41,6 @@ export interface Item {
   kind: Kind;
   content: string;
   score: number;
-  confidence: number;
   confidence_word: string;
   date: string;
   topics?: string[];
@@ -65,7 +64,7 @@ export interface Tool {
 }
 
 export interface Options {
-  /** As `limpet mcp --http PORT` prints it: http://127.0.0.1:PORT/mcp */
+  /** As `limpet serve --listen PORT` prints it: http://127.0.0.1:PORT/mcp */
   url: string;
   /** LIMPET_MCP_TOKEN of the server, or what its file `memory.db.token` holds. */
   token: string;
@@ -80,7 +79,7 @@ export class LimpetError extends Error {
   status?: number;
 }
 
-/** A connection to `limpet mcp --http`. It is made by the first call; a session that has ended is begun anew. */
+/** A connection to `limpet serve`. It is made by the first call; a session that has ended is begun anew. */
 export class LimpetClient {
   constructor(options: Options);
   /** What matters for a question, the best first. */

@@ -1,4 +1,4 @@
-// A client for `limpet mcp --http PORT`: MCP over streamable HTTP, with a method for each thing that programs ask for.
+// A client for `limpet serve --listen PORT`: MCP over streamable HTTP, with a method for each thing that programs ask for.
 
 const PROTOCOL = "2025-11-25";
 const TIMEOUT = 30_000;

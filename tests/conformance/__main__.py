@@ -20,9 +20,9 @@ import uvicorn
 
 import limpet
 from limpet.agents import calls
-from limpet.agents.http import HOST, guarded
 from limpet.agents.protocol import Service
-from limpet.agents.sdk import server_of
+from limpet.features.serve.listener import HOST
+from limpet.features.serve.sdk import server_of
 
 PACKAGE = "@modelcontextprotocol/conformance@0.1.16"
 TO_INSTALL = f"""The suite needs Node 22 or newer, in a folder that can be thrown away:
@@ -31,7 +31,6 @@ TO_INSTALL = f"""The suite needs Node 22 or newer, in a folder that can be throw
     npm install node@22 {PACKAGE}
     export PATH="$PWD/node_modules/node/bin:$PWD/node_modules/.bin:$PATH"
 """
-TOKEN = "of-the-conformance-suite"
 
 TOOLS = {
     "test_simple_text": ("recall", {"query": "Which port does Redis have?"}),
@@ -48,7 +47,6 @@ class Renamed(Service):
         id = memory.remember("Ticket 123 is about Redis on port 6380", topics=["redis"]).id
         self._places = {
             "test://static-text": "memory://index",
-            "test://watched-resource": "memory://index",
             "test://template/123/data": f"memory://{id}",
         }
 
@@ -63,25 +61,12 @@ class Renamed(Service):
             params = params | {"name": "reflect"}
         elif name == "test_prompt_with_arguments":
             params = params | {"name": "brief", "arguments": {"task": " ".join(params["arguments"].values())}}
-        elif method == "completion/complete":
-            params = params | {"ref": {"type": "ref/prompt", "name": "brief"}}
         elif uri in self._places:
             params = params | {"uri": self._places[uri]}
         found = super().answer(method, params, call)
         if method == "resources/read":
             found["contents"][0]["uri"] = uri
         return found
-
-
-def with_token(app):
-    """The suite knows no tokens; the rest of the guard it meets as it is."""
-
-    async def sent(scope, receive, send):
-        if scope["type"] == "http":
-            scope = scope | {"headers": [*scope["headers"], (b"authorization", f"Bearer {TOKEN}".encode())]}
-        await app(scope, receive, send)
-
-    return sent
 
 
 def main():
@@ -91,8 +76,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder, socket.create_server((HOST, 0)) as listener:
         port = listener.getsockname()[1]
         with limpet.open(f"{folder}/memory.db", scope="project:conformance") as memory:
-            app = guarded(server_of(Renamed(memory)).streamable_http_app(host=HOST), port, TOKEN)
-            server = uvicorn.Server(uvicorn.Config(with_token(app), log_level="error", lifespan="on", ws="none"))
+            app = server_of(Renamed(memory)).streamable_http_app(host=HOST)
+            server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="on", ws="none"))
             thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
             thread.start()
             argv = ["conformance", "server", "--url", f"http://{HOST}:{port}/mcp", "--suite", "all"]

@@ -27,7 +27,6 @@ def limpet(path, *argv, text=""):
     ("argv", "extra"),
     [
         (("completion", "bash"), "completion"),
-        (("mcp", "--http", "8765"), "serve"),
         (("serve",), "serve"),
         (("ui",), "ui"),
         (("export", "amem", "brain.amem"), "amem"),

@@ -15,6 +15,7 @@ import pytest
 
 import limpet
 from limpet.agents.calls import Call
+from limpet.agents.foreign_reads import read_from
 from limpet.agents.hooks import injected
 from limpet.agents.hooks.actions import describe_action
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS, SHOWS_NOTICES
@@ -22,7 +23,6 @@ from limpet.agents.hooks.entry import answer_call, handle
 from limpet.agents.hooks.gate import query_of
 from limpet.agents.hooks.holdout import Holdout
 from limpet.agents.protocol import ProtocolError, Service
-from limpet.foreign_reads import read_from
 from limpet.text.blocks import CLOSE, OPEN, plain_line, strip_blocks
 from limpet.text.turns import in_words
 

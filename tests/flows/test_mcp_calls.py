@@ -21,14 +21,12 @@ from limpet.agents.protocol import (
     CAPABILITIES,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
-    PROMPTS,
-    TEMPLATES,
     ProtocolError,
     Service,
 )
 from limpet.agents.resources import Pages
-from limpet.agents.schemas import TAKES, TOOLS
-from limpet.agents.sdk import server_of
+from limpet.agents.tools import TAKES, TOOLS
+from limpet.features.serve.sdk import server_of
 
 
 class Process:
@@ -136,8 +134,7 @@ def test_a_wrong_tool_name_is_told_those_that_there_are(call):
     [
         ("tools/call", {"name": ["recall"], "arguments": {}}),
         ("tools/call", {"name": {"a": 1}}),
-        ("completion/complete", {"ref": "brief", "argument": {}}),
-        ("completion/complete", {"ref": {"name": "brief"}, "argument": "x"}),
+        ("prompts/get", {"name": "brief", "arguments": "x"}),
     ],
 )
 def test_params_of_another_type_are_refused_as_such(memory, method, params):
@@ -292,8 +289,7 @@ def test_every_declared_capability_answers_and_no_other(server):
     assert server.hello["result"]["capabilities"] == CAPABILITIES
     declared = {
         "tools": ("tools/list",), "prompts": ("prompts/list", "prompts/get"), "completions": ("completion/complete",),
-        "resources": ("resources/list", "resources/templates/list", "resources/read", "resources/subscribe",
-                      "resources/unsubscribe"), "logging": ("logging/setLevel",),
+        "resources": ("resources/list", "resources/templates/list", "resources/read"), "logging": ("logging/setLevel",),
     }  # fmt: skip
     for name, methods in declared.items():
         for method in methods:
@@ -306,64 +302,6 @@ def test_every_declared_capability_answers_and_no_other(server):
 )
 def test_the_version_is_the_clients_or_the_newest_there_is(memory, asked, offered):
     assert Service(memory).answer("initialize", {"protocolVersion": asked}, Call())["protocolVersion"] == offered
-
-
-def test_a_subscriber_is_told_of_what_this_process_and_others_write(server, path):
-    assert server.ask("resources/subscribe", uri="memory://index")["result"] == {}
-    server.call("remember", items=[{"content": "Tests need Redis on port 6380"}])
-    told = {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "memory://index"}}
-    assert (server.heard.pop() if server.heard else server.listen()) == told
-
-    with limpet.open(path, scope="project:api") as other:
-        other.remember("Deploys go out on Tuesdays")
-    assert server.listen() == told
-
-    assert server.ask("resources/unsubscribe", uri="memory://index")["result"] == {}
-    unknown = server.ask("resources/subscribe", uri="memory://0123456789")["error"]
-    assert unknown["code"] == -32002 and "0123456789" in unknown["message"]
-
-
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_subscriber_by_the_sdk_is_told_as_well(memory, mode):
-    """In both eras of the protocol: by resources/subscribe, and by a request that stays open."""
-
-    async def run():
-        told = asyncio.Event()
-
-        async def heard(message):
-            if "resources/updated" in str(getattr(message, "method", "")):
-                told.set()
-
-        async with Client(server_of(Service(memory)), mode=mode, message_handler=heard) as client:
-            if mode == "legacy":
-                await client.subscribe_resource("memory://index")
-                await client.call_tool("remember", {"items": [{"content": "Tests need Redis on port 6380"}]})
-                await asyncio.wait_for(told.wait(), 30)
-            else:
-                async with client.listen(resource_subscriptions=["memory://index"]) as events:
-                    await client.call_tool("remember", {"items": [{"content": "Tests need Redis on port 6380"}]})
-                    event = await asyncio.wait_for(anext(aiter(events)), 30)
-                    assert event.uri == "memory://index"
-
-    asyncio.run(run())
-
-
-def test_arguments_of_prompts_and_addresses_are_completed(memory):
-    id = memory.remember("Tests need Redis on port 6380", topics=["tests"]).id
-    memory.remember("Ship the new runner by June", kind="goal", topics=["runner"])
-    service = Service(memory)
-
-    def complete(ref, value):
-        given = {"ref": ref, "argument": {"name": "x", "value": value}}
-        return service.answer("completion/complete", given, Call())["completion"]["values"]
-
-    topic, memories = ({"type": "ref/resource", "uri": one["uriTemplate"]} for one in reversed(TEMPLATES))
-    assert complete(topic, "te") == ["tests"] and set(complete(topic, "")) == {"tests", "runner"}
-    assert complete(memories, id[:-1]) == [id]
-    brief, reflect = ({"type": "ref/prompt", "name": one["name"]} for one in PROMPTS)
-    assert complete(brief, "runner") == ["Ship the new runner by June"] and complete(reflect, "") == []
-    with pytest.raises(ProtocolError, match="nothing to complete"):
-        complete({"type": "ref/prompt", "name": "none"}, "")
 
 
 def test_what_cannot_be_read_is_said_in_words_and_nothing_is_printed(server):

@@ -286,10 +286,10 @@ def test_token_and_socket_are_private_whatever_the_umask(tmp_path):
         "import os, sys, time, pathlib\n"
         "os.umask(0)\n"
         "import limpet\n"
-        "from limpet.agents.http import token_for\n"
-        "from limpet.recall_server import RecallServer\n"
+        "from limpet.features.serve.tokens import owner_token\n"
+        "from limpet.agents.recall_server import RecallServer\n"
         "with limpet.open(sys.argv[1], scope='global') as memory:\n"
-        "    token_for(memory.path)\n"
+        "    owner_token(memory.path)\n"
         "    server = RecallServer(memory)\n"
         "    server.start()\n"
         "    place = pathlib.Path(sys.argv[1] + '.sock')\n"
@@ -307,11 +307,11 @@ def test_token_and_socket_are_private_whatever_the_umask(tmp_path):
 
 def test_the_names_beside_a_store_are_those_that_limpet_gives(tmp_path):
     """A new kind of file beside the store belongs into the list that exports are held against."""
-    from limpet.agents.http import token_for
-    from limpet.recall_server import place
+    from limpet.agents.recall_server import place
+    from limpet.features.serve.tokens import owner_token
 
     store = str(tmp_path / "memory.db")
-    assert token_for(store)[1].removeprefix(store) in files.SIDE_FILES
+    assert owner_token(store)[1].removeprefix(store) in files.SIDE_FILES
     assert str(place(store)).removeprefix(os.path.realpath(store)) in files.SIDE_FILES
 
 
@@ -320,44 +320,44 @@ def test_the_names_beside_a_store_are_those_that_limpet_gives(tmp_path):
 
 @pytest.mark.parametrize("open_to", [0o604, 0o640, 0o602])
 def test_a_token_that_others_can_read_or_write_is_refused(tmp_path, open_to):
-    from limpet.agents.http import token_for
+    from limpet.features.serve.tokens import owner_token
 
     store = str(tmp_path / "memory.db")
-    made, _ = token_for(store)
+    made, _ = owner_token(store)
     place = Path(store + ".token")
-    assert token_for(store)[0] == made
+    assert owner_token(store)[0] == made
 
     place.chmod(open_to)
     with pytest.raises(limpet.StoreError, match="by others"):
-        token_for(store)
+        owner_token(store)
     assert place.read_text().strip() == made, "left as it was"
 
 
 def test_a_token_of_somebody_else_is_refused(tmp_path):
-    from limpet.agents.http import token_for
+    from limpet.features.serve.tokens import owner_token
 
     store = str(tmp_path / "memory.db")
-    token_for(store)
+    owner_token(store)
     if os.geteuid() != 0:
         pytest.skip("only root can give a file away")
     os.chown(store + ".token", 12_345, 12_345)
     with pytest.raises(limpet.StoreError, match="somebody else"):
-        token_for(store)
+        owner_token(store)
 
 
 def test_a_token_is_read_through_no_link_and_from_no_pipe(tmp_path):
-    from limpet.agents.http import token_for
+    from limpet.features.serve.tokens import owner_token
 
     store = str(tmp_path / "memory.db")
     place, planted = Path(store + ".token"), tmp_path / "planted"
     planted.write_text("known to somebody else, and long enough")
     place.symlink_to(planted)
     with pytest.raises(limpet.StoreError):
-        token_for(store)
+        owner_token(store)
     place.unlink()
     os.mkfifo(place)
     with pytest.raises(limpet.StoreError):
-        token_for(store)
+        owner_token(store)
     assert planted.read_text().startswith("known")
 
 

@@ -21,8 +21,8 @@ import pytest
 import limpet
 from limpet.agents.hooks.entry import answer_for
 from limpet.agents.hooks.fit import fitting
+from limpet.agents.recall_server import RecallServer, place
 from limpet.recall_client import ask
-from limpet.recall_server import RecallServer, place
 from limpet.settings import read_settings
 from limpet.store.sqlite import fulltext
 
@@ -340,7 +340,7 @@ def _with_path(code):
     return f"import sys; sys.path[:0] = {[one for one in sys.path if one]!r}\n{code}"
 
 
-@pytest.mark.parametrize("env", [{"LIMPET_JUDGE": "on"}, {"LIMPET_HOLDOUT": "0.1"}, {"LIMPET_EMBEDDER": "none"}])
+@pytest.mark.parametrize("env", [{"LIMPET_JUDGE": "on"}, {"LIMPET_HOLDOUT": "0.00001"}, {"LIMPET_EMBEDDER": "none"}])
 def test_a_hook_of_another_environment_does_all_by_itself(told, path, env):
     answered = []
     with warm(told, hook=lambda *asked: answered.append(asked) or b""):

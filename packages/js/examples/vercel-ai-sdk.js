@@ -1,6 +1,6 @@
 // Memory for the Vercel AI SDK: a brief before the answer, and limpet's tools for the model.
 //
-//   limpet --scope project:shop mcp --http 8765
+//   limpet --scope project:shop serve --listen 8765
 //   LIMPET_MCP_TOKEN=... node examples/vercel-ai-sdk.js
 import { generateText, jsonSchema, stepCountIs, tool } from "ai";
 

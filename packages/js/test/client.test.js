@@ -1,4 +1,4 @@
-// Against a real `limpet mcp --http`, run by LIMPET_PYTHON (default: that of the repository's .venv).
+// Against a real `limpet serve`, run by LIMPET_PYTHON (default: that of the repository's .venv).
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -27,7 +27,7 @@ const freePort = () =>
   });
 
 async function start(port) {
-  const args = ["-m", "limpet", "--store", join(folder, "memory.db"), "--scope", "project:shop", "mcp", "--http", String(port)];
+  const args = ["-m", "limpet", "--store", join(folder, "memory.db"), "--scope", "project:shop", "serve", "--listen", String(port), "--log", "off"];
   server = spawn(python, args, { env: { ...process.env, LIMPET_MCP_TOKEN: TOKEN }, stdio: "ignore" });
   for (let tries = 0; tries < 300; tries += 1) {
     try {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -34,8 +34,6 @@ class Call:
     """A request that is being answered."""
 
     session: str = ""
-    client: object = None  # whose subscriptions these are
-    tell: Callable[[str], None] = lambda _: None  # tells it that a resource changed
     # Its client wants no answer any more.
     cancelled: threading.Event = field(default_factory=threading.Event)
 

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 
 import limpet
 
-from ..model.errors import LimpetError, package_missing
-from ..recall_server import RecallServer
+from ..model.errors import LimpetError
 from ..store.heap import give_back, share_one_heap
 from .hooks.entry import answer_call, answer_for
 from .protocol import Service
+from .recall_server import RecallServer
 from .stdio import serve_stdio
 
 if TYPE_CHECKING:
@@ -135,11 +135,11 @@ class Drain:
                 return
 
 
-def serve(store: str | None, scope: str | None, *, port: int | None = None) -> None:
-    """Serve one store over stdin and stdout until stdin closes; or on a port of this machine, until interrupted.
+def serve(store: str | None, scope: str | None) -> None:
+    """Serve one store over stdin and stdout until stdin closes.
 
     No model is loaded before the first write or recall, or a hook's first event.
-    Raises LimpetError if the store cannot be opened, or the port.
+    Raises LimpetError if the store cannot be opened.
     """
     share_one_heap()
     with limpet.open(store, scope=scope) as memory:
@@ -149,32 +149,12 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
             drain.start()
             recall_server.start()
         try:
-            hook = partial(answer_call, memory, scope) if port is None else None
-            service = Service(memory, drain.wake, drain, drain.called, hook)
-            if port is None:
-                _end_at_signals(recall_server)
-                serve_stdio(service)
-            else:
-                try:
-                    from .http import HOST, serve_http, token_for
-                    from .sdk import server_of
-                except ModuleNotFoundError as error:
-                    raise package_missing(error, "serve") from error
-                signal.signal(signal.SIGTERM, _interrupt)
-                token, place = token_for(memory.path)
-                print(f"limpet: http://{HOST}:{port}/mcp, bearer token in {place}", file=sys.stderr)  # noqa: T201
-                serve_http(server_of(service), port, token)
-        except KeyboardInterrupt:
-            pass
+            _end_at_signals(recall_server)
+            serve_stdio(Service(memory, drain.wake, drain.add, drain.called, partial(answer_call, memory, scope)))
         finally:
             if not memory.read_only:
                 recall_server.stop()
                 drain.stop()
-
-
-def _interrupt(number: int, _: object) -> None:
-    """At SIGTERM: what is open is closed on the way out."""
-    raise SystemExit(128 + number)
 
 
 def _end_at_signals(recall_server: RecallServer) -> None:

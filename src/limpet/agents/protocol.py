@@ -1,7 +1,7 @@
 """What the server answers to each method of the Model Context Protocol: JSON in, JSON out, the same over every way.
 
 No SDK is imported here: over stdio a client waits for this server to start, and importing the SDK takes longer than all
-the rest. `stdio.py` reads and writes lines; `sdk.py` puts the same answers behind the SDK's server, for HTTP.
+the rest. `stdio.py` reads and writes lines; `features/serve/sdk.py` puts the same answers behind the SDK's server.
 """
 
 from __future__ import annotations
@@ -15,14 +15,10 @@ from .. import __version__
 from ..context import before_commit
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..text.blocks import json_text
-from . import off
-from .arguments import HALF_A_CHARACTER, checked, holds_half_a_character
+from .arguments import HALF_A_CHARACTER, checked, holds_half_a_character, in_words
 from .calls import Call, Cancelled, caller
-from .resources import Pages
-from .schemas import TAKES, TOOLS
-from .subscriptions import Subscriptions
-from .tools import Exposures, Tools
-from .wording import confidence_worded, in_words
+from .resources import REFLECT, Pages
+from .tools import TAKES, TOOLS, Expose, Tools, state_of
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -35,8 +31,6 @@ RESOURCE_NOT_FOUND = -32002
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 # A tool that is not listed, so that no model sees it: a client's own hooks call it (hooks/client_adapters.py).
 HOOK_TOOL = "hook"
-# Completions of an argument that one answer holds, as the protocol limits it.
-MOST_COMPLETIONS = 100
 
 TITLE = "limpet memory"
 INSTRUCTIONS = """Persistent memory across sessions.
@@ -68,7 +62,9 @@ PROMPTS = [
     {"name": "reflect", "description": "Keep what this conversation taught"},
 ]  # fmt: skip
 # Nothing is declared that is not here. Lists do not change while a server runs.
-CAPABILITIES = {"tools": {}, "resources": {"subscribe": True}, "prompts": {}, "completions": {}}
+CAPABILITIES: Params = {"tools": {}, "resources": {}, "prompts": {}}
+# Methods that read or store something: while limpet is off they tell that alone.
+_USES_MEMORY = ("tools/call", "resources/read", "prompts/get")
 
 
 class ProtocolError(Exception):
@@ -83,38 +79,28 @@ class Service:
     """The methods over one open store. Thread-safe."""
 
     def __init__(
-        self, memory: Limpet, wrote: Callable[[], None] = lambda: None, exposures: Exposures | None = None,
-        called: Callable[[], None] = lambda: None, hook: Callable[[Params], str] | None = None,
+        self, memory: Limpet, wrote: Callable[[], object] = lambda: None, expose: Expose = lambda *_: None,
+        called: Callable[[], object] = lambda: None, hook: Callable[[Params], str] | None = None,
     ) -> None:  # fmt: skip
         """`wrote` is told of every change, `called` of every call as it begins; `hook` answers a client's hooks."""
         self._memory, self._called, self._hook = memory, called, hook
         self._pages = Pages(memory)
-        self.subscriptions = Subscriptions(self.read, memory.on_change)
-
-        def changed() -> None:
-            wrote()
-            self.subscriptions.look()
-
-        self._tools = Tools(memory, changed, exposures)
-        self.methods: dict[str, Callable[[Params, Call], Params]] = {
+        self._tools = Tools(memory, wrote, expose)
+        self.methods: dict[str, Callable[[Params], Params]] = {
             "initialize": _initialize,
-            "ping": lambda *_: {},
-            "tools/list": lambda *_: {"tools": TOOLS},
+            "ping": lambda _: {},
+            "tools/list": lambda _: {"tools": TOOLS},
             "tools/call": self._call,
-            "resources/list": lambda *_: {"resources": RESOURCES},
-            "resources/templates/list": lambda *_: {"resourceTemplates": TEMPLATES},
+            "resources/list": lambda _: {"resources": RESOURCES},
+            "resources/templates/list": lambda _: {"resourceTemplates": TEMPLATES},
             "resources/read": self._read,
-            "resources/subscribe": self._subscribe,
-            "resources/unsubscribe": self._unsubscribe,
-            "prompts/list": lambda *_: {"prompts": PROMPTS},
+            "prompts/list": lambda _: {"prompts": PROMPTS},
             "prompts/get": self._prompt,
-            "completion/complete": self._complete,
         }
 
     def answer(self, method: str, params: Params, call: Call) -> Params:
         """The result. Raises ProtocolError, and Cancelled where nobody waits for one."""
-        found = self.methods.get(method)
-        if found is None:
+        if method not in self.methods:
             raise ProtocolError(METHOD_NOT_FOUND, f"there is no method {method}")
         self._called()
         caller.set(call.session)
@@ -123,33 +109,26 @@ class Service:
             call.check()
             if holds_half_a_character(params):
                 raise ProtocolError(INVALID_PARAMS, HALF_A_CHARACTER)
-            state = off.state_of(self._memory.path, call.session)
-            return (off.answer(method, params, state.why) if state.why else None) or found(params, call)
+            # A hook sees by itself whether it is off, for the folder that it names.
+            if method in _USES_MEMORY and params.get("name") != HOOK_TOOL:
+                state = state_of(self._memory.path, call.session)
+                if state.why:
+                    return _off(method, params, state.why)
+            return self.methods[method](params)
         except (ProtocolError, Cancelled):
             raise
         except LimpetError as error:
-            code = RESOURCE_NOT_FOUND if method in ("resources/read", "resources/subscribe") else INVALID_PARAMS
+            code = RESOURCE_NOT_FOUND if method == "resources/read" else INVALID_PARAMS
             raise ProtocolError(code, in_words(error)) from None
         except Exception as error:  # what is wrong here is told in a line, and the next call is answered
             print(f"limpet: {method}: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
             raise ProtocolError(INTERNAL_ERROR, f"limpet failed: {type(error).__name__}: {error}") from None
 
-    def read(self, uri: str) -> tuple[str, str]:
-        """The type and text of a resource. Raises LimpetError."""
-        place = uri.removeprefix("memory://")
-        if place == uri or not place:
-            raise NotFound(f"no resource {uri}", hint="there are memory://index, memory://ID and memory://topic/TOPIC")
-        if place == "index":
-            return "text/markdown", self._pages.index()
-        if place.startswith("topic/"):
-            return "text/markdown", self._pages.topic(unquote(place.removeprefix("topic/")))
-        return "application/json", self._pages.memory(unquote(place))
-
-    def _call(self, params: Params, _: Call) -> Params:
+    def _call(self, params: Params) -> Params:
         name = params.get("name")
         if name == HOOK_TOOL and self._hook is not None:
-            said = self._hook(params.get("arguments") or {})
-            return {"content": [_text(said)] if said else []}
+            block = self._hook(params.get("arguments") or {})
+            return {"content": [_text(block)] if block else []}
         if not isinstance(name, str) or name not in TAKES:
             raise ProtocolError(INVALID_PARAMS, f"there is no tool {name!r}; there are: {', '.join(TAKES)}")
         try:
@@ -158,29 +137,29 @@ class Service:
         except LimpetError as error:
             return {"content": [_text(in_words(error))], "isError": True}
         # A brief is read as it is. Others: without indentation, which agents pay for by the token.
-        text = answer["brief"] if name == "prepare" else json_text(confidence_worded(answer), separators=(",", ":"))
+        text = answer["brief"] if name == "prepare" else json_text(answer, separators=(",", ":"))
         # A batch of which nothing was taken is an error to who asked for it.
         failed = bool(answer.get("rejected")) and answer["rejected"] == len(answer.get("results", ()))
         return {"content": [_text(text)], "structuredContent": answer, "isError": failed}
 
-    def _read(self, params: Params, _: Call) -> Params:
+    def _read(self, params: Params) -> Params:
         uri = str(params.get("uri", ""))
-        type, text = self.read(uri)
+        scheme, _, place = uri.partition("://")
+        if scheme != "memory" or not place:
+            raise NotFound(f"no resource {uri}", hint="there are memory://index, memory://ID and memory://topic/TOPIC")
+        type = "text/markdown"
+        if place == "index":
+            text = self._pages.index()
+        elif place.startswith("topic/"):
+            text = self._pages.topic(unquote(place.removeprefix("topic/")))
+        else:
+            type, text = "application/json", self._pages.memory(unquote(place))
         return {"contents": [{"uri": uri, "mimeType": type, "text": text}]}
 
-    def _subscribe(self, params: Params, call: Call) -> Params:
-        uri = str(params.get("uri", ""))
-        self.subscriptions.add(call.client, uri, self.read(uri)[1], call.tell)
-        return {}
-
-    def _unsubscribe(self, params: Params, call: Call) -> Params:
-        self.subscriptions.remove(call.client, str(params.get("uri", "")))
-        return {}
-
-    def _prompt(self, params: Params, _: Call) -> Params:
+    def _prompt(self, params: Params) -> Params:
         name, given = params.get("name"), params.get("arguments") or {}
         if name == "reflect":
-            text = self._pages.reflect()
+            text = REFLECT
         elif name == "brief":
             if not isinstance(given, dict) or not isinstance(given.get("task"), str):
                 raise BadInput("the prompt brief needs 'task': a text")
@@ -189,29 +168,8 @@ class Service:
             raise BadInput(f"there is no prompt {name!r}", hint="there are: brief, reflect")
         return {"messages": [{"role": "user", "content": _text(text)}]}
 
-    def _complete(self, params: Params, _: Call) -> Params:
-        """Topics, ids and goals that begin with, or hold, what is typed."""
-        ref, argument = params.get("ref") or {}, params.get("argument") or {}
-        if not isinstance(ref, dict) or not isinstance(argument, dict):
-            raise BadInput("ref and argument must be objects")
-        about = ref.get("uri", ref.get("name"))
-        typed = str(argument.get("value", "")).lower()
-        if about == "memory://topic/{topic}":
-            found = [one.topic for one in self._memory.graph.topics() if one.topic.lower().startswith(typed)]
-        elif about == "memory://{id}":
-            found = [one.id for one in self._memory.list(limit=1_000).memories if one.id.startswith(typed)]
-        elif about == "brief":
-            goals = self._memory.list(kind=["goal"], limit=200).memories
-            found = [one.content for one in goals if typed in one.content.lower()]
-        elif about == "reflect":
-            found = []
-        else:
-            raise BadInput(f"nothing to complete for {about!r}")
-        shown = {"values": found[:MOST_COMPLETIONS], "total": len(found), "hasMore": len(found) > MOST_COMPLETIONS}
-        return {"completion": shown}
 
-
-def _initialize(params: Params, _: Call) -> Params:
+def _initialize(params: Params) -> Params:
     asked = params.get("protocolVersion")
     return {
         "protocolVersion": asked if asked in VERSIONS else VERSIONS[-1],
@@ -219,6 +177,19 @@ def _initialize(params: Params, _: Call) -> Params:
         "serverInfo": {"name": "limpet", "title": TITLE, "version": __version__},
         "instructions": INSTRUCTIONS,
     }
+
+
+def _off(method: str, params: Params, why: str) -> Params:
+    """What is answered while limpet is off: nothing is read, nothing stored, and a plain sentence says so."""
+    text = (
+        f"limpet is off: {why}. Nothing is read or stored until the user turns it on again; do not try again, and do "
+        "not keep it elsewhere."
+    )
+    if method == "resources/read":
+        return {"contents": [{"uri": str(params.get("uri", "")), "mimeType": "text/markdown", "text": text}]}
+    if method == "prompts/get":
+        return {"messages": [{"role": "user", "content": _text(text)}]}
+    return {"content": [_text(text)], "isError": True}
 
 
 def _text(text: str) -> Params:

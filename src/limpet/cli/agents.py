@@ -163,9 +163,9 @@ def _hook(args: Namespace) -> int:
 def _mcp(args: Namespace) -> int:
     import gc
 
-    if args.http is None and (sys.stdin is None or sys.__stdout__ is None):
+    if sys.stdin is None or sys.__stdout__ is None:
         raise BadInput("stdin or stdout is closed", hint="a client that starts this server speaks with it over both")
-    if args.http is None and sys.stdin.isatty():
+    if sys.stdin.isatty():
         output.words(
             "this is limpet's MCP server: agent clients start it and speak JSON-RPC with it over stdin and stdout\n"
             "  `limpet install` sets a client up; Ctrl-C or Ctrl-D ends it"
@@ -176,9 +176,7 @@ def _mcp(args: Namespace) -> int:
 
     gc.freeze()
     gc.enable()
-    if args.http is not None and not 1 <= args.http <= 65_535:
-        raise BadInput(f"not a port: {args.http}", hint="from 1 to 65535")
-    serve(args.store, args.scope, port=args.http)
+    serve(args.store, args.scope)
     return 0
 
 
@@ -359,11 +357,7 @@ VERBS = (
          example="limpet status"),
     Verb(
         name="mcp", group=PLUMBING, about="serve the store to an agent over stdin and stdout (Model Context Protocol)",
-        run=_mcp,
-        arguments=(
-            arg("--http PORT", "serve 127.0.0.1:PORT with a bearer token, instead of stdin and stdout", type=int),
-        ),
-        example="claude mcp add limpet -- limpet mcp\nlimpet mcp --http 8765",
+        run=_mcp, example="claude mcp add limpet -- limpet mcp",
     ),
     Verb(
         name="hook", group=PLUMBING, about="what agent clients call at their events; always ends with 0", run=_hook,

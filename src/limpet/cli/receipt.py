@@ -65,7 +65,7 @@ def just_read(memory: Limpet, given: dict[str, Any], text: Any) -> str:
     # Most often nothing was: then nothing is imported either.
     if not os.path.isfile(f"{beside(memory.path)}.foreign"):  # noqa: PTH113
         return ""
-    from ..foreign_reads import taint
+    from ..agents.foreign_reads import taint
 
     return taint(memory.path, given, text)
 

@@ -132,7 +132,7 @@ def _note_foreign(call: Call, find: Find, host: Host) -> None:
     """What was read from outside is recognised when the agent stores it."""
     if not call.output:
         return
-    from ...foreign_reads import note, origin_of
+    from ..foreign_reads import note, origin_of
 
     origin = origin_of(call.tool, call.input)
     if origin is not None and is_there(find().path):

@@ -17,13 +17,13 @@ from mcp.server.transport_security import TransportSecurityMiddleware, Transport
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from ...agents import off
 from ...agents.arguments import HALF_A_CHARACTER, checked, holds_half_a_character
-from ...agents.sdk import SERVICE
+from ...agents.tools import state_of
 from ...model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreError, StoreReadOnly
 from .guarded import Services
 from .logins import Logins
 from .metrics import Metrics
+from .sdk import SERVICE
 from .tokens import EVERY_SCOPE, Forbidden, Grant, Tokens, now_us
 from .verbs import VERBS, Verb, openapi
 
@@ -186,7 +186,7 @@ class App:
             raise BadInput(HALF_A_CHARACTER)
         given = checked(given, verb.takes, of=verb.name)
         memory = self._memory.in_scope(grant.scope(given.pop("scope", None), self._memory.scope))
-        if off.state_of(memory.path, "").why:
+        if state_of(memory.path, "").why:
             raise _Off("limpet is off here; nothing was read or stored")
         self._drain.called()
         answer = verb.run(memory, grant, given)

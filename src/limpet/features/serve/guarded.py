@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ...agents.arguments import checked
+from ...agents.arguments import checked, in_words
 from ...agents.calls import Call
 from ...agents.protocol import Service
-from ...agents.schemas import TAKES
-from ...agents.wording import in_words
+from ...agents.tools import TAKES
 from ...model.errors import LimpetError
 from .tokens import Grant
 from .verbs import own
 
 if TYPE_CHECKING:
     from ...agents.mcp import Drain
-    from ...agents.subscriptions import Subscriptions
     from ...api import Limpet
     from .metrics import Metrics
 
@@ -43,19 +42,9 @@ class Services:
                 if len(self._services) >= MOST_SCOPES:
                     del self._services[next(iter(self._services))]
                 seen = self._memory.in_scope(scope)
-                drain = self.drain
-                self._services[scope] = seen, Service(seen, drain.wake, _Exposures(drain, seen), drain.called)
+                expose = partial(self.drain.add, seen=seen)
+                self._services[scope] = seen, Service(seen, self.drain.wake, expose, self.drain.called)
             return GrantedService(*self._services[scope], grant, self.metrics)
-
-
-class _Exposures:
-    """What was surfaced in a scope is written down there."""
-
-    def __init__(self, drain: Drain, seen: Limpet) -> None:
-        self._drain, self._seen = drain, seen
-
-    def add(self, via: str, items: list[tuple[str, int]], session: str) -> None:
-        self._drain.add(via, items, session, self._seen)
 
 
 class GrantedService:
@@ -63,10 +52,6 @@ class GrantedService:
 
     def __init__(self, memory: Limpet, service: Service, grant: Grant, metrics: Metrics) -> None:
         self._memory, self._service, self._grant, self._metrics = memory, service, grant, metrics
-
-    @property
-    def subscriptions(self) -> Subscriptions:
-        return self._service.subscriptions
 
     def answer(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
         """Raises ProtocolError, Cancelled."""

@@ -17,19 +17,18 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 import limpet
 
-from ...agents.connections import SESSION_SECONDS, SESSIONS
-from ...agents.http import config_of, listening, token_for
 from ...agents.mcp import Drain
-from ...agents.sdk import server_of
 from ...model.clock import format_time
 from ...model.errors import BadInput
 from ...model.memory import GLOBAL_SCOPE
 from ...store.heap import share_one_heap
 from .app import App
 from .guarded import Services
+from .listener import SESSION_SECONDS, SESSIONS, config_of, listening
 from .logins import Logins
 from .metrics import Metrics
-from .tokens import tokens_of
+from .sdk import server_of
+from .tokens import owner_token, tokens_of
 
 # What runs when a stop is asked for is finished, if it takes no longer.
 STOP_SECONDS = 20
@@ -54,7 +53,7 @@ def serve(
         if not near and not urls:
             raise BadInput("say how clients reach it", hint="--url https://memory.example.org")
         if near and not found.grants():
-            owner, place = token_for(memory.path)
+            owner, place = owner_token(memory.path)
         every = [*_checked(urls), *(f"http://{name}:{port}" for name in ("127.0.0.1", "localhost"))]
         logins = None if issuer is None else Logins(issuer, f"{every[0]}/mcp", keys)
         _set_up_log(log)

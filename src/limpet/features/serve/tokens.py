@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import stat
 import threading
@@ -16,7 +17,7 @@ from typing import Any
 
 from ...folders import beside
 from ...model.clock import format_time
-from ...model.errors import BadInput, LimpetError, NotFound, StoreError
+from ...model.errors import BadInput, LimpetError, NotFound, StoreError, message_of
 from ...model.memory import check_scope
 from ...store.files import write_own
 
@@ -25,6 +26,8 @@ ROLES = ("read", "write", "review", "admin")
 EVERY_SCOPE = "*"
 PREFIX = "limpet_"
 MOST_NAME = 120
+# The owner's token, which opens everything as long as there are no others; shorter ones can be guessed.
+OWNER_VARIABLE, OWNER_CHARACTERS = "LIMPET_MCP_TOKEN", 16
 
 
 class Forbidden(LimpetError):
@@ -191,6 +194,49 @@ class Tokens:
 def tokens_of(store: str, path: str | None = None) -> Tokens:
     """Those of a store: in the file that is named, else beside it (of a server's: in the user's data folder)."""
     return Tokens(path or f"{beside(store)}.tokens")
+
+
+def owner_token(store: str) -> tuple[str, str]:
+    """The owner's token, and where it is from: the environment, or a private file beside the store, made if need be.
+
+    Raises BadInput for one that is too short, StoreError when the file cannot be read or made.
+    """
+    given = os.environ.get(OWNER_VARIABLE)
+    if given is not None:
+        if len(given) < OWNER_CHARACTERS:
+            raise BadInput(f"{OWNER_VARIABLE} is shorter than {OWNER_CHARACTERS} characters")
+        return given, OWNER_VARIABLE
+    path = Path(f"{beside(store)}.token")
+    try:
+        token = _kept(path)
+        if len(token) < OWNER_CHARACTERS:
+            path.unlink(missing_ok=True)
+            token = secrets.token_urlsafe(32)
+            write_own(path, f"{token}\n".encode("ascii"), force=False)
+    except (OSError, UnicodeDecodeError, BadInput) as error:
+        raise StoreError(
+            f"the token file {path} cannot be used: {message_of(error)}", hint=f"set {OWNER_VARIABLE}"
+        ) from error
+    return token, str(path)
+
+
+def _kept(path: Path) -> str:
+    """The token in a file that nobody else can have written or read; "" for none.
+
+    Raises StoreError, OSError, UnicodeDecodeError.
+    """
+    try:
+        number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except FileNotFoundError:
+        return ""
+    with os.fdopen(number, encoding="ascii") as file:
+        status = os.fstat(number)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError("it is no regular file")
+        if hasattr(os, "geteuid") and (status.st_uid != os.geteuid() or status.st_mode & 0o077):
+            whose = "belongs to somebody else" if status.st_uid != os.geteuid() else "can be read or written by others"
+            raise StoreError(f"the token file {path} {whose}", hint="remove it; a new one is made")
+        return file.read(1_000).strip()
 
 
 def _digest(token: str) -> str:

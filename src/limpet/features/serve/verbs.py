@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import __version__
 from ...agents.arguments import checked
-from ...agents.schemas import ITEM, PREPARE
+from ...agents.tools import ITEM, TAKES
 from ...model.clock import format_time
 from ...model.dataclass import dataclass
 from ...model.errors import BadInput, NotFound
@@ -150,7 +150,7 @@ VERBS = {
         ),
         Verb(
             name="prepare", role="read", says="A brief for a task.",
-            takes=_takes("message", **PREPARE["properties"], session=_text()), run=_prepare,
+            takes=_takes("message", **TAKES["prepare"]["properties"], session=_text()), run=_prepare,
         ),
         Verb(
             name="get", role="read", says="One memory, whatever its state; `history`: with its versions.",

@@ -7,13 +7,10 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ...agents.http import config_of, listening
 from ...model.errors import package_missing
 from .access import HOST, Access
 
 if TYPE_CHECKING:
-    import uvicorn
-
     from ...api import Limpet
 
 
@@ -26,26 +23,20 @@ def serve_ui(
 
     Raises StoreError when the port is taken, LimpetError when a package is missing.
     """
-    with listening(HOST, port) as listener:
-        access = Access(listener.getsockname()[1], link=link)
-        server = _server(memory, access, read_only=read_only, words=words)
-        ready(f"http://{HOST}:{listener.getsockname()[1]}/enter?link={access.link}")
-        with contextlib.suppress(KeyboardInterrupt):
-            server.run(sockets=[listener])
-
-
-def _server(memory: Limpet, access: Access, *, read_only: bool, words: tuple[str, ...]) -> uvicorn.Server:
     try:
         import uvicorn
 
-        from ...agents.connections import STOP_SECONDS
+        from ..serve.listener import config_of, listening
         from .site import Site, application
         from .views_home import make_ahead
     except ModuleNotFoundError as error:
         raise package_missing(error, "ui") from error
-
-    site = Site(memory, access, read_only=read_only, words=words)
-    server = uvicorn.Server(config_of(application(site), stop_seconds=STOP_SECONDS, server_header=False))
-    threading.Thread(target=make_ahead, args=(site,), name="limpet-page-ahead", daemon=True).start()
-    site.stopping = lambda: server.should_exit
-    return server
+    with listening(HOST, port) as listener:
+        access = Access(listener.getsockname()[1], link=link)
+        site = Site(memory, access, read_only=read_only, words=words)
+        server = uvicorn.Server(config_of(application(site), server_header=False))
+        threading.Thread(target=make_ahead, args=(site,), name="limpet-page-ahead", daemon=True).start()
+        site.stopping = lambda: server.should_exit
+        ready(f"http://{HOST}:{listener.getsockname()[1]}/enter?link={access.link}")
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run(sockets=[listener])

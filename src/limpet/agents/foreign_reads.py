@@ -11,8 +11,8 @@ import re
 import time
 from typing import Any
 
-from .folders import beside
-from .model.memory import TRUST
+from ..folders import beside
+from ..model.memory import TRUST
 
 SUFFIX = ".foreign"
 SECONDS = 1_800

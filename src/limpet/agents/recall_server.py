@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .recall_client import (
+from ..recall_client import (
     ANSWERED,
     DECLINED,
     ENVIRONMENT,
@@ -33,7 +33,7 @@ from .recall_client import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .api import Limpet
+    from ..api import Limpet
 
     # Of a client and event, a store and a scope, with what the client wrote and the folder: what the hook says.
     Hook = Callable[[tuple[str, str, str, str | None], bytes, str], bytes]

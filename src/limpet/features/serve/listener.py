@@ -1,4 +1,6 @@
-"""What one client may hold of the HTTP server: connections, time, bytes. Others are answered whatever it does.
+"""A socket that is listened on, and what one client may hold of its server: connections, time, bytes.
+
+Others are answered whatever it does. The team's server and the web page run within these limits.
 
 A connection is idle until the head of a request has come, and again after the answer. Idle ones are closed after a
 time; when there are too many connections, the one that has been idle the longest goes for the new one, and one over
@@ -8,12 +10,17 @@ which a client showed its token only when there is no other.
 from __future__ import annotations
 
 import asyncio
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import uvicorn
 from h11 import LocalProtocolError
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ..model.dataclass import dataclass
+from ...model.dataclass import dataclass
+from ...model.errors import StoreError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -28,7 +35,31 @@ STOP_SECONDS = 2
 # What those are answered who do not show the token, or come from elsewhere.
 REFUSED = frozenset({401, 403, 421})
 
+HOST = "127.0.0.1"
 Peer = tuple[str, int]
+
+
+@contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Raises StoreError when that cannot be listened on."""
+    # The protocol is named: asyncio sends what is written to it at once (TCP_NODELAY) for sockets that say TCP.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+        except OSError as error:
+            raise StoreError(f"cannot listen on {host}:{port}: {error.strerror}", hint="choose another port") from error
+        listener.listen(64)
+        yield listener
+
+
+def config_of(app: ASGIApp, *, stop_seconds: int = STOP_SECONDS, **given: Any) -> uvicorn.Config:
+    """How `app` is served, within the limits. Clients are known by their address: no header may change it."""
+    connections = Connections()
+    return uvicorn.Config(
+        limited(app, connections), http=protocol_of(connections), log_level="warning", lifespan="on", ws="none",
+        proxy_headers=False, timeout_graceful_shutdown=stop_seconds, **given,
+    )  # fmt: skip
 
 
 @dataclass(slots=True)
