@@ -237,3 +237,45 @@ def test_organize_says_in_which_scopes_its_undo_is(path, tmp_path, capsys, monke
         assert main([*store, *words]) == 0
     with limpet.open(path) as memory:
         assert memory.in_all_scopes().count() == 0
+
+
+def test_a_judgement_in_the_background_goes_with_the_statement_it_judges(memory, clock, held):
+    was = memory.set_fact("maria.character", "She leads the Oslo office")
+    clock.advance(days=1)
+    label = "Maria is a difficult person."
+    said = memory.set_fact("maria.character", label)
+    memory.work()
+    assert (memory.get(said.id).kind, memory.fact("maria.character").id) == ("episode", was.id)
+
+    assert {one.id for one in memory.undo()} == {said.id, was.id}
+    assert held() == ["She leads the Oslo office"] and memory.fact("maria.character").id == was.id
+    memory.redo()
+    assert (memory.get(said.id).kind, memory.fact("maria.character").id) == ("episode", was.id), "as it was judged"
+
+    judged = next(one for one in memory.log() if one.verb == "edit")
+    memory.undo(judged.id)
+    assert (memory.get(said.id).kind, memory.fact("maria.character").value) == ("fact", label), "alone, by its name"
+    memory.undo()
+    assert memory.fact("maria.character").id == was.id and held() == ["She leads the Oslo office"]
+
+
+def test_what_was_merged_in_the_background_is_believed_again_without_what_it_was_merged_into(memory, clock, held):
+    first = memory.remember("Nightly backups are written to disk")
+    clock.advance(days=1)
+    second = memory.remember("The nightly backups are written to the disk", topics=["ops"])
+    memory.remember("Deploys need the VPN")
+    memory.work()
+    assert memory.get(second.id).state == "merged" and memory.get(first.id).topics == ("ops",)
+    memory.undo(first.event)
+    assert held() == ["Deploys need the VPN", "The nightly backups are written to the disk"]
+    memory.undo()
+    memory.undo()
+    assert held() == [] and memory.verify() == []
+    memory.redo()
+    memory.redo()
+    memory.redo()
+    assert memory.get(second.id).state == "merged" and len(held()) == 2
+
+    memory.tag(first.id, ["port"])
+    with pytest.raises(limpet.BadInput, match=r"builds on .*tag"):
+        memory.undo(second.event)

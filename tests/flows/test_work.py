@@ -243,7 +243,7 @@ def test_another_version_of_an_embedder_is_not_mixed_with_the_old_one(opened):
     new = opened(WordEmbedder(version="2"))
     before = new.recall("cat radiator")
     assert before.missing == ["vector"]
-    assert "reembed" in before.notes["vector"]
+    assert "rebuild --vectors" in before.notes["vector"]
     assert [one.id for one in before.items] == [id]
 
     new.reembed()

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
         "remembered",  # a new memory; data: everything a Memory has
         "observed",  # the same statement again; data: {stated_at} when that was earlier than the event, and what it
         # adds: {source, importance, confidence, trust}
-        "edited",  # better words for the same belief; content; data: {kind, demoted} when they are an episode
+        "edited",  # better words for the same belief; content; data: {kind, demoted} when they are an episode,
+        # {background} when nobody asked for it
         "tagged",  # data: {topics, metadata} as they are afterwards
         "keyed",  # data: {key}
         "moved",  # to another scope; data: {scope, was}; {whole} when all of `was` moves and its name with it
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
         "archived",  # leaves recall
         "restored",  # comes back from archive, retraction or quarantine
         "quarantined",  # leaves recall until a person has looked; data: {why}
-        "merged",  # the same as another memory, which speaks for it from now on; data: {into}
+        "merged",  # the same as another memory, which speaks for it from now on; data: {into}; {background} as above
         "pinned",
         "unpinned",
         "linked",  # an edge from this memory; data: {edge, target, weight}

@@ -89,6 +89,11 @@ class Done(NamedTuple):
     def undone(self) -> bool:
         return all(one.id in self.cancelled for one in self.events)
 
+    @property
+    def background(self) -> bool:
+        """Whether nobody asked for it: a judgement of `work`, which goes with what it judges."""
+        return any(one.data.get("background") for one in self.events)
+
 
 def newest(store: Store, scopes: Sequence[str]) -> Iterator[Done]:
     """Operations of some scopes, the newest first."""
@@ -170,11 +175,11 @@ ERASED = "a purge cannot be undone: the content is gone"
 
 
 def last_done(store: Store, scopes: Sequence[str]) -> Done:
-    """The operation that an undo takes back: the newest that holds, is none itself, and did more than begin or end
-    sessions. Raises NotFound, and BadInput where that is a purge."""
+    """The operation that an undo takes back: the newest that holds, is none itself, was asked for, and did more than
+    begin or end sessions. Raises NotFound, and BadInput where that is a purge."""
     erased, hint = False, None
     for one in newest(store, scopes):
-        if one.undone or taken_back(store, one.events):
+        if one.undone or one.background or taken_back(store, one.events):
             continue
         if only_sessions(one.events):
             hint = "sessions that began and ended: `limpet log --sessions` lists them, `limpet undo OP` takes one back"
@@ -207,27 +212,48 @@ def last_undone(store: Store, scopes: Sequence[str]) -> Done:
 
 
 def named(store: Store, event: str, scopes: Sequence[str]) -> Done:
-    """The operation of an event, if it can be taken back by itself. Raises NotFound, BadInput."""
+    """The operation of an event. Raises NotFound, and BadInput when it was undone already."""
     one = find(store, event, scopes)
     if one.undone:
         raise BadInput(f"{event} was undone already", hint="`limpet undo --redo` does again what was undone last")
-    _, about = depth(store, one.events)
-    first: dict[object, int] = {}  # of each thing that it decides, the place where it does so first
-    for each in about:
-        for thing in _decides(each):
-            first[thing] = min(each.seq, first.get(thing, each.seq))
-    building = [
-        later
-        for later in _since(store, one, scopes)
-        if any(first.get(thing, each.seq) < each.seq for each in _held(later) for thing in _needs(each))
-    ]
+    return one
+
+
+def _with_judgements(store: Store, done: Done, scopes: Sequence[str], event: str) -> Done:
+    """An operation, and what was judged of it in the background since: an undo takes them back together.
+
+    Raises BadInput when anything else builds on either.
+    """
+    first: dict[object, int] = {}  # of each thing that they decide, the place where they do so first
+
+    def note(events: Sequence[Event]) -> None:
+        for one in events:
+            for thing in _decides(one):
+                first[thing] = min(one.seq, first.get(thing, one.seq))
+
+    note(depth(store, done.events)[1])
+    judged, building = list[Event](), list[Done]()
+    for later in reversed(list(_since(store, done, scopes))):
+        held = [one for one in later.events if one.id not in later.cancelled]
+        if not any(first.get(thing, one.seq) < one.seq for one in held for thing in _needs(one)):
+            continue
+        if later.background:
+            note(held)
+            judged += later.events
+        else:
+            building.insert(0, later)
     if building:
         names = (f"{later.short} ({later.verb}: {_first_words(later.text)})" for later in told(store, building))
         raise BadInput(
             f"what was done later builds on {event}: {'; '.join(names)}",
             hint="undo that first, the first of them first",
         )
-    return one
+    if not judged:
+        return done
+    events, gone = [*done.events, *judged], {one.id for one in judged}
+    # What a judgement took back of the operation is taken back with the rest, too.
+    history = store.ledger.undone({one.memory for one in events})
+    return Done(events, cancelled_by(one for one in history if one.id not in gone))
 
 
 # -- the verbs
@@ -238,7 +264,8 @@ def undo(context: Context, event: str | None, *, origin: str) -> list[Receipt]:
 
     def decide(writer: Writer) -> list[Receipt]:
         store, scopes = writer.reads, context.scopes
-        return take_back(writer, last_done(store, scopes) if event is None else named(store, event, scopes), origin)
+        done = last_done(store, scopes) if event is None else named(store, event, scopes)
+        return take_back(writer, _with_judgements(store, done, scopes, event or "the last operation"), origin)
 
     return _standing(context, context.write(decide))
 
@@ -375,10 +402,6 @@ def _since(store: Store, done: Done, scopes: Sequence[str]) -> Iterator[Done]:
             return
         if one.id != done.id and not one.undone and not taken_back(store, one.events):
             yield one
-
-
-def _held(done: Done) -> list[Event]:
-    return [one for one in done.events if one.id not in done.cancelled]
 
 
 def _decides(event: Event) -> set[object]:

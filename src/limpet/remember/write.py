@@ -63,14 +63,15 @@ class Writer:
 
     def __init__(
         self, reads: Store, make_id: Callable[[], bytes], now: int, scopes: Sequence[str] | None = None, *,
-        operation: bytes | None = None,
+        operation: bytes | None = None, background: bool = False,
     ) -> None:  # fmt: skip
-        """`scopes`: those whose memories it may name by their ids; None for all. `operation`: one that is under way."""
+        """`scopes`: those whose memories it may name by their ids; None for all. `operation`: one that is under way.
+        `background`: nobody asked for what it judges, and an undo takes it back with what it judges."""
         self.reads = reads
         self.scopes = scopes
         self.now = now
         self.events: list[Event] = []
-        self._operation = operation
+        self._operation, self._background = operation, background
         self.make_id = make_id
         # What this operation has added but the store has not seen yet.
         self.said: dict[tuple[str, int], bytes] = {}
@@ -93,6 +94,8 @@ class Writer:
     # -- events
 
     def event(self, type: str, memory: bytes, *, origin: str, content: str | None = None, **data: Any) -> Event:
+        if self._background and type in ("edited", "merged"):
+            data["background"] = True
         return self._add(self.make_id(), type, memory, origin, content, data)
 
     def _add(

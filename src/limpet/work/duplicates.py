@@ -97,8 +97,8 @@ class Checks:
             known = {memory.content: vectors[one.text_id] for one, memory in several if memory.key is None}
         doubtful = [one for one in memories if worth_judging(one.content, closely=True)]
         against = judge(self._store, self._rules, doubtful, known)
-        if against:
-            self._write(lambda writer: set_right(writer, against))
+        for one in against:
+            self._write(lambda writer: set_right(writer, [one]))  # noqa: B023
         return {one.memory.id for one in against}
 
     def _compare(self, one: Candidate, new: Memory, query: np.ndarray, where: Filter) -> None:
@@ -174,7 +174,7 @@ class Checks:
     def _write(self, decide: Callable[[Writer], object]) -> None:
         def inside(reads: Store) -> Sequence[Event]:
             now = self._clock.now()
-            writer = Writer(reads, lambda: self._ids.make(now), now)
+            writer = Writer(reads, lambda: self._ids.make(now), now, background=True)
             decide(writer)
             return writer.events
 
