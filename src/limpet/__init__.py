@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .features.usefulness.journal_lines import Dropped, JournalLine
     from .history.claims import Audit, Belief, Grounding, Revision, Support, Yields
     from .history.consolidate import Consolidation, Proposal
-    from .history.names import EntityCount, Thread, Topic
+    from .history.names import EntityCount, Topic
     from .history.queries import History
     from .history.timeline import Change, Diff, Moment, Timeline
     from .history.usefulness import Exposure, Use, Usefulness
@@ -51,12 +51,12 @@ if TYPE_CHECKING:
     from .recall.explain import Explanation, LeftOut
     from .recall.facts import Fact
     from .recall.sessions import RecalledSession, SessionRecall
-    from .remember.forget import Forgotten
     from .remember.operations import Effect, Operation
     from .remember.policy import Swept
     from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.scopes import Scope, ScopeChange
+    from .remember.service import Forgotten
     from .remember.write import Receipt
     from .scan import HeldSecret
     from .store.records import Action, Filter, Page, Problem, Scan, SessionRow, StoreStats
@@ -81,7 +81,7 @@ __all__ = [
     "Proposal", "PurgeReport", "Recall", "RecalledSession", "Receipt", "Retention",
     "ReviewItem", "Revision", "Scan", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing",
-    "StoreOfAnotherVersion", "StoreReadOnly", "StoreStats", "Subgraph", "Support", "Swept", "SystemClock", "Thread",
+    "StoreOfAnotherVersion", "StoreReadOnly", "StoreStats", "Subgraph", "Support", "Swept", "SystemClock",
     "Timeline", "Topic", "Trace", "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields",
     "__version__", "change_key", "copy_store", "open", "restore_backup",
 ]  # fmt: skip
@@ -92,7 +92,7 @@ _HOMES = {
     "asynchronous": ("AsyncHistory", "AsyncLimpet"),
     "history.claims": ("Audit", "Belief", "Grounding", "Revision", "Support", "Yields"),
     "history.consolidate": ("Consolidation", "Proposal"),
-    "history.names": ("EntityCount", "Thread", "Topic"),
+    "history.names": ("EntityCount", "Topic"),
     "history.queries": ("History",),
     "history.timeline": ("Change", "Diff", "Moment", "Timeline"),
     "history.usefulness": ("Exposure", "Use", "Usefulness"),
@@ -114,7 +114,7 @@ _HOMES = {
     "recall.explain": ("Explanation", "LeftOut"),
     "recall.facts": ("Fact",),
     "recall.sessions": ("RecalledSession", "SessionRecall"),
-    "remember.forget": ("Forgotten",),
+    "remember.service": ("Forgotten",),
     "remember.operations": ("Effect", "Operation"),
     "remember.retention": ("Retention",),
     "remember.review": ("ReviewItem",),

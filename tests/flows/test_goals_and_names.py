@@ -88,20 +88,3 @@ def test_topics_and_entities_are_listed_the_most_used_first(memory, path, capsys
     assert json.loads(capsys.readouterr().out) == {"topic": "api", "memories": 2}
     assert main([*at, "list", "--by", "entity"]) == 0
     assert "Marta" in capsys.readouterr().out
-
-
-def test_a_topic_of_several_sessions_is_a_thread_with_its_open_goals(memory, clock):
-    memory.remember("The invoices are sent twice", topics=["billing"], session="monday")
-    goal = memory.remember("Send each invoice once", kind="goal", topics=["billing"], session="monday").id
-    memory.remember("The printer is on the second floor", topics=["office"], session="monday")
-    began = clock.now()
-    clock.advance(days=3)
-    latest = memory.remember("A key per invoice stops the second mail", topics=["billing"], session="thursday").id
-    memory.remember("Invoices are kept ten years", topics=["law"])
-
-    (thread,) = memory.graph.threads()
-
-    assert (thread.topic, thread.memories, thread.sessions) == ("billing", 3, ("monday", "thursday"))
-    assert (thread.began_at_us, thread.last_at_us) == (began, clock.now())
-    assert (thread.goals, thread.latest) == ((goal,), latest)
-    assert memory.graph.threads(as_of=began) == []

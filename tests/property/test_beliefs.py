@@ -45,7 +45,7 @@ ADDS = {"note_action", "note_exposures", "remember", "remember_batch", "session_
 OF_A_FOLDER = {"mirror_init", "mirror_sync", "mirror_watch", "mirrors", "take_in_edits"}
 QUERIES = {"centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
            "revise": (WORD,), "path": ("id", "id"), "timeline": (WORD,), "contradictions": (), "gaps": (),
-           "diff": ("2026-01-01",), "topics": (), "threads": (), "entities": ()}  # fmt: skip
+           "diff": ("2026-01-01",), "topics": (), "entities": ()}  # fmt: skip
 
 
 def shown(answer):

@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from benchmarks.tune_rules import fit
 from limpet.model.errors import EmbedderUnavailable
 from limpet.remember import rules
 from limpet.remember.rules import RULES, Rules, prototypes
@@ -189,31 +190,9 @@ def test_the_vectors_that_are_shipped_are_those_of_the_prototypes():
     some = list(range(0, len(texts), 97))
     with np.load(shipped) as stored:
         vectors = rules._unpacked(stored["codes"], stored["scales"])
-        assert np.allclose(stored["weights"], rules.fit(vectors).weights, atol=1e-3)
+        assert np.allclose(stored["weights"], fit(vectors).weights, atol=1e-3)
     assert (vectors[some] * embedder.embed_passages([texts[i] for i in some])).sum(axis=1).min() > 0.99
     assert len(list(rules._VECTORS.glob(f"{DEFAULT_EMBEDDER}-*.npz"))) == 1
-
-
-class Elsewhere:
-    """An embedder that no vectors are shipped for: the real one under another fingerprint, counting what it embeds."""
-
-    name, fingerprint = "else/where", "1"
-
-    def __init__(self):
-        self.embedded = 0
-
-    def embed_passages(self, texts):
-        self.embedded += len(texts)
-        rng = np.random.default_rng(1)
-        return rng.normal(size=(len(texts), 8)).astype(np.float32)
-
-
-def test_another_embedder_embeds_the_prototypes_once():
-    embedder = Elsewhere()
-    first = Rules(embedder)
-    first.judge("Deploys run on Tuesday.")
-    first.judge("Deploys run on Monday.")
-    assert embedder.embedded == len(prototypes()) + 2
 
 
 def test_importing_the_rules_does_not_import_numpy():

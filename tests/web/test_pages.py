@@ -485,19 +485,6 @@ def test_a_memory_that_rests_on_nothing_says_why_it_is_believed(page, memory, re
     assert "A tool said so, on 1 day" in said and "It rests on no other memory." in said
 
 
-def test_a_contradiction_can_be_decided_for_the_older(page, memory, read):
-    older, newer = memory.remember("The crane works").id, memory.remember("The crane does not work").id
-    propose(memory, "contradiction", older, newer)
-    (item,) = memory.review()
-    assert "The older is right" in read(page.get("/review")).text
-
-    done = page.submit("/review", id=item.id, verdict="older", back="/review")
-    assert (memory.get(older).state, memory.get(newer).state) == ("active", "retracted")
-    assert memory.log()[0].origin == "user" and "Undo" in read(done).text
-    page.submit("/undo", event=memory.log()[0].id)
-    assert memory.get(newer).state == "active" and [one.id for one in memory.review()] == [item.id]
-
-
 def test_memories_are_shown_as_a_list_as_cards_and_as_a_table(page, memory, read):
     id = memory.remember("Deploys go out on Tuesdays", topics=["deploy"]).id
 

@@ -1,7 +1,6 @@
 """Commands about what is believed and what waits for a person: fact, audit, review, session, scope."""
 
 from __future__ import annotations
-
 from functools import partial
 
 from ..model.clock import format_time
@@ -69,11 +68,11 @@ def _review(memory: Limpet, args: Namespace) -> list[ReviewItem]:
     return memory.review(limit=MOST_WAITING if args.all else args.limit)
 
 
-def _decide(memory: Limpet, args: Namespace) -> list[Receipt]:
+def _decide(memory: Limpet, args: Namespace, verb: str) -> list[Receipt]:
     """Accept or reject; an id that cannot be decided keeps none of the others from being decided."""
     from ..remember.write import rejected
 
-    decide = partial(memory.accept, older=args.older) if "older" in args else memory.reject
+    decide = memory.accept if verb == "accept" else memory.reject
     ids = shown.expanded(args.id, memory.review(limit=MOST_WAITING))
     done = []
     for id in ids:
@@ -218,11 +217,11 @@ VERBS = (
         arguments=(arg("--limit COUNT", "items at most", default=20), arg("--all", "all items, and all of a group")),
     ),
     Verb(
-        name="review accept", group=PEOPLE, about="say yes to items", run=_decide, show=receipt,
+        name="review accept", group=PEOPLE, about="say yes to items", run=partial(_decide, verb="accept"), show=receipt,
         code=lambda done: max(map(code, done)),
-        arguments=(_IDS, arg("--older", "of a contradiction, the older is right")),
+        arguments=(_IDS,),
     ),
-    Verb(name="review reject", group=PEOPLE, about="say no to items", run=_decide, show=receipt,
+    Verb(name="review reject", group=PEOPLE, about="say no to items", run=partial(_decide, verb="reject"), show=receipt,
          code=lambda done: max(map(code, done)), arguments=(_IDS,)),
     Verb(
         name="review sweep", group=PEOPLE, run=_sweep,

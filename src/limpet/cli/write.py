@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from ..api import Limpet
     from ..model.memory import Memory
-    from ..remember.forget import Forgotten
     from ..remember.operations import Operation
+    from ..remember.service import Forgotten
     from ..remember.write import Receipt
 
 

@@ -157,11 +157,6 @@ class History:
         with self._at(as_of, None, limit=limit) as view:
             return names.named(view, limit=limit)
 
-    def threads(self, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> list[names.Thread]:
-        """Topics that several sessions worked on, the one with the newest memory first. Reads every memory."""
-        with self._at(as_of, known_at, limit=limit) as view:
-            return names.threads(view, limit=limit)
-
     # -- claims
 
     def audit(self, about: str, *, limit: int = 10, as_of: Time = None, known_at: Time = None) -> claims.Audit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.clock import Instant, MaybeInstant
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 # Standings of a memory on which nothing can rest any more. What ended was true once: a decision may rest on it.
 FALLEN = ("superseded", "retracted", "merged", "purged", "future")
 # What waits for a person is not seen by any query.
-# Memories that are read at a time where all are.
-PAGE = 1_000
 SEEN = tuple(state for state in STATES if state != "quarantined")
 
 
@@ -81,18 +79,6 @@ class View:
     def held(self, **narrower: object) -> Filter:
         """Only what was held true: active, and within its interval."""
         return self.where(**({"states": ("active",), "as_of": self.as_of} | narrower))
-
-    def each_held(self, *, descending: bool = True) -> Iterator[Memory]:
-        """Every memory that was held, whole, by the time it was recorded: a page at a time."""
-        cursor = None
-        while True:
-            page = self.store.listings.page(
-                self.held(), sort="created", limit=PAGE, cursor=cursor, descending=descending
-            )
-            yield from page.memories
-            cursor = page.cursor
-            if cursor is None:
-                return
 
     def memories(self, ids: Iterable[bytes]) -> dict[bytes, Memory]:
         return self.store.graph.memories(list(dict.fromkeys(ids)), self.where())

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
         "remembered",  # a new memory; data: everything a Memory has
         "observed",  # the same statement again; data: {stated_at} when that was earlier than the event, and what it
         # adds: {source, importance, confidence, trust}
-        "edited",  # better words for the same belief; content; data: {kind, demoted} when they are an episode,
-        # {background} when nobody asked for it
+        "edited",  # better words for the same belief; content; data: {kind, demoted} when they are an episode
         "tagged",  # data: {topics, metadata} as they are afterwards
         "keyed",  # data: {key}
         "moved",  # to another scope; data: {scope, was}; {whole} when all of `was` moves and its name with it
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
         "archived",  # leaves recall
         "restored",  # comes back from archive, retraction or quarantine
         "quarantined",  # leaves recall until a person has looked; data: {why}
-        "merged",  # the same as another memory, which speaks for it from now on; data: {into}; {background} as above
+        "merged",  # the same as another memory, which speaks for it from now on; data: {into}. {background}: nobody asked for it
         "pinned",
         "unpinned",
         "linked",  # an edge from this memory; data: {edge, target, weight}

@@ -146,17 +146,10 @@ def review(context: Context, *, limit: int) -> list[ReviewItem]:
     return waiting(context.store, context.scopes, context.now(), limit=limit)
 
 
-def accept(context: Context, id: str, *, older: bool = False) -> Receipt:
-    return _decide(context, id, "accepted", older=older)
-
-
-def reject(context: Context, id: str) -> Receipt:
-    return _decide(context, id, "rejected")
-
-
-def _decide(context: Context, id: str, verdict: str, *, older: bool = False) -> Receipt:
+def decide(context: Context, id: str, verdict: str) -> Receipt:
+    """Say yes ("accepted") or no ("rejected") to an item of the review list."""
     from ..store.records import OBJECTION
-    from .review import decide_pair, decide_single, no_older
+    from .review import decide_pair, decide_single
 
     pairs = context.store.reviews.named(id, context.scopes)
     try:
@@ -170,17 +163,15 @@ def _decide(context: Context, id: str, verdict: str, *, older: bool = False) -> 
     if len(pairs) > 1 or (pairs and raw is not None):
         raise AmbiguousId(id, [format_id(one) for one in (*pairs, *([raw] if raw else ()))])
 
-    def decide(writer: Writer) -> Receipt:
+    def inside(writer: Writer) -> Receipt:
         if raw is None:
-            return decide_pair(writer, pairs[0], verdict, older=older)
+            return decide_pair(writer, pairs[0], verdict)
         memory = writer.reads.memories.get(raw)
         if memory is None or memory.scope not in context.scopes:
             raise NotFound(f"nothing to review with the id {id} in {context.scope}")
-        if older:
-            raise no_older(id)
         return decide_single(writer, memory, verdict, writer.now)
 
-    receipt = context.write(decide)
+    receipt = context.write(inside)
     if raw is not None and receipt.reason == "wrong rejected":
         # It is right for all that: what was said against it is answered.
         context.store.usage.record([raw] * objections(context.memory(receipt.id or id)), context.now(), "useful")

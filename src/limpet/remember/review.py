@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import MICROSECONDS_PER_DAY, Instant, format_time
@@ -46,8 +46,6 @@ SINGLE = {
     "resurface": "important, and not seen for long. accepted: it still matters",
 }
 QUESTIONS = PAIRS | SINGLE
-# Kinds of pairs of which the older can be right, and how a person says so.
-OLDER = {"contradiction": "the older is right"}
 # Characters of a reason that is kept for who decides.
 REASON_CHARACTERS = 200
 # What yes and no do, as a person chooses between them.
@@ -230,15 +228,7 @@ def _standing_out(store: Store, scopes: Sequence[str], now: int) -> list[Memory]
 
 def _all(store: Store, scopes: Sequence[str], states: tuple[str, ...], limit: int) -> list[Memory]:
     where = Filter(scopes=tuple(scopes), states=states)
-    found: list[Memory] = []
-    cursor = None
-    while len(found) < limit:
-        page = store.listings.page(where, sort="created", limit=1_000, cursor=cursor, descending=True)
-        found += page.memories
-        cursor = page.cursor
-        if cursor is None:
-            break
-    return found[:limit]
+    return list(islice(store.listings.each(where), limit))
 
 
 def _single(kind: str, one: Memory) -> ReviewItem:
@@ -264,27 +254,18 @@ def _pair(proposal: Proposal, memory: Memory, other: Memory) -> ReviewItem:
     )
 
 
-def no_older(id: str) -> BadInput:
-    return BadInput(f"{id} is no pair of which the older could be right", hint="that can be said of a contradiction")
-
-
-def decide_pair(writer: Writer, id: bytes, verdict: str, *, older: bool = False) -> Receipt:
-    """Accept or reject a proposal. `older`: accepted the other way round, the older is right. Raises
-    BadInput when it was decided otherwise, or can no longer be carried out."""
+def decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
+    """Accept or reject a proposal. Raises BadInput when it was decided otherwise, or can no longer be carried out."""
     proposal = writer.reads.reviews.get(id)
     if proposal is None:
         raise NotFound(f"nothing to review with the id {format_id(id)}", hint="`limpet review` lists what waits")
     shown = format_id(id)
-    if older and proposal.kind not in OLDER:
-        raise no_older(shown)
     if proposal.verdict is not None:
-        if proposal.verdict == verdict and older == _older_was_right(writer.reads, proposal):
+        if proposal.verdict == verdict:
             return Receipt(id=shown, status="unchanged", reason=f"{verdict} already")
         raise BadInput(f"{shown} was {proposal.verdict} already", hint="`limpet undo EVENT` takes a decision back")
     added: tuple[str, ...] = ()
-    if older:
-        _keep_older(writer, proposal)
-    elif verdict == "accepted":
+    if verdict == "accepted":
         added = _carry_out(writer, proposal)
     elif proposal.kind == "conflict":
         ours = writer.reads.memories.get(proposal.memory)
@@ -295,49 +276,30 @@ def decide_pair(writer: Writer, id: bytes, verdict: str, *, older: bool = False)
     )
     return Receipt(
         id=shown, status="changed", event=format_id(made.id), added=added,
-        reason=f"{proposal.kind} {verdict}" + (f": {OLDER[proposal.kind]}" if older else ""),
+        reason=f"{proposal.kind} {verdict}",
     )  # fmt: skip
-
-
-# Why the newer of a pair is believed no longer; by it a decision that is made twice is known again.
-_OLDER_IS_RIGHT = "the older is right, decided in review"
-
-
-def _older_was_right(reads: Store, proposal: Proposal) -> bool:
-    newer = reads.memories.get(proposal.memory)
-    return newer is not None and newer.state == "retracted" and newer.reason == _OLDER_IS_RIGHT
-
-
-def _keep_older(writer: Writer, proposal: Proposal) -> None:
-    """The older stays as it is: the newer was never true, so it ends nothing and nothing replaces it."""
-    new, old = writer.reads.memories.get(proposal.memory), writer.reads.memories.get(proposal.other)
-    if new is None or old is None or new.state != "active" or old.state != "active" or old.superseded_by:
-        raise BadInput("one of the two is no longer believed", hint="reject it, or `limpet show` them")
-    writer.event("retracted", proposal.memory, origin="user", why=_OLDER_IS_RIGHT)
 
 
 def _carry_out(writer: Writer, proposal: Proposal) -> tuple[str, ...]:
     """What accepting it means. Returns what it added to the memory that stays."""
     if proposal.kind == "concurrent":
         return ()
-    newer, older = format_id(proposal.memory), format_id(proposal.other)
-    if proposal.kind == "duplicate":
-        added = merge(writer, older, newer, origin="user")
-        if added is None:
-            raise BadInput("one of the two is no longer believed", hint="reject it, or `limpet show` them")
-        return added
     new, old = writer.reads.memories.get(proposal.memory), writer.reads.memories.get(proposal.other)
-    if proposal.kind == "key":
-        if new is None or old is None or not new.key or not old.key or new.key == old.key:
-            raise BadInput("one of the two keys is no longer in use", hint="reject it, or `limpet show` them")
-        join_keys(writer, new.scope, new.key, old.key)
-        return ()
-    if new is None or old is None or new.state != "active" or old.state != "active" or old.superseded_by:
-        raise BadInput("one of the two is no longer believed", hint="reject it, or `limpet show` them")
-    start = max(new.valid_from_us, old.valid_from_us)
-    writer.event("superseded", proposal.other, origin="user", by=proposal.memory.hex(), valid_to=start)
-    writer.event("linked", proposal.memory, origin="user", edge="supersedes", target=proposal.other.hex())
-    return ()
+    if new is not None and old is not None:
+        if proposal.kind == "duplicate":
+            added = merge(writer, old.id, new.id, origin="user")
+            if added is not None:
+                return added
+        elif proposal.kind == "key":
+            if new.key and old.key and new.key != old.key:
+                join_keys(writer, new.scope, new.key, old.key)
+                return ()
+        elif new.state == old.state == "active" and not old.superseded_by:
+            start = max(new.valid_from_us, old.valid_from_us)
+            writer.event("superseded", proposal.other, origin="user", by=proposal.memory.hex(), valid_to=start)
+            writer.event("linked", proposal.memory, origin="user", edge="supersedes", target=proposal.other.hex())
+            return ()
+    raise BadInput("one of the two is no longer in use", hint="reject it, or `limpet show` them")
 
 
 def join_keys(writer: Writer, scope: str, key: str, into: str) -> None:

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from ..model.dataclass import dataclass, replace
+from ..model.dataclass import dataclass
 from .signs import NAMES, asks, of_the_user, signs, states_of_self
 from .validation import RECORDS
 
@@ -56,9 +56,6 @@ REFUSED_FROM: dict[str, float] = {
 SIGN_WEIGHT = 0.3
 RIDGE = 1.0
 KERNEL_POWER = 4
-# A language other than English is judged if the English prototypes alone tell its own apart this well (the probability
-# that a refused one scores above a fine one): from 0.84 with a multilingual embedder, 0.65 with one that reads English.
-UNDERSTOOD_FROM = 0.8
 # A text of a few sentences is judged by each: nothing that one of them states may be lost for the mood of another. What
 # is said of the user, or labels or infers clearly, counts alone: it is no less wrong for what stands beside it.
 ALONE_FROM = 0.6
@@ -129,11 +126,7 @@ class _Fitted:
 
 
 class Rules:
-    """Judges texts with one embedder. Thread-safe; prototypes are embedded once, at the first judgement.
-
-    Their vectors come with the package for the embedders that limpet brings. With another one each process embeds two
-    thousand sentences once.
-    """
+    """Judges texts with one of the embedders whose prototypes' vectors come with the package. Thread-safe."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -216,9 +209,7 @@ class Rules:
     def _fit(self) -> _Fitted:
         with self._lock:
             if self._fitted is None:
-                packaged = _VECTORS / file_name(self._embedder)
-                texts = [text for _, _, text in prototypes()]
-                self._fitted = _read(packaged) if packaged.is_file() else fit(self._embedder.embed_passages(texts))
+                self._fitted = _read(_VECTORS / file_name(self._embedder))
             return self._fitted
 
 
@@ -266,41 +257,6 @@ def file_name(embedder: Embedder) -> str:
     parts = [embedder.fingerprint, numbers, *(text for _, _, text in prototypes())]
     safe = "".join(letter if letter.isalnum() else "-" for letter in embedder.name)
     return f"{safe}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:12]}.npz"
-
-
-def fit(vectors: np.ndarray) -> _Fitted:
-    """Weigh the prototypes. `vectors`: float32 (n, d), a row for each of `prototypes()`, in order.
-
-    English first; then, with all, again if the embedder understands other languages too.
-    """
-    import numpy as np
-
-    rows = prototypes()
-    english = np.array([language == "en" for language, _, _ in rows])
-    fitted = _solve(vectors, english)
-    kept = english.copy()
-    for language in sorted({language for language, _, _ in rows} - {"en"}):
-        mine = np.array([one == language for one, _, _ in rows])
-        points = _points(
-            [text for (_, _, text), own in zip(rows, mine, strict=True) if own], vectors[mine], fitted.middle
-        )
-        belongs = (1 + points @ fitted.points.T) ** KERNEL_POWER @ fitted.weights
-        scores = (belongs[:, 1:] - belongs[:, :1]).max(axis=1)
-        fine = np.array([name == FINE for _, name, _ in rows])[mine]
-        if (scores[~fine][:, None] > scores[fine][None, :]).mean() >= UNDERSTOOD_FROM:
-            kept |= mine
-    return fitted if (kept == english).all() else _solve(vectors, kept)
-
-
-def _solve(vectors: np.ndarray, kept: np.ndarray) -> _Fitted:
-    """Kernel ridge regression of class membership (+1, -1) on the prototypes that are kept: bool (n,)."""
-    import numpy as np
-
-    fitted = _fitted(vectors, kept, np.empty((0, 0), np.float32))
-    kernel = (1 + fitted.points @ fitted.points.T).astype(np.float64) ** KERNEL_POWER
-    wanted = np.where(np.eye(len(RULES) + 1)[fitted.classes] > 0, 1.0, -1.0)
-    weights = np.linalg.solve(kernel + RIDGE * np.eye(len(wanted)), wanted).astype(np.float32)
-    return replace(fitted, weights=weights)
 
 
 def _fitted(vectors: np.ndarray, kept: np.ndarray, weights: np.ndarray) -> _Fitted:

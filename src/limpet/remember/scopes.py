@@ -6,7 +6,7 @@ Each change is an operation of `moved` events, one a memory: undone, synced and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from ..model.clock import Instant
 from ..model.dataclass import dataclass, field, replace
@@ -106,14 +106,8 @@ def rename(context: Context, was: str, scope: str, *, into_another: bool) -> Sco
 
 def _all(writer: Writer, scope: str, *, most: int | None = None) -> list[Memory]:
     """The memories of a scope, oldest first: so a session of theirs begins when it began."""
-    found: list[Memory] = []
-    where, cursor = Filter(scopes=(scope,), states=MOVABLE), None
-    while True:
-        page = writer.reads.listings.page(where, sort="created", limit=most or 1_000, cursor=cursor, descending=False)
-        found += page.memories
-        cursor = page.cursor
-        if cursor is None or most is not None:
-            return found
+    where = Filter(scopes=(scope,), states=MOVABLE)
+    return list(islice(writer.reads.listings.each(where, descending=False), most))
 
 
 def _move(writer: Writer, coming: Sequence[Memory], scope: str, **data: Any) -> list[str]:

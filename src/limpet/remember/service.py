@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from ..model.dataclass import replace
+from ..model.dataclass import dataclass, field, replace
+from ..model.encode import OPTIONAL, JsonForm
 from ..model.errors import BadInput, ChangedSince
 from ..model.ids import format_id, parse_id
-from ..model.memory import REACHED, Memory, caseless, check_list, check_origin, is_below, unlike_topics
+from ..model.memory import (
+    REACHED,
+    STATES,
+    Memory,
+    caseless,
+    check_list,
+    check_origin,
+    is_below,
+    unlike_topics,
+    valued,
+)
 from ..recall import lookup
 from ..store.records import Filter
 
@@ -16,9 +27,19 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..context import Context, Time
-    from .forget import Forgotten
     from .validation import ValidStatement
     from .write import Receipt, Writer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten(JsonForm):
+    """What was retracted together, or would be."""
+
+    memories: tuple[Memory, ...]  # as they were
+    event: str | None  # of the operation; None: a dry run, or nothing to do
+    # Ids of what a more trusted origin said: a person decides.
+    waiting: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
+
 
 # What a correction takes over from the belief that it replaces, unless it is given.
 KEPT = frozenset({"kind", "topics", "key", "importance", "pin", "metadata", "speaker", "scope"})
@@ -151,13 +172,26 @@ _CHANGES: dict[str, tuple[str, Callable[[Memory], bool]]] = {
     "unpin": ("unpinned", lambda old: old.pinned),
     "archive": ("archived", lambda old: old.state == "active"),
     "restore": ("restored", lambda old: old.state in ("archived", "retracted")),
+    "retract": ("retracted", lambda old: old.state != "retracted"),
 }
 
 
-def change(context: Context, id: str, verb: str, *, origin: str | None) -> Receipt:
-    """Pin, unpin, archive or restore. Of what ends something, `origin` may be the owner (None)."""
-    who = {"origin": origin} if verb == "archive" else {"by": _who(origin)}
-    return _change(context, id, *_CHANGES[verb], **who)
+def change(context: Context, id: str, verb: str, *, origin: str | None, why: str | None = None) -> Receipt:
+    """Pin, unpin, archive, restore or retract. Of what ends something `origin` may be the owner (None): what is trusted
+    more than another asks a person first."""
+    asks = origin if verb in ("archive", "retract") else None
+    who = _who(origin)
+    reason, redacted = (None, ()) if why is None else _reason(why)
+    receipt = context.write(lambda writer: _changed(writer, id, verb, who, asks=asks, why=reason))
+    return replace(context.count_as_wrong(receipt, reason), redacted=redacted)
+
+
+def _reason(why: str) -> tuple[str, tuple[str, ...]]:
+    """Why, without secrets, and the names of those."""
+    from ..text.secrets import redact
+    from .validation import check_text
+
+    return redact(check_text(why, "why"))
 
 
 def change_several(
@@ -166,19 +200,38 @@ def change_several(
     from .validation import check_topics
 
     tags, who = check_topics(topics), _who(origin)
-    if change not in (*_CHANGES, "tag", "untag") or (change in _CHANGES) == bool(tags):
-        raise BadInput(
-            f"unknown change: {change!r}" if change not in ("tag", "untag") else f"{change} needs topics",
-            hint=f"one of: {', '.join(_CHANGES)}, and with topics tag, untag",
-        )
+    verbs = [verb for verb in _CHANGES if verb != "retract"]
+    if change not in (*verbs, "tag", "untag") or (change in verbs) == bool(tags):
+        raise BadInput(f"unknown change: {change!r}", hint=f"{', '.join(verbs)}; with topics tag, untag")
 
     def one(writer: Writer, id: str) -> Receipt:
-        if change in _CHANGES:
-            return _changed(writer, id, *_CHANGES[change], by=who)
-        less = tags if change == "untag" else ()
-        return _tagged(writer, id, tags if change == "tag" else (), less, {}, who)
+        if change in verbs:
+            return _changed(writer, id, change, who)
+        more, less = (tags, ()) if change == "tag" else ((), tags)
+        return _tagged(writer, id, more, less, {}, who)
 
     return context.write(lambda writer: [one(writer, id) for id in dict.fromkeys(ids)])
+
+
+def _changed(
+    writer: Writer, id: str, verb: str, who: str, *, asks: str | None = None, why: str | None = None
+) -> Receipt:
+    from .decide import proposed, take_key
+    from .write import Receipt, check_live, need
+
+    old = need(writer.reads, id, writer.scopes)
+    type, applies = _CHANGES[verb]
+    if verb != "restore" or old.state == "purged":
+        check_live(old)
+    if not applies(old):
+        return Receipt(id=old.id, status="unchanged")
+    waits = proposed(writer, old, asks)
+    if waits is not None:
+        return waits
+    made = writer.event(type, parse_id(old.id), origin=who, **({} if why is None else {"why": why}))
+    if verb == "restore":
+        take_key(writer, old, origin=who)
+    return Receipt(id=old.id, status="changed", event=format_id(made.id))
 
 
 def reach(context: Context, id: str, *, origin: str | None) -> Receipt:
@@ -226,58 +279,54 @@ def promote(context: Context, id: str, kind: str | None) -> Receipt:
     return context.write(decide)
 
 
-def retract(context: Context, id: str, why: str, *, origin: str | None) -> Receipt:
-    from ..text.secrets import redact
-    from .validation import check_text
-
-    reason, redacted = redact(check_text(why, "why"))
-    receipt = _change(
-        context, id, "retracted", lambda old: old.state != "retracted", live=False, origin=origin, why=reason
-    )
-    return replace(receipt, redacted=redacted)
-
-
 def forget(
     context: Context, ids: str | Iterable[str] | None, where: Filter, *, match: str | None, why: str,
     origin: str | None, dry_run: bool,
 ) -> Forgotten:  # fmt: skip
-    from .forget import forget
+    """Retract several memories in one operation: those named, or of this scope, that pass `where` and have all words of
+    `match`. Nothing is erased."""
+    from ..text.secrets import redact
+    from ..text.whole_words import all_stand
+    from .decide import proposed
+    from .review import note_objection
+    from .write import Writer, need
 
     named = (ids,) if isinstance(ids, str) else ids if ids is None else check_list("ids", ids)
-    held = where if where.narrows or match is not None else None
     if match is not None and (not isinstance(match, str) or not match.strip()):
         raise BadInput("no words given to match", hint="match: words that all of them hold")
-    if held is None and named is None:
+    if named is None and not where.narrows and match is None:
         raise BadInput("nothing says what to forget", hint="an id, or a topic, session, age or words")
-    return forget(context, named, held, match=match, why=why, origin=origin, dry_run=dry_run)
+    reason, stand = redact(why)[0], all_stand(match or "")
 
+    def decide(writer: Writer) -> Forgotten:
+        reads = writer.reads
+        if named is None:
+            found = list(reads.listings.each(replace(where, scopes=(context.scope,), as_of=writer.now)))
+        else:
+            every = [need(reads, id, writer.scopes) for id in named]
+            found = [one for one in {one.id: one for one in every}.values() if one.state not in ("retracted", "purged")]
+            if where.narrows:  # whatever their state and when they hold
+                passing = reads.graph.matching([parse_id(one.id) for one in found], replace(where, states=STATES))
+                found = [one for one in found if parse_id(one.id) in passing]
+        found = [one for one in found if stand(valued(one.key, one.content))]
+        if dry_run:
+            return Forgotten(memories=tuple(found), event=None)
+        waiting: list[str] = []
+        for one in found:
+            if proposed(writer, one, origin) is not None:
+                waiting.append(one.id)
+            else:
+                writer.event("retracted", parse_id(one.id), origin=origin or "agent", why=reason)
+        event = format_id(writer.events[0].id) if writer.events else None
+        return Forgotten(memories=tuple(found), event=event, waiting=tuple(waiting))
 
-def _change(context: Context, id: str, type: str, applies: Callable[[Memory], bool], **given: Any) -> Receipt:
-    receipt = context.write(lambda writer: _changed(writer, id, type, applies, **given))
-    return context.count_as_wrong(receipt, given.get("why"))
-
-
-def _changed(
-    writer: Writer, id: str, type: str, applies: Callable[[Memory], bool], *, origin: str | None = None,
-    by: str | None = None, **data: Any,
-) -> Receipt:  # fmt: skip
-    """`origin`: as in `proposed`, what is trusted more asks a person first. `by`: who does what ends nothing."""
-    from .decide import proposed, take_key
-    from .write import Receipt, check_live, need
-
-    old = need(writer.reads, id, writer.scopes)
-    if type != "restored" or old.state == "purged":
-        check_live(old)
-    if not applies(old):
-        return Receipt(id=old.id, status="unchanged")
-    waits = proposed(writer, old, origin)
-    if waits is not None:
-        return waits
-    who = by or origin or "agent"
-    made = writer.event(type, parse_id(old.id), origin=who, **data)
-    if type == "restored":
-        take_key(writer, old, origin=who)
-    return Receipt(id=old.id, status="changed", event=format_id(made.id))
+    if dry_run:
+        return decide(Writer(context.store, context.new_id, context.now(), context.scopes))
+    done = context.write(decide)
+    for id in done.waiting:
+        context.store.usage.record([parse_id(id)], context.now(), "wrong")
+        note_objection(context, id, reason)
+    return done
 
 
 def feedback(context: Context, id: str, verdict: str) -> Memory:

@@ -24,7 +24,7 @@ from ..model.memory import (
     unlike_topics,
 )
 from ..text.instructions import any_reads_like_instruction
-from ..text.secrets import is_bare, names_secret, redact, redact_fields, redact_value, suspected
+from ..text.secrets import is_bare, redact, redact_fields, redact_value, suspected
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -276,59 +276,7 @@ def clean_metadata(metadata: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
     """A JSON object without secrets, and the names of those that were in it. Raises BadInput."""
     if metadata is None or metadata == {}:
         return {}, ()
-    texts: list[str] = []
-    plain = _plain(metadata, texts) if type(metadata) is dict else None
-    if plain is not None and _surely_clean("\n".join(texts)):
-        return plain, ()
     return redact_fields(check_metadata(metadata))
-
-
-def _plain(value: Any, texts: list[str], depth: int = 0) -> Any:
-    """A copy of small, ordinary JSON, whose names and values go into `texts`. None: it needs the close look.
-
-    Most metadata is such, and the close look at it is what most of an import would be.
-    """
-    if depth > 8 or len(texts) > 500:
-        return None
-    if type(value) is dict:
-        made: dict[str, Any] = {}
-        for name, one in value.items():
-            if type(name) is not str or names_secret(name) or name == "value":
-                return None
-            texts.append(name)
-            kind = type(one)
-            if kind is str:
-                texts.append(one)
-                made[name] = one
-            elif one is None or kind is bool:
-                made[name] = one
-            elif (copy := _plain(one, texts, depth + 1)) is not None:
-                made[name] = copy
-            else:
-                return None
-        return made
-    if type(value) is list:
-        copies = []
-        for one in value:
-            copy = _plain(one, texts, depth + 1)
-            if copy is None:
-                return None
-            copies.append(copy)
-        return copies
-    if type(value) is str:
-        texts.append(value)
-        return value
-    if type(value) is int or type(value) is float:
-        if not -1e300 < value < 1e300:  # infinite, or longer than JSON reads
-            return None
-        texts.append(str(value))
-        return value
-    return None
-
-
-def _surely_clean(text: str) -> bool:
-    """Whether none of the texts, a line each, holds a control character or a secret, and all are far from the limit."""
-    return text.replace("\n", "").isprintable() and 8 * len(text) <= MAX_METADATA_BYTES and not suspected(text)
 
 
 def _leaves(value: Any) -> Iterable[Any]:

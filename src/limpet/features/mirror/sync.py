@@ -133,22 +133,12 @@ class Sync:
 
     # -- the store's side
 
-    def _pages(self, where: Filter) -> Iterator[Memory]:
-        """All memories of a filter, oldest first."""
-        cursor = None
-        while True:
-            part = self._context.store.listings.page(where, sort="created", limit=PAGE, cursor=cursor, descending=False)
-            yield from part.memories
-            cursor = part.cursor
-            if cursor is None:
-                return
-
     def _listed(self) -> dict[str, Memory]:
         """What is held now in the mirror's scopes, oldest first."""
         # What is told meanwhile is told after this mark: the next sync looks.
         self._ledger, self._listed_at = self._context.store.ledger.watermark(), self._context.now()
         where = Filter(scopes=self._base.scopes, as_of=self._listed_at)
-        return {memory.id: memory for memory in self._pages(where)}
+        return {memory.id: memory for memory in self._context.store.listings.each(where, descending=False)}
 
     def _trusted(self) -> int:
         """Files that were changed before this are as the base says when their marks are."""
@@ -165,7 +155,7 @@ class Sync:
     def _all_marks(self) -> dict[str, str]:
         """Every memory that ever was, by what an entry may have as its mark."""
         marks: dict[str, str] = {}
-        for memory in self._pages(Filter(scopes=self._base.scopes, states=STATES)):
+        for memory in self._context.store.listings.each(Filter(scopes=self._base.scopes, states=STATES)):
             marks[memory.id.replace("-", "")] = marks[short(memory.id)] = memory.id
         return marks
 

@@ -91,14 +91,9 @@ def _one(
 def _members(store: Store, scope: str, begin: int, end: int) -> list[Memory]:
     """What the organizer took from a span of time, and is still believed, in order."""
     where = Filter(scopes=(scope,), since=begin, until=end)
-    found: list[Memory] = []
-    cursor = None
-    while True:
-        page = store.listings.page(where, sort="created", limit=1_000, cursor=cursor, descending=False)
-        found += [one for one in page.memories if "organized" in one.metadata and one.kind != "episode"]
-        cursor = page.cursor
-        if cursor is None:
-            return sorted(found, key=lambda one: (one.valid_from, one.id))
+    every = store.listings.each(where, descending=False)
+    found = [one for one in every if "organized" in one.metadata and one.kind != "episode"]
+    return sorted(found, key=lambda one: (one.valid_from, one.id))
 
 
 def _quoted(kind: str, name: str, members: Sequence[Memory]) -> str:

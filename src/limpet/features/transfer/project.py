@@ -229,21 +229,14 @@ class Indexer:
         found: dict[str, dict[str, Memory]] = {}
         states = tuple(one for one in STATES if one not in ("purged", "merged"))
         where = Filter(scopes=(self._context.scope,), kinds=("note",), states=states)
-        cursor = None
-        while True:
-            page = self._context.store.listings.page(
-                where, sort="created", limit=1_000, cursor=cursor, descending=False
-            )
-            for one in page.memories:
-                mark = _mark(one)
-                if (mark.get("root"), mark.get("format")) != (self._root, self._format) or one.superseded_by:
-                    continue
-                name, key = mark.get("file"), mark.get("key")
-                if isinstance(name, str) and isinstance(key, str) and only in (None, name):
-                    found.setdefault(name, {})[key] = one
-            cursor = page.cursor
-            if cursor is None:
-                return found
+        for one in self._context.store.listings.each(where, descending=False):
+            mark = _mark(one)
+            if (mark.get("root"), mark.get("format")) != (self._root, self._format) or one.superseded_by:
+                continue
+            name, key = mark.get("file"), mark.get("key")
+            if isinstance(name, str) and isinstance(key, str) and only in (None, name):
+                found.setdefault(name, {})[key] = one
+        return found
 
     def _refresh(self, file: SourceFile, known: dict[str, Memory]) -> None:
         assert file.content is not None

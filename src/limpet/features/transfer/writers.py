@@ -47,16 +47,11 @@ class Source:
         """Active ones; `ended`: also those that hold no longer. What stays behind is noted."""
         where = Filter(scopes=self.scopes, as_of=None if ended else self.now)
         self._note_rest(where)
-        total, done, cursor = self.store.listings.count(where), 0, None
-        while True:
-            page = self.store.listings.page(where, sort="created", limit=PAGE, cursor=cursor, descending=False)
-            for one in page.memories:
-                done += 1
-                yield one
-            self.report.at(done, total)
-            cursor = page.cursor
-            if cursor is None:
-                return
+        total = self.store.listings.count(where)
+        for done, one in enumerate(self.store.listings.each(where, descending=False), 1):
+            yield one
+            if done % PAGE == 0 or done == total:
+                self.report.at(done, total)
 
     def _note_rest(self, where: Filter) -> None:
         every = Filter(scopes=self.scopes)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
 from ...model.errors import BadInput
-from ...remember.review import ANSWERS, OLDER, answers, groups
+from ...remember.review import ANSWERS, answers, groups
 
 if TYPE_CHECKING:
     from .site import Ask, View
@@ -28,15 +27,15 @@ def review(ask: Ask) -> Response:
     start = max(0, ask.number("from", 0))
     return ask.page(
         "review.html", groups=several[start : start + SHOWN], start=start, left=len(several) - start - SHOWN,
-        kinds=kinds, kind=kind, total=len(items), ANSWERS=ANSWERS, OLDER=OLDER, answers=answers,
+        kinds=kinds, kind=kind, total=len(items), ANSWERS=ANSWERS, answers=answers,
         following=start + SHOWN, command=ask.command("review"),
     )  # fmt: skip
 
 
 def decide(ask: Ask) -> Response:
-    """Yes or no to an item, or to all of a group; of a contradiction also that the older is right."""
+    """Yes or no to an item, or to all of a group."""
     verdict, ids = ask.form.get("verdict", ""), ask.several.get("id", [])
-    if verdict not in ("accept", "reject", "older"):
+    if verdict not in ("accept", "reject"):
         raise BadInput("yes or no?")
     about = {item.id: item for item in ask.site.waiting(ask.scope, fresh=True)}
     for id in ids:
@@ -44,7 +43,7 @@ def decide(ask: Ask) -> Response:
         ask.own(*([id] if item is None else [one.id for one in (item.memory, item.other) if one is not None]))
     events: list[str] = []
     wrong = None
-    decided = ask.memory.reject if verdict == "reject" else partial(ask.memory.accept, older=verdict == "older")
+    decided = ask.memory.reject if verdict == "reject" else ask.memory.accept
     for id in ids:
         try:
             event = decided(id).event

@@ -30,6 +30,8 @@ _SORTS = {
     "uses": ("u.uses", True),
 }
 
+# Memories that are read at a time where all are.
+PAGE = 1_000
 _EPOCH = date(1970, 1, 1).toordinal()
 # What `count_by` counts by -> the column that has it; a day is its number.
 _PARTS = {
@@ -55,14 +57,9 @@ class Listings(Repository):
         stage, value, last = _read_cursor(cursor, sort)
         column, by_use = _SORTS[sort]
         # (stage, column, condition): by use there are two stages, the used ones and then the others.
-        stages = (
-            [
-                (0, column, "m.id = u.id AND u.uses > 0"),
-                (1, "m.created_at", "NOT EXISTS (SELECT 1 FROM usage x WHERE x.id = m.id AND x.uses > 0)"),
-            ]
-            if by_use
-            else [(0, column, "TRUE")]
-        )
+        stages = [(0, column, "m.id = u.id AND u.uses > 0" if by_use else "TRUE")]
+        if by_use:
+            stages.append((1, "m.created_at", "NOT EXISTS (SELECT 1 FROM usage x WHERE x.id = m.id AND x.uses > 0)"))
         found: list[tuple[int, int, Memory]] = []
         with self._database.reading():
             for number, key, condition in stages[stage:]:
@@ -76,6 +73,16 @@ class Listings(Repository):
         following = _write_cursor(*shown[-1][:2], shown[-1][2].id, sort) if shown and len(found) > limit else None
         return Page(memories=[memory for _, _, memory in shown], cursor=following)
 
+    def each(self, where: Filter, *, descending: bool = True) -> Iterator[Memory]:
+        """Every memory that passes, by the time it was stored, read a page at a time."""
+        cursor = None
+        while True:
+            page = self.page(where, sort="created", limit=PAGE, cursor=cursor, descending=descending)
+            yield from page.memories
+            cursor = page.cursor
+            if cursor is None:
+                return
+
     def _slice(
         self,
         where: Filter,
@@ -87,15 +94,15 @@ class Listings(Repository):
         descending: bool,
     ) -> list[tuple[int, Memory]]:
         """(sort value, memory) in order. One scope at a time, so that the index gives the order."""
+        parts: list[tuple[Filter, str, str]] = []
         if where.scopes is not None and len(where.scopes) > 1:
-            parts = [self._slice(one, column, extra, limit, value, last, descending) for one in _one_scope_each(where)]
-            merged = sorted(chain(*parts), key=lambda row: (row[0], row[1].id), reverse=descending)
-            return merged[:limit]
-        if column == "m.recorded_at" and extra == "TRUE":
+            parts = [(one, column, extra) for one in _one_scope_each(where)]
+        elif column == "m.recorded_at" and extra == "TRUE":
             # A first version is recorded when it is created: memory_created has its order, memory_updated the others.
-            firsts, others = ("m.created_at", "m.num < 4294967296"), (column, "m.num >= 4294967296")
-            parts = [self._slice(where, *part, limit, value, last, descending) for part in (firsts, others)]
-            return sorted(chain(*parts), key=lambda row: (row[0], row[1].id), reverse=descending)[:limit]
+            parts = [(where, "m.created_at", "m.num < 4294967296"), (where, column, "m.num >= 4294967296")]
+        if parts:
+            rows = chain(*(self._slice(*part, limit, value, last, descending) for part in parts))
+            return sorted(rows, key=lambda row: (row[0], row[1].id), reverse=descending)[:limit]
         condition, bound = visible(where)
         order = "DESC" if descending else "ASC"
         tables = "memory m, usage u" if column.startswith("u.") else "memory m"
