@@ -1,6 +1,7 @@
 """Commands about what is believed and what waits for a person: fact, audit, review, session, scope."""
 
 from __future__ import annotations
+
 from functools import partial
 
 from ..model.clock import format_time
@@ -72,12 +73,11 @@ def _decide(memory: Limpet, args: Namespace, verb: str) -> list[Receipt]:
     """Accept or reject; an id that cannot be decided keeps none of the others from being decided."""
     from ..remember.write import rejected
 
-    decide = memory.accept if verb == "accept" else memory.reject
     ids = shown.expanded(args.id, memory.review(limit=MOST_WAITING))
     done = []
     for id in ids:
         try:
-            done.append(decide(id))
+            done.append(getattr(memory, verb)(id))
         except (NotFound, BadInput) as error:
             if len(ids) == 1:
                 raise

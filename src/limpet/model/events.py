@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         "archived",  # leaves recall
         "restored",  # comes back from archive, retraction or quarantine
         "quarantined",  # leaves recall until a person has looked; data: {why}
-        "merged",  # the same as another memory, which speaks for it from now on; data: {into}. {background}: nobody asked for it
+        "merged",  # the same as another memory, which speaks for it from now on; data: {into}; {background}
         "pinned",
         "unpinned",
         "linked",  # an edge from this memory; data: {edge, target, weight}

@@ -155,8 +155,8 @@ class Checks:
         """
         assert new.key is not None
         memories = self._store.memories
-        values = memories.keyed(new.scope, new.key)
-        if not values or min(values, key=lambda one: (one.created_at, one.id)).id != new.id:
+        first = min(memories.keyed(new.scope, new.key), key=lambda one: (one.created_at, one.id), default=new)
+        if first.id != new.id:
             return
         others = [key for key in memories.keys(new.scope) if key != new.key][:KEYS_COMPARED]
         if not others:

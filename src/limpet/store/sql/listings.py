@@ -70,18 +70,20 @@ class Listings(Repository):
                     ]
                     value, last = None, None
         shown = found[:limit]
-        following = _write_cursor(*shown[-1][:2], shown[-1][2].id, sort) if shown and len(found) > limit else None
+        following = None
+        if shown and len(found) > limit:
+            number, at, memory = shown[-1]
+            packed = struct.pack("<Bq", number, at) + bytes.fromhex(memory.id.replace("-", "")) + sort.encode()
+            following = base64.urlsafe_b64encode(packed).decode().rstrip("=")
         return Page(memories=[memory for _, _, memory in shown], cursor=following)
 
     def each(self, where: Filter, *, descending: bool = True) -> Iterator[Memory]:
         """Every memory that passes, by the time it was stored, read a page at a time."""
-        cursor = None
-        while True:
-            page = self.page(where, sort="created", limit=PAGE, cursor=cursor, descending=descending)
+        cursor: str | None = ""
+        while cursor is not None:
+            page = self.page(where, sort="created", limit=PAGE, cursor=cursor or None, descending=descending)
             yield from page.memories
             cursor = page.cursor
-            if cursor is None:
-                return
 
     def _slice(
         self,
@@ -125,7 +127,7 @@ class Listings(Repository):
 
     def count_kinds(self, where: Filter) -> dict[str, int]:
         """How many of each kind pass the filter, the most first."""
-        return dict(self._database.rows(*filtered("kinds_of_scopes", where)))
+        return {kind: count for (kind,), count in self.count_by(where, ("kind",)).items()}
 
     def count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
         """(scope, how many pass the filter, when the last of them was stored), the most first, then by name."""
@@ -143,8 +145,9 @@ class Listings(Repository):
         found = self._database.rows(statement, bound)
         counts: dict[tuple[str, ...], int] = {}
         for *values, count in found:
-            parted = tuple(_day(value) if one == "day" else str(value) for one, value in zip(by, values, strict=True))
-            counts[parted] = int(count)
+            pairs = zip(by, values, strict=True)
+            named = (date.fromordinal(_EPOCH + value) if one == "day" else value for one, value in pairs)
+            counts[tuple(map(str, named))] = int(count)
         return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def scope_names(self) -> list[str]:
@@ -192,30 +195,20 @@ class Listings(Repository):
 
     def next_change(self, after: int) -> int | None:
         """When next a memory begins or ceases to hold by itself, later than `after`; None: never."""
-        ((at,),) = self._database.rows(statements()["next_change"], {"after": after})
-        return None if at is None else int(at)
+        return self._database.rows(statements()["next_change"], {"after": after})[0][0]
 
     def _of_each_scope(self, name: str, where: Filter, **bound: Any) -> list[Any]:
         """One scope at a time, so that the index gives the order."""
         found: list[Any] = []
         with self._database.reading():
             for one in _one_scope_each(where):
-                statement, filter_bound = filtered(name, one)
-                found += self._database.rows(statement, filter_bound | bound)
+                statement, scoped = filtered(name, one)
+                found += self._database.rows(statement, scoped | bound)
         return found
-
-
-def _day(number: int) -> str:
-    return date.fromordinal(_EPOCH + number).isoformat()
 
 
 def _one_scope_each(where: Filter) -> Iterator[Filter]:
     return (replace(where, scopes=(scope,)) for scope in dict.fromkeys(where.scopes or ()))
-
-
-def _write_cursor(stage: int, value: int, id: str, sort: str) -> str:
-    packed = struct.pack("<Bq", stage, value) + bytes.fromhex(id.replace("-", "")) + sort.encode()
-    return base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 def _read_cursor(cursor: str | None, sort: str) -> tuple[int, int | None, bytes | None]:

@@ -624,10 +624,6 @@ SELECT r.id FROM review r JOIN scope s ON s.num = r.scope
 SELECT r.id FROM review r JOIN scope s ON s.num = r.scope
  WHERE substr(r.id, 12) BETWEEN :low AND :high AND s.name IN (SELECT value FROM json_each(:scopes)) ORDER BY r.id LIMIT 12
 
--- name: kinds_of_scopes
--- How many memories of each kind pass the filter. A scan of the scopes.
-SELECT m.kind, count(*) FROM memory m WHERE {visible} GROUP BY m.kind ORDER BY 2 DESC, 1
-
 -- name: count_by
 -- How many memories pass the filter, by some of their columns. A scan of the scopes.
 SELECT {counted}, count(*) FROM memory m{unnested} WHERE {visible} GROUP BY {parts}
