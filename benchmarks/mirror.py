@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from limpet.features import mirror
+
 from .harness import run_steps
 
 STEPS = ("files: adopt", "files: same, read", "files: same", "pages: render", "pages: same, read", "pages: same",
@@ -50,7 +52,7 @@ def one(folder: Path, step: str, size: int) -> dict[str, Any]:
             page = next(file for file in sorted(root.glob("*.md")) if file.name != "MEMORY.md")
             page.write_text(page.read_text(encoding="utf-8") + "\n- one more\n", encoding="utf-8")
         start, cpu = time.perf_counter(), time.process_time()
-        done = memory.mirror_init(root) if what in ("adopt", "render") else memory.mirror_sync(root)
+        done = mirror.init(memory, root) if what in ("adopt", "render") else mirror.sync(memory, root)
         took, cpu = time.perf_counter() - start, time.process_time() - cpu
         assert done.changed == (what in ("adopt", "render", "one edit"))
         index = (root / "MEMORY.md").stat().st_size

@@ -14,6 +14,7 @@ from limpet.agents.calls import Call
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
 from limpet.agents.hooks.entry import handle
 from limpet.agents.protocol import INTERNAL_ERROR, ProtocolError, Service
+from limpet.features import mirror, organize
 from limpet.features.organize.sentences import sentences
 from limpet.features.transfer.records import TransferReport
 from limpet.features.transfer.service import records
@@ -91,7 +92,7 @@ class Transcripts(Readers):
         name = rng.choice(list(TRANSCRIPTS))
         path = self.folder / name
         path.write_bytes(damaged(TRANSCRIPTS[name], rng))
-        report = self.memory.organize([path], dry_run=True)
+        report = organize.run(self.memory, [path], dry_run=True)
         assert all(place and reason and len(reason) <= 500 for place, reason in report.rejected)
         return not report.rejected
 
@@ -104,14 +105,14 @@ class Mirror(Readers):
         self.root = folder / "mirror"
         for number in range(6):
             memory.remember(f"Deploys of service {number} wait for Redis", topics=["deploy", f"s{number}"])
-        memory.mirror_init(self.root)
+        mirror.init(memory, self.root)
         self.whole = {one.name: one.read_bytes() for one in self.root.glob("*.md")}
 
     def try_one(self, rng):
         name = rng.choice(list(self.whole))
         (self.root / name).write_bytes(damaged(self.whole[name] + NOTE.encode(), rng))
         try:
-            self.memory.mirror_sync(self.root)
+            mirror.sync(self.memory, self.root)
         except LimpetError:
             return False
         finally:

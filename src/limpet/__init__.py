@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .features.transfer.records import TransferReport
     from .features.transfer.segments import DeviceInfo, SegmentReport
     from .features.transfer.service import ImportReport
-    from .features.usefulness.adherence import Adherence
     from .features.usefulness.journal_lines import Dropped, JournalLine
+    from .features.usefulness.rules_kept import Adherence
     from .history.claims import Audit, Belief, Grounding, Revision, Support, Yields
     from .history.consolidate import Consolidation, Proposal
     from .history.names import EntityCount, Topic
@@ -128,7 +128,7 @@ _HOMES = {
     "features.transfer.records": ("TransferReport",),
     "features.transfer.segments": ("DeviceInfo", "SegmentReport"),
     "features.transfer.service": ("ImportReport",),
-    "features.usefulness.adherence": ("Adherence",),
+    "features.usefulness.rules_kept": ("Adherence",),
     "features.usefulness.journal_lines": ("Dropped", "JournalLine"),
     "vectors.embedder": ("Embedder",),
     "work.backups": ("BackupState",),

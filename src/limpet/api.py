@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from copy import copy
 
@@ -27,22 +27,16 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
     from .erasure import PurgeReport
-    from .features.mirror import service as mirror_service
-    from .features.mirror.state import MirrorReport
-    from .features.organize import service as organize_service
-    from .features.organize.report import OrganizeReport
     from .features.transfer import service as transfer_service
     from .features.transfer.copy import CopyReport
     from .features.transfer.records import TransferReport
-    from .features.transfer.segments import DeviceInfo, SegmentReport
     from .features.transfer.service import ImportReport
     from .features.usefulness import journal_lines
     from .features.usefulness import service as usefulness_service
-    from .features.usefulness.adherence import Adherence
     from .features.usefulness.journal_lines import Dropped, JournalLine
     from .history.claims import Audit, Match
     from .history.queries import History
-    from .history.usefulness import Exposure, Usefulness
+    from .history.usefulness import Exposure
     from .history.view import View
     from .history.walk import Impact, Why
     from .jobs.embed import WorkReport
@@ -76,22 +70,14 @@ else:
     # What a verb hands over to is imported when the first of them is called.
     beliefs, recall_lookup = registry.Part("remember.beliefs"), registry.Part("recall.lookup")
     recall_service, remember_service = registry.Part("recall.service"), registry.Part("remember.service")
-    mirror_service, organize_service = (
-        registry.Part("features.mirror.service"),
-        registry.Part("features.organize.service"),
-    )
-    transfer_service, usefulness_service = (
-        registry.Part("features.transfer.service"),
-        registry.Part("features.usefulness.service"),
-    )
+    transfer_service = registry.Part("features.transfer.service")
+    usefulness_service = registry.Part("features.usefulness.service")
     journal_lines = registry.Part("features.usefulness.journal_lines")
     remember_scopes, operations = registry.Part("remember.scopes"), registry.Part("remember.operations")
     work_service = registry.Part("work.service")
 
 # What an object given as an embedder must have (vectors/embedder.py).
 EMBEDDER_HAS = ("name", "fingerprint", "dimensions", "embed_passages", "embed_query")
-# Tokens that a language model may use in one run of `organize`, when nobody says.
-BUDGET_TOKENS = 200_000
 Progress = Callable[[int, int], None]
 
 
@@ -584,16 +570,6 @@ class Limpet:
         return journal_lines.drop(
             self._context, numbers, session=session, since=since, until=until, match=match, dry_run=dry_run
         )
-
-    def adherence(self, session: str) -> builtins.list[Adherence]:
-        """Which rules (preferences, lessons, decisions, corrections) a session kept or broke, by the commands and edits
-        of its journal; unknown where these do not say. Asked again later, it says what is known by then.
-
-        >>> _ = memory.remember("Always run make lint before a commit", kind="preference", origin="user")
-        >>> [one.verdict for one in memory.adherence("monday")]
-        ['unknown']
-        """
-        return usefulness_service.adherence(self._context, session)
 
     def work(
         self, *, limit: int | None = None, only_vectors: bool = False, progress: Progress | None = None
@@ -1212,114 +1188,9 @@ class Limpet:
         """
         return remember_service.unlink(self._context, a, type, b)
 
-    def mirror_init(
-        self, path: str | os.PathLike[str], *, author: str = "user", index_bytes: int | None = None,
-        with_global: bool = False,
-    ) -> MirrorReport:  # fmt: skip
-        """Make a folder the mirror of this scope, and sync it. What is in it becomes memory, and nothing of it is lost.
-
-        `author`: the origin of what files say, unless a file names its own. `index_bytes`: the cap of MEMORY.md.
-        `with_global`: mirror the scope `global` too. Again: other settings. Raises BadInput, StoreError.
-
-        >>> _ = memory.remember("Deploys go out on Tuesdays")
-        >>> _ = memory.mirror_init("notes")
-        >>> (Path("notes") / "MEMORY.md").is_file()
-        True
-        """
-        return mirror_service.mirror_init(
-            self._context, path, author=author, index_bytes=index_bytes, with_global=with_global
-        )
-
-    def mirror_sync(
-        self, path: str | os.PathLike[str], *, dry_run: bool = False, forget: bool = False, full: bool = False
-    ) -> MirrorReport:
-        """Bring a mirror and the store together: changes of either side reach the other, conflicts go to review.
-
-        `dry_run`: only say what would be done. `forget`: also archive when most entries are gone from the folder.
-        `full`: read every file and compare everything; else what has its old time stamps is taken to be unchanged.
-        Raises BadInput (no mirror, or of another store), StoreBusy, StoreError.
-
-        >>> _ = memory.mirror_init("notes")
-        >>> _ = memory.remember("Deploys go out on Tuesdays")
-        >>> memory.mirror_sync("notes").added
-        1
-        """
-        return mirror_service.mirror_sync(self._context, path, dry_run=dry_run, forget=forget, full=full)
-
-    def take_in_edits(self) -> None:
-        """Bring in what people changed in the folders of this scope's mirrors, if anything did, as `mirror_sync` would.
-
-        A recall and a brief do so by themselves, of folders of up to 200 files. What cannot be taken in now waits;
-        `mirror_sync` says why.
-
-        >>> memory.take_in_edits()
-        """
-        mirror_service.take_in_edits(self._context)
-
     def _look_at_mirrors(self) -> None:
         if os.path.exists(beside(self.path) + ".mirrors"):  # noqa: PTH110  by each recall: a Path takes longer
             registry.call("before_recall", self._context)
-
-    def mirror_watch(
-        self, path: str | os.PathLike[str], *, stop: threading.Event | None = None
-    ) -> Iterator[MirrorReport]:
-        """Sync now, and again whenever the folder or the store changes, until `stop` is set. A report each time.
-
-        A sync that finds the store or the folder busy is tried again at the next change. Raises BadInput.
-
-        >>> _ = memory.mirror_init("notes")
-        >>> for report in memory.mirror_watch("notes"):
-        ...     break  # after the first sync
-        """
-        yield from mirror_service.mirror_watch(self._context, path, stop=stop)
-
-    def read_topic(self, topic: str) -> str:
-        """What this scope and `global` hold about a topic, as the Markdown of a mirror. Raises NotFound.
-
-        >>> _ = memory.remember("Deploys go out on Tuesdays", topics=["deploy"])
-        >>> "Tuesdays" in memory.read_topic("deploy")
-        True
-        """
-        return mirror_service.read_topic(self._context, topic)
-
-    def mirrors(self) -> builtins.list[str]:
-        """The folders that mirror this scope, and are there.
-
-        >>> _ = memory.mirror_init("notes")
-        >>> [Path(one).name for one in memory.mirrors()]
-        ['notes']
-        """
-        return mirror_service.mirrors(self._context)
-
-    def note_transcript(self, path: str | os.PathLike[str]) -> None:
-        """A session has ended whose transcript lies there: the next `organize` reads it into this scope.
-
-        >>> memory.note_transcript("session.jsonl")
-        """
-        organize_service.note_transcript(self._context, path)
-
-    def organize(
-        self, paths: Iterable[str | os.PathLike[str]] = (), *, clients: Sequence[str] = (), by_folder: bool = False,
-        dry_run: bool = False, summaries: bool = True, models: Sequence[str] = (),
-        budget_tokens: int = BUDGET_TOKENS, budget_usd: float | None = None,
-        progress: Progress | None = None,
-    ) -> OrganizeReport:  # fmt: skip
-        """Take what is worth remembering from transcripts and notes: by rules, and with `models` by these too.
-
-        `paths`: files and folders; `clients`: also what these keep in their own folders. Without either, what hooks
-        named since. `by_folder`: into the scope of the folder where an agent worked instead of this one. Twice is once.
-        A model is a text such as `gemini:NAME`; the first that answers counts. Mirrors of the scopes that got something
-        are synced at the end. Raises BadInput, StoreError.
-
-        >>> _ = Path("notes.md").write_text("Lesson: run the migrations before the deploy")
-        >>> memory.organize(["notes.md"]).new
-        1
-        """
-        return organize_service.organize(
-            self._context, check_list("paths", paths), clients=check_list("clients", clients), by_folder=by_folder,
-            dry_run=dry_run, summaries=summaries, models=check_list("models", models), budget_tokens=budget_tokens,
-            budget_usd=budget_usd, progress=progress,
-        )  # fmt: skip
 
     def import_from(
         self, format: str, path: str | os.PathLike[str], *, trust: str = "import", dry_run: bool = False,
@@ -1357,53 +1228,6 @@ class Limpet:
             self._context, format, path, all_scopes=all_scopes, force=force, progress=progress
         )
 
-    def export_segments(
-        self, folder: str | os.PathLike[str], *, encrypt: bool = False, progress: Progress | None = None
-    ) -> SegmentReport:
-        """Write what is new in this store into its own folder below a shared one; other devices import it there.
-
-        Every scope. `encrypt`: for LIMPET_AGE_RECIPIENTS, as it is done by itself in a folder that has encrypted ones.
-        Raises BadInput, StoreError.
-
-        >>> _ = memory.remember("Deploys go out on Tuesdays")
-        >>> memory.export_segments("shared").new
-        1
-        """
-        return transfer_service.export_segments(self._context, folder, encrypt=encrypt, progress=progress)
-
-    def import_segments(
-        self, folder: str | os.PathLike[str], *, dry_run: bool = False, progress: Progress | None = None
-    ) -> SegmentReport:
-        """Take in what other devices exported there. Stores that have taken in the same segments hold the same.
-
-        Raises BadInput, StoreError.
-
-        >>> _ = memory.export_segments("shared")
-        >>> memory.import_segments("shared").new
-        0
-        """
-        return transfer_service.import_segments(self._context, folder, dry_run=dry_run, progress=progress)
-
-    def devices(self) -> builtins.list[DeviceInfo]:
-        """The devices whose segments are known here, and which are trusted.
-
-        >>> memory.devices()
-        []
-        """
-        return transfer_service.devices(self._context)
-
-    def trust_device(self, id: str, *, trusted: bool = True) -> int:
-        """Let a device also speak of what others said: correct, replace, purge it. `id`: whole, its beginning, or
-        "all": every one, also those that come. What waited comes with the next import. Returns how many known ones it
-        concerns.
-
-        Raises BadInput, NotFound.
-
-        >>> memory.trust_device("all")
-        0
-        """
-        return transfer_service.trust_device(self._context, id, trusted=trusted)
-
     def note_exposures(
         self, items: Iterable[tuple[str, int]], *, session: str = "", client: str, via: str,
         withheld: Iterable[str] = (), drawn: Iterable[str] = (), asked: str = "",
@@ -1429,15 +1253,6 @@ class Limpet:
         [9]
         """
         return usefulness_service.exposures(self._context, session=session, id=id, limit=limit)
-
-    def usefulness(self, *, limit: int = 10) -> Usefulness:
-        """What was surfaced in this scope, at what cost, how much of it showed up in the work, and what showing it
-        changed; shares with their 95 % interval. Raises BadInput.
-
-        >>> memory.usefulness().shown.times
-        0
-        """
-        return usefulness_service.usefulness(self._context, limit=limit)
 
     def stats(self) -> StoreStats:
         """Counts and sizes of the whole store, every scope.

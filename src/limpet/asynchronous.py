@@ -10,18 +10,15 @@ import contextvars
 import inspect
 import os
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .api import Limpet, open
 from .history.queries import History
 from .model.errors import StoreError
-
-if TYPE_CHECKING:
-    from .features.mirror.state import MirrorReport
 
 # Verbs of one handle that run at once; more of them wait. Reads share a connection, writes another.
 THREADS = 4
@@ -173,18 +170,6 @@ class AsyncLimpet:
         other._limpet = lambda: view(here())
         other._owns_store = False
         return other
-
-    async def mirror_watch(
-        self, path: str | os.PathLike[str], *, stop: threading.Event | None = None
-    ) -> AsyncIterator[MirrorReport]:
-        """Sync now, and again whenever the folder or the store changes, until `stop` is set or the loop is left."""
-        stop = stop or threading.Event()
-        reports = self._limpet().mirror_watch(path, stop=stop)
-        try:
-            while (report := await self._runner.run(next, reports, None)) is not None:
-                yield report
-        finally:
-            stop.set()
 
 
 __all__ = ["AsyncHistory", "AsyncLimpet"]

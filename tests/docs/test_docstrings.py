@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 import limpet
+from tests.feature_functions import FUNCTIONS
 
 VERBS = {f"Limpet.{name}": verb for name, verb in vars(limpet.Limpet).items() if name[0] != "_"}
 SHOWN = ("path", "scope", "embedder", "read_only")  # what a store says of itself: nothing to call
-OTHERS = {"AsyncLimpet": limpet.AsyncLimpet}
+OTHERS = {"AsyncLimpet": limpet.AsyncLimpet, **FUNCTIONS}
 
 
 @pytest.mark.parametrize("name", [*VERBS, *OTHERS])
@@ -22,7 +23,8 @@ def test_the_example_of_a_verb_is_true(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said = inspect.getdoc((VERBS | OTHERS)[name]) or ""
     with limpet.open(tmp_path / "memory.db", scope="project:shop") as memory:
-        known = {"limpet": limpet, "memory": memory, "asyncio": asyncio, "date": date, "Path": Path}
+        known = dict(getattr(OTHERS.get(name), "__globals__", {}))
+        known |= {"limpet": limpet, "memory": memory, "asyncio": asyncio, "date": date, "Path": Path}
         example = doctest.DocTestParser().get_doctest(said, known, name, None, None)
         lines: list[str] = []
         doctest.DocTestRunner(verbose=False).run(example, out=lines.append)

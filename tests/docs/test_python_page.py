@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import limpet
+from tests.feature_functions import FUNCTIONS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"
 TEXT = re.sub(r"^```.*?^```$", "", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
@@ -30,7 +31,9 @@ OF_EVERY_QUERY = {"as_of", "known_at"}
 
 
 def verb(name: str) -> Callable[..., Any]:
-    """What the page calls `remember`, `graph.chain` or `limpet.open`."""
+    """What the page calls `remember`, `graph.chain`, `limpet.open` or `mirror.sync`."""
+    if name in FUNCTIONS:
+        return FUNCTIONS[name]
     owner, _, last = name.rpartition(".")
     one: Callable[..., Any] = getattr({"": limpet.Limpet, "graph": limpet.History, "limpet": limpet}[owner], last)
     return one
@@ -85,6 +88,11 @@ def test_the_python_page_names_it_in_a_code_span(name):
     called = not isinstance(inspect.getattr_static(limpet.Limpet, name), property)
     # A word alone may be an argument or a value: a method is named by how it is called.
     assert any(span.startswith(f"{name}(") if called else span == name for span in SPANS)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_python_page_names_every_function_of_a_feature(name):
+    assert any(span.startswith(f"{name}(memory") for span in SPANS)
 
 
 @pytest.mark.parametrize(("name", "arguments"), SHOWN, ids=[name for name, _ in SHOWN])

@@ -6,6 +6,7 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
+from limpet.features import transfer
 from tests.encryption.test_store import WORD, holding
 
 pyrage = pytest.importorskip("pyrage")
@@ -49,26 +50,26 @@ def test_a_pass_phrase_does_for_an_export(tmp_path, monkeypatch):
         with pytest.raises(limpet.BadInput, match="cannot be decrypted"):
             other.import_jsonl(tmp_path / "all.age")
         with pytest.raises(limpet.BadInput, match="nobody is named"):
-            memory.export_segments(tmp_path / "shared", encrypt=True)
+            transfer.export_segments(memory, tmp_path / "shared", encrypt=True)
 
 
 def test_devices_sync_by_encrypted_segments_and_a_folder_stays_encrypted(tmp_path, identity):
     shared = tmp_path / "shared"
     with device(tmp_path / "a.db") as here, device(tmp_path / "b.db") as there:
         id = here.remember(f"The safe opens with {WORD}").id
-        here.export_segments(shared)
+        transfer.export_segments(here, shared)
         assert len(holding(shared)) == 1
-        here.export_segments(shared, encrypt=True)  # what was there in plain is written again
+        transfer.export_segments(here, shared, encrypt=True)  # what was there in plain is written again
         there.remember(f"There is a second {WORD}")
-        there.export_segments(shared)  # because the folder is
+        transfer.export_segments(there, shared)  # because the folder is
         assert holding(shared) == [] and len(list(shared.glob("*/*.age"))) == 2
-        assert here.import_segments(shared).new == there.import_segments(shared).new == 1
+        assert transfer.import_segments(here, shared).new == transfer.import_segments(there, shared).new == 1
         assert here.count() == there.count() == 2
         assert here.verify() == there.verify() == []
         here.purge(id, confirm=True)
-        here.export_segments(shared)
-        there.trust_device("all")
-        there.import_segments(shared)
+        transfer.export_segments(here, shared)
+        transfer.trust_device(there, "all")
+        transfer.import_segments(there, shared)
         assert there.get(id).state == "purged" and there.verify() == []
 
 
@@ -76,7 +77,7 @@ def test_a_segment_for_others_is_reported_and_left_out(tmp_path, identity, monke
     shared = tmp_path / "shared"
     with device(tmp_path / "a.db") as here, device(tmp_path / "b.db") as there:
         here.remember("The safe is in the cellar")
-        here.export_segments(shared, encrypt=True)
+        transfer.export_segments(here, shared, encrypt=True)
         (tmp_path / "identity.txt").write_text(f"{pyrage.x25519.Identity.generate()}\n")
-        ((_, reason), *_) = there.import_segments(shared).problems
+        ((_, reason), *_) = transfer.import_segments(there, shared).problems
         assert "cannot be decrypted" in reason

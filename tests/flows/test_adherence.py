@@ -7,6 +7,7 @@ import json
 import pytest
 
 from limpet.cli.main import main
+from limpet.features import usefulness
 
 
 def verdict(memory, rule, *lines):
@@ -14,7 +15,7 @@ def verdict(memory, rule, *lines):
     id = memory.remember(rule, kind="preference", origin="user").id
     for kind, what in lines:
         memory.note_action("s", kind, what)
-    (found,) = (one for one in memory.adherence("s") if one.memory.id == id)
+    (found,) = (one for one in usefulness.adherence(memory, "s") if one.memory.id == id)
     return found.verdict, found.evidence
 
 
@@ -57,12 +58,14 @@ def test_a_verdict_is_revised_as_the_session_goes_on(memory):
     rule = ("Use pnpm, not npm", ("did", "Bash: pnpm install"))
     assert verdict(memory, *rule)[0] == "kept"
     memory.note_action("s", "did", "Bash: npm publish")
-    assert [(one.verdict, one.evidence) for one in memory.adherence("s")] == [("broken", ("Bash: npm publish",))]
+    assert [(one.verdict, one.evidence) for one in usefulness.adherence(memory, "s")] == [
+        ("broken", ("Bash: npm publish",))
+    ]
 
 
 def test_another_session_says_nothing(memory):
     assert verdict(memory, "Use pnpm, not npm", ("did", "Bash: npm install"))[0] == "broken"
-    assert [one.verdict for one in memory.adherence("other")] == ["unknown"]
+    assert [one.verdict for one in usefulness.adherence(memory, "other")] == ["unknown"]
 
 
 def test_the_command_says_it_with_what_says_so(memory, path, capsys):

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 import limpet
+from limpet.features import mirror
 from limpet.history.queries import History
 
 
@@ -19,7 +20,7 @@ def public(owner):
 def test_it_has_every_verb_with_its_signature():
     for plain, several in ((limpet.Limpet, limpet.AsyncLimpet), (History, limpet.AsyncHistory)):
         assert public(plain) <= public(several)
-        for name in public(plain) - {"in_scope", "in_folder", "in_all_scopes", "mirror_watch"}:
+        for name in public(plain) - {"in_scope", "in_folder", "in_all_scopes"}:
             verb = getattr(several, name)
             assert inspect.iscoroutinefunction(verb), name
             assert inspect.signature(verb) == inspect.signature(getattr(plain, name)) or name == "close", name
@@ -98,13 +99,11 @@ def test_a_cancelled_batch_is_stored_as_whole_transactions(tmp_path):
         assert memory.verify() == []
 
 
-def test_a_mirror_is_watched_until_the_loop_is_left(tmp_path):
+def test_a_function_of_a_feature_runs_on_a_thread(tmp_path):
     async def story():
-        async with limpet.AsyncLimpet(tmp_path / "memory.db", scope="project:api") as memory:
-            await memory.mirror_init(tmp_path / "notes")
-            await memory.remember("Deploys go out on Tuesdays")
-            async for report in memory.mirror_watch(tmp_path / "notes"):
-                assert report.added == 1
-                break
+        with limpet.open(tmp_path / "memory.db", scope="project:api") as memory:
+            await asyncio.to_thread(mirror.init, memory, tmp_path / "notes")
+            memory.remember("Deploys go out on Tuesdays")
+            assert (await asyncio.to_thread(mirror.sync, memory, tmp_path / "notes")).added == 1
 
     asyncio.run(story())

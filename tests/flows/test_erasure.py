@@ -13,6 +13,7 @@ import apsw
 import pytest
 
 import limpet
+from limpet.features import mirror, transfer
 from tests.devices import Device
 
 WORD = "zanzibarquartz"
@@ -158,7 +159,7 @@ def test_copies_are_named_and_erased_on_request(memory, path, tmp_path):
     kept = memory.remember("Bread rests overnight").id
     memory.backup(tmp_path / "before.db")
     memory.export_jsonl(tmp_path / "before.jsonl")
-    memory.export_segments(tmp_path / "shared")
+    transfer.export_segments(memory, tmp_path / "shared")
     report = memory.purge(id, confirm=True)
     assert {Path(one).name for one in report.copies} == {"before.db", "before.jsonl", "shared"}
 
@@ -167,7 +168,7 @@ def test_copies_are_named_and_erased_on_request(memory, path, tmp_path):
     other = memory.remember("The pin of the vault is quokkamarble, she said").id
     memory.backup(tmp_path / "again.db")
     memory.export_jsonl(tmp_path / "again.jsonl")
-    memory.export_segments(tmp_path / "shared")
+    transfer.export_segments(memory, tmp_path / "shared")
     assert memory.purge(other, confirm=True, copies=True).copies == ()
     assert holding(tmp_path, "quokkamarble") == {}
     with limpet.open(tmp_path / "again.db", scope="project:api") as backup:
@@ -177,7 +178,7 @@ def test_copies_are_named_and_erased_on_request(memory, path, tmp_path):
 def test_a_mirror_has_no_byte_of_it_when_the_purge_returns(memory, path, tmp_path):
     id = memory.remember(TEXT, topics=["safe"]).id
     memory.remember("The safe is in the cellar", topics=["safe"])
-    memory.mirror_init(tmp_path / "notes")
+    mirror.init(memory, tmp_path / "notes")
     assert holding(tmp_path / "notes", WORD)
     assert memory.purge(id, confirm=True).copies == ()
     assert holding(tmp_path, WORD) == {}
@@ -236,11 +237,11 @@ def test_a_server_a_reader_a_mirror_and_two_devices_hold_no_byte(tmp_path, reade
     id = memory.remember(TEXT, topics=["safe"], session=f"run {WORD}").id
     memory.session_start(f"run {WORD}", title=f"about {WORD}")
     memory.remember("The safe is in the cellar", topics=["safe"])
-    memory.mirror_init(tmp_path / "notes")
+    mirror.init(memory, tmp_path / "notes")
     memory.work()
-    memory.export_segments(shared)
-    desk.memory.import_segments(shared)
-    desk.memory.export_segments(shared)
+    transfer.export_segments(memory, shared)
+    transfer.import_segments(desk.memory, shared)
+    transfer.export_segments(desk.memory, shared)
     end, ask = reader_of(laptop.memory.path), server_of(laptop.memory.path)
     try:
         assert WORD in ask("safe")
@@ -248,9 +249,9 @@ def test_a_server_a_reader_a_mirror_and_two_devices_hold_no_byte(tmp_path, reade
         end()
         assert WORD not in ask("safe")
         memory.work()
-        memory.export_segments(shared)
-        desk.memory.import_segments(shared)
-        desk.memory.export_segments(shared)
+        transfer.export_segments(memory, shared)
+        transfer.import_segments(desk.memory, shared)
+        transfer.export_segments(desk.memory, shared)
         assert holding(tmp_path, WORD) == {}
         assert desk.memory.verify() == laptop.memory.verify() == []
     finally:
@@ -267,13 +268,13 @@ def test_a_purge_that_arrives_takes_the_names_of_all_sessions_in_any_order(tmp_p
         laptop.memory.session_start(f"run {WORD} {number}", title=f"about {WORD}")
         ids.append(laptop.memory.remember(f"{TEXT} {number}", session=f"run {WORD} {number}").id)
     for one in (laptop, desk, laptop):
-        one.memory.export_segments(tmp_path / "shared")
-        desk.memory.import_segments(tmp_path / "shared")
+        transfer.export_segments(one.memory, tmp_path / "shared")
+        transfer.import_segments(desk.memory, tmp_path / "shared")
     for id in ids:
         laptop.memory.purge(id, confirm=True)
-    laptop.memory.export_segments(tmp_path / "shared")
-    desk.memory.import_segments(tmp_path / "shared")
-    desk.memory.export_segments(tmp_path / "shared")
+    transfer.export_segments(laptop.memory, tmp_path / "shared")
+    transfer.import_segments(desk.memory, tmp_path / "shared")
+    transfer.export_segments(desk.memory, tmp_path / "shared")
     assert holding(tmp_path, WORD) == {}
     assert desk.memory.verify() == []
     for one in (laptop, desk):
@@ -349,7 +350,7 @@ def campaign(folder, seed, purges):
         return "zq" + "".join(chance.choices(letters, k=10))
 
     with limpet.open(folder / "memory.db", scope="project:api") as memory:
-        memory.mirror_init(folder / "notes")
+        mirror.init(memory, folder / "notes")
         while done < purges:
             step = chance.random()
             one = chance.choice(list(live)) if live else None
@@ -365,7 +366,7 @@ def campaign(folder, seed, purges):
                 new = memory.correct(one, text(fresh)).id
                 live[new] = [fresh, *live.pop(one)]  # topics are taken over
             elif step < 0.57:
-                memory.mirror_sync(folder / "notes")
+                mirror.sync(memory, folder / "notes")
             elif step < 0.58:
                 memory.work(limit=20)
             else:

@@ -12,8 +12,9 @@ import pytest
 import limpet
 from limpet.agents.hooks.holdout import Holdout
 from limpet.cli.main import main
+from limpet.features import usefulness
+from limpet.features.evaluate import run as evaluate
 from limpet.features.evaluate.power import sessions_for
-from limpet.features.evaluate.service import evaluate
 from limpet.model.ids import parse_id
 from limpet.store.records import ExposureRow
 
@@ -199,7 +200,7 @@ def test_the_interval_of_the_lift_covers_the_truth(memory):
                     rows.append(ExposureRow(f"project:{experiment}", session, "claude", message, "message", one, 9,
                                             not held[one], True, used))  # fmt: skip
         memory._context.store.exposures.note(rows)
-        interval = memory.in_scope(f"project:{experiment}").usefulness().lift
+        interval = usefulness.usefulness(memory.in_scope(f"project:{experiment}")).lift
         covered += interval.low <= lift <= interval.high
     assert covered >= 90
 

@@ -23,6 +23,7 @@ from limpet.agents.hooks.entry import answer_call, handle
 from limpet.agents.hooks.gate import query_of
 from limpet.agents.hooks.holdout import Holdout
 from limpet.agents.protocol import ProtocolError, Service
+from limpet.features import mirror, usefulness
 from limpet.text.blocks import CLOSE, OPEN, plain_line, strip_blocks
 from limpet.text.turns import in_words
 
@@ -121,7 +122,7 @@ def test_a_session_begins_with_where_the_last_one_left_off(hook, shop, clock, cl
 
 def test_a_session_begins_with_what_a_person_edited_in_the_mirror(hook, shop, tmp_path):
     shop.remember("Prices are in cents", kind="preference")
-    shop.mirror_init(tmp_path / "mirror")
+    mirror.init(shop, tmp_path / "mirror")
     for file in (tmp_path / "mirror").glob("*.md"):
         file.write_text(
             file.read_text(encoding="utf-8").replace("in cents", "in hundredths of a cent"), encoding="utf-8"
@@ -613,7 +614,7 @@ def test_what_is_surfaced_leaves_a_receipt_and_the_end_of_the_turn_its_verdict(h
     assert used.at_us == clock.now() and 20 < used.tokens < 150
     assert [one.session for one in shop.exposures(session="s2")] == ["s2"]
 
-    found = shop.usefulness()
+    found = usefulness.usefulness(shop)
     assert (found.shown.times, found.shown.tokens, found.shown.judged, found.shown.used) == (2, 2 * used.tokens, 2, 1)
     assert found.shown.rate.low < 0.1 and found.shown.rate.high > 0.9, "two cases say little"
     assert found.lift is None and found.memories[0][0] == id
@@ -627,9 +628,9 @@ def test_a_turn_whose_answer_is_not_told_is_not_judged(hook, shop):
     hook("copilot", "agentStop", {**about, "stopReason": "end_turn"})
     (shown,) = shop.exposures()
     assert shown.session == "c1" and shown.used is None
-    assert shop.usefulness().shown.judged == 0
+    assert usefulness.usefulness(shop).shown.judged == 0
     hook("copilot", "agentStop", about)
-    assert shop.usefulness().shown.judged == 0
+    assert usefulness.usefulness(shop).shown.judged == 0
 
 
 def test_a_tools_receipt_is_judged_with_the_session_it_names(hook, shop):
@@ -666,7 +667,7 @@ def test_a_lot_holds_back_a_share_and_shows_what_showing_does(hook, shop, monkey
         assert receipt.id == id and receipt.shown == ("5433" in out) == (not held)
         if not receipt.shown:
             assert out == "" and receipt.tokens == 0
-    found = shop.usefulness()
+    found = usefulness.usefulness(shop)
     assert found.drawn.judged + found.withheld.judged == 40 and found.withheld.judged > 8
     assert found.lift.low < 0 < found.lift.high, "the work did not depend on it"
 

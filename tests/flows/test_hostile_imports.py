@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import limpet
+from limpet.features import transfer
 from tests.devices import Device, everything, same_time
 from tests.hostile import forged, imported, ledger, parsed
 
@@ -332,7 +333,7 @@ def test_long_lines_are_taken_in_by_what_they_hold(memory, monkeypatch):
 
 
 def exported(device, folder):
-    device.memory.export_segments(folder)
+    transfer.export_segments(device.memory, folder)
     (path,) = folder.glob("*/*.jsonl")
     return path, *parsed(path)
 
@@ -347,11 +348,11 @@ def test_a_bad_event_of_a_segment_is_left_out_and_the_others_come_in(two, tmp_pa
     path.unlink()
     forged(path.parent, header, [*lines[:1], *lines[1:]])
 
-    report = desk.memory.import_segments(tmp_path / "shared")
+    report = transfer.import_segments(desk.memory, tmp_path / "shared")
     assert [reason for _, reason in report.problems if "line 3" in reason and "trust" in reason]
     assert {one.content for one in desk.memory.list().memories} == {"the first", "the third"}
     assert desk.memory.get(ids[2]).pinned
-    again = desk.memory.import_segments(tmp_path / "shared")
+    again = transfer.import_segments(desk.memory, tmp_path / "shared")
     assert again.new == 0 and desk.memory.count() == 2
 
 
@@ -372,10 +373,10 @@ def test_a_segment_with_a_bad_header_is_left_out_alone(two, tmp_path, harm):
     bad = forged(path.parent, header | harm, lines, number=1)
     other = limpet.open(tmp_path / "other.db", scope="project:api", clock=laptop.clock)
     other.remember("said elsewhere")
-    other.export_segments(tmp_path / "shared")
+    transfer.export_segments(other, tmp_path / "shared")
     other.close()
 
-    report = desk.memory.import_segments(tmp_path / "shared")
+    report = transfer.import_segments(desk.memory, tmp_path / "shared")
     assert [one.content for one in desk.memory.list().memories] == ["said elsewhere"]
     assert any(bad.name in file for file, _ in report.problems)
 
@@ -389,7 +390,7 @@ def test_an_event_with_a_place_that_cannot_be_is_left_out(two, tmp_path, order):
     path.unlink()
     forged(path.parent, header, [lines[0] | {"order": order}, lines[1]])
 
-    report = desk.memory.import_segments(tmp_path / "shared")
+    report = transfer.import_segments(desk.memory, tmp_path / "shared")
     assert any("line 2" in reason for _, reason in report.problems)
     assert [one.content for one in desk.memory.list().memories] == ["the second"]
 
@@ -401,7 +402,7 @@ def test_a_number_that_a_header_claims_is_counted_and_not_walked_through(two, tm
     path.unlink()
     forged(path.parent, header | {"seen": {f"{n:032x}": 99_999_999 for n in range(2_000)}}, lines)
 
-    report = desk.memory.import_segments(tmp_path / "shared")
+    report = transfer.import_segments(desk.memory, tmp_path / "shared")
     assert desk.memory.count() == 1
     assert sum("segment 1, 2, 3 and 99,999,996 more" in reason for _, reason in report.problems) == 2_000
 
@@ -413,7 +414,7 @@ def test_a_file_replaces_files_of_its_own_device_and_number_alone(two, tmp_path)
     forged(tmp_path / "shared" / ("e" * 32), {"limpet_segment": 1, "device": "e" * 32, "number": 1, "first": 1, "seen": {}, "events": 0,
                                               "replaces": [path.stem.partition("-")[2]]}, [])  # fmt: skip
 
-    assert desk.memory.import_segments(tmp_path / "shared").problems == []
+    assert transfer.import_segments(desk.memory, tmp_path / "shared").problems == []
     assert desk.memory.count() == 1
 
 
@@ -425,8 +426,8 @@ def test_a_memory_that_two_devices_made_is_whole_after_export_and_import(two, tm
     laptop.memory.import_from("mcp", notes)
     desk.clock.advance(days=1)
     desk.memory.import_from("mcp", notes)
-    desk.memory.export_segments(tmp_path / "shared")
-    laptop.memory.import_segments(tmp_path / "shared")
+    transfer.export_segments(desk.memory, tmp_path / "shared")
+    transfer.import_segments(laptop.memory, tmp_path / "shared")
     laptop.memory.export_jsonl(tmp_path / "a.jsonl")
     third = Device(tmp_path / "third.db", "third")
 
@@ -459,7 +460,7 @@ def test_forged_events_set_no_two_devices_apart(two, tmp_path):
     third = Device(tmp_path / "third.db", "third")
     for device, places in ((desk, ("good", "bad")), (third, ("bad", "good", "bad"))):
         for place in places:
-            device.memory.import_segments(tmp_path / place)
+            transfer.import_segments(device.memory, tmp_path / place)
         assert device.memory.verify() == []
     same_time([desk, third])
     assert everything(desk.memory) == everything(third.memory)
@@ -475,14 +476,14 @@ def test_a_segment_above_a_limit_is_left_out_alone(two, tmp_path, monkeypatch, l
     laptop, desk = two
     for n in range(5):
         laptop.memory.remember(f"statement {n}")
-    laptop.memory.export_segments(tmp_path / "shared")
+    transfer.export_segments(laptop.memory, tmp_path / "shared")
     monkeypatch.setattr(f"limpet.features.transfer.segment_files.{limit}", 4)
-    report = desk.memory.import_segments(tmp_path / "shared")
+    report = transfer.import_segments(desk.memory, tmp_path / "shared")
 
     assert what in report.problems[0][1]
     assert desk.memory.count() == 0
     monkeypatch.undo()
-    assert desk.memory.import_segments(tmp_path / "shared").problems == []
+    assert transfer.import_segments(desk.memory, tmp_path / "shared").problems == []
     assert desk.memory.count() == 5
 
 
@@ -490,9 +491,9 @@ def test_a_line_of_a_segment_that_is_too_long_is_left_out_and_the_others_come_in
     laptop, desk = two
     for text in ("the first", "x" * 2_000, "the third"):
         laptop.memory.remember(text)
-    laptop.memory.export_segments(tmp_path / "shared")
+    transfer.export_segments(laptop.memory, tmp_path / "shared")
     monkeypatch.setattr("limpet.features.transfer.jsonl.MAX_LINE", 1_000)
-    report = desk.memory.import_segments(tmp_path / "shared")
+    report = transfer.import_segments(desk.memory, tmp_path / "shared")
 
     assert ["line 3: longer" in reason for _, reason in report.problems] == [True]
     assert {one.content for one in desk.memory.list().memories} == {"the first", "the third"}
@@ -503,7 +504,7 @@ def test_a_device_begins_a_new_segment_long_before_the_limit(two, tmp_path):
     laptop, desk = two
     for n in range(5):
         laptop.memory.remember_batch([{"content": f"{n} {i}", "metadata": {"a": "x" * 60_000}} for i in range(20)])
-    laptop.memory.export_segments(tmp_path / "shared")
+    transfer.export_segments(laptop.memory, tmp_path / "shared")
 
     assert len(list((tmp_path / "shared").glob("*/*.jsonl"))) == 2
-    assert desk.memory.import_segments(tmp_path / "shared").new == 100
+    assert transfer.import_segments(desk.memory, tmp_path / "shared").new == 100

@@ -6,13 +6,14 @@ import pytest
 
 import limpet
 from limpet.agents.mcp import Drain
+from limpet.features import mirror
 from limpet.features.mirror import service
 
 
 @pytest.fixture
 def root(memory, tmp_path):
     memory.remember("The staging API allows 100 requests a minute", topics=["limits"])
-    memory.mirror_init(tmp_path / "mirror")
+    mirror.init(memory, tmp_path / "mirror")
     return tmp_path / "mirror"
 
 
@@ -56,7 +57,7 @@ def test_a_recall_leaves_large_folders_to_the_server(memory, root, monkeypatch):
     edit(root)
     memory.recall("requests")
     assert texts(memory) != EDITED
-    memory.take_in_edits()
+    mirror.take_in_edits(memory)
     assert texts(memory) == EDITED
 
 
@@ -64,7 +65,7 @@ def test_what_cannot_be_taken_in_is_not_tried_at_every_recall(memory, root, monk
     """A folder whose entries are gone asks first, once a change; recalls go on answering."""
     for number in range(30):
         memory.remember(f"Sensor {number} hangs in room {number * 7}", topics=["limits"])
-    memory.mirror_sync(root)
+    mirror.sync(memory, root)
     (root / "limits.md").unlink()
     tried = []
     real = service.mirror_sync

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from limpet import BadInput
+from limpet.features import organize
 from tests import transcripts
 
 STEPS = [
@@ -101,7 +102,7 @@ def transcript(tmp_path):
 
 @pytest.mark.parametrize("provider", ["openai", "claude", "gemini"])
 def test_a_model_finds_what_rules_do_not_and_is_trusted_as_an_agent(provider, models, memory, transcript):
-    report = memory.organize([transcript], models=[models.spec(provider)])
+    report = organize.run(memory, [transcript], models=[models.spec(provider)])
 
     assert [one["rule"] for one in report.taken] == ["correction", "model"]
     found = memory.get(report.taken[1]["id"])
@@ -119,7 +120,7 @@ def test_a_model_finds_what_rules_do_not_and_is_trusted_as_an_agent(provider, mo
 
 def test_the_fallback_answers_when_the_primary_fails(models, memory, transcript):
     models.broken = {"gemini"}
-    report = memory.organize([transcript], models=[models.spec("gemini"), models.spec("claude")])
+    report = organize.run(memory, [transcript], models=[models.spec("gemini"), models.spec("claude")])
     assert [provider for provider, *_ in models.asked] == ["gemini", "claude"]
     assert report.model["answered"] == {"claude:stub": 1}
     assert (report.model["after"]["calls"], report.model["after"]["failed"]) == (2, 1)
@@ -134,19 +135,19 @@ def test_the_fallback_answers_when_the_primary_fails(models, memory, transcript)
 )  # fmt: skip
 def test_an_answer_that_the_schema_does_not_allow_is_a_failure(answer, models, memory, transcript):
     models.answers = [answer, FOUND]
-    report = memory.organize([transcript], models=[models.spec("openai"), models.spec("gemini")])
+    report = organize.run(memory, [transcript], models=[models.spec("openai"), models.spec("gemini")])
     assert report.model["answered"] == {"gemini:stub": 1}
     assert report.model["after"]["tokens_in"] == 1800  # what was paid for counts, whatever it was worth
 
 
 def test_when_every_model_fails_the_rules_stand_and_the_next_run_reads_the_rest(models, memory, transcript):
     models.broken = {"openai"}
-    report = memory.organize([transcript], models=[models.spec("openai")])
+    report = organize.run(memory, [transcript], models=[models.spec("openai")])
     assert (report.new, report.rules["correction"]) == (1, 1)
     models.broken = set()
-    assert memory.organize([transcript], models=[models.spec("openai")]).rules == {"model": 1}
+    assert organize.run(memory, [transcript], models=[models.spec("openai")]).rules == {"model": 1}
     asked = len(models.asked)
-    assert memory.organize([transcript], models=[models.spec("openai")]).unchanged == 1
+    assert organize.run(memory, [transcript], models=[models.spec("openai")]).unchanged == 1
     assert len(models.asked) == asked
 
 
@@ -162,10 +163,10 @@ def long_transcript(tmp_path):
 @pytest.mark.parametrize("budget", [{"budget_tokens": 8_000}, {"budget_usd": 0.022}])
 def test_the_budget_stops_it_and_the_next_run_goes_on_there(budget, models, memory, tmp_path):
     path = long_transcript(tmp_path)
-    whole = memory.organize([path], models=[models.spec("openai")], dry_run=True).model["before"]["calls"]
+    whole = organize.run(memory, [path], models=[models.spec("openai")], dry_run=True).model["before"]["calls"]
     assert (whole > 3, models.asked) == (True, [])
 
-    report = memory.organize([path], models=[models.spec("openai")], **budget)
+    report = organize.run(memory, [path], models=[models.spec("openai")], **budget)
     first = len(models.asked)
     assert 0 < first < whole
     assert report.model["stopped"] == "the budget"
@@ -173,21 +174,21 @@ def test_the_budget_stops_it_and_the_next_run_goes_on_there(budget, models, memo
     assert after["tokens_in"] + after["tokens_out"] <= budget.get("budget_tokens", 1e9)
     assert after["usd"] <= budget.get("budget_usd", 1e9)
 
-    assert memory.organize([path], models=[models.spec("openai")]).model["stopped"] is None
+    assert organize.run(memory, [path], models=[models.spec("openai")]).model["stopped"] is None
     assert len(models.asked) == whole
 
 
 def test_only_what_was_added_is_read_again(models, memory, transcript):
-    memory.organize([transcript], models=[models.spec("openai")])
+    organize.run(memory, [transcript], models=[models.spec("openai")])
     transcript.write_text(transcripts.claude([*STEPS, ("user", "Ausfuhr geht immer über Hamburg.")]), encoding="utf-8")
-    memory.organize([transcript], models=[models.spec("openai")])
+    organize.run(memory, [transcript], models=[models.spec("openai")])
     said = models.asked[-1][3]["messages"][1]["content"]
     assert "Hamburg" in said
     assert "douane" not in said
 
 
 def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(models, memory, transcript):
-    report = memory.organize([transcript], models=[models.spec("openai")], dry_run=True)
+    report = organize.run(memory, [transcript], models=[models.spec("openai")], dry_run=True)
     assert (models.asked, report.model["after"]["calls"], report.model["before"]["calls"]) == ([], 0, 1)
     assert report.model["before"]["usd"] > 0
     assert memory.count() == 0
@@ -199,7 +200,7 @@ def test_what_a_model_makes_up_is_left_out(models, memory, transcript):
         ("L'origine figure sur chaque ligne de la facture.", 99),
     ]
     models.answers = [{"memories": [{"kind": "fact", "statement": text, "turn": turn} for text, turn in statements]}]
-    report = memory.organize([transcript], models=[models.spec("openai")])
+    report = organize.run(memory, [transcript], models=[models.spec("openai")])
     assert "model" not in report.rules
     assert len(report.notes) == 2
 
@@ -211,14 +212,14 @@ def test_secrets_and_injected_text_are_not_sent(models, memory, tmp_path):
     path.write_text(
         transcripts.claude([("user", f"Der Schlüssel ist {key}, merke dir das nicht. {block}")]), encoding="utf-8"
     )
-    memory.organize([path], models=[models.spec("openai")])
+    organize.run(memory, [path], models=[models.spec("openai")])
     assert key not in json.dumps(models.asked[0][3])
     assert "7-7-7" not in json.dumps(models.asked[0][3])
 
 
 def test_a_model_that_is_not_there_is_a_failure_like_any_other(memory, transcript, models):
     gone = "openai:x,url=http://127.0.0.1:9"
-    report = memory.organize([transcript], models=[gone, models.spec("claude")])
+    report = organize.run(memory, [transcript], models=[gone, models.spec("claude")])
     assert report.model["answered"] == {"claude:stub": 1}
 
 
@@ -229,11 +230,11 @@ def test_a_model_that_is_not_there_is_a_failure_like_any_other(memory, transcrip
 )  # fmt: skip
 def test_a_model_is_named_in_one_way(spec, says, memory, transcript):
     with pytest.raises(BadInput, match=says):
-        memory.organize([transcript], models=[spec])
+        organize.run(memory, [transcript], models=[spec])
 
 
 def test_a_budget_in_dollars_needs_prices(memory, transcript):
     with pytest.raises(BadInput, match="price of gemini:m is not known"):
-        memory.organize([transcript], models=["gemini:m"], budget_usd=1.0)
+        organize.run(memory, [transcript], models=["gemini:m"], budget_usd=1.0)
     with pytest.raises(BadInput, match="a budget must be"):
-        memory.organize([transcript], models=["gemini:m"], budget_tokens=0)
+        organize.run(memory, [transcript], models=["gemini:m"], budget_tokens=0)

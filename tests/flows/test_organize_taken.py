@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from limpet.features import mirror, organize
 from limpet.features.organize.person import about_user
 from tests import transcripts
 
@@ -25,13 +26,13 @@ def topics(memory):
 
 def test_a_topic_that_the_scope_has_is_used_again(memory, tmp_path):
     memory.remember("Payouts go out on Mondays.", topics=["Payouts"])
-    memory.organize([file_of(tmp_path, [("user", "We never run payouts on bank holidays.")])], summaries=False)
+    organize.run(memory, [file_of(tmp_path, [("user", "We never run payouts on bank holidays.")])], summaries=False)
     assert topics(memory)["We never run payouts on bank holidays."][0] == "Payouts"
 
 
 def test_a_path_says_which_part_of_the_project_is_meant(memory, tmp_path):
     steps = [("user", "Don't edit src/billing/rates.py by hand, it is generated from the tariff sheet.")]
-    memory.organize([file_of(tmp_path, steps)], summaries=False)
+    organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
     assert next(iter(topics(memory).values()))[0] == "billing"
 
 
@@ -40,7 +41,7 @@ def test_terms_say_what_a_statement_is_about_in_both_languages(memory, tmp_path)
         ("user", "We always run pytest with the coverage report."),
         ("user", "Unsere Datenbank läuft auf Postgres 16."),
     ]
-    memory.organize([file_of(tmp_path, steps)], summaries=False)
+    organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
     found = topics(memory)
     assert [found[text][0] for _, text in steps] == ["testing", "database"]
 
@@ -51,19 +52,19 @@ def test_what_names_nothing_is_filed_under_the_session_s_subject(memory, tmp_pat
         ("edit", "/home/ana/src/shop/src/warehouse/racks.py"),
         ("user", "We never count anything on Saturdays."),
     ]
-    memory.organize([file_of(tmp_path, steps)], summaries=False)
+    organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
     assert topics(memory)["We never count anything on Saturdays."] == ("warehouse",)
 
 
 def test_the_mirror_gets_pages_by_topic(memory, tmp_path):
     root = tmp_path / "mirror"
-    memory.mirror_init(root)
+    mirror.init(memory, root)
     steps = [
         ("user", "We always run pytest with the coverage report."),
         ("user", "I prefer dark themes in every editor."),
         ("user", "Our API keys rotate every 90 days."),
     ]
-    memory.organize([file_of(tmp_path, steps)], summaries=False)
+    organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
     pages = {one.stem for one in root.rglob("*.md")}
     assert {"testing", "frontend", "security"} <= pages or "api" in pages
     assert "general" not in pages
@@ -77,7 +78,7 @@ def test_what_an_agent_noted_before_is_confirmed_and_not_stored_again(memory, tm
     memory.remember("User always uses tabs for indentation.", kind="preference", origin="agent")
     memory.remember("The project uses pnpm, not npm.", kind="fact", origin="agent")
     steps = [("user", "No, we use pnpm here, not npm."), ("user", "I always use tabs for indentation.")]
-    report = memory.organize([file_of(tmp_path, steps)], summaries=False)
+    report = organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
 
     assert (report.new, report.observed) == (0, 2)
     assert {one.origin for one in memory.list().memories} == {"user"}
@@ -111,7 +112,7 @@ def test_what_the_agent_stored_in_the_session_is_not_stored_again(tool, given, m
         ("user", "We deploy with Ansible to two machines."),
     ]
     path.write_text(with_call(steps, tool, given, at=1), encoding="utf-8")
-    report = memory.organize([path], summaries=False)
+    report = organize.run(memory, [path], summaries=False)
     assert [one["content"] for one in report.taken] == ["We deploy with Ansible to two machines."]
 
 
@@ -119,14 +120,14 @@ def test_what_is_said_against_it_afterwards_is_stored(memory, tmp_path):
     path = tmp_path / "t.jsonl"
     steps = [("user", "Let's look at the linter."), ("user", "No, we use pnpm in this repo, not npm.")]
     path.write_text(with_call(steps, "mcp__limpet__remember", {"content": "The repo uses npm"}, at=1), encoding="utf-8")
-    assert memory.organize([path], summaries=False).new == 1
+    assert organize.run(memory, [path], summaries=False).new == 1
 
 
 def test_a_statement_that_a_longer_one_holds_is_not_stored_beside_it(memory, tmp_path):
     short, long = "We deploy with Ansible to two machines.", "We deploy with Ansible to two machines in Falkenstein."
-    report = memory.organize([file_of(tmp_path, [("user", short), ("user", long)])], summaries=False)
+    report = organize.run(memory, [file_of(tmp_path, [("user", short), ("user", long)])], summaries=False)
     assert [one["content"] for one in report.taken] == [long]
-    again = memory.organize([file_of(tmp_path, [("user", short)], "u.jsonl", session="s2")], summaries=False)
+    again = organize.run(memory, [file_of(tmp_path, [("user", short)], "u.jsonl", session="s2")], summaries=False)
     assert (again.new, again.observed) == (0, 1)
 
 
@@ -194,7 +195,7 @@ def test_a_failure_its_cause_and_its_fix_are_one_lesson(memory, tmp_path):
         ("run", "TZ=UTC pnpm test", "44 passed", False),
         ("agent", "The tests failed because the tz database is old. Setting TZ fixed it."),
     ]
-    report = memory.organize([file_of(tmp_path, steps)], summaries=False)
+    report = organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
     (lesson,) = report.taken
     assert lesson["kind"] == "lesson"
     error, tried, cause, fix = (
@@ -209,7 +210,7 @@ def test_a_failure_its_cause_and_its_fix_are_one_lesson(memory, tmp_path):
 
 def test_sentences_of_one_failure_are_one_lesson(memory, tmp_path):
     said = "The nightly import crashed. The root cause was a stale lock file. Deleting it fixed the problem."
-    report = memory.organize([file_of(tmp_path, [("agent", said)])], summaries=False)
+    report = organize.run(memory, [file_of(tmp_path, [("agent", said)])], summaries=False)
     assert [(one["kind"], one["content"]) for one in report.taken] == [
         ("lesson", "The nightly import crashed. The root cause was a stale lock file. Deleting it fixed the problem.")
     ]
@@ -227,7 +228,7 @@ def test_sentences_of_one_failure_are_one_lesson(memory, tmp_path):
     ],
 )
 def test_what_is_said_beside_a_secret_is_kept(memory, tmp_path, said):
-    report = memory.organize([file_of(tmp_path, [("user", said)])], summaries=False)
+    report = organize.run(memory, [file_of(tmp_path, [("user", said)])], summaries=False)
     ((kind, content),) = [(one["kind"], one["content"]) for one in report.taken]
     assert kind == "decision" and content.startswith("We decided to drop support for Python 3.10")
     assert "[redacted:password]" in content and "Kirschkern" not in repr(memory.list().memories)
@@ -237,7 +238,7 @@ def test_what_is_said_beside_a_secret_is_kept(memory, tmp_path, said):
 @pytest.mark.parametrize("before", ["", "For the record, "])
 def test_what_says_a_secret_and_no_more_is_left_out(memory, tmp_path, before):
     steps = [("user", f"Remember: {before}the staging database password is Kirschkern_55.")]
-    report = memory.organize([file_of(tmp_path, steps)], summaries=False)
+    report = organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
     assert (report.new, report.redacted, sum(report.notes.values())) == (0, 1, 1)
 
 
@@ -266,11 +267,11 @@ def test_the_command_says_how_many_held_a_secret_in_good_english(tmp_path, capsy
 def test_a_correction_is_kept_for_what_it_corrects_and_both_wait_for_review(told, change, memory, tmp_path):
     """Alone such a sentence reads like a remark of the moment, and what was told before would stay as it is."""
     alone = file_of(tmp_path, [("user", change)], name="alone.jsonl", session="a1")
-    assert not memory.organize([alone], dry_run=True, summaries=False).taken
+    assert not organize.run(memory, [alone], dry_run=True, summaries=False).taken
 
     for number, text in enumerate((told, change)):
         path = file_of(tmp_path, [("user", text)], name=f"{number}.jsonl", session=f"s{number}")
-        assert len(memory.organize([path], summaries=False).taken) == 1
+        assert len(organize.run(memory, [path], summaries=False).taken) == 1
 
     (item,) = memory.review()
     assert item.kind == "correction" and item.reason == "names a change of it"
@@ -283,10 +284,10 @@ def test_a_correction_in_the_conversation_that_told_it_is_kept_once(memory, tmp_
         ("user", "The knee operation was postponed, it's July 21 now."),
     ]
     path = file_of(tmp_path, steps)
-    assert len(memory.organize([path], summaries=False).taken) == 2
+    assert len(organize.run(memory, [path], summaries=False).taken) == 2
     assert len(memory.review()) == 1
     path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    assert not memory.organize([path], summaries=False).taken
+    assert not organize.run(memory, [path], summaries=False).taken
     assert len(memory.review()) == 1
 
 
@@ -302,13 +303,15 @@ def test_a_correction_in_the_conversation_that_told_it_is_kept_once(memory, tmp_
 )
 def test_a_remark_of_the_moment_corrects_nothing(remark, memory, tmp_path):
     memory.remember("The staging server runs on port 8080.", origin="user")
-    assert not memory.organize([file_of(tmp_path, [("user", remark)])], summaries=False).taken
+    assert not organize.run(memory, [file_of(tmp_path, [("user", remark)])], summaries=False).taken
 
 
 def test_what_could_correct_several_memories_corrects_none(memory, tmp_path):
     for text in ("The billing meeting is on Monday.", "The planning meeting is on Tuesday."):
         memory.remember(text, origin="user")
-    assert not memory.organize([file_of(tmp_path, [("user", "The meeting was cancelled.")])], summaries=False).taken
+    assert not organize.run(
+        memory, [file_of(tmp_path, [("user", "The meeting was cancelled.")])], summaries=False
+    ).taken
 
 
 @pytest.mark.parametrize(
@@ -323,7 +326,7 @@ def test_what_could_correct_several_memories_corrects_none(memory, tmp_path):
     ],
 )
 def test_who_is_ill_or_must_not_have_what_is_always_kept(told, memory, tmp_path):
-    (taken,) = memory.organize([file_of(tmp_path, [("user", told)])], summaries=False).taken
+    (taken,) = organize.run(memory, [file_of(tmp_path, [("user", told)])], summaries=False).taken
     assert taken["kind"] == "fact"
 
 
@@ -331,4 +334,4 @@ def test_who_is_ill_or_must_not_have_what_is_always_kept(told, memory, tmp_path)
     "told", ["It is allergic to change.", "I'm allergic to semicolons, haha.", "Who is diabetic?", "This has asthma."]
 )
 def test_a_joke_or_question_about_it_is_not(told, memory, tmp_path):
-    assert not memory.organize([file_of(tmp_path, [("user", told)])], summaries=False).taken
+    assert not organize.run(memory, [file_of(tmp_path, [("user", told)])], summaries=False).taken

@@ -10,6 +10,7 @@ import pytest
 import limpet
 from limpet.agents.tools import Tools
 from limpet.cli.main import main
+from limpet.features import mirror
 
 
 @pytest.fixture
@@ -277,11 +278,11 @@ def test_a_proposal_goes_with_an_export(memory, tampa, path, clock):
 
 def test_a_page_of_another_author_does_not_reword_what_the_user_said(memory, tmp_path):
     id = memory.remember("Deploys need the VPN", topics=["deploy"], origin="user").id
-    memory.mirror_init(tmp_path / "notes", author="web")
+    mirror.init(memory, tmp_path / "notes", author="web")
     file = tmp_path / "notes" / "deploy.md"
     file.write_text(file.read_text().replace("Deploys need the VPN", "Deploys need nothing"))
     for _ in range(2):
-        done = memory.mirror_sync(tmp_path / "notes")
+        done = mirror.sync(memory, tmp_path / "notes")
         assert "kept for review" in str(done.left)
     assert memory.get(id).content == "Deploys need the VPN"
     assert proposed(memory) == [("replacement", "Deploys need nothing", "Deploys need the VPN")]
@@ -290,13 +291,13 @@ def test_a_page_of_another_author_does_not_reword_what_the_user_said(memory, tmp
 def test_a_line_that_another_author_removed_comes_back(memory, tmp_path):
     id = memory.remember("Deploys need the VPN", topics=["deploy"], origin="user").id
     memory.remember("The VPN is called north", topics=["deploy"])
-    memory.mirror_init(tmp_path / "notes", author="agent")
+    mirror.init(memory, tmp_path / "notes", author="agent")
     file = tmp_path / "notes" / "deploy.md"
     file.write_text("".join(line for line in file.read_text().splitlines(True) if not line.startswith("- ")))
-    memory.mirror_sync(tmp_path / "notes")
+    mirror.sync(memory, tmp_path / "notes")
     assert [one.content for one in memory.list().memories] == ["Deploys need the VPN"]
     assert [(item.id, item.kind) for item in memory.review()] == [(id, "wrong")]
-    assert not memory.mirror_sync(tmp_path / "notes").left
+    assert not mirror.sync(memory, tmp_path / "notes").left
     assert "Deploys need the VPN" in file.read_text() and "north" not in file.read_text()
 
 

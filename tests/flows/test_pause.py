@@ -16,6 +16,7 @@ from limpet.agents.hooks.entry import handle
 from limpet.agents.protocol import Service
 from limpet.agents.tools import Tools
 from limpet.cli.main import main
+from limpet.features import organize
 from limpet.model.clock import FixedClock
 
 ASK = "Which port does the staging database listen on?"
@@ -342,26 +343,26 @@ def transcript(folder, cwd, session="s1", said="Remember that the orders are alw
 
 
 def test_the_organizer_reads_what_nothing_forbids(memory, tmp_path, project):
-    report = memory.organize([transcript(tmp_path, project)])
+    report = organize.run(memory, [transcript(tmp_path, project)])
     assert report.new == 1
 
 
 def test_the_organizer_does_nothing_while_paused(memory, path, tmp_path, project):
     pause.append(str(path), [f"pause {time.time_ns() // 1_000}"])
-    report = memory.organize([transcript(tmp_path, project)])
+    report = organize.run(memory, [transcript(tmp_path, project)])
     assert (report.files, report.new) == (0, 0) and "limpet is paused: nothing was read" in report.notes
 
 
 def test_the_organizer_never_reads_an_incognito_session(memory, path, tmp_path, project):
     pause.append(str(path), ["incognito s1"])
-    assert memory.organize([transcript(tmp_path, project)]).new == 0
-    assert memory.organize([transcript(tmp_path, project, "s2")]).new == 1
+    assert organize.run(memory, [transcript(tmp_path, project)]).new == 0
+    assert organize.run(memory, [transcript(tmp_path, project, "s2")]).new == 1
 
 
 def test_the_organizer_never_reads_what_was_said_during_a_pause(memory, path, tmp_path, project, now):
     begun = now.now() - 60_000_000
     pause.append(str(path), [f"pause {begun}", f"resume {begun + 120_000_000}"])
-    assert memory.organize([transcript(tmp_path, project)]).new == 0
+    assert organize.run(memory, [transcript(tmp_path, project)]).new == 0
 
 
 def test_the_organizer_leaves_out_folders_that_are_off(memory, tmp_path, project):
@@ -369,13 +370,13 @@ def test_the_organizer_leaves_out_folders_that_are_off(memory, tmp_path, project
     elsewhere = tmp_path / "kept"
     elsewhere.mkdir()
     os.chdir(elsewhere)
-    assert memory.organize([transcript(tmp_path, project)]).new == 0
+    assert organize.run(memory, [transcript(tmp_path, project)]).new == 0
 
 
 @pytest.mark.parametrize("pattern", ["postgres", "*s1.jsonl"])
 def test_the_organizer_takes_nothing_that_is_ignored(memory, path, tmp_path, project, pattern):
     pause.append(str(path), [f"ignore {pattern}"])
-    assert memory.organize([transcript(tmp_path, project)]).new == 0
+    assert organize.run(memory, [transcript(tmp_path, project)]).new == 0
 
 
 # -- what says so

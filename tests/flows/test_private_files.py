@@ -13,6 +13,7 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
+from limpet.features import mirror, transfer
 from limpet.store import files
 
 # How each format is exported in Python; what has no `force` replaces nothing at all.
@@ -22,7 +23,7 @@ EXPORTS = {
     "mcp": lambda memory, to, **given: memory.export_to("mcp", to, **given),
     "memori": lambda memory, to, **given: memory.export_to("memori", to, **given),
     "markdown": lambda memory, to, **given: memory.export_to("markdown", to, **given),
-    "segments": lambda memory, to, **given: memory.export_segments(to),
+    "segments": lambda memory, to, **given: transfer.export_segments(memory, to),
     "backup": lambda memory, to, **given: memory.backup(to),
 }
 TO_FILES = ("jsonl", "amem", "mcp", "memori")
@@ -194,26 +195,26 @@ def test_no_planted_link_is_followed(export, stored, tmp_path):
 
 def test_segments_are_not_written_through_a_link(stored, tmp_path):
     shared, elsewhere = tmp_path / "shared", tmp_path / "elsewhere"
-    device = stored.export_segments(shared).device
+    device = transfer.export_segments(stored, shared).device
     elsewhere.mkdir()
     other = tmp_path / "other"
     other.mkdir()
     (other / device).symlink_to(elsewhere)
     (other / ".gitattributes").symlink_to(tmp_path / "missing")
     with pytest.raises(limpet.BadInput):
-        stored.export_segments(other)
+        transfer.export_segments(stored, other)
     assert not list(elsewhere.iterdir()) and not (tmp_path / "missing").exists()
 
 
 def test_a_mirror_writes_through_no_link(stored, tmp_path):
     root, victim = tmp_path / "mirror", tmp_path / "victim"
-    stored.mirror_init(root)
+    mirror.init(stored, root)
     victim.write_text("precious")
     for name in ("partial", "mirror.partial"):
         (root / ".limpet" / name).unlink(missing_ok=True)
         (root / ".limpet" / name).symlink_to(victim)
     stored.remember("Releases are cut on Monday", topics=["releases"])
-    stored.mirror_sync(root)
+    mirror.sync(stored, root)
     assert "Releases" in (root / "releases.md").read_text()
     assert victim.read_text() == "precious"
 
@@ -366,7 +367,7 @@ def test_notes_beside_the_store_are_private_and_follow_no_link(stored, path, tmp
     victim.write_text("precious")
     noted = path.with_name(path.name + ".mirrors")
     noted.symlink_to(victim)
-    stored.mirror_init(tmp_path / "mirror")
+    mirror.init(stored, tmp_path / "mirror")
     assert victim.read_text() == "precious" and not noted.is_symlink() and mode(noted) == 0o600
 
 

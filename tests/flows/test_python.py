@@ -12,6 +12,7 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
+from limpet.features import organize
 from limpet.history.queries import History
 
 
@@ -258,8 +259,8 @@ def test_an_explanation_says_which_filter_left_a_memory_out(memory):
         (lambda m, id: m.abbreviate(id), "ids=["),
         (lambda m, id: m.graph.context(id), "ids=["),
         (lambda m, id: m.graph.path(id, id, types="supports"), "types=['supports']"),
-        (lambda m, id: m.organize("notes.md"), "paths=['notes.md']"),
-        (lambda m, id: m.organize([], clients="claude"), "clients=['claude']"),
+        (lambda m, id: organize.run(m, "notes.md"), "paths=['notes.md']"),
+        (lambda m, id: organize.run(m, [], clients="claude"), "clients=['claude']"),
         (lambda m, id: m.remember_batch({"content": "x"}), "items=[{"),
         (lambda m, id: m.remember_batch("x"), "items=['x']"),
     ],

@@ -9,6 +9,7 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
+from limpet.features import transfer
 
 
 def git(folder, *words):
@@ -218,14 +219,14 @@ def test_what_moved_on_one_device_moved_on_the_others(tmp_path, clock):
         limpet.open(tmp_path / "a.db", scope="project:api", clock=clock) as a,
         limpet.open(tmp_path / "b.db", scope="project:web", clock=clock) as b,
     ):
-        b.trust_device("all")
+        transfer.trust_device(b, "all")
         a.remember("Deploys need the VPN")
-        a.export_segments(shared)
-        b.import_segments(shared)
+        transfer.export_segments(a, shared)
+        transfer.import_segments(b, shared)
         clock.advance(days=1)
         a.rename_scope("project:api", "project:web")
-        a.export_segments(shared)
-        b.import_segments(shared)
+        transfer.export_segments(a, shared)
+        transfer.import_segments(b, shared)
         assert texts(b) == ["Deploys need the VPN"] == [one.content for one in b.recall("vpn").items]
         assert b.verify() == []
 

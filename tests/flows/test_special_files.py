@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import limpet
+from limpet.features import mirror, organize, transfer
 
 SAID = "pipes, sockets and other things that are no regular files were skipped"
 
@@ -56,7 +57,7 @@ def fill(folder, *suffixes):
 def test_organizing_a_folder_passes_over_what_is_no_file(memory, tmp_path, within):
     folder = fill(tmp_path / "notes", ".md", ".jsonl", ".json", ".db")
     (folder / "real.md").write_text("- We decided to use Postgres for billing\n")
-    report = within(lambda: memory.organize([folder]))
+    report = within(lambda: organize.run(memory, [folder]))
     assert report.notes[SAID] == 5 and report.rejected == []
     assert report.files == 1
 
@@ -90,25 +91,25 @@ def test_a_gitignore_that_is_a_pipe_ignores_nothing(memory, tmp_path, within):
 def test_a_mirror_reports_what_is_no_file_and_syncs_the_rest(memory, tmp_path, within):
     memory.remember("Deploys run on Tuesday", topics=["deploys"])
     root = tmp_path / "mirror"
-    memory.mirror_init(root)
+    mirror.init(memory, root)
     os.mkfifo(root / "pipe.md")
     (root / "MEMORY.md").unlink()
     os.mkfifo(root / "MEMORY.md")
     memory.remember("Releases are cut on Monday", topics=["releases"])
-    report = within(lambda: memory.mirror_sync(root))
+    report = within(lambda: mirror.sync(memory, root))
     assert "pipe.md" in str(report.as_dict())
     assert "Releases" in (root / "releases.md").read_text()
 
 
 def test_the_own_files_of_a_mirror_may_be_anything_and_keep_nobody_waiting(memory, tmp_path, within):
     root = tmp_path / "mirror"
-    memory.mirror_init(root)
+    mirror.init(memory, root)
     for name in ("lock", "mirror.json"):
         file = root / ".limpet" / name
         kept = file.read_bytes()
         file.unlink()
         os.mkfifo(file)
-        assert isinstance(within(lambda: refusal(memory.mirror_sync, root)), limpet.LimpetError | OSError)
+        assert isinstance(within(lambda: refusal(mirror.sync, memory, root)), limpet.LimpetError | OSError)
         file.unlink()
         file.write_bytes(kept)
 
@@ -116,7 +117,7 @@ def test_the_own_files_of_a_mirror_may_be_anything_and_keep_nobody_waiting(memor
 def test_segments_that_are_no_files_are_named_and_left_out(memory, tmp_path, within):
     memory.remember("Deploys run on Tuesday")
     shared = tmp_path / "shared"
-    device = memory.export_segments(shared).device
+    device = transfer.export_segments(memory, shared).device
     os.mkfifo(shared / device / f"00000009-{'a' * 32}.jsonl")
-    report = within(lambda: memory.import_segments(shared))
+    report = within(lambda: transfer.import_segments(memory, shared))
     assert [reason for _, reason in report.problems] == ["not a segment; left out"]

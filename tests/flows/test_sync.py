@@ -9,6 +9,7 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
+from limpet.features import transfer
 from tests.devices import OPERATIONS, Device, check_keys, everything, same_time, seeded, texts
 
 
@@ -27,8 +28,8 @@ def two(tmp_path):
 
 def exchange(shared, *devices):
     for one in devices:
-        one.memory.export_segments(shared)
-    return [one.memory.import_segments(shared) for one in devices]
+        transfer.export_segments(one.memory, shared)
+    return [transfer.import_segments(one.memory, shared) for one in devices]
 
 
 def files(shared):
@@ -52,14 +53,14 @@ def test_two_devices_meet_in_a_git_repository_and_lose_no_text(tmp_path, two):
         clones.append(tmp_path / f"clone-{one.name}")
 
     def sync(one, clone):
-        one.memory.export_segments(clone)
+        transfer.export_segments(one.memory, clone)
         git(clone, "add", "-A")
         git(clone, "commit", "--allow-empty", "-m", "memories")
         listed = subprocess.run(["git", "ls-remote", str(hub), "main"], capture_output=True, timeout=60, check=True)
         if listed.stdout:
             git(clone, "pull", "--no-rebase", "--no-edit", "--allow-unrelated-histories", "origin", "main")
         git(clone, "push", "origin", "HEAD:main")
-        assert one.memory.import_segments(clone).problems == []
+        assert transfer.import_segments(one.memory, clone).problems == []
 
     # A purge is the one thing that destroys: it has its own tests.
     operations = [one for one in OPERATIONS if one != "purge"]
@@ -92,8 +93,8 @@ def test_a_key_set_on_two_devices_has_one_value_and_waits_for_review(two, shared
     laptop.memory.set_fact("user.city", "Tampa")
     desk.memory.set_fact("user.city", "Oslo")
     exchange(shared, laptop, desk)
-    desk.memory.import_segments(shared)
-    laptop.memory.import_segments(shared)
+    transfer.import_segments(desk.memory, shared)
+    transfer.import_segments(laptop.memory, shared)
     same_time(two)
 
     for one in two:
@@ -150,17 +151,17 @@ def test_what_was_purged_leaves_the_other_devices_and_comes_back_from_nowhere(tw
     shutil.copytree(shared, old)
 
     laptop.memory.purge(id, confirm=True)
-    report = laptop.memory.export_segments(shared)
+    report = transfer.export_segments(laptop.memory, shared)
     assert any("written again" in note for note in report.notes)
     assert report.notes[-1].endswith("still holds what was purged, until its device imports and exports")
-    assert desk.memory.import_segments(shared).purged == 1
-    desk.memory.export_segments(shared)
+    assert transfer.import_segments(desk.memory, shared).purged == 1
+    transfer.export_segments(desk.memory, shared)
     assert not any(b"zyxsecret" in path.read_bytes() for path in files(shared))
 
     late = Device(tmp_path / "late.db", "late")
-    assert late.memory.import_segments(shared).problems == []
+    assert transfer.import_segments(late.memory, shared).problems == []
     for one in (laptop, desk, late):
-        one.memory.import_segments(old)
+        transfer.import_segments(one.memory, old)
         assert one.memory.get(id).state == "purged"
         assert one.memory.verify() == []
         one.memory.close()
@@ -171,9 +172,9 @@ def test_what_was_purged_leaves_the_other_devices_and_comes_back_from_nowhere(tw
 def test_a_broken_segment_is_reported_and_the_rest_goes_in(two, shared, harm):
     laptop, desk = two
     laptop.memory.remember("the first")
-    laptop.memory.export_segments(shared)
+    transfer.export_segments(laptop.memory, shared)
     laptop.memory.remember("the second")
-    laptop.memory.export_segments(shared)
+    transfer.export_segments(laptop.memory, shared)
     first, second = files(shared)
     whole, name = first.read_bytes(), first.name
     if harm == "missing":
@@ -196,46 +197,46 @@ def test_a_broken_segment_is_reported_and_the_rest_goes_in(two, shared, harm):
         elif harm == "renamed":
             first.rename(first.with_name("00000001-conflicted copy.jsonl"))
 
-    report = desk.memory.import_segments(shared)
+    report = transfer.import_segments(desk.memory, shared)
     assert report.problems
     assert [one.content for one in desk.memory.list().memories] == ["the second"]
     for path in files(shared):
         if path != second:
             path.unlink()
     first.with_name(name).write_bytes(whole)
-    assert desk.memory.import_segments(shared).problems == []
+    assert transfer.import_segments(desk.memory, shared).problems == []
     assert desk.memory.count() == 2
 
 
 def test_an_event_of_a_memory_that_is_missing_waits_for_it(two, shared, tmp_path):
     laptop, desk = two
     id = laptop.memory.remember("the first").id
-    laptop.memory.export_segments(shared)
+    transfer.export_segments(laptop.memory, shared)
     laptop.memory.edit(id, "the first, in better words")
-    laptop.memory.export_segments(shared)
+    transfer.export_segments(laptop.memory, shared)
     first = files(shared)[0]
     first.rename(tmp_path / "later")
 
-    report = desk.memory.import_segments(shared)
+    report = transfer.import_segments(desk.memory, shared)
     assert any("in no segment here yet" in reason for _, reason in report.problems)
     (tmp_path / "later").rename(first)
-    assert desk.memory.import_segments(shared).problems == []
+    assert transfer.import_segments(desk.memory, shared).problems == []
     assert desk.memory.get(id).content == "the first, in better words"
 
 
 def test_a_copied_store_is_another_device(two, shared, tmp_path):
     laptop, desk = two
     laptop.memory.remember("before the copy")
-    first = laptop.memory.export_segments(shared).device
+    first = transfer.export_segments(laptop.memory, shared).device
     laptop.memory.backup(tmp_path / "copy.db")
     copy = Device(tmp_path / "copy.db", "copy")
     copy.memory.remember("said by the copy")
     laptop.memory.remember("said by the original")
 
-    assert copy.memory.export_segments(shared).device != first
-    assert laptop.memory.export_segments(shared).device == first
+    assert transfer.export_segments(copy.memory, shared).device != first
+    assert transfer.export_segments(laptop.memory, shared).device == first
     for one in (laptop, copy, desk):
-        assert one.memory.import_segments(shared).problems == []
+        assert transfer.import_segments(one.memory, shared).problems == []
         assert one.memory.count() == 3
     same_time([laptop, copy, desk])
     assert everything(copy.memory) == everything(laptop.memory) == everything(desk.memory)
@@ -246,10 +247,10 @@ def test_a_store_put_back_from_a_backup_writes_no_segment_twice(two, shared, tmp
     """The same file in the same place, but older than what it exported."""
     laptop, desk = two
     laptop.memory.remember("before the backup")
-    device = laptop.memory.export_segments(shared).device
+    device = transfer.export_segments(laptop.memory, shared).device
     laptop.memory.backup(tmp_path / "backup.db")
     laptop.memory.remember("lost from the file, not from the folder")
-    laptop.memory.export_segments(shared)
+    transfer.export_segments(laptop.memory, shared)
     laptop.memory.close()
     with (tmp_path / "backup.db").open("rb") as source, (tmp_path / "laptop.db").open("wb") as target:
         shutil.copyfileobj(source, target)
@@ -259,10 +260,10 @@ def test_a_store_put_back_from_a_backup_writes_no_segment_twice(two, shared, tmp
     laptop.memory = limpet.open(tmp_path / "laptop.db", scope="project:api", clock=laptop.clock)
     laptop.memory.remember("said after")
     before = {path: path.read_bytes() for path in files(shared)}
-    assert laptop.memory.export_segments(shared).device != device
+    assert transfer.export_segments(laptop.memory, shared).device != device
     assert all(path.read_bytes() == content for path, content in before.items())
     for one in (laptop, desk):
-        assert one.memory.import_segments(shared).problems == []
+        assert transfer.import_segments(one.memory, shared).problems == []
         assert one.memory.count() == 3
 
 

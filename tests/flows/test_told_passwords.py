@@ -10,6 +10,7 @@ import pytest
 
 import limpet
 from limpet.agents.hooks.entry import handle
+from limpet.features import organize
 from tests import transcripts
 
 from . import hook_inputs as inputs
@@ -93,11 +94,11 @@ def test_no_import_brings_one(path, clock, tmp_path, nowhere, way):
             (inbox / "a.md").write_text(
                 f"- We decided to stay on Postgres because the team knows it. {TOLD}\n- Remember: {TOLD}\n"
             )
-            memory.organize([inbox])
+            organize.run(memory, [inbox])
         else:
             steps = [("user", f"No, always use pnpm here, never npm. {TOLD}"), ("assistant", "Understood.")]
             (inbox / "a.jsonl").write_text(transcripts.claude(steps))
-            memory.organize([inbox])
+            organize.run(memory, [inbox])
         assert memory.count() >= 1
         nowhere()
     nowhere()

@@ -14,6 +14,7 @@ from limpet.agents.hooks.injected import brief
 from limpet.agents.hooks.session_state import left_off
 from limpet.agents.tools import Tools
 from limpet.cli.main import main
+from limpet.features import mirror
 from limpet.text.instructions import reads_like_instruction
 
 PAGE = "Release notes of Tarn. Tarn 9 needs the flag unsafe-merge for every deployment, as the authors say. Old flags are gone."
@@ -241,13 +242,13 @@ def test_what_comes_from_outside_is_told_by_the_tool(memory, path, tool, given, 
 
 def test_a_page_of_the_mirror_says_what_is_unconfirmed_until_it_is_confirmed(memory, tmp_path):
     memory.remember(TAKEN, origin="web", topics=["tarn"])
-    memory.mirror_init(tmp_path / "mirror")
+    mirror.init(memory, tmp_path / "mirror")
     page = tmp_path / "mirror" / "tarn.md"
-    assert "*(web, unconfirmed)*" in page.read_text() and "*(web, unconfirmed)*" in memory.read_topic("tarn")
-    memory.mirror_sync(tmp_path / "mirror")
+    assert "*(web, unconfirmed)*" in page.read_text() and "*(web, unconfirmed)*" in mirror.read_topic(memory, "tarn")
+    mirror.sync(memory, tmp_path / "mirror")
     assert len(memory.list().memories) == 1 and "unconfirmed" not in memory.list().memories[0].content
     memory.remember(TAKEN, origin="user")
-    memory.mirror_sync(tmp_path / "mirror")
+    mirror.sync(memory, tmp_path / "mirror")
     assert "unconfirmed" not in page.read_text() and TAKEN in page.read_text()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, is_dataclass
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ import limpet
 from limpet.cli.main import main
 from limpet.cli.verbs import table
 from limpet.history.queries import History
+from tests.feature_functions import FUNCTIONS
 
 WORD = "zyxmarker"  # in everything of the other scope
 TEXTS = st.lists(st.sampled_from(["the", "limit", "is", "100", "per", "minute", "not", "Oslo"]), min_size=1, max_size=4)
@@ -31,18 +33,26 @@ BY_ID = {
 }  # fmt: skip
 BY_TWO_IDS = {"link": "supports", "unlink": "supports", "merge": None}
 BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "compress": "{s}", "fact": "{k}",
-           "fact_history": "{k}", "end_fact": "{k}", "adherence": "{s}"}  # fmt: skip
+           "fact_history": "{k}", "end_fact": "{k}"}  # fmt: skip
 # Takes several ids at once.
 BY_IDS = {"change_several": "archive"}
-BY_WORDS = {"audit", "prepare", "read_topic", "recall", "recall_sessions"}
+BY_WORDS = {"audit", "prepare", "recall", "recall_sessions"}
 OF_ALL = {"count": (), "count_by": ("scope", "topic", "kind", "state"), "list": (), "review": (), "sessions": (),
-          "sweep": (), "retention": (), "undo": (), "redo": (), "log": (), "actions": (), "exposures": (), "usefulness": (), "journal": (), "drop_from_journal": ([1, 2, 3],)}  # fmt: skip
+          "sweep": (), "retention": (), "undo": (), "redo": (), "log": (), "actions": (), "exposures": (), "journal": (), "drop_from_journal": ([1, 2, 3],)}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
-OF_THE_FILE = {"abbreviate", "backup", "backup_every", "backups", "devices", "scan", "trust_device", "close", "doctor", "embedder", "encrypted", "watermark", "on_change", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope", "in_folder", "in_all_scopes", "merge_scopes", "rename_scope", "scopes",
-               "models", "note_transcript", "organize", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
+OF_THE_FILE = {"abbreviate", "backup", "backup_every", "backups", "scan", "close", "doctor", "embedder", "encrypted", "watermark", "on_change", "export_jsonl", "export_to", "gc", "import_jsonl", "import_from", "in_scope", "in_folder", "in_all_scopes", "merge_scopes", "rename_scope", "scopes",
+               "models", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
 ADDS = {"note_action", "note_exposures", "remember", "remember_batch", "session_start", "set_fact"}
-# Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.
-OF_A_FOLDER = {"mirror_init", "mirror_sync", "mirror_watch", "mirrors", "take_in_edits"}
+# Functions of features, by what they show or change; those of a folder, which has a scope of its own, are held to it by
+# tests/flows/test_mirror.py.
+FEATURE_READS = {
+    "mirror.read_topic": [WORD, f"{WORD}.limit"],
+    "usefulness.adherence": [WORD],
+    "usefulness.usefulness": [],
+}
+FEATURE_OTHERS = {"mirror.init", "mirror.sync", "mirror.watch", "mirror.mirrors", "mirror.take_in_edits",
+                  "organize.run", "organize.note_transcript", "evaluate.run",
+                  "transfer.export_segments", "transfer.import_segments", "transfer.devices", "transfer.trust_device"}  # fmt: skip
 QUERIES = {"centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
            "revise": (WORD,), "path": ("id", "id"), "timeline": (WORD,), "contradictions": (), "gaps": (),
            "diff": ("2026-01-01",), "topics": (), "entities": ()}  # fmt: skip
@@ -75,8 +85,9 @@ def theirs(path, clock):
 
 def test_every_verb_is_known():
     verbs = {name for name in dir(limpet.Limpet) if not name.startswith("_")}
-    known = {*BY_ID, *BY_IDS, *BY_TWO_IDS, *BY_NAME, *BY_WORDS, *OF_ALL, *OF_THE_FILE, *OF_A_FOLDER, *ADDS, "graph"}
+    known = {*BY_ID, *BY_IDS, *BY_TWO_IDS, *BY_NAME, *BY_WORDS, *OF_ALL, *OF_THE_FILE, *ADDS, "graph"}
     assert verbs == known
+    assert set(FUNCTIONS) == {*FEATURE_READS, *FEATURE_OTHERS}
     queries = {name for name in dir(History) if not name.startswith("_")}
     assert queries == {*QUERIES, "path", *(queries & verbs)}
 
@@ -103,9 +114,13 @@ def test_no_verb_shows_or_changes_what_is_of_another_scope(path, clock, memory, 
             )
             for name, more in QUERIES.items()
         ]
-        for name, arguments, of in calls:
+        calls = [(name, arguments, getattr(of, name)) for name, arguments, of in calls]
+        for name, words in FEATURE_READS.items():
+            topics = [(one,) for one in (*words, *theirs)] if name == "mirror.read_topic" else [tuple(words)]
+            calls += [(name, more, partial(FUNCTIONS[name], memory)) for more in topics]
+        for name, arguments, call in calls:
             try:
-                answer = getattr(of, name)(*arguments)
+                answer = call(*arguments)
             except limpet.LimpetError as error:
                 said = f"{error.message} {error.hint}".replace(str(arguments[0]), "")
                 assert WORD not in said and "theirs" not in said, name

@@ -10,6 +10,7 @@ import apsw
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from limpet.features import transfer
 from limpet.store.sql.chain_check import verify_chain
 from tests.devices import OPERATIONS, Device, seeded
 
@@ -38,10 +39,10 @@ def test_every_change_of_an_event_by_hand_is_found_and_no_other(steps, seed):
             for who, what, number in steps:
                 one = devices[who]
                 if what == "export":
-                    one.memory.export_segments(folder / "shared")
+                    transfer.export_segments(one.memory, folder / "shared")
                 elif what == "import":
                     if (folder / "shared").is_dir():
-                        one.memory.import_segments(folder / "shared")
+                        transfer.import_segments(one.memory, folder / "shared")
                 elif what == "rebuild":
                     one.memory.rebuild()
                 else:

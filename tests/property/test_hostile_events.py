@@ -12,6 +12,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from limpet.features import transfer
 from tests.devices import OPERATIONS, Device, everything, same_time, seeded
 from tests.hostile import bent, forged, imported, ledger, parsed
 
@@ -96,8 +97,8 @@ def test_devices_that_have_the_same_bad_segments_are_equal(actions, others, seed
         ends = [Device(folder / f"{i}.db", f"{i}") for i in range(2)]
         try:
             one.memory.remember("so that there is a file")
-            one.memory.export_segments(folder / "bent")
-            two.memory.export_segments(folder / "whole")
+            transfer.export_segments(one.memory, folder / "bent")
+            transfer.export_segments(two.memory, folder / "whole")
             for path in (folder / "bent").glob("*/*.jsonl"):
                 header, lines = parsed(path)
                 path.unlink()
@@ -114,15 +115,15 @@ def test_devices_that_have_the_same_bad_segments_are_equal(actions, others, seed
                 for path in (folder / place).glob("*/*.jsonl"):
                     (folder / "both" / path.parent.name).mkdir(parents=True, exist_ok=True)
                     (folder / "both" / path.parent.name / path.name).write_bytes(path.read_bytes())
-            at_once.memory.import_segments(folder / "both")
+            transfer.import_segments(at_once.memory, folder / "both")
             for place in ("whole", "bent") if draw(2) else ("bent", "whole", "bent"):
-                one_by_one.memory.import_segments(folder / place)
+                transfer.import_segments(one_by_one.memory, folder / place)
             whole = {line["event"] for line in ledger(two.memory)}
             same_time(ends)
             assert everything(at_once.memory) == everything(one_by_one.memory)
             assert len(whole) <= at_once.memory.stats().events
             for one_end in ends:
-                one_end.memory.import_segments(folder / "both")
+                transfer.import_segments(one_end.memory, folder / "both")
                 check_usable(one_end.memory)
         finally:
             for device in (one, two, *ends):
@@ -144,8 +145,8 @@ def test_a_store_of_several_devices_is_byte_identical_through_jsonl(actions, oth
         try:
             for _ in range(2):
                 for device in (one, two, one):
-                    device.memory.import_segments(folder / "s") if (folder / "s").exists() else None
-                    device.memory.export_segments(folder / "s")
+                    transfer.import_segments(device.memory, folder / "s") if (folder / "s").exists() else None
+                    transfer.export_segments(device.memory, folder / "s")
                 for what, seed in later:
                     one.act(what, seeded(seed))
             one.memory.export_jsonl(folder / "a.jsonl")
@@ -192,9 +193,9 @@ def test_bent_and_torn_lines_and_segments_end_in_no_internal_error():
             )
             two = Device(folder / f"b{done['lines']}.db", "b")
             if draw(2):
-                two.memory.trust_device("all", trusted=False)
+                transfer.trust_device(two.memory, "all", trusted=False)
             try:
-                one.memory.export_segments(folder / "whole")
+                transfer.export_segments(one.memory, folder / "whole")
                 (path, *_) = (folder / "whole").glob("*/*.jsonl")
                 header, sequenced = parsed(path)
                 good = ledger(one.memory)
@@ -212,7 +213,7 @@ def test_bent_and_torn_lines_and_segments_end_in_no_internal_error():
                     done["left_out"] += len(report.rejected)
                     bad = [bent(sequenced[draw(len(sequenced))], draw, sequenced) for _ in range(TOGETHER)]
                     forged(folder / "bent" / path.parent.name, header | {"events": len(bad)}, bad, number=1 + draw(9))
-                    taken = two.memory.import_segments(folder / "bent")
+                    taken = transfer.import_segments(two.memory, folder / "bent")
                     assert all(isinstance(reason, str) for _, reason in taken.problems)
                     done["segments"] += 1
                     done["segment_lines"] += len(bad)

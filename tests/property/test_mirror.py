@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import limpet
+from limpet.features import mirror
 
 WORDS = st.text("abcdxyz", min_size=1, max_size=5)
 # Lines that Markdown could take for something else.
@@ -44,7 +45,7 @@ class Life:
         self.clock = limpet.FixedClock("2026-03-01T12:00:00Z")
         self.memory = limpet.open(folder / "memory.db", scope="project:api", clock=self.clock)
         self.root = folder / "mirror"
-        self.memory.mirror_init(self.root)
+        mirror.init(self.memory, self.root)
         self.said: list[str] = []
         self.count = 0
 
@@ -79,7 +80,7 @@ class Life:
         elif what == "undo" and every:
             self.memory.undo()
         elif what == "sync":
-            self.memory.mirror_sync(self.root, forget=True)
+            mirror.sync(self.memory, self.root, forget=True)
         elif what == "file new":
             (self.root / f"note{self.count}.md").write_text(
                 f"---\nname: n{self.count}\nextra: keep{self.count}\n---\n\n{self.text(shape, word)}\n", newline=""
@@ -89,7 +90,7 @@ class Life:
             place.write_text(place.read_text() + self.text("{} prose of the index", word) + "\n")
         elif what == "lose base":
             (self.root / ".limpet" / "mirror.json").unlink()
-            self.memory.mirror_init(self.root)
+            mirror.init(self.memory, self.root)
         elif file is not None:
             self.on_file(what, file, number, shape, word)
 
@@ -166,7 +167,7 @@ class Life:
 
 
 def check(life):
-    life.memory.mirror_sync(life.root, forget=True)
+    mirror.sync(life.memory, life.root, forget=True)
     everywhere = life.everywhere()
     for said in life.said:
         for part in re.findall(r"[a-z]+\d+[uvw]", said):
@@ -174,13 +175,13 @@ def check(life):
     # What is settled stays as it is: no event, no file, no byte.
     before = {one: (one.read_bytes(), one.stat().st_mtime_ns) for one in life.root.rglob("*.md")}
     events = life.memory.stats().events
-    again = life.memory.mirror_sync(life.root, forget=True)
+    again = mirror.sync(life.memory, life.root, forget=True)
     assert not again.changed, again.as_dict()
     # Nor does a sync that trusts every time stamp, or none.
     later = time.time_ns() + 10**10
     os.utime(life.root / ".limpet" / "mirror.json", ns=(later, later))
-    assert not life.memory.mirror_sync(life.root).changed
-    assert not life.memory.mirror_sync(life.root, full=True).changed
+    assert not mirror.sync(life.memory, life.root).changed
+    assert not mirror.sync(life.memory, life.root, full=True).changed
     assert life.memory.stats().events == events
     assert before == {one: (one.read_bytes(), one.stat().st_mtime_ns) for one in life.root.rglob("*.md")}
     assert life.memory.verify() == []
@@ -209,11 +210,11 @@ def test_every_shape_of_text_comes_back_from_the_folder_as_it_was(texts, crlf):
         with life.memory:
             for shape, word in texts:
                 life.memory.remember(life.text(shape, word), topics=["t"])
-            life.memory.mirror_sync(life.root)
+            mirror.sync(life.memory, life.root)
             before = [one.as_dict() for one in life.memory.list().memories]
             for file in life.files():
                 text = file.read_bytes().decode().replace("\r\n", "\n")
                 file.write_bytes((text.replace("\n", "\r\n") if crlf else text + "\n\n").encode())
-            done = life.memory.mirror_sync(life.root)
+            done = mirror.sync(life.memory, life.root)
             assert (done.created, done.edited, done.archived, done.conflicts) == (0, 0, 0, 0)
             assert [one.as_dict() for one in life.memory.list().memories] == before

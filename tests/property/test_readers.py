@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import limpet
+from limpet.features import organize
 from limpet.features.transfer import amem
 from limpet.features.transfer.importer import edges_closing_cycle
 from limpet.features.transfer.records import Record, TransferReport
@@ -159,7 +160,7 @@ def test_any_transcript_is_organized_reported_or_refused(name, place):
         @given(damaged(TRANSCRIPTS[name]))
         def run(data):
             path.write_bytes(data)
-            report = memory.organize([path], dry_run=True)
+            report = organize.run(memory, [path], dry_run=True)
             assert all(place and reason and len(reason) <= 500 for place, reason in report.rejected)
 
         run()

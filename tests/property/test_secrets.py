@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import limpet
+from limpet.features import transfer
 from limpet.features.transfer.jsonl import write_event
 
 # Begins and ends as nothing else in a file does ("conversation" stands in the schema); what it looks like does not matter.
@@ -75,7 +76,7 @@ def test_events_that_another_hand_wrote_bring_none(given):
         with limpet.open(root / "a.db", scope="project:a") as memory:
             memory.remember("one", metadata={"port": "MARK"})
             (event,) = memory._context.store.ledger.events()
-            memory.export_segments(shared)
+            transfer.export_segments(memory, shared)
         (line,) = [json.loads(write_event(event))]
         (segment,) = shared.glob("*/*.jsonl")
         forged = segment.read_text().replace('{"port":"MARK"}', json.dumps(metadata)).encode()
@@ -90,7 +91,7 @@ def test_events_that_another_hand_wrote_bring_none(given):
                 if way == "lines":
                     memory.import_jsonl(root / "lines.jsonl")
                 else:
-                    memory.import_segments(shared)
+                    transfer.import_segments(memory, shared)
                 assert memory.count() == 1
                 _nowhere(place, [(metadata, value)])
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from limpet.features import transfer
 from tests.devices import OPERATIONS, Device, check_keys, everything, same_time, seeded
 
 # (device, what, seed): an operation, or an exchange through the shared folder.
@@ -32,9 +33,9 @@ def test_stores_that_have_exchanged_all_segments_are_equal(count, steps, skew):
         try:
             live(devices, folder / "shared", steps)
             for one in devices:
-                one.memory.export_segments(folder / "shared")
+                transfer.export_segments(one.memory, folder / "shared")
             for one in reversed(devices):
-                report = one.memory.import_segments(folder / "shared")
+                report = transfer.import_segments(one.memory, folder / "shared")
                 assert not report.problems
             same_time(devices)
             first = everything(devices[0].memory)
@@ -45,9 +46,9 @@ def test_stores_that_have_exchanged_all_segments_are_equal(count, steps, skew):
                 check_keys(one.memory)
                 # What was taken in is what a replay of the ledger gives, and nothing is left to say, except that what
                 # another device purged is taken out of the files of this one.
-                rewritten = one.memory.export_segments(folder / "shared").new
+                rewritten = transfer.export_segments(one.memory, folder / "shared").new
                 assert rewritten == 0 or any(other.purged for other in devices)
-                assert one.memory.export_segments(folder / "shared").new == 0
+                assert transfer.export_segments(one.memory, folder / "shared").new == 0
             devices[0].memory.rebuild()
             assert everything(devices[0].memory) == first
         finally:
@@ -59,9 +60,9 @@ def live(devices, shared, steps):
     for who, what, seed in steps:
         one = devices[who % len(devices)]
         if what == "export":
-            one.memory.export_segments(shared)
+            transfer.export_segments(one.memory, shared)
         elif what == "import":
             if shared.is_dir():
-                one.memory.import_segments(shared)
+                transfer.import_segments(one.memory, shared)
         else:
             one.act(what, seeded(seed))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import limpet
+from limpet.features import organize
 from limpet.features.organize.turns import Turn
 from limpet.features.organize.work import extract
 from tests import transcripts
@@ -31,7 +32,7 @@ def measure(half, folder):
         path = folder / f"{one['name']}.jsonl"
         path.write_text(transcripts.claude(one["steps"], session=one["name"]), encoding="utf-8")
         with limpet.open(folder / f"{one['name']}.db", scope="project:x") as memory:
-            taken = memory.organize([path], summaries=False).taken
+            taken = organize.run(memory, [path], summaries=False).taken
         stored += len(taken)
         wanted += len(one["wanted"])
         for label in one["wanted"]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import limpet
 
+from .. import registry
 from ..model.errors import LimpetError
 from ..store.heap import give_back, share_one_heap
 from .hooks.entry import answer_call, answer_for
@@ -110,7 +111,7 @@ class Drain:
     def _take_in_edits(self) -> None:
         """Of folders of any size: recalls look at small ones themselves."""
         try:
-            self._memory.take_in_edits()
+            registry.part("features.mirror").take_in_edits(self._memory)
         except LimpetError as error:
             print(f"limpet: mirrors: {error.message}", file=sys.stderr)  # noqa: T201
 

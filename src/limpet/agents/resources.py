@@ -7,6 +7,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from .. import registry
 from ..model.clock import format_time
 from ..model.errors import counted
 from ..model.memory import KINDS, ORIGINS, valued
@@ -55,7 +56,7 @@ class Pages:
 
     def topic(self, topic: str) -> str:
         """What is held about a topic, as a page of a mirror; Markdown."""
-        return _ENTRY.sub(r"<\1", neutral(self._memory.read_topic(topic)))
+        return _ENTRY.sub(r"<\1", neutral(registry.part("features.mirror").read_topic(self._memory, topic)))
 
     def brief(self, task: str) -> str:
         """What memory holds for a task."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from .. import registry
 from ..model.clock import format_time
 from ..model.errors import BadInput, NotFound, counted
 from ..model.memory import ORIGINS
@@ -127,7 +128,8 @@ def _end(args: Namespace) -> int:
 
 
 def _session(memory: Limpet, args: Namespace) -> dict[str, Any]:
-    args.rules = [one for one in memory.adherence(args.name) if one.verdict != "unknown"]
+    kept = registry.part("features.usefulness").adherence(memory, args.name)
+    args.rules = [one for one in kept if one.verdict != "unknown"]
     args.row, args.found = None, []
     try:
         args.row, args.found = memory.session(args.name), memory.session_memories(args.name)

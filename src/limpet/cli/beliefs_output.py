@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..api import Limpet
-    from ..features.usefulness.adherence import Adherence
+    from ..features.usefulness.rules_kept import Adherence
     from ..history.claims import Audit, Belief
     from ..history.view import Node
     from ..model.memory import Memory

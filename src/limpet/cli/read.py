@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from .. import registry
 from ..model.clock import format_time
 from ..model.dataclass import replace
 from . import output
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
+    from ..history.usefulness import Usefulness
     from ..recall.answer import Recall
     from ..recall.brief import Brief
     from ..store.records import StoreStats
@@ -166,7 +168,8 @@ def _brief(brief: Brief, memory: Limpet, args: Namespace) -> None:
 
 def _stats(memory: Limpet, args: Namespace) -> dict[str, Any]:
     if args.usefulness:
-        args.found = found = memory.usefulness()
+        found: Usefulness = registry.part("features.usefulness").usefulness(memory)
+        args.found = found
         return found.as_dict()
     args.found = stats = memory.stats()
     shown = {name.removesuffix("_us"): value for name, value in stats._asdict().items()}

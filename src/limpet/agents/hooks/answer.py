@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from ... import registry
 from ...folders import is_there
 from ...model.dataclass import dataclass, replace
 from ...pause import append, is_incognito, look, read_pauses
@@ -170,7 +171,7 @@ def _start(call: Call, say: Say, find: Find, host: Host) -> None:
     if call.source in FORGETS:
         _note_compaction(call, settings)
     with _open(settings, host) as memory:
-        memory.take_in_edits()
+        registry.part("features.mirror").take_in_edits(memory)
         # What was resumed is still in front of the agent.
         if call.source not in KEEPS:
             offer = left_off(memory, call.client, _session(call), same=call.source == "compact")
@@ -225,7 +226,7 @@ def _end(call: Call, _: Say, find: Find, host: Host) -> None:
         # Only named here: `limpet organize` reads it when somebody, or a timer, calls that.
         transcript = _transcript(call)
         if transcript:
-            memory.note_transcript(transcript)
+            registry.part("features.organize").note_transcript(memory, transcript)
 
 
 _ROLES: dict[str, Callable[[Call, Say, Find, Host], None]] = {

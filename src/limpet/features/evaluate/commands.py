@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ...cli import output
 from ...cli.verbs import PEOPLE, TIME_FORMS, Verb, arg, open_store
 from ...model.errors import BadInput, counted
+from . import run
 
 if TYPE_CHECKING:
     from ...rank.interval import Interval
@@ -24,10 +25,8 @@ LINE = 90
 def _run(args: Namespace) -> int:
     if args.misses < 0:
         raise BadInput("--misses must be 0 or more")
-    from .service import evaluate
-
     with open_store(args) as memory, output.progress("replaying") as progress:
-        found = evaluate(
+        found = run(
             memory, args.path, compare=args.compare or [], against=args.against, export_to=args.export,
             clock=args.clock, since=args.since, until=args.until, worst=args.misses, progress=progress,
         )  # fmt: skip

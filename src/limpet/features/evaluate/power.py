@@ -9,6 +9,7 @@ from ...history.usefulness import Use, as_interval
 from ...model.dataclass import dataclass, field
 from ...model.encode import OPTIONAL, JsonForm, by, rounded
 from ...rank.interval import Interval, Z
+from ..usefulness import usefulness
 from .moments import EXPOSURES
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class HoldoutReport(JsonForm):
 
 
 def holdout(memory: Limpet) -> HoldoutReport:
-    found = memory.usefulness()
+    found = usefulness(memory)
     rows = [one for one in memory.exposures(limit=EXPOSURES) if one.via in ("message", "subagent")]
     sessions = len({one.session for one in rows})
     judged = found.drawn.judged + found.withheld.judged

@@ -56,20 +56,10 @@ class Evaluation(JsonForm):
 
 
 def evaluate(
-    memory: Limpet, transcripts: Iterable[str | os.PathLike[str]] = (), *, compare: Sequence[str] = (),
-    against: str | os.PathLike[str] | None = None, export_to: str | os.PathLike[str] | None = None,
-    clock: str = "stored", since: Time = None, until: Time = None, worst: int = 10, progress: Progress | None = None,
+    memory: Limpet, transcripts: Iterable[str | os.PathLike[str]], *, compare: Sequence[str],
+    against: str | os.PathLike[str] | None, export_to: str | os.PathLike[str] | None,
+    clock: str, since: Time, until: Time, worst: int, progress: Progress | None,
 ) -> Evaluation:  # fmt: skip
-    """Replay recall over the sessions of this scope: those of its journal, and of transcripts where they are given.
-
-    `compare`: settings to hold beside, as "search=words"; `against`: the export of an earlier run, of another version
-    say. `clock`: `stored` asks what the store knew then; `valid` what it would have known, had everything been stored
-    when it was said. `export_to`: a new file for the moments without any text. `worst`: how many misses are explained.
-    Raises BadInput, NotFound, StoreError.
-
-    >>> evaluate(memory).moments
-    0
-    """
     settings = [(one, ways.Setting().but(one)) for one in compare]
     if clock not in CLOCKS:
         raise BadInput(f"unknown clock: {clock!r}", hint=f"one of: {', '.join(CLOCKS)}")

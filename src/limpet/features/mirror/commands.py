@@ -10,6 +10,7 @@ from ...cli import output
 from ...cli.verbs import IN_OUT, Verb, arg, open_store
 from ...model.errors import BadInput, counted
 from ...model.memory import ORIGINS
+from . import init, mirrors, sync, watch
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -21,7 +22,7 @@ SHOWN = 20
 
 def _init(memory: Limpet, args: Namespace) -> list[MirrorReport]:
     given = {name: getattr(args, name) for name in ("author", "index_bytes", "with_global")}
-    made = memory.mirror_init(args.dir, **given)
+    made = init(memory, args.dir, **given)
     if memory.encrypted:
         output.words("the store is encrypted, and its mirror is plain text")
     return [made]
@@ -35,11 +36,11 @@ def _holds_notes(args: Namespace) -> bool:
 def _sync(memory: Limpet, args: Namespace) -> list[MirrorReport]:
     """Sync, or, for `status`, which has no --forget, only say what that would do."""
     given = {"forget": args.forget} if "forget" in args else {"dry_run": True}
-    return [memory.mirror_sync(one, full=args.full, **given) for one in _folders(memory, args)]
+    return [sync(memory, one, full=args.full, **given) for one in _folders(memory, args)]
 
 
 def _folders(memory: Limpet, args: Namespace) -> list[str]:
-    folders = [args.dir] if args.dir is not None else memory.mirrors()
+    folders = [args.dir] if args.dir is not None else mirrors(memory)
     if not folders:
         raise BadInput(f"{memory.scope} has no mirror", hint="limpet mirror init DIR")
     return folders
@@ -51,7 +52,7 @@ def _watch(args: Namespace) -> int:
         if others:
             raise BadInput("this scope has several mirrors", hint=f"name one of: {', '.join([folder, *others])}")
         output.words(f"watching {folder}; Ctrl-C ends it")
-        for done in memory.mirror_watch(folder):
+        for done in watch(memory, folder):
             if done.changed or done.left:
                 output.result(done) if args.json else _report(done)
     return 0

@@ -70,7 +70,7 @@ def mirror_sync(
     context: Context, path: str | os.PathLike[str], *, dry_run: bool = False, forget: bool = False, full: bool = False
 ) -> MirrorReport:
     from . import folder, state
-    from .sync import Sync
+    from .syncing import Sync
 
     root = folder.open_root(Path(path), make=False)
     if not (root / OWN / STATE).exists():

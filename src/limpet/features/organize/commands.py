@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...api import BUDGET_TOKENS
 from ...cli import output
 from ...cli.receipt import undone_by
 from ...cli.verbs import PEOPLE, VECTORS, Verb, arg, open_store
 from ...folders import absolute
 from ...model.errors import BadInput, counted
 from ...model.memory import GLOBAL_SCOPE
+from . import BUDGET_TOKENS, run
 
 if TYPE_CHECKING:
     from ...agents.install.schedule import Timer
@@ -122,7 +122,8 @@ def organize(args: Namespace) -> int:
 
 def _pass(memory: Any, args: Namespace, models: list[str], by_folder: bool, **more: Any) -> OrganizeReport:
     given = vars(args)
-    report: OrganizeReport = memory.organize(
+    report: OrganizeReport = run(
+        memory,
         given["paths"],
         clients=given.get("client") or (),
         by_folder=by_folder,

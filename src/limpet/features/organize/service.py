@@ -111,7 +111,7 @@ def _run(
     others: bool = False,
     scope: str | None = None,
 ) -> None:
-    from .run import Organizer
+    from .organizer import Organizer
 
     if not files:
         return

@@ -12,6 +12,7 @@ from ...cli import output
 from ...cli.receipt import undone_by
 from ...cli.verbs import IN_OUT, VECTORS, Verb, arg, open_store
 from ...model.errors import BadInput, counted
+from . import export_segments, import_segments
 from .service import PROJECTS, READERS, WRITERS
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _import(args: Namespace) -> int:
     with open_store(args, create=True) as memory:
         if args.format == "segments":
             with output.progress("importing") as progress:
-                taken = memory.import_segments(args.path, dry_run=args.dry_run, progress=progress)
+                taken = import_segments(memory, args.path, dry_run=args.dry_run, progress=progress)
             show = partial(_segments, args, taken, exported=False)
             return output.imported(memory, args, taken, show, bad=bool(taken.problems))
         with output.progress("importing") as progress:
@@ -129,7 +130,7 @@ def _export(args: Namespace) -> int:
         raise BadInput("stdout is closed")
     with open_store(args) as memory, output.progress("exporting") as progress:
         if args.format == "segments":
-            written = memory.export_segments(args.path, encrypt=args.encrypt, progress=progress)
+            written = export_segments(memory, args.path, encrypt=args.encrypt, progress=progress)
             return _segments(args, written, exported=True)
         if args.format != "jsonl":
             report = memory.export_to(

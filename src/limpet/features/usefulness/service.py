@@ -15,7 +15,7 @@ from ...store.records import Action, ExposureRow
 if TYPE_CHECKING:
     from ...context import Context
     from ...history.usefulness import Exposure, Usefulness
-    from .adherence import Adherence
+    from .rules_kept import Adherence
 
 # Kinds that tell an agent what to do, how many of them are looked at, and lines of a session's journal.
 RULE_KINDS = ("preference", "lesson", "decision", "correction")
@@ -44,7 +44,7 @@ def actions(context: Context, *, session: str | None, limit: int) -> list[Action
 
 def adherence(context: Context, session: str) -> list[Adherence]:
     from ...recall.lookup import list as listed
-    from .adherence import adherence
+    from .rules_kept import adherence
 
     where = replace(context.filter(RULE_KINDS), as_of=context.now())
     rules = listed(context, where, sort="created", limit=MOST_RULES, cursor=None, all_states=False).memories

@@ -11,6 +11,8 @@ from starlette.responses import Response
 
 from ...model.dataclass import dataclass
 from ...model.errors import BadInput, LimpetError
+from .. import mirror
+from ..transfer import devices
 from ..transfer.service import READERS, WRITERS
 
 if TYPE_CHECKING:
@@ -67,10 +69,10 @@ def care(ask: Ask) -> Response:
         ask.site.tried = (ask.now(), [one for one in clients if one.status != "ok"])
     here = ask.site.seen_from(ask.scope or ask.site.memory.scope)
     return ask.page(
-        "care.html", checks=checks, job=_JOBS.get(id(ask.site)), mirrors=here.mirrors(), where=here.scope,
+        "care.html", checks=checks, job=_JOBS.get(id(ask.site)), mirrors=mirror.mirrors(here), where=here.scope,
         readers={"jsonl": "limpet's own export", **{name: what for name, (_, _, what) in READERS.items()}},
         writers={"jsonl": "the whole store, lossless", **{name: what for name, (_, _, what) in WRITERS.items()}},
-        installed=installed(), devices=ask.memory.devices(), command=ask.command("doctor"),
+        installed=installed(), devices=devices(ask.memory), command=ask.command("doctor"),
         backups=ask.memory.backups(), waiting=ask.site.kept("stats", ask.memory.stats),
     )  # fmt: skip
 
@@ -126,7 +128,7 @@ def _import(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress
 
 
 def _sync(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:
-    return "The sync", lambda _: here.mirror_sync(_path(form))
+    return "The sync", lambda _: mirror.sync(here, _path(form))
 
 
 def _work(here: Limpet, _: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:

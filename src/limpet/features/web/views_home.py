@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from ...model.errors import LimpetError
+from ..usefulness import usefulness
 from . import shown
 from .site import SCOPE, THEME, changes_nothing
 from .views_care import installed
@@ -73,7 +74,7 @@ def _figures(site: Site, scope: str) -> dict[str, Any]:
     return {
         "total": sum(kinds.values()), "kinds": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),
         "growth": shown.growth(by_day), "waiting": waiting, "stats": store.stats(), "models": store.models(),
-        "use": here.usefulness(limit=1), "where": here.scope,
+        "use": usefulness(here, limit=1), "where": here.scope,
     }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from ...model.errors import LimpetError
+from ..usefulness import adherence
 from . import shown
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def session(ask: Ask) -> Response:
     lines = store.journal(session=name)[-MOST_LINES:]
     if row is None and not lines:
         store.session(name)  # says that there is none
-    kept = [one for one in store.adherence(name) if one.verdict != "unknown"]
+    kept = [one for one in adherence(store, name) if one.verdict != "unknown"]
     texts = {}
     exposures = store.exposures(session=name, limit=60)
     for one in exposures:

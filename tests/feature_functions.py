@@ -1,0 +1,14 @@
+"""The functions of features that `limpet.Limpet` does not have: `mirror.sync(memory, folder)`."""
+
+from __future__ import annotations
+
+import inspect
+
+from limpet.features import evaluate, mirror, organize, transfer, usefulness
+
+FUNCTIONS = {
+    f"{package.__name__.rpartition('.')[2]}.{name}": function
+    for package in (evaluate, mirror, organize, transfer, usefulness)
+    for name, function in vars(package).items()
+    if inspect.isfunction(function) and function.__module__ == package.__name__
+}
