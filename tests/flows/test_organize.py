@@ -182,6 +182,7 @@ def test_what_was_purged_does_not_come_back_under_another_kind(memory, tmp_path)
 KILLED = """
 import os, sys
 import limpet
+from limpet.features import organize
 from limpet.store.sql.ledger import Ledger
 from limpet.store.sql.reviews import Reviews
 from limpet.store.sql.sources import Sources
@@ -199,7 +200,7 @@ dying(Ledger, "commit")
 dying(Sources, "keep")
 dying(Reviews, "propose")
 with limpet.open(sys.argv[1], scope="project:api", clock=limpet.FixedClock("2026-03-01T12:00:00Z")) as memory:
-    memory.organize([sys.argv[2]])
+    organize.run(memory, [sys.argv[2]])
 """
 
 

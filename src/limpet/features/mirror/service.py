@@ -1,4 +1,4 @@
-"""The Markdown copy of a scope that people read and edit. The contracts are those of the verbs in `api.py`."""
+"""The Markdown copy of a scope that people read and edit. The contracts are those of the functions in `__init__.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transcripts and notes into memories. The contracts are those of the verbs in `api.py`."""
+"""Transcripts and notes into memories. The contracts are those of the functions in `__init__.py`."""
 
 from __future__ import annotations
 

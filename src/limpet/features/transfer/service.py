@@ -1,4 +1,4 @@
-"""Import, export and sync, and the formats by name. The contracts are those of the verbs in `api.py`.
+"""Import, export and sync, and the formats by name. The contracts are in `__init__.py` and `api.py`.
 
 A reader or writer is imported when it is asked for. `jsonl` and `segments` are not among
 them: they are the ledger itself.

@@ -1,4 +1,4 @@
-"""What was put before agents, and whether it was of use. The contracts are those of the verbs in `api.py`."""
+"""What was put before agents, and whether it was of use. The contracts are in `__init__.py` and `api.py`."""
 
 from __future__ import annotations
 
