@@ -21,7 +21,7 @@ import limpet
 from limpet.cli import start, verbs
 from limpet.model.clock import parse_time
 from limpet.vectors import embedder
-from tests.fuzz_inside import FILES, TRANSCRIPTS, Target, Words
+from tests.fuzz_inside import SEEDS, TRANSCRIPTS, Target, Words
 from tests.fuzz_values import PLAIN, TIMES, damaged, sayable, text, value
 
 COLD = 25
@@ -59,7 +59,7 @@ class Cli(Target):
             memory.remember("The limit of the api is 200", key="api.limit")
             memory.correct(self.ids[2], "Ana prefers spaces")
             memory.export_jsonl(self.here / "good.jsonl")
-        self.files = [(name, seed) for name, _, seed in FILES.values()] + list(TRANSCRIPTS.items())
+        self.files = [(name, seed) for name, _, seed in SEEDS.values()] + list(TRANSCRIPTS.items())
         self.files += [("good.jsonl", (self.here / "good.jsonl").read_bytes())]
         self.names = sorted({name for name, _ in self.files})
         self.parsers = {

@@ -41,9 +41,9 @@ REPOSITORIES = (
 LEFT_OUT = {
     "maintenance.stats", "maintenance.encryption", "maintenance.compact", "maintenance.backup", "maintenance.backup_plan", "maintenance.plan_backups",
     "maintenance.rebuild", "erasure.found", "erasure.own_files", "erasure.replaced_stores", "erasure.scour", "erasure.note_copy",
-    "erasure.flush", "erasure.flush_waits", "devices.seal", "devices.merge", "devices.written", "ledger.append", "ledger.commit",
+    "erasure.flush", "erasure.flush_waits", "erasure.is_locked", "devices.seal", "devices.merge", "devices.written", "ledger.append", "ledger.commit",
     "mentions.note", "usage.restore", "reviews.propose", "reviews.replace", "journal.note", "sources.keep", "exposures.note", "checkouts.claim",
-    "checkouts.scope_of", "vectors.add", "vectors.calibrate", "vectors.register", "search.close", "search.renew",
+    "checkouts.scope_of", "vectors.add", "memories.ambiguous", "vectors.calibrate", "vectors.register", "search.close", "search.renew",
 }  # fmt: skip
 
 
@@ -128,6 +128,7 @@ OF_A_METHOD = {
     "listings.count_by": {"by": st.sampled_from([("kind",), ("scope", "topic"), ("state", "origin"), ("day",)])},
     "listings.standing_out": {"observations": st.integers(0, 3), "importance": st.sampled_from([0.0, 0.5, 0.8])},
     "edges.of": {"ids": SEVERAL}, "devices.trust": {"at": st.one_of(st.none(), TIMES)}, "journal.lines": {"session": st.none()},
+    "jobs.unchecked": {"rows": st.lists(st.integers(1, 40), max_size=5)},
 }  # fmt: skip
 
 
@@ -214,6 +215,6 @@ def test_nothing_is_seen_or_written_without_a_tenant():
 def test_errors_say_nothing_of_rows():
     tenant, _ = stores(True)
     with pytest.raises(limpet.StoreError) as error:
-        tenant._database.rows("SELECT 1 / (SELECT 0 FROM memory WHERE 'lama' IS NOT NULL LIMIT 1)")
+        tenant.database.rows("SELECT 1 / (SELECT 0 FROM memory WHERE 'lama' IS NOT NULL LIMIT 1)")
     assert "lama number" not in str(error.value)
     assert Path(tenant.path).name

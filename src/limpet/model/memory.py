@@ -139,8 +139,8 @@ def least_trusted(origins: Iterable[str]) -> str:
 
 
 def is_below(origin: str, other: str) -> bool:
-    """Whether the one is believed less than the other."""
-    return TRUST[origin] < TRUST[other]
+    """Whether the one is believed less than the other; what is no known origin least of all."""
+    return TRUST.get(origin, -1) < TRUST.get(other, -1)
 
 
 def is_unconfirmed(origin: str, trust: str) -> bool:

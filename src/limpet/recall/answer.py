@@ -13,6 +13,7 @@ from ..model.dataclass import NamedTuple, dataclass, field
 from ..model.ids import format_id
 from ..model.sequence import Holds
 from ..rank import adjust
+from .anchor import before_event
 from .candidates import Candidates, find_candidates
 from .disputes import disputes
 from .newer import asks_before, later
@@ -185,6 +186,7 @@ def recall(
     Reads one state of the store; the same store, plan and `now` give the same answer.
     """
     with store.snapshot(plan.deadline):
+        plan = before_event(store, plan)
         found = find_candidates(store, semantic, plan)
         ranking = rank(store, semantic, found, plan, skip=skip, thorough=thorough)
         packed = pack(store, found, ranking, plan)

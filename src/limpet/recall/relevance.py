@@ -51,6 +51,8 @@ ONLY_ONE = 0.6
 # Of two to so many memories this share of the threshold: what is few is seldom alike, and whoever has just begun must
 # not hear that a right first result is nothing. Chosen likewise, for 3 % of those at most.
 FEW_MEMORIES, OF_FEW = 1 / 5, 0.7
+# A code in the question that is in none of the best, where the first has another of its form: no answer.
+OF_ANOTHER_CODE = 0.9
 # Of a question of so few words that the store has, in eighths ("why did it hang?"), the judge understands little: what
 # has most of them stands out there too. So do 67 right and 11 wrong first results of the own set and written stores.
 FEW_WORDS = 2 / 8
@@ -83,6 +85,8 @@ def probability(features: Features) -> float:
         least = 0.0
     log_odds = weights["one"] + sum(weights.get(name, 0.0) * value for name, value in features.items())
     log_odds += ONLY_ONE * (JUDGED in features and features.get("share") == 1.0)
+    if features.get("other_code"):
+        return min(OF_ANOTHER_CODE * _constants(features)[1], 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds)))))
     return max(least, 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds)))))
 
 
@@ -133,12 +137,15 @@ def features(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> d
     latin = latin_share(plan.query)
     # Turns of a conversation say "she" and "there": what they name tells little.
     names = [] if found.table.speakers[best[0]] else named_things(plan.query)
-    unnamed = 0.0
+    unnamed, other_code = 0.0, False
     if names:
         several = store.search.candidates([found.table.text_ids[i] for i in best], plan.where)
         parts = (part for one in several for part in (one.content, one.topics, one.labels, one.dates) if part)
         texts = " ".join(parts).casefold()
-        unnamed = sum(name not in texts for name in names) / len(names)
+        absent = [name for name in names if name not in texts]
+        unnamed = len(absent) / len(names)
+        shapes = {_shape(name) for name in named_things(found.memories(store, best[:1])[0].content)}
+        other_code = any(_shape(name) in shapes for name in absent if not re.fullmatch(r"v?[\d.]+|[^\d]+", name))
     query = plan.query.strip().casefold()
     literal = PART <= len(query) <= READ and any(
         query in one.content.casefold() for one in found.memories(store, best[: plan.k])
@@ -160,6 +167,7 @@ def features(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> d
         "names": float(bool(names)),
         "unnamed": unnamed,
         "literal": float(literal),
+        "other_code": float(other_code),
     }
     return known | _nearness(found, ranking, max(covered))
 
@@ -183,6 +191,11 @@ def _nearness(found: Candidates, ranking: Ranking, coverage: float) -> dict[str,
         known["judge_first"] = ranking.judged[best[0]]
         known["judge_lead"] = values[0] - sum(values[1:]) / len(values[1:]) if values[1:] else 0.0
     return known
+
+
+def _shape(name: str) -> str:
+    """A code with its digits alike: E4211 and E4299 are of one kind."""
+    return re.sub(r"\d+", "0", name)
 
 
 def named_things(question: str) -> list[str]:
