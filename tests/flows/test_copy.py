@@ -50,7 +50,9 @@ def said(path):
     with limpet.open(path, scope="project:api") as memory:
         store = memory._context.store
         events = [replace(event, seq=0) for event in store.ledger.events()]
-        found = [(item.id, round(item.score, 3)) for item in memory.recall("when is the deploy?", as_of="2026-03-02").items]
+        found = [
+            (item.id, round(item.score, 3)) for item in memory.recall("when is the deploy?", as_of="2026-03-02").items
+        ]
         return events, list(store.usage.rows()), found, memory.verify()
 
 

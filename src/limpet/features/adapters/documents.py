@@ -11,6 +11,7 @@ import logging
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +105,8 @@ class Documents:
             if len(made) < 2:
                 return
             for one in made[:-1]:
-                self.memory.retract(one.id, "another process stored this document at the same instant")
+                with suppress(BadInput):  # another process did it a moment ago
+                    self.memory.retract(one.id, "another process stored this document at the same instant")
 
     def prolong(self, one: Memory, until: datetime) -> None:
         """The document ends then, and not when it would have."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ...model.events import Event
 from ...model.ids import format_id
-from ...model.memory import Memory
+from ...model.memory import TRUST, Memory
 from ...model.state import MemoryState
 from ...model.unfrozen import unfrozen
 
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 _Unfrozen = unfrozen(Memory)
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _trust(stored: str) -> str:
+    """What a row says, or `import` where somebody's hand put a text that is no origin: it may not be printed."""
+    return stored if stored in TRUST else "import"
 
 
 def to_json(value: Any) -> str | None:
@@ -52,7 +57,7 @@ def memory(row: tuple[Any, ...]) -> Memory:
     one.metadata = json.loads(row[7]) if row[7] else {}
     one.state = row[8]
     one.origin = row[9]
-    one.trust = row[28]
+    one.trust = _trust(row[28])
     one.source = row[10]
     one.session = row[11]
     one.speaker = row[12]
@@ -93,7 +98,7 @@ def state(row: tuple[Any, ...]) -> MemoryState:
         metadata=json.loads(row[7]) if row[7] else {},
         state=row[8],
         origin=row[9],
-        trust=row[28],
+        trust=_trust(row[28]),
         source=row[10],
         session=row[11],
         speaker=row[12],
