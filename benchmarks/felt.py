@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import platform
-import random
 import statistics
 import subprocess
 import sys
@@ -258,7 +257,6 @@ def write(record: dict[str, Any]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, action="append", help="sizes of the store (1000, 10000)")
-    parser.add_argument("--seed", type=int, default=1, help="of the order of the questions")
     parser.add_argument("--json", metavar="OUT", help="write the figures here")
     parser.add_argument(
         "--record", action="store_true", help="keep the figures in benchmarks/results/ and write the pages"
@@ -266,9 +264,8 @@ def main() -> None:
     options = parser.parse_args()
     about = provenance()
     turns, questions = chats()
-    questions = list(dict.fromkeys(questions))
-    random.Random(options.seed).shuffle(questions)  # each figure has questions about every chat
-    figures, ask = {}, iter(questions)
+    # In the order of the chats: the first are about turns that are stored.
+    figures, ask = {}, iter(dict.fromkeys(questions))
     for number, size in enumerate(options.turns or [1000, 10_000]):
         figures[str(size)] = measure(list(chain(turns))[:size], ask, whole=number == 0)
         print(size, json.dumps(figures[str(size)], indent=1))
