@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from training.data import NOTES, Example, examples, held_back
+from training.data import NOTES, examples, held_back
 
 NEAREST, STRANGERS = 7, 1
 BATCH, TOKENS = 6, 80
@@ -58,7 +58,7 @@ def rows(options: argparse.Namespace) -> None:
                 print(number, len(every), f"{time.monotonic() - began:.0f} s", flush=True)
 
 
-def train(options: argparse.Namespace) -> None:
+def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, read from top to bottom
     import torch
     from torch.nn import functional as F
     from transformers import BertForSequenceClassification, BertTokenizerFast
@@ -127,8 +127,8 @@ def train(options: argparse.Namespace) -> None:
         [value for value in model.parameters() if value.requires_grad], lr=options.rate, weight_decay=0.01
     )
     model.train()
-    began, spent, step, losses = time.process_time(), 0.0, 0, []
-    for batch in batches():
+    began, spent, losses = time.process_time(), 0.0, []
+    for step, batch in enumerate(batches(), 1):
         gone = (time.process_time() - began - spent) / (60 * options.minutes * options.threads)
         if gone >= 1:
             break
@@ -147,7 +147,6 @@ def train(options: argparse.Namespace) -> None:
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         losses.append(loss.item())
-        step += 1
         with torch.no_grad():
             for name, value in model.named_parameters():
                 if name in mean:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import struct
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ def unpacked(blocks: np.ndarray, rows: int, width: int) -> np.ndarray:
     return (halves * scales).reshape(rows, width)
 
 
-def main() -> int:
+def main() -> int:  # noqa: PLR0915  the file, part by part
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path)
     parser.add_argument("out", type=Path)
@@ -51,7 +52,7 @@ def main() -> int:
     at += 4 * (pieces + 1)
     scores = np.frombuffer(data, np.float32, pieces, at)
     at += 4 * pieces
-    texts = [data[at + a : at + b].decode("utf-8", "replace") for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    texts = [data[at + a : at + b].decode("utf-8", "replace") for a, b in pairwise(offsets)]
     at += size
     (_, length) = struct.unpack_from("<iI", data, at)
     at += 8 + length
