@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .recall.facts import Fact
     from .recall.sessions import SessionRecall
     from .remember import beliefs, operations
+    from .remember import link as links
     from .remember import scopes as remember_scopes
     from .remember import service as remember_service
     from .remember.operations import Operation
@@ -74,7 +75,7 @@ else:
     usefulness_service = registry.Part("features.usefulness.service")
     journal_lines = registry.Part("features.usefulness.journal_lines")
     remember_scopes, operations = registry.Part("remember.scopes"), registry.Part("remember.operations")
-    work_service = registry.Part("work.service")
+    work_service, links = registry.Part("work.service"), registry.Part("remember.link")
 
 # What an object given as an embedder must have (vectors/embedder.py).
 EMBEDDER_HAS = ("name", "fingerprint", "dimensions", "embed_passages", "embed_query")
@@ -1176,7 +1177,7 @@ class Limpet:
         >>> memory.link(cache, "caused_by", slow).status
         'changed'
         """
-        return remember_service.link(self._context, a, type, b, weight)
+        return links.link(self._context, a, type, b, weight)
 
     def unlink(self, a: str, type: str, b: str) -> Receipt:
         """End the link `a TYPE b`; that it held stays on record. Raises NotFound, BadInput.
@@ -1186,7 +1187,7 @@ class Limpet:
         >>> memory.unlink(cache, "caused_by", slow).status
         'changed'
         """
-        return remember_service.unlink(self._context, a, type, b)
+        return links.unlink(self._context, a, type, b)
 
     def _look_at_mirrors(self) -> None:
         if os.path.exists(beside(self.path) + ".mirrors"):  # noqa: PTH110  by each recall: a Path takes longer

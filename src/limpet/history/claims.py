@@ -21,7 +21,7 @@ from ..rank.adjust import stage
 from ..text.difference import CERTAIN, differences
 from ..text.normalise import normalise
 from .view import Node, View, raw_id
-from .walk import Affected, Impact, chain, edges_around, impact, rested_before, why
+from .walk import Affected, chain, edges_around, impact, rested_before, why
 from .whole import waiting_contradictions
 
 # A memory speaks of a claim from this similarity on: the cosine of all-MiniLM-L6-v2 (of 18 pairs looked at by hand,
@@ -43,8 +43,6 @@ class Match(NamedTuple):
 
 # text, how many, view -> matches, best first.
 Recaller = Callable[[str, int, View], list[Match]]
-# How two texts about the same thing differ, in words; None if they do not.
-Differs = Callable[[str, str], str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,19 +69,10 @@ class Grounding(JsonForm):
 class Yields(JsonForm):
     """A belief that could not stay if a claim were true, and all that rests on it."""
 
-    SHOWN = ("node", "because", "affected", "truncated")
-
     node: Node = field(metadata=INLINE)
     because: str
-    impact: Impact
-
-    @property
-    def affected(self) -> list[Affected]:
-        return self.impact.affected
-
-    @property
-    def truncated(self) -> bool:
-        return self.impact.truncated
+    affected: list[Affected]
+    truncated: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,56 +95,40 @@ def differs(one: str, other: str) -> str | None:
     return None
 
 
-def ground(view: View, recall: Recaller, claim: str, *, limit: int, difference: Differs = differs) -> Grounding:
+def ground(view: View, recall: Recaller, claim: str, *, limit: int) -> Grounding:
     """Which beliefs support a claim, which speak against it, and what is near when none does. Raises BadInput."""
-    near = _near(view, recall, claim, limit, difference)
+    near = _near(view, recall, claim, limit)
     about = [one for one in near if one.similarity >= SAME]
     supports = [one for one in about if one.difference is None]
     against = [one for one in about if one.difference is not None]
     against += _contradicted(view, supports, {one.node.id for one in about})
-    verdict = (
-        "disputed" if supports and against else "supported" if supports else "opposed" if against else "ungrounded"
-    )
-    return Grounding(
-        claim=claim,
-        verdict=verdict,
-        supports=supports,
-        against=against,
-        suggestions=[one for one in near if NEAR <= one.similarity < SAME],
-    )
+    verdict = "ungrounded"
+    if supports or against:
+        verdict = "opposed" if not supports else "disputed" if against else "supported"
+    suggestions = [one for one in near if NEAR <= one.similarity < SAME]
+    return Grounding(claim=claim, verdict=verdict, supports=supports, against=against, suggestions=suggestions)
 
 
-def revise(
-    view: View,
-    recall: Recaller,
-    claim: str,
-    *,
-    against: Sequence[str],
-    depth: int,
-    limit: int,
-    difference: Differs = differs,
-) -> Revision:
+def revise(view: View, recall: Recaller, claim: str, *, against: Sequence[str], depth: int, limit: int) -> Revision:
     """What would have to give if `claim` were true: what speaks against it, and what rests on that.
 
     `against`: ids of memories that the caller knows it to contradict. Raises NotFound, AmbiguousId, BadInput.
     """
     given = [view.find(id) for id in against]
-    grounding = ground(view, recall, claim, limit=limit, difference=difference)
+    grounding = ground(view, recall, claim, limit=limit)
     reasons = {one.id: "named by the caller" for one in given}
     for one in grounding.against:
         reasons.setdefault(one.node.id, one.difference or "contradicts what agrees with the claim")
-    gives = [
-        Yields(
-            node=(found := impact(view, id, depth=depth, limit=limit, everything=False)).memory,
-            because=because,
-            impact=found,
+    gives = []
+    for id, because in list(reasons.items())[:limit]:
+        resting = impact(view, id, depth=depth, limit=limit, everything=False)
+        gives.append(
+            Yields(node=resting.memory, because=because, affected=resting.affected, truncated=resting.truncated)
         )
-        for id, because in list(reasons.items())[:limit]
-    ]
     return Revision(claim=claim, gives=gives, agrees=[one for one in grounding.supports if one.node.id not in reasons])
 
 
-def _near(view: View, recall: Recaller, text: str, limit: int, difference: Differs) -> list[Support]:
+def _near(view: View, recall: Recaller, text: str, limit: int) -> list[Support]:
     """Held memories near a text, nearest first."""
     if not text.strip():
         raise BadInput("the text is empty")
@@ -166,7 +139,7 @@ def _near(view: View, recall: Recaller, text: str, limit: int, difference: Diffe
         one = memories.get(parse_id(match.id))
         if one is not None and view.standing(one) == "held":
             similarity = overlap(text, one) if match.cosine is None else match.cosine
-            found.append(Support(node=view.node(one), similarity=similarity, difference=difference(text, one.content)))
+            found.append(Support(node=view.node(one), similarity=similarity, difference=differs(text, one.content)))
     return sorted(found, key=lambda one: (-one.similarity, one.node.id))
 
 

@@ -58,9 +58,6 @@ class Whole:
         """Whether something may rest on it."""
         return self.standings[place] not in FALLEN
 
-    def confidence(self, place: int) -> float:
-        return confidence_of(self.nodes[place], self.view.now) if self.counts(place) else 0.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction(JsonForm):
@@ -260,9 +257,7 @@ def gaps(view: View, *, kinds: Sequence[str], limit: int) -> Gaps:
         severity = node.importance * (1 + dependents.get(place, 0))
         for gap, detail in (
             _of_reasons(whole, place, node.kind, reasons.get(place, set())),
-            ("superseded_often", f"the {_th(replaced[place] + 1)} wording of this belief")
-            if replaced.get(place, 0) >= OFTEN
-            else ("", ""),
+            ("superseded_often", f"replaced {replaced[place]} times") if replaced.get(place, 0) >= OFTEN else ("", ""),
             _stale(whole, place),
         ):
             if gap:
@@ -284,15 +279,10 @@ def _of_reasons(whole: Whole, place: int, kind: str, reasons: set[int]) -> tuple
         return "", ""
     live = [one for one in reasons if whole.counts(one) and one != place]
     if kind == "decision" and not live:
-        fallen = len(reasons)
-        return "unjustified_decision", (
-            f"none of its {fallen} reasons holds any more" if fallen > 1
-            else "its reason does not hold any more" if fallen
-            else "no reason is recorded"
-        )  # fmt: skip
+        return "unjustified_decision", "its reason does not hold any more" if reasons else "no reason is recorded"
     if kind == "inference" and len(live) <= 1:
         return "single_source_inference", "rests on one memory alone" if live else "rests on nothing"
-    if max(whole.confidence(one) for one in live) < WEAK_CONFIDENCE:
+    if max(confidence_of(whole.nodes[one], whole.view.now) for one in live) < WEAK_CONFIDENCE:
         return "weak_foundation", "its surest reason is doubtful"
     return "", ""
 
@@ -326,9 +316,3 @@ def _replaced_counts(whole: Whole) -> dict[int, int]:
                     left.append(one)
         counts[start] = len(seen) - 1
     return counts
-
-
-def _th(number: int) -> str:
-    if number % 100 in (11, 12, 13):
-        return f"{number}th"
-    return str(number) + {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.dataclass import replace
 from ..model.errors import AmbiguousId, BadInput, NotFound
-from ..model.ids import format_id, parse_id
+from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import GLOBAL_SCOPE, Memory, check_key
 from ..rank.adjust import objections
 from ..store.records import SessionRow
@@ -86,28 +86,52 @@ def _values(context: Context, key: str, known: int | None) -> list[list[Memory]]
 
 def session_start(context: Context, name: str | None, *, title: str | None) -> SessionRow:
     from ..text.secrets import redact
-    from .session import start
     from .validation import check_name
 
-    given = redact(check_name("session", name) or "")[0] or format_id(context.new_id())
+    scope, given = context.scope, redact(check_name("session", name) or "")[0] or format_id(context.new_id())
     said = redact(check_name("title", title) or "")[0] or None
-    context.write(lambda writer: start(writer, context.scope, given, said))
+
+    def decide(writer: Writer) -> None:
+        known = writer.reads.sessions.get(scope, given)
+        if known is None or known.ended_at is not None or said not in (None, known.title):
+            data = {"scope": scope, "name": given} | ({"title": said} if said else {})
+            writer.event("session_started", session_mark(scope, given), origin="agent", **data)
+
+    context.write(decide)
     return session(context, given)
 
 
 def session_end(context: Context, name: str, *, summary: str | None, origin: str) -> Receipt:
-    from .session import end
+    from .decide import state
+    from .write import Receipt
 
-    statement = None
+    scope, statement = context.scope, None
     if summary is not None:
         statement = context.validate({"content": summary, "kind": "episode", "session": name, "origin": origin})
-    return context.write(lambda writer: end(writer, context.scope, name, statement))
+
+    def decide(writer: Writer) -> Receipt:
+        known = writer.reads.sessions.get(scope, name)
+        if known is None:
+            raise _no_session(scope, name)
+        receipt = Receipt(id=None, status="changed" if known.ended_at is None else "unchanged")  # type: ignore[arg-type]
+        if statement is not None:
+            receipt = state(writer, statement)
+        if known.ended_at is not None:
+            return receipt
+        made = writer.event("session_ended", session_mark(scope, name), origin="agent", scope=scope, name=name)
+        return replace(receipt, event=format_id(made.id))
+
+    return context.write(decide)
+
+
+def _no_session(scope: str, name: str) -> NotFound:
+    return NotFound(f"no session {name} in {scope}", hint="`limpet session list` shows them")
 
 
 def session(context: Context, name: str) -> SessionRow:
     found = context.store.sessions.get(context.scope, name)
     if found is None:
-        raise NotFound(f"no session {name} in {context.scope}", hint="`limpet session list` shows them")
+        raise _no_session(context.scope, name)
     return found
 
 
@@ -133,10 +157,7 @@ def compress(context: Context, name: str, *, summary: str | None) -> Receipt:
     session(context, name)
     given = None if summary is None else check_text(summary)
 
-    def decide(writer: Writer) -> Receipt:
-        return compress(writer, context.scope, name, given, validate=context.validate)
-
-    return context.write(decide)
+    return context.write(lambda writer: compress(writer, context, name, given))
 
 
 def review(context: Context, *, limit: int) -> list[ReviewItem]:
@@ -189,10 +210,18 @@ def sweep(context: Context, *, apply: bool, progress: Callable[[int, int], None]
 
 
 def retention(context: Context, *, days: float, kinds: Sequence[str], fold: bool, apply: bool) -> Retention:
-    from .retention import archive, expired
+    from .retention import ARCHIVED, expired
+    from .session import compress
 
     found = expired(context.store, context.scope, now=context.now(), days=days, kinds=kinds, fold=fold)
     if not apply or not found.archive:
         return found
-    context.write(lambda writer: archive(writer, context.scope, found, validate=context.validate))
+
+    def archive(writer: Writer) -> None:
+        for name in found.fold:
+            compress(writer, context, name, None)
+        for one in found.archive:
+            writer.event("archived", parse_id(one.id), origin="agent", why=ARCHIVED)
+
+    context.write(archive)
     return replace(found, applied=True)

@@ -21,7 +21,6 @@ from ..model.state import SESSION_EVENTS, cancelled_by
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..context import Context
-    from ..model.memory import Memory
     from ..store import Store
     from .write import Receipt, Writer
 
@@ -304,36 +303,26 @@ def _standing(context: Context, receipts: Sequence[Receipt]) -> list[Receipt]:
     found = []
     for one in receipts[:MOST_STANDING]:
         memory = context.store.memories.get(parse_id(one.id))
-        found.append(one if memory is None else replace(one, reason=how_it_stands(context.as_read(memory))))
+        state = None if memory is None else "undone" if memory.reason == "undone" else context.as_read(memory).state
+        words = {"active": "held", "superseded": "no longer held", "undone": "no longer held"}
+        found.append(one if state is None else replace(one, reason=words.get(state, state)))
     return [*found, *receipts[MOST_STANDING:]]
-
-
-def how_it_stands(memory: Memory) -> str:
-    if memory.state in ("active", "superseded"):
-        return "held" if memory.state == "active" else "no longer held"
-    return "no longer held" if memory.reason == "undone" else memory.state
 
 
 def told(store: Store, several: Sequence[Done]) -> list[Operation]:
     """Operations in words."""
-    names = store.ledger.abbreviate([one.id for one in several])
-    return [_told(store, one, name) for one, name in zip(several, names, strict=True)]
-
-
-def _told(store: Store, done: Done, short: str) -> Operation:
-    steps, about = depth(store, done.events)
-    changes = _changes(store, about)
-    first = next((one for one in about if one.type == "remembered"), about[0])
-    return Operation(
-        id=format_id(done.id), short=short, at_us=done.events[0].at, verb=_verb(about) if not steps else _again(steps),
-        origin=done.events[0].origin, undone=done.undone, text=_text(store, first), count=len(about),
-        changes=tuple(changes[:MOST_CHANGES]), of=format_id(about[0].operation) if steps else None,
-        key=_key(store, first),
-    )  # fmt: skip
-
-
-def _again(steps: int) -> str:
-    return "undo" if steps % 2 else "redo"
+    found = []
+    for done, short in zip(several, store.ledger.abbreviate([one.id for one in several]), strict=True):
+        steps, about = depth(store, done.events)
+        first = next((one for one in about if one.type == "remembered"), about[0])
+        text, key = _text(store, first)
+        verb = ("redo", "undo")[steps % 2] if steps else _verb(about)
+        found.append(Operation(
+            id=format_id(done.id), short=short, at_us=done.events[0].at, verb=verb, origin=done.events[0].origin,
+            undone=done.undone, text=text, count=len(about), changes=tuple(_changes(store, about)[:MOST_CHANGES]),
+            of=format_id(about[0].operation) if steps else None, key=key,
+        ))  # fmt: skip
+    return found
 
 
 def _verb(events: Sequence[Event]) -> str:
@@ -354,29 +343,22 @@ def _verb(events: Sequence[Event]) -> str:
 def _changes(store: Store, events: Sequence[Event]) -> list[Effect]:
     """One for each event that says something of its own: what was linked as newer was superseded too."""
     replaced = {one.memory.hex() for one in events if one.type == "superseded"}
-    return [
-        Effect(
-            id=format_id(one.memory), what=one.type, text=_text(store, one), detail=_detail(one), key=_key(store, one)
-        )
-        for one in events[: 2 * MOST_CHANGES]
-        if not (one.type == "linked" and one.data.get("target") in replaced)
-    ]
+    found = []
+    for one in events[: 2 * MOST_CHANGES]:
+        if one.type != "linked" or one.data.get("target") not in replaced:
+            text, key = _text(store, one)
+            found.append(Effect(id=format_id(one.memory), what=one.type, text=text, detail=_detail(one), key=key))
+    return found
 
 
-def _text(store: Store, event: Event) -> str:
-    """What an event says, else what its memory says now; the name of a session."""
-    if event.content is not None:
-        return event.content
-    memory = store.memories.get(event.memory)
-    return str(event.data.get("name", "")) if memory is None else memory.content
-
-
-def _key(store: Store, event: Event) -> str | None:
-    """The key of the value that `_text` says, if it is one."""
+def _text(store: Store, event: Event) -> tuple[str, str | None]:
+    """What an event says, else what its memory says now, and the key of which that is a value."""
     if event.content is not None and event.type == "remembered":
-        return event.data.get("key")
+        return event.content, event.data.get("key")
     memory = store.memories.get(event.memory)
-    return None if memory is None else memory.key
+    if memory is None:
+        return event.content or str(event.data.get("name", "")), None
+    return memory.content if event.content is None else event.content, memory.key
 
 
 def _detail(event: Event) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import dataclass
@@ -11,9 +11,7 @@ from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..model.memory import KINDS, Memory
 from ..store.records import Filter
-from .session import EPISODE_SOURCE, compress
-from .validation import ValidStatement
-from .write import Writer
+from .session import EPISODE_SOURCE
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -61,26 +59,12 @@ def expired(store: Store, scope: str, *, now: int, days: float, kinds: Sequence[
     where = Filter(scopes=(scope,), kinds=tuple(dict.fromkeys(kinds)))
     rows = store.listings.unseen(where, before=int(now - days * MICROSECONDS_PER_DAY), limit=MOST)
     old = [one for one in store.memories.by_rows(rows) if one.key is None and one.source != EPISODE_SOURCE]
-    reasons = _reasons(store, [parse_id(one.id) for one in old])
+    ids = [parse_id(one.id) for one in old]
+    reasons = {edge.target for edge in store.edges.of(ids, incoming=True, types=("caused_by",))}
+    reasons |= {edge.source for edge in store.edges.of(ids, types=("supports",))}
     old = [one for one in old if parse_id(one.id) not in reasons]
     sizes: dict[str, int] = {}
     for one in old:
         if one.session is not None:
             sizes[one.session] = sizes.get(one.session, 0) + 1
     return Retention(archive=old, fold=[name for name, size in sizes.items() if fold and size >= FOLDED_FROM])
-
-
-def _reasons(store: Store, ids: Sequence[bytes]) -> set[bytes]:
-    """Those of some memories that something else rests on."""
-    caused = {edge.target for edge in store.edges.of(ids, incoming=True, types=("caused_by",))}
-    return caused | {edge.source for edge in store.edges.of(ids, types=("supports",))}
-
-
-def archive(
-    writer: Writer, scope: str, found: Retention, *, validate: Callable[[Mapping[str, Any]], ValidStatement]
-) -> None:
-    """Sum up what is to be, then archive: one operation, which `undo` takes back."""
-    for name in found.fold:
-        compress(writer, scope, name, None, validate=validate)
-    for one in found.archive:
-        writer.event("archived", parse_id(one.id), origin="agent", why=ARCHIVED)

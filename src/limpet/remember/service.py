@@ -337,35 +337,6 @@ def feedback(context: Context, id: str, verdict: str) -> Memory:
     return lookup.get(context, memory.id, known_at=None)
 
 
-def link(context: Context, a: str, type: str, b: str, weight: float | None) -> Receipt:
-    from .link import link
-
-    receipt = context.write(lambda writer: link(writer, a, type, b, weight, context.scopes))
-    if receipt.status == "proposed":
-        _propose_replacement(context, a, b)
-    return receipt
-
-
-def _propose_replacement(context: Context, a: str, b: str) -> None:
-    from ..store.records import Proposal
-
-    new, old, now = context.memory(a), context.memory(b), context.now()
-    context.store.reviews.propose(
-        [
-            Proposal(
-                id=context.new_id(), kind="correction", scope=new.scope, memory=parse_id(new.id),
-                other=parse_id(old.id), reason="said to replace what is trusted more", score=0.0, created_at=now,
-            )
-        ]
-    )  # fmt: skip
-
-
-def unlink(context: Context, a: str, type: str, b: str) -> Receipt:
-    from .link import unlink
-
-    return context.write(lambda writer: unlink(writer, a, type, b, context.scopes))
-
-
 def merge(context: Context, id: str, other: str) -> Receipt:
     from .review import merge
     from .write import Receipt, need

@@ -1,19 +1,21 @@
-"""Sessions: their beginning and end in the ledger, and the episode that sums one up."""
+"""The episode that sums up a session."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
 from ..model.dataclass import replace
-from ..model.errors import BadInput, NotFound, counted
-from ..model.ids import format_id, parse_id, session_mark
+from ..model.errors import BadInput, counted
+from ..model.ids import parse_id
 from ..model.memory import Memory, least_trusted
 from ..text.quoted import OF_SESSION, QUOTED_CHARACTERS
 from .decide import correct, state
-from .validation import ValidStatement
 from .write import Receipt, Writer
+
+if TYPE_CHECKING:
+    from ..context import Context
 
 # How an episode says that a session was summed up in it; its own statements have other sources.
 EPISODE_SOURCE = OF_SESSION
@@ -22,48 +24,19 @@ WEIGHT = ("decision", "correction", "lesson", "goal", "preference", "fact", "ski
 SUMMARY_CHARACTERS = 3_000
 
 
-def start(writer: Writer, scope: str, name: str, title: str | None) -> None:
-    """Nothing when it runs already and its title stays."""
-    known = writer.reads.sessions.get(scope, name)
-    fresh = known is None or known.ended_at is not None
-    if fresh or (title is not None and known is not None and known.title != title):
-        data = {"scope": scope, "name": name} | ({"title": title} if title else {})
-        writer.event("session_started", session_mark(scope, name), origin="agent", **data)
-
-
-def end(writer: Writer, scope: str, name: str, summary: ValidStatement | None) -> Receipt:
-    known = writer.reads.sessions.get(scope, name)
-    if known is None:
-        raise NotFound(f"no session {name} in {scope}", hint="`limpet session list` shows them")
-    nothing = Receipt(id=None, status="unchanged")  # type: ignore[arg-type]
-    receipt = nothing if summary is None else state(writer, summary)
-    if known.ended_at is not None:
-        return receipt
-    made = writer.event("session_ended", session_mark(scope, name), origin="agent", scope=scope, name=name)
-    return replace(receipt, status="changed" if summary is None else receipt.status, event=format_id(made.id))
-
-
-def compress(
-    writer: Writer,
-    scope: str,
-    name: str,
-    summary: str | None,
-    *,
-    validate: Callable[[Mapping[str, Any]], ValidStatement],
-) -> Receipt:
+def compress(writer: Writer, context: Context, name: str, summary: str | None) -> Receipt:
     """One episode for a session, with a `part_of` edge from each of its memories. Unchanged when nothing was added."""
-    every = writer.reads.sessions.memories(scope, name)
+    every = writer.reads.sessions.memories(context.scope, name)
     old = next((one for one in every if one.kind == "episode" and one.source == EPISODE_SOURCE), None)
     members = [one for one in every if not (one.kind == "episode" and one.source == EPISODE_SOURCE)]
     if not members:
         raise BadInput(f"session {name} holds no memories to sum up")
     if old is not None and summary is None and old.metadata.get("memories") == len(members):
         return Receipt(id=old.id, status="unchanged")
-    statement = validate(
+    statement = context.validate(
         {
             "content": summary or quoted(name, members),
             "kind": "episode",
-            "scope": scope,
             "session": name,
             "source": EPISODE_SOURCE,
             "topics": _topics(members),
