@@ -48,8 +48,7 @@ if TYPE_CHECKING:
     from .recall.brief import Brief
     from .recall.facts import Fact
     from .recall.sessions import SessionRecall
-    from .remember import beliefs, operations
-    from .remember import link as links
+    from .remember import beliefs, link, operations
     from .remember import scopes as remember_scopes
     from .remember import service as remember_service
     from .remember.operations import Operation
@@ -75,7 +74,7 @@ else:
     usefulness_service = registry.Part("features.usefulness.service")
     journal_lines = registry.Part("features.usefulness.journal_lines")
     remember_scopes, operations = registry.Part("remember.scopes"), registry.Part("remember.operations")
-    work_service, links = registry.Part("work.service"), registry.Part("remember.link")
+    work_service, link = registry.Part("work.service"), registry.Part("remember.link")
 
 # What an object given as an embedder must have (vectors/embedder.py).
 EMBEDDER_HAS = ("name", "fingerprint", "dimensions", "embed_passages", "embed_query")
@@ -919,8 +918,7 @@ class Limpet:
 
     def undo(self, event: str | None = None, *, origin: str = "agent") -> builtins.list[Receipt]:
         """Take back an operation: the last that holds, so that each undo goes one further back, or that of an event.
-        Without an event none that only began or ended a session, as hooks do, and none that `work` did by itself: that
-        is taken back with what it judges.
+        Without an event none of `work`, which goes with what it judged, or that only began or ended sessions.
 
         One that others build on is not taken back before them. Of an operation over several scopes, what it did in this
         one and `global`. `undo` of an undo is a redo. `origin`: who takes it back. Raises NotFound, BadInput (a
@@ -1177,7 +1175,7 @@ class Limpet:
         >>> memory.link(cache, "caused_by", slow).status
         'changed'
         """
-        return links.link(self._context, a, type, b, weight)
+        return link.link(self._context, a, type, b, weight)
 
     def unlink(self, a: str, type: str, b: str) -> Receipt:
         """End the link `a TYPE b`; that it held stays on record. Raises NotFound, BadInput.
@@ -1187,7 +1185,7 @@ class Limpet:
         >>> memory.unlink(cache, "caused_by", slow).status
         'changed'
         """
-        return links.unlink(self._context, a, type, b)
+        return link.unlink(self._context, a, type, b)
 
     def _look_at_mirrors(self) -> None:
         if os.path.exists(beside(self.path) + ".mirrors"):  # noqa: PTH110  by each recall: a Path takes longer

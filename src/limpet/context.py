@@ -97,7 +97,7 @@ class Context:
         return self.clock.now()
 
     def new_id(self) -> bytes:
-        return self._ids.make(self.clock.now())
+        return self._ids.make(self.now())
 
     # -- what is composed at first use
 
@@ -175,8 +175,8 @@ class Context:
 
     def count_as_wrong(self, receipt: Receipt, why: str | None = None) -> Receipt:
         """A wish to end what is trusted more is counted like `wrong`: it comes up for review, with the reason."""
-        if receipt.status == "proposed" and receipt.id is not None:
-            self.store.usage.record([parse_id(receipt.id)], self.clock.now(), "wrong")
+        if receipt.status == "proposed":
+            self.store.usage.record([parse_id(receipt.id)], self.now(), "wrong")
             if why:
                 from .remember.review import note_objection
 
@@ -193,7 +193,7 @@ class Context:
 
     def time(self, value: Time) -> int | None:
         """Microseconds UTC. Raises BadInput."""
-        return None if value is None else parse_time(value, now=self.clock.now())
+        return None if value is None else parse_time(value, now=self.now())
 
     def as_read(self, memory: Memory) -> Memory:
         """The memory as verbs give it: superseded where another took its place, from when on that holds, with its

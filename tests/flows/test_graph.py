@@ -555,7 +555,7 @@ def test_revising_shows_what_would_have_to_give(memory, story):
     memory.work()
     found = memory.graph.revise("The gateway allows 500 requests a minute")
     assert [one.node.id for one in found.gives] == [story.limit]
-    assert {one.node.id for one in found.gives[0].impact.affected} == {story.batch, story.cache, story.enough}
+    assert {one.node.id for one in found.gives[0].affected} == {story.batch, story.cache, story.enough}
     named = memory.graph.revise("Nobody ever measured anything", against=[story.load])
     assert [(one.node.id, one.because) for one in named.gives] == [(story.load, "named by the caller")]
     assert memory.get(story.limit).state == "active"
