@@ -179,19 +179,16 @@ _CHANGES: dict[str, tuple[str, Callable[[Memory], bool]]] = {
 def change(context: Context, id: str, verb: str, *, origin: str | None, why: str | None = None) -> Receipt:
     """Pin, unpin, archive, restore or retract. Of what ends something `origin` may be the owner (None): what is trusted
     more than another asks a person first."""
-    asks = origin if verb in ("archive", "retract") else None
-    who = _who(origin)
-    reason, redacted = (None, ()) if why is None else _reason(why)
-    receipt = context.write(lambda writer: _changed(writer, id, verb, who, asks=asks, why=reason))
-    return replace(context.count_as_wrong(receipt, reason), redacted=redacted)
-
-
-def _reason(why: str) -> tuple[str, tuple[str, ...]]:
-    """Why, without secrets, and the names of those."""
     from ..text.secrets import redact
     from .validation import check_text
 
-    return redact(check_text(why, "why"))
+    asks = origin if verb in ("archive", "retract") else None
+    who = _who(origin)
+    reason, redacted = None, tuple[str, ...]()
+    if verb == "retract":
+        reason, redacted = redact(check_text(why, "why"))
+    receipt = context.write(lambda writer: _changed(writer, id, verb, who, asks=asks, why=reason))
+    return replace(context.count_as_wrong(receipt, reason), redacted=redacted)
 
 
 def change_several(
