@@ -22,7 +22,7 @@ def picture() -> str:
         if path.parent != ROOT or name in SHOWN:
             files.setdefault(name, []).append(path)
     direct = {name: {to for path in paths for to in _imported(path)} for name, paths in files.items()}
-    direct = {name: (found & files.keys()) - {name} for name, found in direct.items()}
+    direct = {name: (imported & files.keys()) - {name} for name, imported in direct.items()}
 
     @cache
     def below(name: str) -> frozenset[str]:

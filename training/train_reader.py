@@ -65,11 +65,11 @@ class Reader:
     def logits(self, pairs: list[tuple[str, str]]) -> torch.Tensor:
         """Log-odds of each relation: float32 (n, 7)."""
         older, newer = zip(*pairs, strict=True)
-        found = self.tokenizer(
+        tokens = self.tokenizer(
             list(older), list(newer), truncation="longest_first", max_length=TOKENS, padding=True, return_tensors="pt",
             return_token_type_ids=True,
         )  # fmt: skip
-        logits: torch.Tensor = self.model(**found).logits
+        logits: torch.Tensor = self.model(**tokens).logits
         return logits
 
 
@@ -87,11 +87,11 @@ def measure(reader: Reader, rows: list[dict[str, Any]]) -> None:
     reader.model.eval()
     for field in sorted({row["field"] for row in rows}):
         held = [row for row in rows if row["field"] == field]
-        odds_parts, said = [], []
+        odds_parts, relations = [], []
         for start in range(0, len(held), 32):
             part = reader.logits([(written(r, "old"), written(r, "new")) for r in held[start : start + 32]])
             odds_parts.append(change_odds(part))
-            said += part.argmax(1).tolist()
+            relations += part.argmax(1).tolist()
         odds = torch.cat(odds_parts).numpy()
         is_change = np.array([row["rel"] in CHANGES for row in held])
         order = np.argsort(-odds)
@@ -101,7 +101,7 @@ def measure(reader: Reader, rows: list[dict[str, Any]]) -> None:
         against = {
             name: round(area(odds[is_change], odds[[row["rel"] == name for row in held]]), 3) for name in RELATIONS[3:]
         }
-        exact = np.mean([RELATIONS[place] == row["rel"] for place, row in zip(said, held, strict=True)])
+        exact = np.mean([RELATIONS[place] == row["rel"] for place, row in zip(relations, held, strict=True)])
         print(
             f"  {field}: area {area(odds[is_change], odds[~is_change]):.3f}, recall at .9 {recall:.2f}, "
             f"all seven right {exact:.2f}, against {against}",

@@ -46,14 +46,21 @@ def lived(memory, clock):
     return memory
 
 
+class Scores(dict):
+    """The first texts of a process are read by NumPy, all others by the runtime: in the last bits they differ."""
+
+    __hash__ = None
+
+    def __eq__(self, other):
+        return dict(self) == pytest.approx(dict(other), abs=1e-4)
+
+
 def said(path):
     with limpet.open(path, scope="project:api") as memory:
         store = memory._context.store
         events = [replace(event, seq=0) for event in store.ledger.events()]
-        found = [
-            (item.id, round(item.score, 3)) for item in memory.recall("when is the deploy?", as_of="2026-03-02").items
-        ]
-        return events, list(store.usage.rows()), found, memory.verify()
+        found = {item.id: item.score for item in memory.recall("when is the deploy?", as_of="2026-03-02").items}
+        return events, list(store.usage.rows()), list(found), memory.verify(), Scores(found)
 
 
 def test_a_copy_there_and_back_is_the_same(lived, path, elsewhere, tmp_path):

@@ -63,7 +63,7 @@ def test_a_child_is_refused_the_store_that_its_parent_goes_on_with(place, busy):
                 for n in iter(int, 1):
                     if over.is_set():
                         return
-                    memory.recall("which port?", lexical_only=True) if busy == "reads" else memory.remember(
+                    memory.recall("which port?") if busy == "reads" else memory.remember(
                         f"Deploy {n} of {threading.get_ident()}"
                     )
             except BaseException as error:

@@ -389,7 +389,7 @@ def test_half_a_character_in_a_question_is_read_over(memory):
 def test_what_is_missing_is_called_by_its_name(memory):
     id = memory.remember("The limit is 100").id
 
-    for why in ("", "\ud800"):
+    for why in (None, "", "\ud800"):
         with pytest.raises(limpet.BadInput, match="why "):
             memory.retract(id, why)
 

@@ -47,7 +47,7 @@ def test_several_changes_are_one_operation(memory):
     assert memory.count(topics=["wiki"]) == 0
     with pytest.raises(limpet.BadInput, match="unknown change"):
         memory.change_several(ids, "shred")
-    with pytest.raises(limpet.BadInput, match="unknown change"):
+    with pytest.raises(limpet.BadInput, match="tag needs topics"):
         memory.change_several(ids, "tag")
 
 

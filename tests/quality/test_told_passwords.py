@@ -161,6 +161,8 @@ def test_marks_of_lists_and_versions_public_keys_and_code_are_no_secrets(text):
     ("text", "secrets"),
     [
         ("log in to the staging console as qa with Winter2026!", ["Winter2026"]),
+        ("Ins Netz kommt man mit Bratkartoffel77!", ["Bratkartoffel77"]),
+        ("Der Code für den Tresor im Lager: 38-12-74", ["38-12-74"]),
         ("HEROKU_API_KEY is 7ee18beb-83e5-cae6-df89-069aa784c74e", ["7ee18beb"]),
         ("2FA seed for the root account: L4QPE3HAXWIAVV7SQDIKDDD4LOBCO37M", ["L4QPE3HA"]),
         ("GitHub recovery codes: 4f9ac-81b2e c07d3-55aef", ["4f9ac", "55aef"]),

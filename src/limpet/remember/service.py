@@ -198,8 +198,10 @@ def change_several(
 
     tags, who = check_topics(topics), _who(origin)
     verbs = [verb for verb in _CHANGES if verb != "retract"]
-    if change not in (*verbs, "tag", "untag") or (change in verbs) == bool(tags):
+    if change not in (*verbs, "tag", "untag"):
         raise BadInput(f"unknown change: {change!r}", hint=f"{', '.join(verbs)}; with topics tag, untag")
+    if (change in verbs) == bool(tags):
+        raise BadInput(f"{change} {'takes no' if tags else 'needs'} topics")
 
     def one(writer: Writer, id: str) -> Receipt:
         if change in verbs:

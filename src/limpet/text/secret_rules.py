@@ -1,4 +1,4 @@
-"""Secrets known by what stands around them: assigned to a name, told in a sentence, given to a program, near a word.
+"""Secrets known by what stands around them: assigned to a name, stated in a sentence, given to a program, near a word.
 
 Mostly what speaks of a key or a password does not hold one. So a value must look like one: letters with digits or
 signs, quotation marks around it, or a plain word that ends its clause. Measured on tests/quality/secrets and
@@ -56,7 +56,7 @@ LINE = 200  # so far a line is looked at: a text may be one long line of such na
 
 
 def assigned(text: str, _lower: str) -> Spans:
-    """What follows the name of a secret and a sign."""
+    """Yield what follows the name of a secret and a sign."""
     done = 0
     for match in _FIELD.finditer(text):
         name, start = match["name"][-NAME_CHARACTERS:], match.end()
@@ -119,7 +119,7 @@ def _is_login(word: str) -> bool:
     return len(word) >= 8 and ":" in text and text.isprintable()
 
 
-# --- told in a sentence ---------------------------------------------------------------------------------------------
+# --- stated in a sentence -------------------------------------------------------------------------------------------
 
 _QUOTES = dict(zip("\"'`\u201c\u2018\u201e\u00ab\u00bb", "\"'`\u201d\u2019\u201c\u00bb\u00ab", strict=True))
 _NOUN = (
@@ -144,7 +144,7 @@ _IS = (
 _SIGN = r"[ \t]*(?:[:=]|->|=>|\u2192)[ \t]*"
 # Right behind the word, without a verb: what is quoted, or holds a digit or a symbol.
 _BARE = r"[ \t]+(?=[\"'`\u201c\u2018\u201e\u00ab\u00bb]|\S{0,40}[\d!@#$%^&*])"
-_TOLD = rf"(?i){_NOUN}(?:{_ABOUT}(?:(?P<verb>{_IS})|{_SIGN})|{_BARE})"
+_STATED = rf"(?i){_NOUN}(?:{_ABOUT}(?:(?P<verb>{_IS})|{_SIGN})|{_BARE})"
 # "change the password [of X] to Y": only with the verb before.
 _SET = (
     r"(?i)\b(?:set|changed?|reset|updated?|rotated?|switch|switched)\b[^\n.!?;:=\"]{1,50}?"
@@ -158,21 +158,21 @@ _HTML_END = re.compile(r"[.,;:)!?]{0,9}(?:&(?:quot|apos|lt|gt|nbsp|#3[49]);[.,;:
 _PHRASE = re.compile(r"[a-z]{1,30}(?: [a-z]{1,30}){2,7}(?=[.,;!?]?(?:\s|$))")
 
 
-def told(text: str, _lower: str) -> Spans:
-    """What a sentence says that a password is."""
-    for pattern in (_TOLD, _SET):
+def sentences(text: str, _lower: str) -> Spans:
+    """Yield the values that a sentence gives for a password."""
+    for pattern in (_STATED, _SET):
         for match in re.finditer(pattern, text):
             noun, verb = match["noun"].lower(), match["verb"] is not None
             if noun == "pin" and match["noun"] != "PIN" and not verb:
                 continue
-            span = _told_value(text, match.end(), noun, verb=verb)
+            span = _value_at(text, match.end(), noun, verb=verb)
             if span is not None:
                 if match["old"]:
                     yield match.span("old")
                 yield span
 
 
-def _told_value(text: str, start: int, noun: str, *, verb: bool) -> tuple[int, int] | None:
+def _value_at(text: str, start: int, noun: str, *, verb: bool) -> tuple[int, int] | None:
     """The span of the value that begins here. `verb`: after a verb; else after a sign, or nothing."""
     close = _QUOTES.get(text[start : start + 1])
     if close is not None:
@@ -232,12 +232,12 @@ _OTHER = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z0-9+/=_.~!@#$%^&*-]{10,400}")
 _BESIDE = re.compile(r"&?[A-Za-z][\w-]*=[^=]|[A-Za-z][\w+~-]*\d\.\d[\w.+~-]*-g[0-9a-f]{7,12}$|AAAA[BCE][23]|(?:[0-9A-F]{16}|[0-9A-F]{40})$|[\w./-]*#[0-9a-f]{12,16}$")  # fmt: skip
-_IS_SAID = re.compile(r"(?i)\b(?:is|are|was|to|now|use)\b|=|->|(?<![\"'])\s?:|\u2192")
+_STATES = re.compile(r"(?i)\b(?:is|are|was|to|now|use)\b|=|->|(?<![\"'])\s?:|\u2192")
 NEAR, LEAST, ALONE = 70, 10, 24
 
 
 def near(text: str, _lower: str) -> Spans:
-    """Random words close behind a word for a key, token or secret."""
+    """Yield random words close behind a word for a key, token or secret."""
     done = -1
     for match in _KEY.finditer(text):
         start, end = match.span()
@@ -258,7 +258,7 @@ def near(text: str, _lower: str) -> Spans:
             uuid = UUID.search(word[0])
             if uuid is not None and REQUESTS.search(text[max(0, start - 25) : end]):
                 break
-            if uuid is not None and not kept and not _IS_SAID.search(between):
+            if uuid is not None and not kept and not _STATES.search(between):
                 continue
             address = re.search(r"(?:\w://|\barn:)[^\s\"'`<>]*$", text[max(0, word.start() - 200) : word.start() + 2])
             if is_random(word[0], least=LEAST if kept else ALONE) and address is None:
@@ -278,11 +278,15 @@ _LOCK = (
     r"|backup|parental"
 )
 _OF = r"(?:[ \t]+[^\s\d.!?:=]{1,20}){0,6}?"
-_SAYS = r"(?:['\u2019]s|[ \t]+(?:is|was|are|ist|est|es|to|now|still|it's)\b|[ \t]*(?:[:=]|->|\u2192))+"
+_SAYS = r"(?:['\u2019]s|[ \t]+(?:is|was|are|ist|war|lautet|est|es|to|now|still|it's)\b|[ \t]*(?:[:=]|->|\u2192))+"
+# Codes of doors and cards; the last three rows are German, French and Spanish.
 _CODES = (
     rf"(?i)\b(?:(?:{_LOCK})s?(?:['\u2019]s)?[ -]+){{1,3}}(?:pin|code|combination)\b{_OF}(?:{_SAYS}|(?<=pin))"
     rf"|\b(?:combination|combo|code|pin) (?:for|to|of) (?:the|my|our|his|her) (?:[\w-]+ )?(?:{_LOCK})\b{_OF}{_SAYS}"
     rf"|\b(?:my|our|his|her) pin\b{_OF}{_SAYS}|\b(?:cvv2?|cvc2?|puk|otp)(?:[ -](?:code|number))?\b{_OF}(?:{_SAYS})?"
+    rf"|\b(?:code|pin|kombination) (?:für|von|zu|zum|zur|vom|am|an|der|des)(?: (?:den|das|die|dem|der|unseren?|meinen?))?(?: [\w-]+)? (?:[\w-]*(?:tresor|safe|tür|tor|alarmanlage|garage|schloss|schließfach|karte|handy))s?\b{_OF}{_SAYS}"
+    rf"|\b(?:tür|alarm|tor|zugangs|safe|tresor|sicherheits|schloss|garagen|haustür|handy|karten)-?(?:code|pin)\b{_OF}{_SAYS}"
+    rf"|\b(?:code|código) (?:pin|secret|confidentiel|secreto|(?:de|du|del|d['\u2019]) ?(?:la |l['\u2019])?(?:porte|accès|alarme|portail|immeuble|coffre|carte|puerta|alarma|acceso|portal|garaje|caja|seguridad|tarjeta))\b{_OF}{_SAYS}"
 )
 _DIGITS = re.compile(
     r"[ \t]*(?P<value>(?:\d{1,6}(?:[- ]\d{2,4}){1,2}|\d{3,10})[#*]?)(?!\w|[.,:/-]\d|[ \t]*(?:%|bits?|digits?|characters?|times))"
@@ -290,7 +294,7 @@ _DIGITS = re.compile(
 
 
 def codes(text: str, _lower: str) -> Spans:
-    """Digits that open a door or a card."""
+    """Yield digits that open a door or a card."""
     for match in re.finditer(_CODES, text):
         digits = _DIGITS.match(text, match.end())
         if digits is not None and CLAUSE_ENDS.match(text, digits.end()) is not None:
@@ -351,7 +355,7 @@ _FORMS: tuple[tuple[tuple[str, ...], str, Callable[[re.Match[str]], bool]], ...]
     (("_",), r"\b(?P<name>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`?[ \t]+(?:is|was|ist)[ \t]+[\"'`]?(?P<value>[A-Za-z0-9+/=_.~-]{10,400})", _random),
     # a login: `credentials: ana / X`, `log in as qa with X`
     (("log", "cred", "zugang", "account", "anmeld", "identifiant", "acceso"), r"(?i)\b(?:log ?ins?|credentials?|creds|account|zugangsdaten|zugang|anmeldedaten|identifiants?|credenciales|acceso)\b[^\n]{0,60}?(?:\b(?:is|are|with|ist|sind|lautet|lauten|est|sont|es|son)|[:=]|->)[ \t]+(?P<pair>[\w.@+-]{2,40}[ \t]?[/:|][ \t]?(?P<value>(?!//)[^\s,;]{5,60}))", _login),
-    ((" with ", " using "), r"(?i)\b(?:log|sign|get|hook|connect)\w{0,4}[ -]?(?:in|into|on|onto|to)\b[^\n.!?;:=\"]{1,60}? (?:with|using) [\"'`]?(?P<value>[^\W\d_]{4,30}(?:\d{1,6}[!#$%&*]+|[!#$%&*]+\d{1,6}))(?=[\"'`]?(?:[ \t]*$|[.,;)\n]))", _any),
+    ((" with ", " using ", " mit "), r"(?i)\b(?:(?:log|sign|get|hook|connect)\w{0,4}[ -]?(?:in|into|on|onto|to)|melde\w*|komm(?:e|st|t)|(?:an|ein)(?:melden|loggen))\b[^\n.!?;:=\"]{1,60}? (?:with|using|mit) [\"'`\u201e]?(?P<value>[^\W\d_]{4,30}(?:\d{1,6}[!#$%&*]+|[!#$%&*]+\d{1,6}))(?=[\"'`\u201c]?(?:[ \t]*$|[.,;)\n]))", _any),
     # "user ledger pass X", "root pass X", "USER: ana PASS: X", "PASS: X" alone on its line
     (("pass ", "pass:"), r"(?i)\b(?:root|admin|guest|user(?:name)?|login|account|benutzer|ftp|ssh|vpn)\b[^\n!?]{0,45}?\bpass:?[ \t]+(?P<value>(?=\S{0,60}\d)(?-i:(?=\S{0,60}(?:[!@#$%^&*+~?]|[A-Z]\S{0,60}[_-]|[_-]\S{0,60}[A-Z]|\d[a-z])))[^\s\"'`<>]{5,79}[^\s\"'`<>.,;)])", _mixed),
     (("pass:",), r"\bPASS: ?(?P<value>(?=\S{0,99}[!@#$%^&*])(?=\S{0,99}\d)(?=\S{0,99}[A-Za-z])[^\s/:()\[\]]{8,100})[ \t]*(?:\n|$)", _mixed),
@@ -377,19 +381,19 @@ def _formed(
 
 
 _NAME_MARKS = ("pass", "pwd", "secret", "token", "key", "credential", "cookie", "authorization", "psk", "auth", "kennwort", "mnemonic", "pw")  # fmt: skip
-_TOLD_MARKS = ("passw", "passp", "passc", "passe ", "pw", "pin", "kennwort", "clave", "contrase", "schlüssel", "fi key", "psk", "shared", "community")  # fmt: skip
+_SENTENCE_MARKS = ("passw", "passp", "passc", "passe ", "pw", "pin", "kennwort", "clave", "contrase", "schlüssel", "fi key", "psk", "shared", "community")  # fmt: skip
 _KEY_MARKS = ("key", "token", "secret", "cred", "passw", "passphrase", "jeton", "clave", "clé", "schlüssel", "密", "令牌", "口令", "秘")  # fmt: skip
 _CODE_MARKS = ("code", "combination", "combo", "cvv", "cvc", "puk", "otp", "pin")
 _ONE_EACH = tuple(_formed(*form) for form in _FORMS)
 
 
-def found(text: str, lower: str) -> list[tuple[int, int]]:
-    """Where secrets stand in a text, in order, without overlaps. `lower`: the text in lower case."""
+def secret_spans(text: str, lower: str) -> list[tuple[int, int]]:
+    """Find where secrets stand in a text, in order, without overlaps. `lower`: the text in lower case."""
     rules: list[Callable[[str, str], Spans]] = []
     if any(mark in lower for mark in _NAME_MARKS) and (":" in text or "=" in text):
         rules.append(assigned)
-    if any(mark in lower for mark in _TOLD_MARKS):
-        rules.append(told)
+    if any(mark in lower for mark in _SENTENCE_MARKS):
+        rules.append(sentences)
     if re.search(r"[A-Za-z]\d|\d[A-Za-z]", text) and any(mark in lower for mark in _KEY_MARKS):
         rules.append(near)
     if re.search(r"\d\d\d|\d-\d", text) and any(mark in lower for mark in _CODE_MARKS):

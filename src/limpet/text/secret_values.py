@@ -61,7 +61,7 @@ PLAIN_WORDS = frozenset(
     again alone whatever default random gibberish nonsense legacy missing string bytes number integer email username
     login field input value third second first under about after before between without with through across until
     because either neither maybe perhaps rather really pending alive broken super great awesome funny stupid crazy
-    strange falsch richtig stark sicher geheim hunter
+    strange falsch richtig stark sicher geheim
     """.split()  # noqa: SIM905
 )
 # A phrase that holds one of these is a sentence.

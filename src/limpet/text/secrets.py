@@ -23,6 +23,8 @@ _MARKS = (
     "machine ", ":*:", "432:", ":thin:", "mysql", "mariadb", "curl", "mongo", "redis-cli", "zip", "7z", "ldap", "openssl",
     "sudo", "net use",
 )  # fmt: skip
+# Beside a digit: what one gets in with.
+_MARKS_OF_DIGITS = (" with ", " using ", " mit ")
 # In a command, where `NAME=` and `--name ` say for certain that a value follows.
 _ARGUMENT = r"""(?<![\w.-])(?:--([\w.-]++)(?:=|\s{1,3})|([\w.-]++)=)["']?((?![-<$"'\[{*%])[^\s"';&|]+)"""
 # What stands where a secret would: hidden before, or to be filled in from elsewhere.
@@ -73,12 +75,12 @@ NAME_CHARACTERS = 100
 
 def suspected(text: str) -> bool:
     """Whether a text holds a mark of some secret; none of those without one holds a secret."""
-    lower = text.lower()
-    return _marked(lower) or forms.may_hold(text, lower, digit=any(map(str.isdigit, text)))
+    lower, digit = text.lower(), any(map(str.isdigit, text))
+    return _marked(lower, digit) or forms.may_hold(text, lower, digit=digit)
 
 
-def _marked(lower: str) -> bool:
-    return any(mark in lower for mark in _MARKS)
+def _marked(lower: str, digit: bool) -> bool:
+    return any(mark in lower for mark in (*_MARKS, *(_MARKS_OF_DIGITS if digit else ())))
 
 
 def is_bare(redacted: str) -> bool:
@@ -105,17 +107,17 @@ def _bare_line(line: str) -> bool:
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """The text with every secret replaced by `[redacted:NAME]`, and the names, each once, in order of the table."""
-    lower = text.lower()
+    lower, digit = text.lower(), any(map(str.isdigit, text))
     found: list[str] = []
-    if forms.may_hold(text, lower, digit=any(map(str.isdigit, text))):
+    if forms.may_hold(text, lower, digit=digit):
         for name, form in forms.matches(lower):
             text = form.sub(partial(_hide, name, found), text)
-    if not _marked(lower):
+    if not _marked(lower, digit):
         return text, tuple(found)
     from . import secret_rules
 
     parts, done = [], 0
-    for start, end in secret_rules.found(text, lower):
+    for start, end in secret_rules.secret_spans(text, lower):
         parts += [text[done:start], "[redacted:password]"]
         done = end
     return ("".join(parts) + text[done:], (*found, "password")) if parts else (text, tuple(found))
@@ -141,7 +143,7 @@ def _hide(name: str, found: list[str], match: re.Match[str]) -> str:
 def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
     """As `redact`, and whatever a shell command gives to the name of a secret: PGPASSWORD=x, --token x."""
     text, found = redact(text)
-    if not _marked(text.lower()):
+    if not _marked(text.lower(), digit=False):
         return text, found
     from .secret_values import is_handle
 

@@ -31,10 +31,10 @@ class Memories(Repository):
 
         found = named_by(text, ask)
         if len(found) > 1:
-            raise self.ambiguous(text, found)
+            raise self._ambiguous(text, found)
         return the_only(text, found, "memory", scopes)
 
-    def ambiguous(self, text: str, found: Sequence[bytes]) -> AmbiguousId:
+    def _ambiguous(self, text: str, found: Sequence[bytes]) -> AmbiguousId:
         said = {id: one.content for id in found if (one := self.get(id))}
         names = dict(zip(said, self.abbreviate(list(said)), strict=True))
         return AmbiguousId(text, [format_id(id) for id in found], texts=[(names[id], said[id]) for id in said])
