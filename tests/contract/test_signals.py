@@ -203,7 +203,6 @@ def test_every_signal_keeps_to_its_filter(store, scribe, where, expected):
     assert set(found(store, "cat", where)) == expected
     assert cats(store.search.substring("cat", where, limit=50)) == expected
     assert cats(store.search.allowed(where)) == expected
-    assert cats(store.listings.recent(where, limit=50)) == expected
 
 
 def test_words_of_the_past_are_found_there_and_only_there(store, scribe):
@@ -238,7 +237,6 @@ def test_a_limit_is_kept_and_filtered_hits_do_not_count(store, scribe):
     assert store.search.lexical("cat", where, limit=4).more
     assert len(found(store, "cat", where)) == 10
     assert len(store.search.substring("cat", where, limit=4)) == 4
-    assert len(store.listings.recent(where, limit=4)) == 4
 
 
 def test_in_a_large_store_rare_words_decide_and_filters_still_hold(store, scribe):

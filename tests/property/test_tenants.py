@@ -34,7 +34,7 @@ pytestmark = [
 ]
 EXAMPLES = 10_000 if os.environ.get("LIMPET_TEST_POSTGRES") else 80
 REPOSITORIES = (
-    "ledger", "memories", "sessions", "listings", "search", "mentions", "edges", "graph", "vectors", "jobs", "usage", "reviews",
+    "ledger", "memories", "sessions", "listings", "search", "edges", "graph", "vectors", "jobs", "usage", "reviews",
     "journal", "sources", "exposures", "checkouts", "devices", "erasure", "maintenance",
 )  # fmt: skip
 # What is the server's, a file's or random; and what takes whole records, which are written below.
@@ -42,7 +42,7 @@ LEFT_OUT = {
     "maintenance.stats", "maintenance.encryption", "maintenance.compact", "maintenance.backup", "maintenance.backup_plan", "maintenance.plan_backups",
     "maintenance.rebuild", "erasure.found", "erasure.own_files", "erasure.replaced_stores", "erasure.scour", "erasure.note_copy",
     "erasure.flush", "erasure.flush_waits", "erasure.is_locked", "devices.seal", "devices.merge", "devices.written", "ledger.append", "ledger.commit",
-    "mentions.note", "usage.restore", "reviews.propose", "reviews.replace", "journal.note", "sources.keep", "exposures.note", "checkouts.claim",
+    "usage.restore", "reviews.propose", "reviews.replace", "journal.note", "sources.keep", "exposures.note", "checkouts.claim",
     "checkouts.scope_of", "vectors.add", "vectors.calibrate", "vectors.register", "search.close", "search.renew",
 }  # fmt: skip
 
@@ -73,7 +73,6 @@ def fill(store, words, count):
     store.sources.announce("project:api", f"/{words}", now)
     store.devices.trust(words.encode().ljust(16)[:16], now)
     store.erasure.note_copy(f"/{words}.jsonl", "export", now)
-    store.mentions.note(lambda text: [len(text), 7])
     return scribe
 
 

@@ -197,17 +197,15 @@ def change_several(
     from .validation import check_topics
 
     tags, who = check_topics(topics), _who(origin)
-    verbs = [verb for verb in _CHANGES if verb != "retract"]
-    if change not in (*verbs, "tag", "untag"):
-        raise BadInput(f"unknown change: {change!r}", hint=f"{', '.join(verbs)}; with topics tag, untag")
-    if (change in verbs) == bool(tags):
-        raise BadInput(f"{change} {'takes no' if tags else 'needs'} topics")
+    verbs, adds = [verb for verb in _CHANGES if verb != "retract"], change == "tag"
+    if change not in (*verbs, "tag", "untag") or (change in verbs) == bool(tags):
+        wrong = f"{change} needs topics" if change in ("tag", "untag") else f"unknown change: {change!r}"
+        raise BadInput(wrong, hint=f"{', '.join(verbs)}; with topics tag, untag")
 
     def one(writer: Writer, id: str) -> Receipt:
         if change in verbs:
             return _changed(writer, id, change, who)
-        more, less = (tags, ()) if change == "tag" else ((), tags)
-        return _tagged(writer, id, more, less, {}, who)
+        return _tagged(writer, id, tags if adds else (), () if adds else tags, {}, who)
 
     return context.write(lambda writer: [one(writer, id) for id in dict.fromkeys(ids)])
 

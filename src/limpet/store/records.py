@@ -148,14 +148,6 @@ class NewVector(NamedTuple):
     scale: float
 
 
-class Mention(NamedTuple):
-    """A memory whose text names a thing."""
-
-    thing: int
-    text_id: int
-    id: bytes
-
-
 # The error of a job that was given back through no fault of its own.
 INTERRUPTED = "interrupted"
 

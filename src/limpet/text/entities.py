@@ -1,12 +1,11 @@
 """Named things in a text, found by their form alone: symbols of code, flags, paths, URLs, identifiers, names, quotes.
 
 No model and no word list of things: what is written like a name is one. A thing is known by its folded name, in which
-`RateLimiter`, `rate_limiter` and "rate limiter" are one, and in the store by a number made of that.
+`RateLimiter`, `rate_limiter` and "rate limiter" are one.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -19,8 +18,6 @@ from .lexicon import FUNCTION_WORDS, NEGATORS
 # Characters of a text that are read, things that one text names, and characters of a name. What a text names later
 # than that it hardly speaks of.
 READ, MOST, LONGEST = 4_000, 24, 120
-# Words of a question that are looked at, and how many of them in a row may name a thing.
-ASKED, IN_A_ROW = 64, 4
 
 # Each part begins at a boundary and has bounds, so that no text takes long. Plain words come first: they are most of a
 # text, and passed over whole.
@@ -131,27 +128,3 @@ def _words(said: str) -> str:
     """A name as words: `RateLimiter`, `rate_limiter` and "Rate limiter" are "rate limiter"."""
     folded = unicodedata.normalize("NFKC", said)
     return " ".join(part.casefold() for part in _compiled(_PARTS).findall(folded))
-
-
-def number(folded: str) -> int:
-    """What stands for a thing in the store: 48 bits of a digest. No name is kept that a purge would have to find."""
-    return int.from_bytes(hashlib.blake2b(folded.encode("utf-8", "replace"), digest_size=6).digest(), "big")
-
-
-def numbers(text: str) -> list[int]:
-    """The numbers of the things that a text names."""
-    return [number(one.folded) for one in entities(text)]
-
-
-def asked_for(question: str) -> dict[int, str]:
-    """What a question may name, number -> folded name: its things, and each few words in a row, since people write
-    "rate limiter" for `RateLimiter`, and no capitals."""
-    found = {number(one.folded): one.folded for one in entities(question)}
-    words = _words(question[:READ]).split()[:ASKED]
-    for size in range(1, IN_A_ROW + 1):
-        for start in range(len(words) - size + 1):
-            some = words[start : start + size]
-            if some[0] not in _NO_NAME and some[-1] not in _NO_NAME and len("".join(some)) > 1:
-                name = " ".join(some)
-                found.setdefault(number(name), name)
-    return found

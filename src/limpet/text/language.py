@@ -1,21 +1,6 @@
-"""Whether a text is in English, by the function words that every sentence has; nothing is loaded.
-
-For a hint alone: which embedder reads a store's texts. Names, code and logs are in no language. Measured on
-training/written, whose stores tell theirs (tests/unit/test_language.py).
-"""
+"""Function words of English and of other languages in Latin letters."""
 
 from __future__ import annotations
-
-import re
-from collections.abc import Iterable
-
-from .scripts import latin_share
-
-# Fewer words tell nothing; so many function words of others are enough, more than English has in the text.
-SHORTEST, ENOUGH = 5, 2
-READ = 1_000
-LATIN = 0.5
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
 def _words(text: str) -> frozenset[str]:
@@ -64,21 +49,3 @@ OTHERS = (
     - ENGLISH
     - _words("a an as at do he i in is it me no on so to us we was die for her his man per among")
 )
-
-
-def is_english(text: str) -> bool | None:
-    """None where the text is too short, or in no language, to say."""
-    text = text[:READ]
-    if latin_share(text) < LATIN:
-        return False
-    words = [one.casefold() for one in _WORD.findall(text)]
-    if len(words) < SHORTEST:
-        return None
-    english, others = _count(words, ENGLISH), _count(words, OTHERS)
-    if others >= ENOUGH and others > english:
-        return False
-    return True if english else None
-
-
-def _count(words: Iterable[str], known: frozenset[str]) -> int:
-    return len(known.intersection(words))

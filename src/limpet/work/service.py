@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..jobs import mentions
 from ..model.dataclass import NamedTuple, replace
 from ..model.errors import BadInput, EmbedderUnavailable, StoreDamaged
 from ..store.records import ALL
@@ -45,7 +44,6 @@ def work(context: Context, *, limit: int | None, only_vectors: bool, progress: P
         raise cannot_load(error) from None
 
     store, semantic = context.store, context.semantic()
-    mentions.drain(store, limit=limit)
     embedder, row = patiently(semantic.for_writing)
     if row.state == "active" and len(store.vectors.embedders()) > 1:
         # Of what was stored beside another embedder some may have vectors of that one alone.
@@ -127,7 +125,6 @@ def rebuild(context: Context, *, progress: Progress | None) -> int:
     from ..store.sql.maintenance import SIGNATURE
 
     done = context.store.maintenance.rebuild(progress)
-    mentions.drain(context.store)
     # Made anew is what follows from the ledger: a page that is broken, or a ledger that is, stays so.
     wrong = [one for one in context.store.maintenance.verify() if one.check != SIGNATURE]
     if wrong:

@@ -31,7 +31,6 @@ SHARED = f"{ROOT}/from-other-agents.md"
 SHARED_MEMORIES = 100
 MOST_LINES = 999_999
 NUMBER_WIDTH = len(str(MOST_LINES))
-EDITED = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
 GONE = "The path {} does not exist"
 
 

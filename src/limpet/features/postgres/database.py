@@ -8,10 +8,9 @@ visible is all that came before.
 from __future__ import annotations
 
 import contextlib
-import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -198,18 +197,6 @@ class Database(database.Database):
     def on_change(self, call: Callable[[], None]) -> Callable[[], None]:
         return self._listener.add(call)
 
-    def rows_of_each(
-        self, statement: str, name: str, values: Sequence[int], bound: dict[str, Any]
-    ) -> list[tuple[Any, ...]]:
-        """In one statement: that of a single value takes longer to plan and to send than to run."""
-        if not values:
-            return []
-        each = re.sub(rf":{name}\b", "one.value", statement)
-        return self.rows(
-            f"SELECT one.value, found.* FROM unnest(:values) one(value) CROSS JOIN LATERAL ({each}) found",
-            bound | {"values": Numbers(values)},
-        )
-
     def is_writing(self, con: Session) -> bool:  # noqa: ARG002
         return getattr(self._mine, "writer", None) is not None
 
@@ -276,7 +263,7 @@ class Database(database.Database):
         if not there:
             if not create:
                 raise StoreMissing(f"no store at {self.path}", hint="`limpet remember` makes one there")
-            for table in ("store", "taken", "named", "sealed", "chain_end"):
+            for table in ("store", "taken", "sealed", "chain_end"):
                 con.execute(f"INSERT INTO {table} DEFAULT VALUES ON CONFLICT DO NOTHING")
         con.execute("COMMIT")
 

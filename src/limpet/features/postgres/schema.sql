@@ -120,14 +120,6 @@ CREATE TABLE job (
 CREATE TABLE taken (
   tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant() PRIMARY KEY, through bigint NOT NULL DEFAULT 0
 );
-CREATE TABLE mention (
-  tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), body bigint NOT NULL, thing bigint NOT NULL,
-  PRIMARY KEY (tenant, body, thing)
-);
-CREATE INDEX mention_thing ON mention (tenant, thing, body);
-CREATE TABLE named (
-  tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant() PRIMARY KEY, through bigint NOT NULL DEFAULT 0
-);
 CREATE TABLE review (
   tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), id bytea NOT NULL, kind text COLLATE "C" NOT NULL,
   scope bigint NOT NULL, memory bytea NOT NULL, other bytea NOT NULL, reason text COLLATE "C" NOT NULL, score float8 NOT NULL,

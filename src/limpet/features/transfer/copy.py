@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...jobs.mentions import drain
 from ...model.dataclass import replace
 from ...model.errors import BadInput, StoreError
 from ...model.memory import STATES
@@ -51,7 +50,6 @@ def copy_store(source: Store, target: Store, *, progress: Callable[[int, int], N
     for device in source.devices.trusted():
         target.devices.trust(device, 0)
     vectors = _vectors(source, target)
-    drain(target)
     if not all(one == other for one, other in zip_longest(_events(source), _events(target))):
         raise StoreError(f"{target.path} is not what {source.path} is", hint="was one of them written to? copy again")
     return CopyReport(done - there, there, vectors)

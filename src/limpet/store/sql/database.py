@@ -108,12 +108,6 @@ class Database(ABC):
             found: list[Any] = con.execute(statement, bound).fetchall()
             return found
 
-    @abstractmethod
-    def rows_of_each(
-        self, statement: str, name: str, values: Sequence[int], bound: dict[str, Any]
-    ) -> list[tuple[Any, ...]]:
-        """All rows that a statement reads with each of some values of a parameter, the value before the others."""
-
     def cached(self, name: object, ask: Callable[[Any], list[Any]]) -> list[Any]:
         """A small answer that is asked for by every recall: read once for each version of the store."""
         with self.reading() as con:

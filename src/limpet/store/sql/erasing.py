@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...model.ids import session_mark
 from ...model.state import SESSION_EVENTS, erased_name, scrub
-from . import jobs, mentions, rows
+from . import jobs, rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,4 +92,3 @@ class Erasing:
     def _forget_body(self, body: int) -> None:
         self._index.delete(self._con, body)
         jobs.forget(self._con, body)
-        mentions.forget(self._con, body)

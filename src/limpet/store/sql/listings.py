@@ -160,11 +160,6 @@ class Listings(Repository):
         bound |= {"observations": observations, "importance": importance}
         return [num for (num,) in self._database.rows(statement, bound)]
 
-    def recent(self, where: Filter, *, limit: int) -> list[int]:
-        """Texts, those stored last first."""
-        statement, bound = filtered("recent", where)
-        return [row[0] for row in self._database.rows(statement, bound | {"limit": limit})]
-
     def standing(self, scopes: Sequence[str], *, at: int, limit: int) -> list[tuple[str, int]]:
         """(group, row) of what stands in every brief of some scopes and holds at `at`: memories that are pinned, else
         keyed, else of kind preference or goal. Up to `limit` of a group and scope, the most important and newest first.

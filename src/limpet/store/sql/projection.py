@@ -19,7 +19,7 @@ from ...model.state import (
     replay_session,
     scrub,
 )
-from . import checkouts, mentions, rows
+from . import checkouts, rows
 from .database import Connection, Database
 from .erasing import Erasing
 from .filters import scope_token
@@ -373,7 +373,6 @@ class Projection(Erasing):
             else:
                 self.project(event, bodies.get(event.seq))
         self._index.rebuild(self._con)
-        mentions.clear(self._con)
         return done
 
     def _project_purged(self, event: Event) -> None:

@@ -296,18 +296,6 @@ SELECT {candidate} FROM carray(:bodies) c
   LEFT JOIN usage u ON u.id = m.id
  WHERE {visible}
 
--- name: naming
--- The memories that pass the filter and whose text names a thing, of its newest texts; no more than tell that they are
--- too many. mention_thing, primary key, memory_body.
-SELECT m.body, m.id FROM (SELECT body FROM mention WHERE thing = :thing ORDER BY body DESC LIMIT :limit) e
-  CROSS JOIN memory m ON m.num = e.body AND m.body = m.num
- WHERE {visible}
-UNION ALL
-SELECT m.body, m.id FROM (SELECT body FROM mention WHERE thing = :thing ORDER BY body DESC LIMIT :limit) e
-  CROSS JOIN memory m INDEXED BY memory_body ON m.body = e.body AND m.body <> m.num
- WHERE {visible}
- LIMIT :enough
-
 -- name: columns_after
 -- Bodies from a number on as `TextColumns`, with the current memory of each, if it has one. Primary key,
 -- memory_body.
@@ -357,11 +345,6 @@ SELECT m.body FROM found f CROSS JOIN memory m ON m.num = f.body AND m.body = m.
 UNION ALL
 SELECT m.body FROM found f CROSS JOIN memory m INDEXED BY memory_body ON m.body = f.body AND m.body <> m.num
  WHERE {visible}
-
--- name: recent
--- The newest bodies that pass the filter. memory_created.
-SELECT m.body FROM memory m JOIN scope s ON s.num = m.scope
- WHERE m.body IS NOT NULL AND {visible} ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
 
 -- name: substring
 -- Bodies that contain a text, case-folded for ASCII by LIKE. A scan: of all only where every other layer found nothing.

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .listings import Listings
     from .maintenance import Maintenance
     from .memories import Memories
-    from .mentions import Mentions
     from .reviews import Reviews
     from .search import Search
     from .sessions import Sessions
@@ -47,7 +46,6 @@ class Store:
     listings: Listings
     maintenance: Maintenance
     memories: Memories
-    mentions: Mentions
     reviews: Reviews
     search: Search
     sessions: Sessions
@@ -60,7 +58,7 @@ class Store:
         name: (f"{__package__}.{name}", name.capitalize())
         for name in (
             "checkouts", "devices", "exposures", "graph", "jobs", "journal", "ledger", "listings", "memories",
-            "mentions", "reviews", "sessions", "sources", "usage",
+            "reviews", "sessions", "sources", "usage",
         )
     } | {"edges": (f"{__package__}.graph", "Edges")}  # fmt: skip
 

@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import apsw
 
@@ -170,12 +170,6 @@ class Database(database.Database):
                 self._snapshot = None
                 if con.in_transaction:
                     con.execute("COMMIT")
-
-    def rows_of_each(
-        self, statement: str, name: str, values: Sequence[int], bound: dict[str, Any]
-    ) -> list[tuple[Any, ...]]:
-        with self.reading() as con:
-            return [(value, *row) for value in values for row in con.execute(statement, bound | {name: value})]
 
     def version(self, con: apsw.Connection) -> int:
         """Changes with every commit: by others, read from the file itself, and by this connection."""

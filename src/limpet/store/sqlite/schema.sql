@@ -170,13 +170,6 @@ CREATE TABLE job (
 CREATE TABLE taken (through INTEGER NOT NULL);
 INSERT INTO taken VALUES (0);
 
--- Which texts name which things (a digest of the folded name: text/entities.py). Projection of the texts numbered up to
--- `through`, made after the write.
-CREATE TABLE mention (body INTEGER NOT NULL, thing INTEGER NOT NULL, PRIMARY KEY (body, thing)) WITHOUT ROWID;
-CREATE INDEX mention_thing ON mention (thing);
-CREATE TABLE named (through INTEGER NOT NULL);
-INSERT INTO named VALUES (0);
-
 -- What waits for a person: proposals of background checks about a pair. Decisions are in the ledger (`reviewed`).
 CREATE TABLE review (
   id BLOB PRIMARY KEY, kind TEXT NOT NULL, scope INTEGER NOT NULL, memory BLOB NOT NULL, other BLOB NOT NULL,
