@@ -196,7 +196,7 @@ class Texts(Target):
             assert "</limpet-memory>" not in blocks.neutral(said)
             blocks.one_line(said), blocks.strip_blocks(said), turns.essential(said), turns.first_sentence(said)
         difference.differences(one, other), statements.clash(one, other), statements.is_statement(one)
-        entities.entities(one), entities.numbers(one), grams.with_grams(one), list(sentences(one))
+        entities.entities(one), grams.with_grams(one), list(sentences(one))
         excerpt.excerpt(one, excerpt.words_of(other), 60)
         intent(one), asks_now(one), asks_past(one), asks_of_agent(one), asks_for_several(one)
         return True

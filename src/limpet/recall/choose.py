@@ -16,6 +16,7 @@ from ..model.ids import parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, is_unconfirmed
 from ..rank import adjust
 from ..rank import constants as C
+from ..text.blocks import neutral
 from ..text.excerpt import excerpt, one_line, words_of
 from ..text.quoted import QUOTED_CHARACTERS, quoted_in
 from ..text.turns import essential
@@ -336,8 +337,8 @@ def _chosen(
 
 
 def _line(text: str) -> int:
-    """Tokens of a line of a list."""
-    return tokens_of(f"- {text}\n")
+    """Tokens of a line of a list, as it is printed."""
+    return tokens_of(neutral(f"- {text}\n"))
 
 
 # Tokens of a heading with the empty line before it, and of the line that names all that is stale.
