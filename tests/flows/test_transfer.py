@@ -8,6 +8,7 @@ import json
 import pytest
 
 import limpet
+from tests.hostile import numbers
 
 
 @pytest.fixture
@@ -60,12 +61,11 @@ def imported(memory, *lines, **how):
     )
 
 
-@pytest.mark.parametrize("vectors", [False, True])
-def test_export_import_export_is_byte_identical(lived, other, tmp_path, vectors):
-    lines = lived.export_jsonl(tmp_path / "a.jsonl", vectors=vectors)
+def test_export_import_export_is_byte_identical(lived, other, tmp_path):
+    lines = lived.export_jsonl(tmp_path / "a.jsonl")
 
     report = other.import_jsonl(tmp_path / "a.jsonl")
-    assert other.export_jsonl(tmp_path / "b.jsonl", vectors=vectors) == lines
+    assert other.export_jsonl(tmp_path / "b.jsonl") == lines
 
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
     assert (report.new, report.known, report.rejected) == (lived.stats().events, 0, [])
@@ -76,16 +76,6 @@ def test_export_import_export_is_byte_identical(lived, other, tmp_path, vectors)
     for one in lived.list(all_states=True).memories:
         assert other.history(one.id) == lived.history(one.id)
     assert other.verify() == []
-
-
-def test_vectors_that_came_along_need_no_work(lived, other):
-    imported(other, exported(lived, vectors=True))
-
-    answers = [
-        [(one.id, one.score) for one in store.recall("when do releases happen?").items] for store in (lived, other)
-    ]
-    assert answers[0] == answers[1]
-    assert [one.name for one in other.models() if one.state == "active"] == ["limpet"]
 
 
 def test_an_import_can_be_undone_and_purged_like_what_was_said_here(lived, other):
@@ -99,12 +89,12 @@ def test_an_import_can_be_undone_and_purged_like_what_was_said_here(lived, other
 
 
 def test_importing_twice_is_importing_once(lived, other):
-    text = exported(lived, vectors=True)
+    text = exported(lived)
     first = imported(other, text)
     second = imported(other, text)
 
     assert (second.new, second.known, second.rejected) == (0, first.new, [])
-    assert exported(other, vectors=True) == text
+    assert exported(other) == text
 
 
 def test_a_later_export_brings_only_what_is_new(lived, other):
@@ -127,7 +117,7 @@ def test_bad_lines_are_reported_with_their_numbers_and_stop_no_other(lived, othe
 
     report = imported(other, *lines)
 
-    assert sorted(number for number, _ in report.rejected) == [2, 3, 5, 6, 7, 8, 9, 10, 12]
+    assert numbers(report) == [2, 3, 5, 6, 7, 8, 9, 10, 12]
     assert all(reason for _, reason in report.rejected)
     assert report.new == 2
     assert {one.content for one in other.list().memories} == {"Deploys run on Friday", "fine"}
@@ -138,7 +128,7 @@ def test_an_event_of_a_memory_that_is_not_there_is_reported(lived, other):
 
     report = imported(other, edit)
 
-    assert [number for number, _ in report.rejected] == [1]
+    assert numbers(report) == [1]
     assert other.stats().events == 0
 
 
@@ -157,7 +147,7 @@ def test_an_event_with_a_bad_field_is_reported_and_does_no_harm(lived, other, br
 
     report = imported(other, line, {"content": "fine"})
 
-    assert [number for number, _ in report.rejected] == [1]
+    assert numbers(report) == [1]
     assert [one.content for one in other.list(all_states=True).memories] == ["fine"]
     assert other.verify() == []
 
@@ -172,7 +162,7 @@ def test_plain_statements_are_remembered(other):
 
 
 def test_a_dry_run_reports_and_stores_nothing(lived, other, tmp_path):
-    lived.export_jsonl(tmp_path / "a.jsonl", vectors=True)
+    lived.export_jsonl(tmp_path / "a.jsonl")
 
     report = other.import_jsonl(tmp_path / "a.jsonl", dry_run=True)
 

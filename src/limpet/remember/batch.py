@@ -29,13 +29,11 @@ def remember_batch(
     items: Iterable[Mapping[str, Any] | str],
     *,
     quiet: bool = False,
-    trial: Writer | None = None,
     spoken: Counter[Turn] | None = None,
 ) -> list[Receipt]:
     """A receipt for each item, in their order. `quiet`: they are lines of a file, of which what is known already and
     adds nothing is no observation, and what reads like an instruction waits for a person.
-    `trial`: decides in place of a transaction, and nobody stores its events. `spoken`: how often what this is a part
-    of had each turn before; it is counted on.
+    `spoken`: how often what this is a part of had each turn before; it is counted on.
     """
     alone, spoken = spoken is None, Counter() if spoken is None else spoken
     receipts: list[Receipt] = []
@@ -49,7 +47,7 @@ def remember_batch(
             known = _are_known(context, statements)
             statements = [_of_file(one, old) for one, old in zip(statements, known, strict=True)]
         for (place, _), receipt in zip(
-            part, _write_batch(context, statements, quiet, trial, spoken, alone and last and not spoken), strict=True
+            part, _write_batch(context, statements, quiet, spoken, alone and last and not spoken), strict=True
         ):
             receipts[place] = receipt
         part.clear()
@@ -78,12 +76,7 @@ def remember_batch(
 
 
 def _write_batch(
-    context: Context,
-    statements: list[ValidStatement],
-    quiet: bool,
-    trial: Writer | None,
-    spoken: Counter[Turn],
-    alone: bool,
+    context: Context, statements: list[ValidStatement], quiet: bool, spoken: Counter[Turn], alone: bool
 ) -> list[Receipt]:
     marks: list[int] = []
 
@@ -100,7 +93,7 @@ def _write_batch(
 
     if not statements:
         return []
-    receipts = each(trial) if trial is not None else context.write(each)
+    receipts = context.write(each)
     if any(one.speaker and one.session for one in statements):
         from .write import turns_of
 

@@ -16,7 +16,7 @@ from ...remember.validation import ValidStatement
 from ...remember.write import Writer
 from ...store.records import Proposal
 from ...text.normalise import fingerprint
-from ..transfer import claude_memory
+from ..transfer.markdown import claude_memory_record
 from ..transfer.records import TransferReport
 from . import page
 from .reconcile import Task, View
@@ -101,7 +101,7 @@ class Commit:
             return {**given, "content": entry.text}
         if not view.page.group:  # a file that is one memory, read as an import reads it
             lines = [line.removesuffix("\r") for line in view.page.lines]
-            record = claude_memory.record(self._root / view.name, lines, None, {}, TransferReport())
+            record = claude_memory_record(self._root / view.name, lines, None, {}, TransferReport())
             start = None if record.created is None else min(record.created, self._now)
             return {"content": entry.text, "kind": record.kind, "topics": record.topics, "valid_from": start,
                     "source": view.name, "metadata": record.metadata, "scope": self._base.scopes[0]}  # fmt: skip

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ...text.excerpt import one_line
-from ..transfer.claude_memory import ENTRY
+from ..transfer.markdown import ENTRY
 from ..transfer.records import digest
 from .folder import MORE
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from ...model.clock import MICROSECONDS_PER_SECOND
 from ...model.errors import BadInput
+from ..transfer.programs import json_lines
 from ..transfer.records import TransferReport, moment
-from ..transfer.source import json_lines
 from .calls import OWN, call_of, decoded, given_texts, is_own, output_text, remembered_by
 from .turns import Conversation, Role, Turn, injected, lines_of, said, texts
 
@@ -375,7 +375,7 @@ def read_lines(path: Path, report: TransferReport) -> Iterator[Conversation]:
 
 def read_gemini_json(path: Path, report: TransferReport) -> Iterator[Conversation]:
     """Gemini CLI's older form: the whole conversation is one object."""
-    from ..transfer.source import json_items
+    from ..transfer.exports import json_items
 
     with path.open("rb") as file:
         found = [

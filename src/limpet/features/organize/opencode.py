@@ -9,8 +9,8 @@ from typing import Any
 
 from ...model.errors import BadInput
 from ...store.foreign import Cell, ForeignFile
+from ..transfer.programs import report_damage
 from ..transfer.records import TransferReport
-from ..transfer.source import report_damage
 from .calls import call_of, given_texts, is_own, output_text, remembered_by
 from .clients import when
 from .turns import Conversation, Turn, injected, lines_of, said

@@ -124,7 +124,7 @@ def _notes(path: Path) -> Iterator[Conversation]:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(f"{path} is not UTF-8: {error.reason} at {error.start}") from None
-    page = markdown.page_of(path.name, text.splitlines(), None)
+    page = markdown.page_of(path.name, text.splitlines())
     made, at = Conversation(client="notes", id=path.stem[:200], path=str(path)), path.stat().st_mtime_ns // 1_000
     if "limpet" not in page.front:
         for one in page.chunks:

@@ -22,9 +22,14 @@ def export_segments(
     >>> export_segments(memory, "shared").new
     1
     """
-    from . import service
+    from pathlib import Path
 
-    return service.export_segments(memory._context, folder, encrypt=encrypt, progress=progress)
+    from . import segments
+
+    context = memory._context
+    report = segments.export_segments(context.store, Path(folder), encrypt=encrypt, progress=progress)
+    context.store.erasure.note_copy(str(folder), "segments", context.now())
+    return report
 
 
 def import_segments(
@@ -38,9 +43,11 @@ def import_segments(
     >>> import_segments(memory, "shared").new
     0
     """
-    from . import service
+    from pathlib import Path
 
-    return service.import_segments(memory._context, folder, dry_run=dry_run, progress=progress)
+    from . import segments
+
+    return segments.import_segments(memory._context.store, Path(folder), dry_run=dry_run, progress=progress)
 
 
 def devices(memory: Limpet) -> list[DeviceInfo]:
@@ -49,9 +56,9 @@ def devices(memory: Limpet) -> list[DeviceInfo]:
     >>> devices(memory)
     []
     """
-    from . import service
+    from . import segments
 
-    return service.devices(memory._context)
+    return segments.devices(memory._context.store)
 
 
 def trust_device(memory: Limpet, id: str, *, trusted: bool = True) -> int:
@@ -64,6 +71,6 @@ def trust_device(memory: Limpet, id: str, *, trusted: bool = True) -> int:
     >>> trust_device(memory, "all")
     0
     """
-    from . import service
+    from . import segments
 
-    return service.trust_device(memory._context, id, trusted=trusted)
+    return segments.trust_device(memory._context, id, trusted=trusted)

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...model.errors import BadInput, package_missing
 from ...model.ids import parse_id
-from .records import Link, Record, TransferReport, cleaned, moment, records_from
+from .records import Link, Record, TransferReport, cleaned, mark_of, moment, note_lost, own_metadata, records_from
 
 if TYPE_CHECKING:
     from ...model.memory import Memory
-    from .writers import Source
+    from .service import Source
 
 HEADER = struct.Struct("<4sIIIQQQQQQ")
 NODE = struct.Struct("<QB3xQIfIQfQIQH6x")
@@ -180,8 +180,6 @@ _LOST: dict[str, Callable[[Memory], object]] = {
 
 def write(source: Source, path: Path) -> int:
     """Active memories, superseded ones too, with the links between them. Returns the number of nodes."""
-    from .writers import mark_of, note_lost, own_metadata
-
     memories = []
     for memory in source.memories(ended=True):
         size = len(memory.content.encode())

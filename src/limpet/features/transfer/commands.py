@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from .records import TransferReport
     from .segments import SegmentReport
 
-# `limpet organize` under the name of an import.
-TRANSCRIPTS = "transcripts"
 # limpet's own.
 OWN = ("jsonl", "segments")
 
@@ -37,7 +35,7 @@ def _listed(formats: Mapping[str, tuple[str, str, str]]) -> str:
 
 
 def _import(args: Namespace) -> int:
-    if args.format == TRANSCRIPTS:
+    if args.format == "transcripts":  # `limpet organize` under the name of an import
         from ..organize.commands import organize
 
         args.paths = [args.path]
@@ -45,40 +43,21 @@ def _import(args: Namespace) -> int:
     _check_format(args.format, (*READERS, *PROJECTS))
     if args.trust != "import" and args.format in OWN:
         raise BadInput(f"{args.format} says of each line where it is from", hint='in a plain line: "origin": "web"')
-    if args.format == "jsonl":
-        return _import_jsonl(args)
-    with open_store(args, create=True) as memory:
-        if args.format == "segments":
-            with output.progress("importing") as progress:
-                taken = import_segments(memory, args.path, dry_run=args.dry_run, progress=progress)
-            show = partial(_segments, args, taken, exported=False)
-            return output.imported(memory, args, taken, show, bad=bool(taken.problems))
-        with output.progress("importing") as progress:
-            report = memory.import_from(
-                args.format, args.path, trust=args.trust, dry_run=args.dry_run, progress=progress
-            )
-        return output.imported(memory, args, report, partial(_show, report, args), bad=bool(report.rejected))
-
-
-def _import_jsonl(args: Namespace) -> int:
-    if args.path == "-" and sys.stdin is None:
+    if args.format == "jsonl" and args.path == "-" and sys.stdin is None:
         raise BadInput("stdin is closed")
     with open_store(args, create=True) as memory:
         with output.progress("importing") as progress:
-            source = sys.stdin.buffer if args.path == "-" else args.path
-            report = memory.import_jsonl(source, dry_run=args.dry_run, progress=progress)
-        if not args.json:
-            would = "would be " if args.dry_run else ""
-            output.line(f"{would}new {report.new:,}, known already {report.known:,}, rejected {len(report.rejected):,}")
-            _waiting(report.quarantined)
-            output.rejected([(f"line {number}", reason) for number, reason in report.rejected], 0)
-            undone_by(report.operation)
-        more = output.embedded(memory, args)
-    if args.json:
-        rejected = [{"line": number, "reason": reason} for number, reason in report.rejected]
-        counts = {"new": report.new, "known": report.known, "quarantined": report.quarantined}
-        output.result(counts | {"rejected": rejected} | more)
-    return 2 if report.rejected else 0
+            how = {"dry_run": args.dry_run, "progress": progress}
+            if args.format == "segments":
+                taken = import_segments(memory, args.path, **how)
+            elif args.format == "jsonl":
+                report = memory.import_jsonl(sys.stdin.buffer if args.path == "-" else args.path, **how)
+            else:
+                report = memory.import_from(args.format, args.path, trust=args.trust, **how)
+        if args.format == "segments":
+            show = partial(_show_segments, taken, "would be " if args.dry_run else "")
+            return output.imported(memory, args, taken, show, bad=bool(taken.problems))
+        return output.imported(memory, args, report, partial(_show, report, args), bad=bool(report.rejected))
 
 
 def _show(report: TransferReport, args: Namespace) -> None:
@@ -87,28 +66,19 @@ def _show(report: TransferReport, args: Namespace) -> None:
         f"known already {report.known:,}, links {report.links:,}, "
         f"not understood {len(report.rejected) + report.more_rejected:,}"
     )
-    _waiting(report.quarantined)
+    if report.quarantined:
+        why = "read like instructions, or say otherwise than what is trusted more"
+        output.words(f"{report.quarantined:,} {why}, kept out until a person looks: `limpet review`")
     if report.redacted:
         output.words(f"{report.redacted:,} held a secret, which was left out")
     output.notes(report)
     undone_by(report.operation)
 
 
-def _waiting(quarantined: int) -> None:
-    if quarantined:
-        why = "read like instructions, or say otherwise than what is trusted more"
-        output.words(f"{quarantined:,} {why}, kept out until a person looks: `limpet review`")
-
-
-def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
-    """2 when a file was not taken in or is missing; the rest is there all the same."""
-    if args.json:
-        output.result(report.as_dict())
-        return 2 if report.problems else 0
+def _show_segments(report: SegmentReport, would: str = "", *, exported: bool = False) -> None:
     if exported:
         output.line(f"segments written {report.segments:,}, events {report.new:,}")
     else:
-        would = "would be " if args.dry_run else ""
         counts = f"new events {report.new:,}, known already {report.known:,}"
         output.line(f"segments {would}taken in {report.segments:,}, {counts}")
     if report.conflicts:
@@ -118,10 +88,10 @@ def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
     for note in report.notes:
         output.words(note)
     output.rejected(report.problems, 0)
-    return 2 if report.problems else 0
 
 
 def _export(args: Namespace) -> int:
+    """2 when something was left out, or of segments is missing; the rest is there all the same."""
     _check_format(args.format, WRITERS)
     if args.encrypt and args.format not in OWN:
         raise BadInput("--encrypt belongs to jsonl and segments", hint="limpet export jsonl FILE.age --encrypt")
@@ -131,31 +101,26 @@ def _export(args: Namespace) -> int:
     with open_store(args) as memory, output.progress("exporting") as progress:
         if args.format == "segments":
             written = export_segments(memory, args.path, encrypt=args.encrypt, progress=progress)
-            return _segments(args, written, exported=True)
-        if args.format != "jsonl":
+        elif args.format == "jsonl":
+            target = sys.stdout if to_stdout else args.path
+            lines = memory.export_jsonl(target, force=args.force, encrypt=args.encrypt, progress=progress)
+        else:
             report = memory.export_to(
                 args.format, args.path, all_scopes=args.all_scopes, force=args.force, progress=progress
             )
-            return _exported(args, report)
-        lines = memory.export_jsonl(
-            sys.stdout if to_stdout else args.path, vectors=args.vectors, force=args.force, encrypt=args.encrypt,
-            progress=progress,
-        )  # fmt: skip
-    if args.json and not to_stdout:
-        output.result({"lines": lines, "path": args.path})
-    elif not to_stdout:
-        output.words(f"exported {counted(lines, 'line')} to {args.path}")
-    return 0
-
-
-def _exported(args: Namespace, report: TransferReport) -> int:
-    """Say what another program's format cannot hold; 2 when a memory was left out for what it is."""
+    if args.format == "segments":
+        output.result(written) if args.json else _show_segments(written, exported=True)
+        return 2 if written.problems else 0
+    if args.format == "jsonl":
+        if args.json and not to_stdout:
+            output.result({"lines": lines, "path": args.path})
+        elif not to_stdout:
+            output.words(f"exported {counted(lines, 'line')} to {args.path}")
+        return 0
     if args.json:
         shown = report.as_dict()
-        output.result(
-            {"written": report.new, "path": args.path}
-            | {name: shown[name] for name in ("rejected", "more_rejected", "notes")}
-        )
+        kept = {name: shown[name] for name in ("rejected", "more_rejected", "notes")}
+        output.result({"written": report.new, "path": args.path} | kept)
     else:
         output.words(f"exported {counted(report.new, 'memory')} to {args.path}")
         output.notes(report)
@@ -171,10 +136,11 @@ def _copy(args: Namespace) -> int:
     if args.json:
         output.result(report._asdict())
     else:
-        output.words(f"copied {counted(report.events, 'event')} and {counted(report.vectors, 'vector')} to "
-                     + shown(args.target)
-                     + (f"; {report.there:,} were there" if report.there else ""))  # fmt: skip
-        output.words("not copied: the journal, what was shown, which transcripts were read, claims of checkouts")
+        there = f"; {report.there:,} were there" if report.there else ""
+        output.words(f"copied {counted(report.events, 'event')} to {shown(args.target)}{there}")
+        output.words(
+            "not copied: vectors, the journal, what was shown, which transcripts were read, claims of checkouts"
+        )
     return 0
 
 
@@ -199,7 +165,6 @@ VERBS = (
                 "every scope, into a folder shared with other devices; of this scope and global: "
                 + _listed(WRITERS)),
             arg("PATH", "appears when it is complete; - for stdout, with jsonl"),
-            arg("--vectors", "with jsonl: vectors too, so that an import need not make them"),
             arg("--all-scopes", "memories of every scope; jsonl always has all"),
             arg("--encrypt", "jsonl and segments: as files of age, for LIMPET_AGE_RECIPIENTS, or jsonl with "
                 "LIMPET_AGE_PASSPHRASE"),

@@ -1,4 +1,4 @@
-"""Records of any reader into the store. For limpet's own JSONL see `jsonl_import.py`.
+"""Records of any reader into the store. For limpet's own JSONL see `jsonl.py`.
 
 A thousand records are a transaction, and so are a thousand links: what stops in between is completed by importing
 again. An imported memory has an id that follows from the format, the scope and the id it had, so a second import finds
@@ -11,34 +11,28 @@ merges those, and that can be undone. The rules about people are not applied, wh
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...model.clock import format_time
 from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES, SYMMETRIC_TYPES, TEMPORAL
 from ...model.errors import BadInput, LimpetError, NotFound
-from ...model.ids import format_id, parse_id
-from ...model.memory import Memory, is_below, unlike_topics
+from ...model.memory import is_below, unlike_topics
 from ...remember.decide import state
 from ...remember.validation import ValidStatement, validate
 from ...remember.write import Writer
 from ...store.heap import no_collection
-from .records import Record, TransferReport, digest, imported_id, interrupted
+from .records import MARK, Record, TransferReport, digest, imported_id
+from .schema import Acyclic
 
 if TYPE_CHECKING:
     from ...context import Context
 
 # Records, or links, in one transaction.
 BATCH = 1_000
-# Where an imported memory says what it was: {"from", "id", "mark", "created"?, "updated"?}.
-MARK = "import"
 
 _PLAIN_ID = re.compile(r"[0-9a-fA-F-]{1,64}")
-
-
-T = TypeVar("T", bound=Hashable)
 
 
 class Link(NamedTuple):
@@ -55,47 +49,33 @@ class Link(NamedTuple):
 class Importer:
     """One import into one scope."""
 
-    def __init__(
-        self, context: Context, *, format: str, dry_run: bool, report: TransferReport, origin: str = "import"
-    ) -> None:
+    def __init__(self, context: Context, *, format: str, report: TransferReport, origin: str = "import") -> None:
         self._context = context
         self._format = format
         self._origin = origin
-        self._dry_run = dry_run
         self._report = report
         self._order: dict[bytes, int] = {}  # ids of this import, in its order
         self._fresh: set[bytes] = set()  # those that it made
         self._links: list[Link] = []
 
-    def run(self, records: Iterator[Record]) -> TransferReport:
-        """Raises BadInput when the source cannot be read at all; when it breaks off later, that is in the report.
-
-        KeyboardInterrupt says what is stored.
-        """
-        with self._context.one_operation() as operation:
+    def run(self, records: Iterator[Record]) -> None:
+        """Raises BadInput when the source cannot be read at all; when it breaks off later, that is in the report."""
+        ended: LimpetError | None = None
+        batch: list[Record] = []
+        while ended is None:
             try:
-                ended: LimpetError | None = None
-                while ended is None:
-                    batch, ended = _next_batch(records)
-                    if ended is not None and not batch and not self._order:
-                        raise ended
-                    if not batch:
-                        break
-                    self._import_batch(batch)
-                if ended is not None:
-                    self._report.bad("the rest", f"not read: {ended.message}")
-                self._import_links()
-            except KeyboardInterrupt:
-                raise interrupted(self._report.new, dry_run=self._dry_run) from None
-        self._report.operation = format_id(operation[0]) if operation else None
-        return self._report
-
-    def _write(self, decide: Callable[[Writer], None]) -> None:
-        """One transaction. A dry run decides the same, and commits nothing; it waits for nobody's write."""
-        if self._dry_run:
-            decide(Writer(self._context.store, lambda: bytes(16), self._context.now()))
-        else:
-            self._context.write(decide)
+                batch.extend(islice(records, BATCH))
+            except LimpetError as error:
+                if not batch and not self._order:
+                    raise
+                ended = error
+            if not batch:
+                break
+            self._import_batch(batch)
+            batch = []
+        if ended is not None:
+            self._report.bad("the rest", f"not read: {ended.message}")
+        self._import_links()
 
     # -- memories
 
@@ -120,9 +100,17 @@ class Importer:
                 self._links.append(
                     Link(id, link.type, self._id(link.target), link.weight, link.at, f"{record.place}, a link")
                 )
-        # What takes a key's place must see the one before it in the store.
-        for part in _runs_of_keys(good):
-            self._import_part(part)
+        # What takes a key's place must see the one before it in the store: parts in which no key comes twice.
+        part: list[tuple[Record, ValidStatement]] = []
+        keys: set[str] = set()
+        for record, one in good:
+            if one.key and one.key in keys:
+                self._import_part(part)
+                part, keys = [], set()
+            if one.key:
+                keys.add(one.key)
+            part.append((record, one))
+        self._import_part(part)
 
     def _id(self, id: str) -> bytes:
         return imported_id(self._format, f"{self._context.scope}\0{id}")
@@ -163,7 +151,9 @@ class Importer:
         )
         if plain:
             valid.metadata[MARK] = mark
-        valid.metadata[MARK]["mark"] = _mark(record, valid.content)
+        # What was read, in two parts: the text as it is stored, and the rest that an import brings, but use and links.
+        rest = digest(record.kind, record.topics, record.valid_to, record.key, record.metadata, record.speaker)
+        valid.metadata[MARK]["mark"] = f"{digest(valid.content)}-{rest}"
         return valid
 
     def _import_part(self, part: Sequence[tuple[Record, ValidStatement]]) -> None:
@@ -174,30 +164,27 @@ class Importer:
             there = {event.id for event in writer.reads.ledger.events(ids=[one.id for _, one in part if one.id])}
             outcomes[:] = [self._decide(writer, record, one, one.id in there) for record, one in part]
 
-        self._write(decide)
-        made = []
+        if part:
+            self._context.write(decide)
+        used = []
         for (record, one), outcome in zip(part, outcomes, strict=True):
             if outcome in ("created", "quarantined", "proposed"):
                 self._report.new += 1
                 self._report.quarantined += outcome != "created"
                 self._report.redacted += bool(one.secrets)
-                made.append((record, one))
                 assert one.id is not None
                 self._fresh.add(one.id)
+                if record.uses > 0:
+                    counts = {"uses": min(record.uses, 1 << 31), "useful": 0, "not_useful": 0, "wrong": 0}
+                    used.append(counts | {"id": one.id, "used_at": record.used or 0})
             elif outcome == "changed":
                 self._report.changed += 1
             elif outcome == "known":
                 self._report.known += 1
             else:
                 self._report.bad(record.place, outcome)
-        rows = [
-            {"id": one.id, "uses": min(record.uses, 1 << 31), "used_at": record.used or 0}
-            | {"useful": 0, "not_useful": 0, "wrong": 0}
-            for record, one in made
-            if record.uses > 0
-        ]
-        if rows and not self._dry_run:
-            self._context.store.usage.restore(rows)
+        if used:
+            self._context.store.usage.restore(used)
 
     def _decide(self, writer: Writer, record: Record, one: ValidStatement, known: bool) -> str:
         """created, quarantined, proposed (both wait for review), known, changed, or why it was not taken."""
@@ -235,28 +222,20 @@ class Importer:
     def _import_links(self) -> None:
         wanted: dict[tuple[bytes, str, bytes], Link] = {}
         for link in self._links:
-            reason = self._unfit(link)
-            if reason:
+            if reason := self._unfit(link):
                 self._report.bad(link.place, reason)
             elif link.type == TEMPORAL:
                 self._report.note(f"{TEMPORAL} links follow from the order in a session and are not stored")
-            else:
-                slot = (link.source, link.type, link.target)
-                twin = (link.target, link.type, link.source)
-                if not (link.type in SYMMETRIC_TYPES and twin in wanted):
-                    wanted.setdefault(slot, link)
-        links = self._without_cycles(list(wanted.values()))
-        coming = iter(links)
+            elif link.type not in SYMMETRIC_TYPES or (link.target, link.type, link.source) not in wanted:
+                wanted.setdefault((link.source, link.type, link.target), link)
+        coming = iter(self._without_cycles(list(wanted.values())))
         while part := list(islice(coming, BATCH)):
-            count = 0
 
-            def decide(writer: Writer, part: list[Link] = part) -> None:
-                nonlocal count
+            def decide(writer: Writer, part: list[Link] = part) -> int:
                 replaced: set[bytes] = set()
-                count = sum(self._decide_link(writer, link, replaced) for link in part)
+                return sum(self._decide_link(writer, link, replaced) for link in part)
 
-            self._write(decide)
-            self._report.links += count
+            self._report.links += self._context.write(decide)
 
     def _unfit(self, link: Link) -> str | None:
         if link.type not in STORED_TYPES and link.type != TEMPORAL:
@@ -271,19 +250,19 @@ class Importer:
 
     def _without_cycles(self, links: list[Link]) -> list[Link]:
         kept = [link for link in links if link.type not in ACYCLIC_TYPES]
-        for type in ACYCLIC_TYPES:
-            there = {(edge.source, edge.target) for edge in self._context.store.edges.all([type])}
-            # What rests on earlier memories stays before what rests on later ones.
-            new = sorted(
-                (link for link in links if link.type == type),
-                key=lambda link: self._order[link.source] <= self._order[link.target],
-            )
-            closing = edges_closing_cycle([(link.source, link.target) for link in new], there)
-            for place, link in enumerate(new):
-                if place in closing:
-                    self._report.bad(link.place, f"{type} would close a cycle")
-                else:
-                    kept.append(link)
+        acyclic = Acyclic(self._context.store)
+
+        def rank(link: Link) -> tuple[bool, int]:
+            """What rests on earlier memories, then, the last first, what rests on later ones: little leads to each."""
+            forward = self._order[link.source] <= self._order[link.target]
+            return forward, -self._order[link.source] if forward else self._order[link.source]
+
+        for link in sorted((link for link in links if link.type in ACYCLIC_TYPES), key=rank):
+            if acyclic.closes(link.type, link.source, link.target):
+                self._report.bad(link.place, f"{link.type} would close a cycle")
+            else:
+                acyclic.add(link.type, link.source, link.target)
+                kept.append(link)
         return kept
 
     def _decide_link(self, writer: Writer, link: Link, replaced: set[bytes]) -> bool:
@@ -296,8 +275,6 @@ class Importer:
             linked = (event.data for event in events if event.type == "linked")
             if any(data["edge"] == link.type and data["target"] == target_id.hex() for data in linked):
                 return False
-        if self._dry_run:
-            return True
         source, target = writer.reads.memories.get(link.source), writer.reads.memories.get(link.target)
         if source is None or target is None or "purged" in (source.state, target.state):
             return False
@@ -307,81 +284,13 @@ class Importer:
         if link.at is not None:
             data["since"] = link.at
         writer.event("linked", link.source, origin=self._origin, **data)
-        if link.type == "supersedes":
-            self._replace(writer, source, target, replaced)
-        return True
-
-    def _replace(self, writer: Writer, new: Memory, old: Memory, replaced: set[bytes]) -> None:
-        """The old one ends where the new one begins, unless something replaced it before, or it is trusted more."""
-        id = parse_id(old.id)
-        if is_below(new.trust, old.trust):
+        if link.type != "supersedes":
+            return True
+        # The old one ends where the new one begins, unless something replaced it before, or it is trusted more.
+        if is_below(source.trust, target.trust):
             self._report.note("what is trusted more was not replaced by a link")
-            return
-        if old.superseded_by is not None or old.state == "retracted" or id in replaced:
-            return
-        replaced.add(id)
-        until = max(new.valid_from_us, old.valid_from_us)
-        writer.event("superseded", id, origin=self._origin, by=parse_id(new.id).hex(), valid_to=until)
-
-
-def edges_closing_cycle(new: Sequence[tuple[T, T]], there: Iterable[tuple[T, T]]) -> set[int]:
-    """Places in `new` of links that close a cycle with those in `there` and those before them. Pure.
-
-    Looks from both ends by turns, as one of the two mostly leads nowhere.
-    """
-    after: defaultdict[T, set[T]] = defaultdict(set)
-    before: defaultdict[T, set[T]] = defaultdict(set)
-    for source, target in there:
-        after[source].add(target)
-        before[target].add(source)
-    closing: set[int] = set()
-    for place, (source, target) in enumerate(new):
-        ahead, behind, reached, reaching = {target}, {source}, {target}, {source}
-        closes = source == target
-        while ahead and behind and not closes:
-            if len(ahead) <= len(behind):
-                ahead = {node for last in ahead for node in after.get(last, ())} - reached
-                reached |= ahead
-                closes = not ahead.isdisjoint(reaching)
-            else:
-                behind = {node for last in behind for node in before.get(last, ())} - reaching
-                reaching |= behind
-                closes = not behind.isdisjoint(reached)
-        if closes:
-            closing.add(place)
-        else:
-            after[source].add(target)
-            before[target].add(source)
-    return closing
-
-
-def _mark(record: Record, content: str) -> str:
-    """What was read, in two parts: the text as it is stored, and the rest that an import brings, but use and links."""
-    rest = digest(record.kind, record.topics, record.valid_to, record.key, record.metadata, record.speaker)
-    return f"{digest(content)}-{rest}"
-
-
-def _next_batch(records: Iterator[Record]) -> tuple[list[Record], LimpetError | None]:
-    """The next batch, and the error that ended the source, if one did."""
-    batch: list[Record] = []
-    try:
-        for record in islice(records, BATCH):
-            batch.append(record)
-    except LimpetError as error:
-        return batch, error
-    return batch, None
-
-
-def _runs_of_keys(part: Iterable[tuple[Record, ValidStatement]]) -> Iterator[list[tuple[Record, ValidStatement]]]:
-    """Parts in which no key comes twice."""
-    run: list[tuple[Record, ValidStatement]] = []
-    keys: set[str] = set()
-    for record, one in part:
-        if one.key and one.key in keys:
-            yield run
-            run, keys = [], set()
-        if one.key:
-            keys.add(one.key)
-        run.append((record, one))
-    if run:
-        yield run
+        elif target.superseded_by is None and target.state != "retracted" and link.target not in replaced:
+            replaced.add(link.target)
+            until = max(source.valid_from_us, target.valid_from_us)
+            writer.event("superseded", link.target, origin=self._origin, by=link.source.hex(), valid_to=until)
+        return True

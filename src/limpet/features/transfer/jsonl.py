@@ -4,39 +4,50 @@ A line that has no "event" is a plain statement, as `remember --batch` takes it.
 
     {"event", "type", "id", "recorded_at", "origin", "operation"?, "content"?, "data"?}    times in microseconds
     {"usage": {...}}                            use counts, after the events
-    {"vector": {"id", "embedder", "exact"}}     on request, base64 float16
+
+A file can be encrypted with age, by pyrage: to the recipients in LIMPET_AGE_RECIPIENTS, else with a pass phrase. It is
+read with the identities in the file LIMPET_AGE_IDENTITY, else with that pass phrase.
 """
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import io
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, AnyStr
+from typing import IO, TYPE_CHECKING, Any
 
+from ...keys import age_passphrase
+from ...model.clock import parse_time
 from ...model.dataclass import replace
-from ...model.errors import BadInput, StoreDamaged, counted
+from ...model.errors import BadInput, LimpetError, StoreDamaged, counted, message_of
 from ...model.events import Event
 from ...model.ids import format_id, parse_id
-from ...model.memory import STATES
+from ...model.memory import caseless
+from ...remember.batch import BATCH_ITEMS, remember_batch
+from ...remember.decide import former_values
 from ...remember.validation import check_topics, clean_metadata
+from ...remember.write import Turn, Writer
 from ...store.files import new_file
-from ...store.records import Filter
+from ...text.normalise import value_form
 from ...text.secrets import redact, suspected
-from .schema import check_event
+from .records import TransferReport, bounded, encode, parsed
+from .schema import Lifecycle, check_event
 
 if TYPE_CHECKING:
+    from ...context import Context
     from ...store import Store
 
-# The longest line that is read: the longest text with every character written as an escape, and its fields; in
-# transcripts, a message with its pictures.
-MAX_LINE = 16_000_000
-
-encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+AGE_HEAD, AGE_SUFFIX = b"age-encryption.org/", ".age"
+# What one encrypted file may hold: it is in memory as a whole.
+MAX_AGE_BYTES = 1 << 30
+CHUNK = 2_000
+# What is taken in at once, in characters: few long lines are as much to hold as many short ones.
+CHUNK_CHARACTERS = 32_000_000
+# Above any count that use has given, far below where SQLite's numbers end.
+MAX_USES = 1 << 31
 
 
 def write_event(event: Event) -> str:
@@ -98,145 +109,262 @@ def _without_secrets(event: Event) -> Event:
     return event if content == event.content and data == event.data else replace(event, content=content, data=data)
 
 
-def bounded(file: IO[AnyStr]) -> Iterator[AnyStr]:
-    """The lines of a file. Of one that is too long comes the beginning, which is too long too; it is never held."""
-    while line := file.readline(MAX_LINE + 1):
-        yield line
-        end = line[:0] + (b"\n" if isinstance(line, bytes) else "\n")
-        while len(line) > MAX_LINE and not line.endswith(end):
-            line = file.readline(MAX_LINE + 1)
-
-
-def lines(text: Iterable[str | bytes]) -> Iterator[tuple[int, dict[str, Any] | BadInput]]:
-    """(line number, object) of every line that is not blank; a BadInput in its place when it is no JSON object."""
-    for number, line in enumerate(text, 1):
-        if line.strip():
-            try:
-                yield number, parsed(line)
-            except BadInput as error:
-                yield number, error
-
-
-def parsed(line: str | bytes) -> dict[str, Any]:
-    """The object of a line. Raises BadInput."""
-    if len(line) > MAX_LINE:
-        raise BadInput(f"longer than {MAX_LINE:,} bytes")
-    try:
-        text = line if isinstance(line, str) else line.decode("utf-8")
-        value = json.loads(text.lstrip("\ufeff"))
-    except UnicodeDecodeError as error:
-        raise BadInput(f"not UTF-8: {error.reason} at {error.start}") from None
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise BadInput("not a JSON object")
-    return value
-
-
 # -- a whole store, written
-
-Progress = Callable[[int, int], None]
 
 
 def export_jsonl(
-    store: Store, target: str | os.PathLike[str] | IO[str], *, vectors: bool, force: bool, encrypt: bool = False,
-    progress: Progress | None,
+    store: Store, target: str | os.PathLike[str] | IO[str], *, force: bool, encrypt: bool = False,
+    progress: Callable[[int, int], None] | None,
 ) -> int:  # fmt: skip
     """Write all lines; returns how many. A file gets its name only when it is complete, `force`: also where one is.
 
     `encrypt`: a file of age, which is held in memory as a whole. Raises BadInput, StoreError; StoreDamaged also when
     what could be read of a damaged store is written.
     """
-    lines = _Lines(store, vectors=vectors)
+    lost: list[str] = []
+    total = 0
+    with contextlib.suppress(StoreDamaged):
+        total = store.maintenance.stats().events
+
+    def write(file: IO[str]) -> int:
+        written = 0
+        for written, line in enumerate(_lines(store, lost), 1):
+            file.write(line + "\n")
+            if progress and written % 500 == 0:
+                progress(written, max(total, written))
+        if progress:
+            progress(written, written)
+        return written
+
     if isinstance(target, str | os.PathLike):
         with new_file(Path(target), store=store.path, force=force) as file:
             if encrypt:
-                from . import age
-
                 whole = io.StringIO()
-                written = _write(store, lines, whole, progress=progress)
-                file.write(age.encrypt(whole.getvalue().encode()))
+                written = write(whole)
+                file.write(encrypt_age(whole.getvalue().encode()))
             else:
                 text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
-                written = _write(store, lines, text, progress=progress)
+                written = write(text)
                 text.detach()
     elif encrypt:
         raise BadInput("what is encrypted is bytes, and needs a file")
     else:
-        written = _write(store, lines, target, progress=progress)
-    if lines.lost:
+        written = write(target)
+    if lost:
         raise StoreDamaged(
-            f"{store.path} is damaged: what could be read is written, {written:,} lines; lost: {'; '.join(lines.lost)}",
+            f"{store.path} is damaged: what could be read is written, {written:,} lines; lost: {'; '.join(lost)}",
             hint="import them into a new store, or restore a backup",
         )
     return written
 
 
-def _write(store: Store, lines: _Lines, file: IO[str], *, progress: Progress | None) -> int:
-    total = 0
-    with contextlib.suppress(StoreDamaged):
-        total = store.maintenance.stats().events
-    written = 0
-    for line in lines:
-        file.write(line + "\n")
-        written += 1
-        if progress and written % 500 == 0:
-            progress(written, max(total, written))
-    if progress:
-        progress(written, written)
-    return written
-
-
-class _Lines:
-    """The lines of a store. `lost`: what of a damaged one could not be read, in words."""
-
-    def __init__(self, store: Store, *, vectors: bool) -> None:
-        self._store = store
-        self._vectors = vectors
-        self.lost: list[str] = []
-
-    def __iter__(self) -> Iterator[str]:
-        last = 0
-        try:
-            for event in self._store.ledger.events():
-                yield write_event(event)
-                last = event.seq
-        except StoreDamaged:
-            yield from self._salvaged(last)
-        try:
-            for row in self._store.usage.rows():
-                yield encode({"usage": row | {"id": format_id(row["id"])}})
-        except StoreDamaged:
-            self.lost.append("use counts")
-        if self._vectors:
-            try:
-                yield from _vector_lines(self._store)
-            except StoreDamaged:
-                self.lost.append("vectors")
-
-    def _salvaged(self, after: int) -> Iterator[str]:
+def _lines(store: Store, lost: list[str]) -> Iterator[str]:
+    """The lines of a store. What of a damaged one cannot be read is added to `lost`, in words."""
+    last = 0
+    try:
+        for event in store.ledger.events():
+            yield write_event(event)
+            last = event.seq
+    except StoreDamaged:
         from ...store.engines import salvage
 
-        found = salvage(self._store.path)
-        self.lost.append(f"{counted(found.lost, 'event')} or more")
+        found = salvage(store.path)
+        lost.append(f"{counted(found.lost, 'event')} or more")
         if found.statements:
-            self.lost.append(f"the history of {len(found.statements):,} memories, which are there as they are now")
-        for event in found.events:
-            if event.seq > after:
-                yield write_event(event)
+            lost.append(f"the history of {len(found.statements):,} memories, which are there as they are now")
+        yield from (write_event(event) for event in found.events if event.seq > last)
         yield from map(encode, found.statements)
+    try:
+        for row in store.usage.rows():
+            yield encode({"usage": row | {"id": format_id(row["id"])}})
+    except StoreDamaged:
+        lost.append("use counts")
 
 
-def _vector_lines(store: Store) -> Iterator[str]:
-    """Vectors of current texts, by memory id: text numbers mean nothing in another store."""
-    active = next((row for row in store.vectors.embedders() if row.state == "active"), None)
-    if active is None:
+# -- a file taken in
+
+
+def import_jsonl(
+    context: Context, source: str | os.PathLike[str] | IO[str] | IO[bytes], report: TransferReport
+) -> None:
+    """Lines of a file or a stream. One bad line stops no other. Raises BadInput for a bad file."""
+    if not isinstance(source, str | os.PathLike):
+        _Import(context, report).run(source, 0)
         return
-    facts: dict[str, Any] = {"embedder": active.fingerprint, "name": active.name, "dimensions": active.dimensions}
-    text_ids = store.search.allowed(Filter(states=STATES))
-    for start in range(0, len(text_ids), 1_000):
-        part = text_ids[start : start + 1_000]
-        ids = {one.text_id: one.id for one in store.search.candidates(part, Filter(states=STATES))}
-        for text_id, exact in store.vectors.exact(active.num, part):
-            data = base64.b64encode(exact).decode()
-            yield encode({"vector": {"id": format_id(ids[text_id]), **facts, "exact": data}})
+    path = Path(source)
+    if not path.is_file():
+        raise BadInput(f"{path} is a folder, not a file" if path.is_dir() else f"no file {path}")
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        encrypted = file.read(len(AGE_HEAD)) == AGE_HEAD
+        if encrypted and size > MAX_AGE_BYTES:
+            limit = f"{MAX_AGE_BYTES >> 20} MB"
+            raise BadInput(f"{path} is larger than {limit}", hint="decrypt it with `age -d` before")
+        file.seek(0)
+        _Import(context, report).run(io.BytesIO(decrypt_age(file.read(), str(path))) if encrypted else file, size)
+
+
+class _Import:
+    def __init__(self, context: Context, report: TransferReport) -> None:
+        self._context, self._report = context, report
+        self._lifecycle = Lifecycle(context.store)
+        self._spoken: Counter[Turn] = Counter()
+        # Lines that wait to be taken in together, each with its place; use counts without.
+        self._events: list[tuple[str, Event]] = []
+        self._statements: list[tuple[str, dict[str, Any]]] = []
+        self._usage: list[dict[str, Any]] = []
+        # Values that a key had before, by scope and key, with their lines: for as long as no later line has another.
+        self._aside: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {}
+        self._before: dict[tuple[str, str], frozenset[str]] = {}  # what keys had before, of the lines taken in at once
+
+    def run(self, file: IO[Any], size: int) -> None:
+        read = held = 0
+        for number, line in enumerate(bounded(file), 1):
+            read, held = read + len(line), held + len(line)
+            if number % 500 == 0:
+                self._report.at(read, size or read)
+            if line.strip():
+                try:
+                    self._line(f"line {number}", parsed(line))
+                except LimpetError as error:
+                    self._report.bad(f"line {number}", error.message)
+            if held >= CHUNK_CHARACTERS or max(len(self._events), len(self._statements), len(self._usage)) >= CHUNK:
+                self._take()
+                held = 0
+        self._take()
+        self._remember(list(self._aside.values()))
+        if read:
+            self._report.at(size or read, size or read)
+        self._report.rejected.sort(key=lambda pair: int(pair[0].removeprefix("line ")))
+
+    def _line(self, place: str, line: dict[str, Any]) -> None:
+        """Put a line with those that wait. Raises BadInput."""
+        if "event" in line:
+            self._take_statements()
+            self._events.append((place, read_event(line)))
+        elif "usage" in line:
+            try:
+                row = line["usage"]
+                counts = {name: row[name] for name in ("uses", "useful", "not_useful", "wrong")}
+                if not all(type(one) is int and 0 <= one <= MAX_USES for one in counts.values()):
+                    raise ValueError("a count must be a whole number, not below 0")
+                self._usage.append(counts | {"used_at": parse_time(row["used_at"], now=0), "id": parse_id(row["id"])})
+            except (KeyError, TypeError, ValueError, AttributeError, LimpetError) as error:
+                raise BadInput(f"not a usage line: {message_of(error)}") from None
+        else:
+            self._take_events()
+            self._statements.append((place, line))
+
+    def _take(self) -> None:
+        self._take_events()
+        self._take_statements()
+        if self._usage:
+            self._context.store.usage.restore(self._usage)
+            self._usage = []
+
+    def _take_events(self) -> None:
+        left: Sequence[tuple[str, Event]] = self._events
+        self._events = []
+        while left:
+            fresh, known, bad, left = self._lifecycle.judge(left)
+            new = self._context.store.ledger.append(fresh)
+            self._report.new += new
+            self._report.known += known + len(fresh) - new
+            for place, reason in bad:
+                self._report.bad(place, reason)
+
+    def _take_statements(self) -> None:
+        self._remember([one for one in self._statements if not self._put_aside(*one)])
+        self._statements = []
+        self._before.clear()
+
+    def _put_aside(self, place: str, line: dict[str, Any]) -> bool:
+        """Whether a line waits for the file's end, because its key had this value before: of a file that is imported
+        again only the last value of a key says what holds, and the ones before it are known."""
+        if not line.get("key") or line.get("valid_from"):
+            return False
+        try:
+            statement = self._context.validate(line)
+        except LimpetError:
+            return False  # the receipt will say why
+        slot = statement.scope, caseless(statement.key or "")
+        self._report.known += self._aside.pop(slot, None) is not None
+        if slot not in self._before:  # once for all lines taken in together: those of one key may be thousands
+            context = self._context
+            self._before[slot] = former_values(
+                Writer(context.store, context.new_id, context.now(), context.scopes), statement
+            )
+        if statement.id is not None or value_form(statement.content) not in self._before[slot]:
+            return False
+        self._aside[slot] = place, line
+        return True
+
+    def _remember(self, statements: list[tuple[str, dict[str, Any]]]) -> None:
+        for start in range(0, len(statements), BATCH_ITEMS):  # a transaction each: what is counted is stored
+            part = statements[start : start + BATCH_ITEMS]
+            receipts = remember_batch(self._context, [line for _, line in part], quiet=True, spoken=self._spoken)
+            for (place, _), receipt in zip(part, receipts, strict=True):
+                if receipt.status == "rejected":
+                    self._report.bad(place, receipt.reason or "rejected")
+                elif receipt.status in ("created", "quarantined", "proposed"):
+                    self._report.new += 1
+                    self._report.quarantined += receipt.status != "created"
+                else:
+                    self._report.known += 1
+
+
+# -- files of age (age-encryption.org), which only their recipients can read
+
+
+def encrypt_age(content: bytes, *, recipients_only: bool = False) -> bytes:
+    """`recipients_only`: for what is made of many files, as a pass phrase takes a second or more for each.
+
+    Raises BadInput.
+    """
+    pyrage = _pyrage()
+    named = os.environ.get("LIMPET_AGE_RECIPIENTS", "").split()
+    if named:
+        try:
+            recipients = [pyrage.x25519.Recipient.from_str(name) for name in named]
+        except pyrage.RecipientError as error:
+            raise BadInput(f"not recipients of age: {' '.join(named)[:200]!r} ({error})") from None
+        return bytes(pyrage.encrypt(content, recipients))
+    phrase = None if recipients_only else age_passphrase()
+    if phrase is None:
+        raise BadInput(
+            "nobody is named who could read it",
+            hint="set LIMPET_AGE_RECIPIENTS (age1..., separated by spaces)"
+            + ("" if recipients_only else ", or LIMPET_AGE_PASSPHRASE"),
+        )
+    return bytes(pyrage.passphrase.encrypt(content, phrase))
+
+
+def decrypt_age(content: bytes, name: str) -> bytes:
+    """The content of a file of that name. Raises BadInput."""
+    pyrage = _pyrage()
+    file = os.environ.get("LIMPET_AGE_IDENTITY")
+    try:
+        if file:
+            lines = [line.strip() for line in Path(file).read_text(encoding="utf-8").splitlines()]
+            identities = [pyrage.x25519.Identity.from_str(line) for line in lines if line and not line.startswith("#")]
+            return bytes(pyrage.decrypt(content, identities))
+        phrase = age_passphrase()
+        if phrase is not None:
+            return bytes(pyrage.passphrase.decrypt(content, phrase))
+    except (OSError, UnicodeDecodeError, pyrage.IdentityError) as error:
+        raise BadInput(f"cannot read the identities in {file}: {error}") from None
+    except pyrage.DecryptError as error:
+        raise BadInput(f"{name} cannot be decrypted: {error}", hint="is it for this identity or pass phrase?") from None
+    raise BadInput(
+        f"{name} is encrypted", hint="set LIMPET_AGE_IDENTITY (a file of identities) or LIMPET_AGE_PASSPHRASE"
+    )
+
+
+def _pyrage() -> Any:
+    try:
+        import pyrage
+    except ImportError:
+        raise BadInput(
+            "the package that reads and writes age files is not installed", hint="pip install 'limpet[encryption]'"
+        ) from None
+    return pyrage

@@ -9,16 +9,24 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from posixpath import normpath
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-from ...model.dataclass import dataclass, field
+from ...model.clock import format_time
+from ...model.dataclass import dataclass
 from ...model.errors import BadInput
+from ...model.memory import Memory
+from ...store.files import new_folder
 from . import frontmatter
-from .records import Link, Record, TransferReport, cleaned, digest, is_own_file, kind_of, text_list
+from .records import Link, Record, TransferReport, cleaned, digest, facts_of, is_own_file, kind_of, note_lost, text_list
+
+if TYPE_CHECKING:
+    from .service import Source
 
 MAX_FILE_BYTES = 5_000_000
 MAX_FILES = 100_000
@@ -56,33 +64,32 @@ class Chunk:
     id: str = ""
 
 
-@dataclass(slots=True, kw_only=True)
-class Page:
+class Page(NamedTuple):
     """One file, chunked."""
 
     name: str  # relative to the folder, with /
     front: dict[str, Any]
     chunks: list[Chunk]
     bad: list[tuple[int, str]]
-    modified: float | None  # epoch seconds
-    rules: bool
-    aliases: list[str] = field(default_factory=list)  # names by which other files link to it
 
 
 def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """Records of a folder, or of one file. Raises BadInput."""
     root, names = (path.parent, [path.name]) if path.is_file() else (path, _names(path, report))
-    # Links lead forward too: the first look finds what can be linked to.
+    # Links lead forward too: the first look finds what can be linked to, and by which names.
     places: dict[str, str] = {}
     for name in names:
-        page = _page(root, name, None)
-        for alias in page.aliases if page is not None and page.chunks else ():
-            places.setdefault(alias, page.chunks[0].id)  # type: ignore[union-attr]
+        page = page_of(name, read_lines(root / name, None) or [])
+        title = page.front.get("title") or page.front.get("name")
+        aliases = (name, name.rsplit(".", 1)[0], Path(name).stem, Path(name).name, title, page.front.get("permalink"))
+        for alias in aliases if page.chunks else ():
+            if isinstance(alias, str):
+                places.setdefault(alias.strip().lower(), page.chunks[0].id)
     for done, name in enumerate(names, 1):
         report.at(done, len(names))
-        page = _page(root, name, report)
-        if page is not None:
-            yield from _records(page, places, report)
+        lines = read_lines(root / name, report, name)
+        if lines is not None:
+            yield from _records(page_of(name, lines), (root / name).stat().st_mtime, places, report)
 
 
 def _names(path: Path, report: TransferReport) -> list[str]:
@@ -124,35 +131,20 @@ def read_lines(file: Path, report: TransferReport | None, name: str = "") -> lis
     return None
 
 
-def _page(root: Path, name: str, report: TransferReport | None) -> Page | None:
-    lines = read_lines(root / name, report, name)
-    return page_of(name, lines, (root / name).stat().st_mtime) if lines is not None else None
-
-
-def page_of(name: str, lines: list[str], modified: float | None) -> Page:
+def page_of(name: str, lines: list[str]) -> Page:
     """A file's lines, chunked. Pure."""
     front = frontmatter.parse(lines)
     chunks, bad = chunk(lines, front.lines)
-    title = front.values.get("title") or front.values.get("name")
-    aliases = [name, name.rsplit(".", 1)[0], Path(name).stem, Path(name).name, title, front.values.get("permalink")]
-    page = Page(
-        name=name,
-        front=front.values,
-        chunks=chunks,
-        bad=[*((line, f"front matter: {text[:100]}") for line, text in front.bad), *bad],
-        modified=modified,
-        rules=name.rsplit("/", 1)[-1].lower() in RULES or any(folder in f"/{name}" for folder in RULE_FOLDERS),
-        aliases=[alias.strip().lower() for alias in aliases if isinstance(alias, str)],
-    )
-    seen: dict[str, int] = {}
+    bad = [*((line, f"front matter: {text[:100]}") for line, text in front.bad), *bad]
+    seen: Counter[str] = Counter()
     for statement in chunks:
         mark = OWN.search(statement.text)
         key = f"{name}#{'/'.join(statement.headings)[:300]}#{digest(statement.text)}"
         if mark:  # the statement is the same one, whatever was done to its words
             key = f"limpet {_own_fields(mark[1]).get('id') or digest(mark[1])}"
-        seen[key] = seen.get(key, 0) + 1
+        seen[key] += 1
         statement.id = key if seen[key] == 1 else f"{key}#{seen[key]}"
-    return page
+    return Page(name, front.values, chunks, bad)
 
 
 def _own_fields(mark: str) -> dict[str, Any]:
@@ -166,110 +158,70 @@ def _own_fields(mark: str) -> dict[str, Any]:
 
 def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, str]]]:
     """Statements: a list item with what is indented below it, a paragraph, a table, a fenced block with the paragraph
-    before it, a list with the line before it that ends with a colon. Pure.
+    before it, a list with the line before it that ends with a colon; and the lines that could not be taken as they are,
+    with why. Every other line is in a statement, or is a heading, a rule or a comment. Pure."""
+    chunks, bad = list[Chunk](), list[tuple[int, str]]()
+    headings, taken = list[tuple[int, str]](), list[str]()  # (level, text); the lines of the statement so far
+    began, item, leads = 0, False, False  # `item`: of a list; `leads`: a line with a colon, and the list below it
 
-    Returns also the lines that could not be taken as they are, with why (phase four): every other line is in a
-    statement, or is a heading, a rule or a comment.
-    """
-    chunker = _Chunker(lines)
+    def close() -> None:
+        nonlocal item, leads
+        if text := "\n".join(taken).strip():
+            chunks.append(Chunk(line=began, text=text, headings=tuple(name for _, name in headings)))
+        taken.clear()
+        item = leads = False
+
     at = start
     while at < len(lines):
-        at = chunker.take(at)
-    chunker.close()
-    return chunker.chunks, chunker.bad
-
-
-class _Chunker:
-    def __init__(self, lines: list[str]) -> None:
-        self.chunks: list[Chunk] = []
-        self.bad: list[tuple[int, str]] = []
-        self._lines = lines
-        self._headings: list[tuple[int, str]] = []
-        self._taken: list[str] = []
-        self._began = 0
-        self._item = False  # a list item is being read
-        self._leads = False  # a line that ends with a colon, and the list that it leads to
-
-    def close(self) -> None:
-        text = "\n".join(self._taken).strip()
-        if text:
-            self.chunks.append(Chunk(line=self._began, text=text, headings=tuple(name for _, name in self._headings)))
-        self._taken = []
-        self._item = self._leads = False
-
-    def take(self, at: int) -> int:
-        """Read from line `at` on; returns the line to go on with."""
-        line = self._lines[at]
-        fence = _FENCE.match(line)
-        if fence and (not self._item or not line.startswith((" ", "\t"))):
-            return self._fenced(at, fence[1])
-        if not line.strip():
-            self._blank(at)
-        elif self._item and line.startswith(("  ", "\t")):
-            self._taken.append(_dedent(line))
+        line, began = lines[at], began if taken else at + 1
+        fence, bullet, indented = _FENCE.match(line), _BULLET.match(line), line.startswith(("  ", "\t"))
+        colon = (
+            not item and not leads and next((one for one in reversed(taken) if one.strip()), "").rstrip()[-1:] == ":"
+        )
+        if fence and (not item or not line.startswith((" ", "\t"))):
+            if item:
+                close()
+            end = next((n for n in range(at + 1, len(lines)) if _ends_fence(lines[n].strip(), fence[1])), len(lines))
+            if end == len(lines):
+                bad.append((at + 1, "a fenced block that does not end; taken to the end of the file"))
+            taken += lines[at : end + 1]
+            at = end
+        elif not line.strip():  # the end of a statement, unless what follows belongs to it
+            following = next((one for one in lines[at + 1 : at + 50] if one.strip()), "")
+            more = following.startswith(("  ", "\t")) if item else taken and _FENCE.match(following)
+            if more or (colon and _BULLET.match(following)):
+                taken.append("")
+            else:
+                close()
+        elif item and indented:
+            taken.append(_dedent(line))
         elif heading := _HEADING.match(line):
-            self.close()
-            level, text = len(heading[1]), heading[2]
-            self._headings = [above for above in self._headings if above[0] < level] + ([(level, text)] if text else [])
-            if not text:
-                self.bad.append((at + 1, "a heading without text"))
-        elif _RULE.match(line) or (_COMMENT.fullmatch(line) and not self._taken):
-            self.close()
+            close()
+            headings = [one for one in headings if one[0] < len(heading[1])]
+            headings += [(len(heading[1]), heading[2])] if heading[2] else []
+        elif _RULE.match(line) or (_COMMENT.fullmatch(line) and not taken):
+            close()
+        elif bullet and not colon and not leads:
+            close()
+            began, item = at + 1, True
+            taken.append(bullet[1])
         else:
-            self._text(at, line)
-        return at + 1
+            leads = leads or bullet is not None
+            taken.append(_dedent(line) if item else line)
+        at += 1
+    close()
+    return chunks, bad
 
-    def _fenced(self, at: int, fence: str) -> int:
-        if self._item:
-            self.close()
-        if not self._taken:
-            self._began = at + 1
-        end = at + 1
-        while end < len(self._lines):
-            mark = self._lines[end].strip()
-            if mark.startswith(fence) and not mark.strip(fence[0]):
-                break
-            end += 1
-        else:
-            self.bad.append((at + 1, "a fenced block that does not end; taken to the end of the file"))
-        self._taken += self._lines[at : end + 1]
-        return end + 1
 
-    def _blank(self, at: int) -> None:
-        """The end of a statement, unless what follows belongs to it."""
-        following = next((line for line in self._lines[at + 1 : at + 50] if line.strip()), "")
-        deeper = self._item and following.startswith(("  ", "\t"))
-        code = bool(self._taken) and not self._item and _FENCE.match(following) is not None
-        leads = self._colon() and _BULLET.match(following) is not None
-        if deeper or code or leads:
-            self._taken.append("")
-        else:
-            self.close()
-
-    def _colon(self) -> bool:
-        """Whether the paragraph so far ends with a colon."""
-        last = next((line for line in reversed(self._taken) if line.strip()), "")
-        return not self._item and not self._leads and last.rstrip().endswith(":")
-
-    def _text(self, at: int, line: str) -> None:
-        bullet = _BULLET.match(line)
-        if bullet and self._colon():
-            self._leads = True
-        if bullet and not self._leads:
-            self.close()
-            self._began, self._item = at + 1, True
-            self._taken.append(bullet[1])
-            return
-        if not self._taken:
-            self._began = at + 1
-        self._taken.append(_dedent(line) if self._item else line)
+def _ends_fence(line: str, fence: str) -> bool:
+    return line.startswith(fence) and not line.strip(fence[0])
 
 
 def _dedent(line: str) -> str:
     return line[2:] if line.startswith("  ") else line.removeprefix("\t")
 
 
-def _records(page: Page, places: dict[str, str], report: TransferReport) -> Iterator[Record]:
+def _records(page: Page, modified: float, places: dict[str, str], report: TransferReport) -> Iterator[Record]:
     for line, problem in page.bad:
         report.bad(f"{page.name}:{line}", problem)
     if not page.chunks:
@@ -277,8 +229,9 @@ def _records(page: Page, places: dict[str, str], report: TransferReport) -> Iter
     front = page.front
     tags = [tag for name in ("tags", "topics") for text in text_list(front.get(name)) for tag in text.split(",")]
     tags = [tag.strip().removeprefix("#") for tag in tags if tag.strip(" #")]
-    created = next((front[name] for name in ("created", "date", "created_at") if front.get(name)), page.modified)
-    kind = kind_of(front.get("type"), {}) or ("preference" if page.rules else "note")
+    created = next((front[name] for name in ("created", "date", "created_at") if front.get(name)), modified)
+    rules = page.name.rsplit("/", 1)[-1].lower() in RULES or any(one in f"/{page.name}" for one in RULE_FOLDERS)
+    kind = kind_of(front.get("type"), {}) or ("preference" if rules else "note")
     for statement in page.chunks:
         text, place = statement.text, f"{page.name}:{statement.line}"
         own = OWN.search(text)
@@ -318,3 +271,125 @@ def _links(page: str, text: str, id: str, places: dict[str, str], report: Transf
             report.note("links to files that are not there")
         elif target != id:
             yield Link(type="related_to", target=target)
+
+
+# -- Claude Code's memory folder: one memory a file with front matter, and MEMORY.md, an index of them
+
+INDEX = "MEMORY.md"
+# Their types: what the user is, how they want things done, what a project is about, where something is found.
+CLAUDE_KINDS = {"user": "preference", "feedback": "lesson", "project": "fact", "reference": "note"}
+ENTRY = re.compile(r"\s*[-*]\s+\[([^\]]*)\]\(([^)\s]+)\)\s*(?:[—–:-]+\s*(.*))?$")
+
+
+def read_claude_memory(path: Path, report: TransferReport) -> Iterator[Record]:
+    """`path`: the folder. A file's name is its id: a file that was changed is an edited memory. Raises BadInput."""
+    if not path.is_dir():
+        raise BadInput(f"{path} is no folder")
+    files = sorted(file for file in path.glob("*.md") if file.name != INDEX and is_own_file(file, report))
+    if len(files) > MAX_FILES:
+        raise BadInput(f"{path} holds more than {MAX_FILES:,} files")
+    index = path / INDEX
+    entries = _claude_index(index, {file.name for file in files}, report) if index.is_file() else {}
+    if not files and not index.is_file():
+        raise BadInput(f"{path} is no memory folder: it holds no Markdown")
+    # Links lead forward too: the first look finds the names by which files link to each other.
+    ids: dict[str, str] = {}
+    for file in files:
+        name = frontmatter.parse(read_lines(file, None) or []).values.get("name")
+        ids[file.stem.lower()] = file.name
+        if isinstance(name, str):
+            ids.setdefault(name.strip().lower(), file.name)
+    for done, file in enumerate(files, 1):
+        report.at(done, len(files))
+        lines = read_lines(file, report)
+        if lines is not None:
+            yield claude_memory_record(file, lines, entries.get(file.name), ids, report)
+
+
+def _claude_index(file: Path, names: set[str], report: TransferReport) -> dict[str, tuple[str, str]]:
+    """file name -> (title, hook)."""
+    entries: dict[str, tuple[str, str]] = {}
+    for number, line in enumerate(read_lines(file, report) or [], 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        entry = ENTRY.match(line)
+        if entry is None:
+            report.bad(f"{INDEX}:{number}", f"not an entry of the index: {line.strip()[:100]}")
+        elif entry[2].removeprefix("./") not in names:
+            report.bad(f"{INDEX}:{number}", f"the file {entry[2][:100]} is not there")
+        else:
+            entries[entry[2].removeprefix("./")] = (entry[1].strip(), (entry[3] or "").strip())
+    return entries
+
+
+def claude_memory_record(
+    file: Path, lines: list[str], entry: tuple[str, str] | None, ids: dict[str, str], report: TransferReport
+) -> Record:
+    """What one file says. `entry`: its title and hook in the index; `ids`: the names of the files it may link to."""
+    name = file.name
+    front = frontmatter.parse(lines)
+    for line, text in front.bad:
+        report.bad(f"{name}:{line}", f"front matter: {text[:100]}")
+    values = front.values
+    given = values["metadata"] if isinstance(values.get("metadata"), dict) else {}
+    metadata = {field: value for field, value in values.items() if field != "metadata"} | given | {"file": name}
+    if entry:
+        metadata |= {field: text for field, text in zip(("title", "hook"), entry, strict=True) if text}
+    body = "\n".join(lines[front.lines :]).strip()
+    targets = dict.fromkeys(ids.get(link.strip().lower()) for link in WIKI.findall(body))
+    if None in targets:
+        report.note("links to files that are not there")
+    type = given.get("type") or values.get("type")
+    return cleaned(
+        name, report, id=name, content=body or str(values.get("description") or ""), kinds=CLAUDE_KINDS, kind=type,
+        topics=[type, values.get("tags")], source=name[:2_000], metadata=metadata,
+        created=given.get("modified") or values.get("modified") or file.stat().st_mtime,
+        links=tuple(Link(type="related_to", target=target) for target in targets if target and target != name),
+    )  # fmt: skip
+
+
+# -- written
+
+
+def write(source: Source, path: Path) -> int:
+    """A folder: a file a topic, a list item a memory, with what else is known of it in a comment that people skip."""
+    written = 0
+    files: dict[str, str] = {}  # first topic -> file name
+    lost = {"pins": lambda memory: memory.pinned, "use counts": lambda memory: memory.uses}
+    memories = source.memories(ended=False)
+    with new_folder(path, store=source.store.path) as folder:
+        while part := list(islice(memories, 1_000)):
+            texts: dict[str, list[str]] = {}
+            for memory in part:
+                topic = memory.topics[0] if memory.topics else ""
+                if topic not in files:
+                    files[topic] = _file_name(topic or memory.scope, set(files.values()))
+                    texts[topic] = [f"# {' '.join((topic or memory.scope).split())}\n\n"]
+                texts.setdefault(topic, []).append(_item(memory))
+            for topic, items in texts.items():
+                with (folder / files[topic]).open("a", encoding="utf-8", newline="\n") as file:
+                    file.writelines(items)
+            written += len(part)
+            note_lost(part, source.report, lost)
+    source.note_links()
+    return written
+
+
+def _item(memory: Memory) -> str:
+    first, *rest = memory.content.strip().replace("\r\n", "\n").split("\n")
+    lines = [f"- {first}", *(f"  {line}" if line.strip() else "" for line in rest)]
+    facts: dict[str, Any] = {"id": memory.id, "kind": memory.kind, "since": format_time(memory.valid_from)}
+    if memory.valid_to is not None:
+        facts["until"] = format_time(memory.valid_to)
+    facts |= {"topics": list(memory.topics)} | facts_of(memory)
+    mark = json.dumps(facts, ensure_ascii=False, separators=(",", ":")).replace(">", "\\u003e")
+    return "\n".join(lines) + f" <!-- limpet {mark} -->\n\n"
+
+
+def _file_name(topic: str, taken: set[str]) -> str:
+    plain = re.sub(r"[^\w]+", "-", topic.lower()).strip("-_")[:60] or "notes"
+    name, number = f"{plain}.md", 1
+    while name in taken or name.lower() in ("claude.md", "agents.md", "gemini.md", "agent.md"):
+        number += 1
+        name = f"{plain}-{number}.md"
+    return name

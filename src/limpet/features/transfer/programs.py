@@ -1,19 +1,134 @@
-"""Readers of other programs' files: Memori, PMB, mem0 and the MCP reference memory server.
+"""Other programs' files, read and written: Memori, PMB and the MCP reference memory server.
 
-A reader is a table of fields, where what stands there, and a loop over rows or lines. What is written for two of them
-(Memori, MCP) is in `writers.py`.
+A reader is a table of fields, where what stands there, and a loop over rows or lines. It trusts nothing in the file. A
+writer says in the report what its format cannot hold.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ...model.edges import STORED_TYPES
 from ...model.errors import BadInput
-from ...store.foreign import ForeignFile, is_sqlite
-from .records import MAX_TOPICS, Link, Record, TransferReport, cleaned, digest, moment, picked, records_from
-from .source import database, json_items, json_lines, json_object, member, table_rows
+from ...model.ids import parse_id
+from ...model.memory import Memory
+from ...store.foreign import Cell, ForeignFile, TooLarge, is_sqlite
+from .records import (
+    MAX_TOPICS,
+    Link,
+    Record,
+    TransferReport,
+    bounded,
+    cleaned,
+    digest,
+    encode,
+    facts_of,
+    kind_of,
+    mark_of,
+    moment,
+    note_lost,
+    own_metadata,
+    parsed,
+    picked,
+    records_from,
+    topics,
+)
+
+if TYPE_CHECKING:
+    from .service import Source
+
+
+def json_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line number, object) of every line that is one; the others go into the report. Raises BadInput."""
+    total, done = path.stat().st_size, 0
+    with path.open("rb") as file:
+        if b"\0" in file.read(4_096):
+            raise BadInput(f"{path} is not text")
+        file.seek(0)
+        for number, line in enumerate(bounded(file), 1):
+            done += len(line)
+            if number % 500 == 0:
+                report.at(done, total)
+            try:
+                if line.strip():
+                    yield number, parsed(line)
+            except BadInput as error:
+                report.bad(f"line {number}", error.message)
+    report.at(total, total)
+
+
+@contextlib.contextmanager
+def database(
+    path: Path, report: TransferReport, *, what: str, needs: tuple[str, str], inner: str = ""
+) -> Iterator[ForeignFile]:
+    """`path`, or in a folder the file `inner`. `needs`: a table, and its columns. Damage is reported.
+
+    Raises BadInput.
+    """
+    if inner and path.is_dir():
+        path = path / inner
+        if not path.is_file():
+            raise BadInput(f"{path.parent} holds no {inner}")
+    with ForeignFile(path) as file:
+        table, columns = needs
+        if not file.has(table, *columns.split()):
+            raise BadInput(f"{path} is no {what}: it has no table of {table}")
+        report_damage(file, report)
+        yield file
+
+
+def report_damage(file: ForeignFile, report: TransferReport) -> None:
+    """Say that a database is damaged; what can be read of it is read all the same."""
+    damage = file.damage()
+    if damage is not None:
+        report.bad(file.path.name, f"{damage}. What can be read is taken; a repaired copy: sqlite3 FILE .recover")
+
+
+def table_rows(
+    file: ForeignFile, table: str, columns: str, report: TransferReport, *, named: str = "row"
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(place, cells by name, texts read) of every row; one that cannot be read goes into the report."""
+    names, total = columns.split(), file.count(table)
+    for number, row in enumerate(file.rows(table, names), 1):
+        if number % 500 == 0 or number == total:
+            report.at(number, total)
+        try:
+            cells = {name: _cell(cell, name) for name, cell in zip(names, row, strict=True)}
+        except BadInput as error:
+            report.bad(f"{named} {number}", error.message)
+        else:
+            yield f"{named} {number}", cells
+
+
+def _cell(value: Cell, name: str) -> Any:
+    """A cell of a foreign database, its text read. Raises BadInput."""
+    if isinstance(value, TooLarge):
+        raise BadInput(f"{name} is too long: {value:,} bytes")
+    if not isinstance(value, bytes):
+        return value
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name} is not UTF-8: {error.reason} at {error.start}") from None
+
+
+def json_object(text: Any, what: str, place: str, report: TransferReport) -> dict[str, Any]:
+    """The object that a cell holds as JSON. Anything else is reported, and the record goes on without it."""
+    if not text:
+        return {}
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError, TypeError) as error:
+        report.bad(place, f"{what} is not JSON: {error}; taken without it")
+        return {}
+    if isinstance(value, dict):
+        return value
+    report.bad(place, f"{what} is no object; taken without it")
+    return {}
 
 
 def _lines(path: Path, report: TransferReport) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -49,6 +164,46 @@ def read_memori(path: Path, report: TransferReport) -> Iterator[Record]:
     needs = "memories", "id content created_at updated_at"
     with database(path, report, what="Memori database", needs=needs) as file:
         yield from records_from(table_rows(file, "memories", _MEMORI_COLUMNS, report), report, record)
+
+
+def write_memori(source: Source, path: Path) -> int:
+    """JSONL as `memori import` reads it. Returns the number of memories."""
+    names: set[str] = set()
+    lost = {"the end of validity": lambda memory: memory.valid_to, "pins": lambda memory: memory.pinned}
+    with source.new_file(path) as file:
+        for memory in source.memories(ended=False):
+            mark = mark_of(memory)
+            id = str(mark.get("id")) if mark.get("from") == "memori" else memory.id
+            id = memory.id if id in names else id
+            names.add(id)
+            created = moment(mark.get("created")) or memory.valid_from_us
+            line = {
+                "id": id,
+                "content": memory.content,
+                "metadata": _memori_metadata(memory) or None,
+                "created_at": created / 1e6,
+                "updated_at": (moment(mark.get("updated")) or max(memory.valid_from_us, created)) / 1e6,
+                "last_accessed": (memory.used_at_us or 0) / 1e6,
+                "access_count": memory.uses,
+                "vector": None,
+            }
+            file.write((encode(line) + "\n").encode())
+            note_lost([memory], source.report, lost)
+    source.note_links()
+    return len(names)
+
+
+def _memori_metadata(memory: Memory) -> dict[str, Any]:
+    """Their metadata as it was; what it does not say already beside it."""
+    metadata = own_metadata(memory)
+    if (kind_of(metadata.get("type"), MEMORI_KINDS) or "fact") != memory.kind:
+        metadata["type"] = memory.kind
+    if topics(*(metadata.get(name) for name in ("topic", "topics", "tags"))) != memory.topics:
+        metadata["topics"] = list(memory.topics)
+    more = {name: value for name, value in facts_of(memory).items() if name != "metadata"}
+    more["source"] = memory.source
+    more["scope"] = memory.scope if mark_of(memory).get("from") != "memori" else None
+    return {name: value for name, value in more.items() if value is not None} | metadata
 
 
 # -- PMB: `events.sqlite` of a workspace, schema 1 to 6
@@ -140,48 +295,6 @@ def _pmb_links(file: ForeignFile, report: TransferReport) -> dict[Any, list[Link
     return links
 
 
-# -- mem0: a JSON export
-
-MEM0 = {
-    "id": "id", "content": "memory text data", "kind": "metadata.type",
-    "topics": "categories metadata.category metadata.topic", "created": "created_at", "updated": "updated_at",
-    "valid_to": "expiration_date", "session": "run_id", "speaker": "role", "metadata": "metadata",
-}  # fmt: skip
-MEM0_KINDS = {"preferences": "preference", "goals": "goal", "decisions": "decision"}
-# Whose memory it is, and whose words; they are labels there, and stay in the metadata here.
-_MEM0_OWNERS = ("user_id", "agent_id", "app_id", "run_id", "actor_id", "attributed_to")
-_MEM0_KNOWN = {"hash", "score", "immutable", "event", "metadata", "categories", *_MEM0_OWNERS} | {
-    name for names in MEM0.values() for name in names.split()
-}
-
-
-def read_mem0(path: Path, report: TransferReport) -> Iterator[Record]:
-    """The items of a list, below `results` or `memories` or alone. Raises BadInput."""
-
-    def items() -> Iterator[tuple[str, Any]]:
-        with member(path, path.name) as (file, name):
-            number = 0
-            for item in json_items(file, name):
-                within = item.get("results", item.get("memories")) if isinstance(item, dict) else None
-                for memory in within if isinstance(within, list) else [item]:
-                    number += 1
-                    yield f"item {number}", memory
-                    report.at(number, number)
-
-    def record(item: dict[str, Any], place: str) -> Record:
-        for name in sorted(set(item) - _MEM0_KNOWN):
-            report.note(f"the field {name[:40]!r} is not known and was left out")
-        values = picked(item, MEM0)
-        owners = {name: item[name] for name in _MEM0_OWNERS if isinstance(item.get(name), str)}
-        if values["metadata"] is None or isinstance(values["metadata"], dict):
-            values["metadata"] = owners | (values["metadata"] or {})
-        if values["id"] in (None, ""):
-            values["id"] = digest(values["content"], values["metadata"])
-        return cleaned(place, report, kinds=MEM0_KINDS, **values)
-
-    yield from records_from(items(), report, record)
-
-
 # -- the MCP reference memory server: JSONL of entities with observations, and of relations between entities
 
 # Their relations are words in the active voice; these say what a link of ours says. All others are related_to.
@@ -259,3 +372,41 @@ def _mcp_entity(
 
 def _mcp_id(name: str, text: str) -> str:
     return f"{name[:100]}#{digest(name, text)}"
+
+
+def write_mcp(source: Source, path: Path) -> int:
+    """JSONL of entities and relations. A memory is an observation of what it is about: its entity, or first topic."""
+    entities: dict[str, tuple[str, list[str]]] = {}
+    of: dict[bytes, str] = {}
+    relations: dict[tuple[str, str, str], None] = {}
+    written = 0
+    for memory in source.memories(ended=False):
+        written += 1
+        data = own_metadata(memory)
+        relation = data.get("relation")
+        if isinstance(relation, dict) and set(relation) == {"from", "type", "to"}:
+            relations[str(relation["from"]), str(relation["type"]), str(relation["to"])] = None
+            continue
+        name = data.get("entity")
+        name = name if isinstance(name, str) and name else memory.topics[0] if memory.topics else memory.scope
+        type = data.get("entity_type")
+        known = entities.setdefault(name, (type if isinstance(type, str) else "topic", []))
+        of[parse_id(memory.id)] = name
+        if "entity" in data and "observation" not in data:
+            continue
+        known[1].append(memory.content.removeprefix(f"{name}: "))
+        source.report.note("times, kinds, confidence, sessions and other metadata: no place in this format")
+    for edge, _ in source.edges(set(of), STORED_TYPES):
+        ends = of[edge.source], of[edge.target]
+        if ends[0] == ends[1]:
+            source.report.note("links between two observations of one entity: no place in this format")
+        elif edge.type != "related_to" or not any((one[0], one[2]) in (ends, ends[::-1]) for one in relations):
+            relations.setdefault((ends[0], edge.type, ends[1]))
+    with source.new_file(path) as file:
+        for name, (type, texts) in entities.items():
+            line = {"type": "entity", "name": name, "entityType": type, "observations": list(dict.fromkeys(texts))}
+            file.write((encode(line) + "\n").encode())
+        for source_name, type, target in relations:
+            line = {"type": "relation", "from": source_name, "to": target, "relationType": type}
+            file.write((encode(line) + "\n").encode())
+    return written

@@ -12,17 +12,24 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import IO, Any, AnyStr, ClassVar
 
 from ...model.clock import from_datetime, parse_time
 from ...model.dataclass import dataclass, field
 from ...model.encode import PLACES, JsonForm
 from ...model.errors import BadInput, message_of
-from ...model.memory import KINDS
+from ...model.memory import KINDS, Memory
 
 Progress = Callable[[int, int], None]
+# The longest line that is read: the longest text with every character written as an escape, and its fields; in
+# transcripts, a message with its pictures.
+MAX_LINE = 16_000_000
+
+encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 # Bad places that a report lists; more are counted.
 MAX_LISTED = 10_000
+# Where an imported memory says what it was: {"from", "id", "mark", "created"?, "updated"?}.
+MARK = "import"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,14 +101,6 @@ class TransferReport(JsonForm):
     def at(self, done: int, total: int) -> None:
         if self.progress:
             self.progress(min(done, total), total)
-
-
-def interrupted(new: int, *, dry_run: bool) -> KeyboardInterrupt:
-    """What is raised by an import that a person ends: what of it is stored, in words."""
-    if dry_run:
-        return KeyboardInterrupt("nothing is stored: it was a dry run")
-    stored = f"the first {new:,} new memories of it are" if new else "nothing of it is"
-    return KeyboardInterrupt(f"{stored} stored, and the same import goes on from there")
 
 
 def imported_id(format: str, id: str) -> bytes:
@@ -261,3 +260,65 @@ def topics(*values: Any) -> tuple[str, ...]:
     """Topics from values that are texts or lists of them: each once, none too long, fifty at most."""
     names = dict.fromkeys(name for value in values for name in text_list(value))
     return tuple(name for name in names if len(name) <= MAX_NAME)[:MAX_TOPICS]
+
+
+# -- lines of JSON
+
+
+def bounded(file: IO[AnyStr]) -> Iterator[AnyStr]:
+    """The lines of a file. Of one that is too long comes the beginning, which is too long too; it is never held."""
+    while line := file.readline(MAX_LINE + 1):
+        yield line
+        end = line[:0] + (b"\n" if isinstance(line, bytes) else "\n")
+        while len(line) > MAX_LINE and not line.endswith(end):
+            line = file.readline(MAX_LINE + 1)
+
+
+def parsed(line: str | bytes) -> dict[str, Any]:
+    """The object of a line. Raises BadInput."""
+    if len(line) > MAX_LINE:
+        raise BadInput(f"longer than {MAX_LINE:,} bytes")
+    try:
+        text = line if isinstance(line, str) else line.decode("utf-8")
+        value = json.loads(text.lstrip("\ufeff"))
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not UTF-8: {error.reason} at {error.start}") from None
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise BadInput("not a JSON object")
+    return value
+
+
+# -- what writers share: what a memory says beside its text
+
+
+def mark_of(memory: Memory) -> dict[str, Any]:
+    """What an import left in the metadata."""
+    mark = memory.metadata.get(MARK)
+    return mark if isinstance(mark, dict) else {}
+
+
+def own_metadata(memory: Memory) -> dict[str, Any]:
+    return {name: value for name, value in memory.metadata.items() if name != MARK}
+
+
+def note_lost(memories: Iterable[Memory], report: TransferReport, lost: dict[str, Callable[[Memory], object]]) -> None:
+    """Count what a format has no place for."""
+    for memory in memories:
+        for what, there in lost.items():
+            if there(memory):
+                report.note(f"{what}: no place in this format")
+
+
+def facts_of(memory: Memory) -> dict[str, Any]:
+    """What Markdown and Memori's metadata say of a memory beside its text, kind, topics and times."""
+    facts = {
+        "key": memory.key,
+        "session": memory.session,
+        "speaker": memory.speaker,
+        "confidence": memory.stated_confidence,
+        "importance": memory.importance if memory.importance != 0.5 else None,
+        "metadata": own_metadata(memory) or None,
+    }
+    return {name: value for name, value in facts.items() if value is not None}

@@ -222,16 +222,15 @@ def _check_together(event: Event) -> None:
 
 # Fields that name another memory.
 _OTHERS = ("by", "into", "target")
-_ANY = Filter(states=STATES)
 
 
 class Judged(NamedTuple):
-    """What becomes of some lines."""
+    """What becomes of some lines, each with its place."""
 
     fresh: list[Event]
     known: int
-    bad: list[tuple[int, str]]  # line, why
-    left: Sequence[tuple[int, Event]]  # to be judged again when `fresh` is in the store
+    bad: list[tuple[str, str]]  # place, why
+    left: Sequence[tuple[str, Event]]  # to be judged again when `fresh` is in the store
 
 
 class _Memory(NamedTuple):
@@ -239,42 +238,62 @@ class _Memory(NamedTuple):
     purged: bool
 
 
-class Lifecycle:
-    """Judges the events of one import, part by part. `keep`: no part is stored before the next (a dry run)."""
+class Acyclic:
+    """Links of the types that may not close a cycle: those of the store, and those that are added here before it."""
 
-    def __init__(self, store: Store, *, keep: bool) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._keep = keep
-        # What was looked up, and what came with lines that are not stored yet.
+        self._sources: dict[tuple[str, bytes], list[bytes]] = {}  # type, target -> sources
+
+    def add(self, type: str, source: bytes, target: bytes) -> None:
+        self._sources.setdefault((type, target), []).append(source)
+
+    def closes(self, type: str, source: bytes, target: bytes) -> bool:
+        """Whether a link would close a cycle: `target` leads to `source` already."""
+        # Backwards: what links is mostly newer than what it links to, so that little or nothing leads to it.
+        leading, seen = {source}, set[bytes]()
+        while leading and target not in leading:
+            seen |= leading
+            before = {one for id in leading for one in self._sources.get((type, id), ())}
+            before |= {edge.source for edge in self._store.edges.of(list(leading), incoming=True, types=[type])}
+            leading = before - seen
+        return bool(leading)
+
+
+class Lifecycle:
+    """Judges the events of one import, part by part; each part is stored before the next is judged."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        # What was looked up for a part, and what came with lines that are not stored yet.
         self._memories: dict[bytes, _Memory] = {}
         self._events: dict[bytes, tuple[str, bytes]] = {}  # type, memory
         self._sessions: set[bytes] = set()
-        self._begun: set[bytes] = set()
-        self._links: dict[tuple[str, bytes], list[bytes]] = {}  # type, target -> sources
+        self._links = Acyclic(store)
         # Operations that undo something. What follows from it is undone with it, and may be in no ledger any more.
         self._undoing: set[bytes] = set()
 
-    def judge(self, part: Sequence[tuple[int, Event]]) -> Judged:
-        """Some (line number, event), in the order of the lines."""
-        if not self._keep:
-            for found in (self._memories, self._events, self._sessions, self._begun, self._links):
-                found.clear()
+    def judge(self, part: Sequence[tuple[str, Event]]) -> Judged:
+        """Some (place, event), in the order of the lines."""
         self._look_up([event for _, event in part])
         fresh: list[Event] = []
-        bad: list[tuple[int, str]] = []
+        bad: list[tuple[str, str]] = []
         known = 0
-        for place, (number, event) in enumerate(part):
+        for number, (place, event) in enumerate(part):
             same = self._events.get(event.id)
             reason = None if same in (None, (event.type, event.memory)) else "has the id of another event"
             if same is None:
                 reason = self._unfit(event)
-                if reason is None and self._closes_cycle(event):
-                    if fresh and not self._keep:
-                        # What is not stored yet may have ended a link of the cycle.
-                        return Judged(fresh, known, bad, part[place:])
-                    reason = "leads in a cycle"
+                if reason is None and event.type == "linked" and event.data["edge"] in ACYCLIC_TYPES:
+                    link = event.data["edge"], event.memory, bytes.fromhex(event.data["target"])
+                    if self._links.closes(*link):
+                        if fresh:  # what is not stored yet may have ended a link of the cycle
+                            return Judged(fresh, known, bad, part[number:])
+                        reason = "leads in a cycle"
+                    else:
+                        self._links.add(*link)
             if reason is not None:
-                bad.append((number, f"{event.type} {reason}"))
+                bad.append((place, f"{event.type} {reason}"))
                 continue
             self._note(event)
             if same is None:
@@ -284,17 +303,19 @@ class Lifecycle:
         return Judged(fresh, known, bad, ())
 
     def _look_up(self, events: Sequence[Event]) -> None:
-        """Two questions for all of them: what is known needs no further look."""
+        """Two questions for all of them."""
+        self._sessions.clear()
+        self._links = Acyclic(self._store)
         asked = [event.id for event in events]
         asked += [bytes.fromhex(event.data["undoes"]) for event in events if event.type == "undone"]
-        self._events |= self._store.ledger.known([id for id in asked if id not in self._events])
+        self._events = dict(self._store.ledger.known(asked))
         named: set[bytes] = set()
         for event in events:
             if event.id not in self._events:
                 named.add(event.memory)
                 named.update(bytes.fromhex(event.data[name]) for name in _OTHERS if name in event.data)
-        for id, memory in self._store.graph.memories(list(named - self._memories.keys()), _ANY).items():
-            self._memories[id] = _Memory(memory.scope, memory.state == "purged")
+        there = self._store.graph.memories(list(named), Filter(states=STATES))
+        self._memories = {id: _Memory(memory.scope, memory.state == "purged") for id, memory in there.items()}
 
     def _unfit(self, event: Event) -> str | None:
         """Why the event cannot follow what is there, if it cannot."""
@@ -313,9 +334,8 @@ class Lifecycle:
             return "says nothing, and its memory was not purged"
         if any(bytes.fromhex(event.data[name]) not in self._memories for name in _OTHERS if name in event.data):
             return "names a memory that is not there"
-        return self._unfit_undo(event) if event.type == "undone" else None
-
-    def _unfit_undo(self, event: Event) -> str | None:
+        if event.type != "undone":
+            return None
         type, memory = self._events.get(bytes.fromhex(event.data["undoes"]), (None, None))
         if type is None:
             return None if event.operation in self._undoing else "undoes an event that is not there"
@@ -328,35 +348,14 @@ class Lifecycle:
             self._sessions.add(id)
         return id in self._sessions
 
-    def _closes_cycle(self, event: Event) -> bool:
-        if event.type != "linked" or event.data["edge"] not in ACYCLIC_TYPES:
-            return False
-        type, goal = event.data["edge"], event.memory
-        # Backwards: what links is mostly newer than what it links to, so that little or nothing leads to it.
-        target, leading, seen = bytes.fromhex(event.data["target"]), {goal}, set[bytes]()
-        while leading:
-            if target in leading:
-                return True
-            seen |= leading
-            before = {source for one in leading for source in self._links.get((type, one), ())}
-            stored = list(leading - self._begun)
-            if stored:
-                before |= {edge.source for edge in self._store.edges.of(stored, incoming=True, types=[type])}
-            leading = before - seen
-        return False
-
     def _note(self, event: Event) -> None:
         """What later lines may speak of."""
         self._events[event.id] = (event.type, event.memory)
         if event.type == "remembered" and event.memory not in self._memories:
             self._memories[event.memory] = _Memory(event.data["scope"], event.content is None)
-            self._begun.add(event.memory)
         elif event.type in SESSION_EVENTS:
             self._sessions.add(event.memory)
         elif event.type == "purged" and event.memory in self._memories:
             self._memories[event.memory] = self._memories[event.memory]._replace(purged=True)
         elif event.type == "undone":
             self._undoing.add(event.operation)
-        elif event.type == "linked":
-            slot = (event.data["edge"], bytes.fromhex(event.data["target"]))
-            self._links.setdefault(slot, []).append(event.memory)

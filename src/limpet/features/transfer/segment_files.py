@@ -17,7 +17,8 @@ from typing import IO, Any, NamedTuple
 from ...model.errors import BadInput, LimpetError
 from ...model.merge_order import SequencedEvent
 from ...store.records import SegmentRow
-from . import age, jsonl
+from . import jsonl, records
+from .records import parsed
 
 FORMAT = 1
 # What one file may hold; a device begins a new one long before.
@@ -85,7 +86,7 @@ def events_of(file: SegmentFile) -> tuple[list[SequencedEvent], list[str]]:
     next(lines, None)  # the header
     for number, line in lines:
         try:
-            events.append(_sequenced(jsonl.parsed(line)))
+            events.append(_sequenced(parsed(line)))
         except LimpetError as error:
             bad.append(f"line {number}: {error.message}")
     return events, bad
@@ -100,14 +101,14 @@ def _lines(file: SegmentFile) -> Iterator[tuple[int, bytes]]:
         opened: IO[bytes] = stack.enter_context(os.fdopen(os.open(file.path, flags), "rb"))
         if os.fstat(opened.fileno()).st_size > MAX_SEGMENT_BYTES:
             raise BadInput(f"larger than {MAX_SEGMENT_BYTES >> 20} MB")
-        if file.path.suffix == age.SUFFIX:
-            opened = io.BytesIO(age.decrypt(opened.read(), file.name))
-        while line := opened.readline(jsonl.MAX_LINE + 1):
+        if file.path.suffix == jsonl.AGE_SUFFIX:
+            opened = io.BytesIO(jsonl.decrypt_age(opened.read(), file.name))
+        while line := opened.readline(records.MAX_LINE + 1):
             number += 1
             kept = line
             digest.update(line)
-            while len(line) > jsonl.MAX_LINE and not line.endswith(b"\n"):
-                line = opened.readline(jsonl.MAX_LINE + 1)
+            while len(line) > records.MAX_LINE and not line.endswith(b"\n"):
+                line = opened.readline(records.MAX_LINE + 1)
                 digest.update(line)
             if kept.strip():
                 events += 1
@@ -133,7 +134,7 @@ def _check_header(text: bytes, file: SegmentFile) -> dict[str, Any]:
     if len(text) > MAX_HEADER_BYTES:
         raise BadInput(f"its header: longer than {MAX_HEADER_BYTES:,} bytes")
     try:
-        line = jsonl.parsed(text)
+        line = parsed(text)
     except BadInput as error:
         raise BadInput(f"its header: {error.message}") from None
     if not _whole(line.get("limpet_segment")) or line["limpet_segment"] != FORMAT:

@@ -1,7 +1,7 @@
 """Sync between devices: the ledger as immutable files of events, a folder a device, in any shared folder.
 
     DIR/<device>/<number>-<digest>.jsonl    the first line a header, then one event a line (jsonl.py) with its "order";
-                                  .jsonl.age    the same, encrypted (age.py)
+                                  .jsonl.age    the same, encrypted
 
 A file's name holds the digest of its bytes, before they are encrypted, so what is half-written, cut off or changed is
 seen and left out, and two devices never write one file. A device writes its own folder only. A segment is written
@@ -28,8 +28,9 @@ from ...model.errors import BadInput, LimpetError, NotFound, StoreError
 from ...model.merge_order import SequencedEvent
 from ...model.state import is_scrubbed
 from ...store.files import check_place, new_file
-from ...store.records import IN_PART, SegmentRow
-from . import age, jsonl
+from ...store.records import SegmentRow
+from . import jsonl
+from .records import encode
 from .segment_files import DEVICE, SegmentFile, events_of, head_of, segment_files
 
 if TYPE_CHECKING:
@@ -87,13 +88,24 @@ def export_segments(
         if not os.path.lexists(attributes):  # git must not change line ends: the digest is that of the bytes
             with new_file(attributes, store=store.path) as file:
                 file.write(b"*.jsonl -text\n")
-        encrypt = encrypt or any(folder.glob(f"*/*{age.SUFFIX}"))
+        encrypt = encrypt or any(folder.glob(f"*/*{jsonl.AGE_SUFFIX}"))
         # What an export that was interrupted had begun comes first: its names follow from its content.
-        _write_all(store, folder, store.devices.segments()[1], report, encrypt, None)
+        for one in store.devices.segments()[1]:
+            if one.own and not _path(folder, one, one.digest, encrypt).exists():
+                _write(store, folder, one, report, encrypt)
         device, rows = _seal(store, folder)
         report.device = device.hex()
-        _write_all(store, folder, rows, report, encrypt, progress)
-        _rewrite_purged(store, folder, rows, report, encrypt)
+        own, purged, again = [one for one in rows if one.own], store.devices.purged(), 0
+        for done, one in enumerate(own, 1):
+            if one.num in purged or not _path(folder, one, one.digest, encrypt).exists():
+                again += _write(store, folder, one, report, encrypt) and one.num in purged
+            if progress:
+                progress(done, len(own))
+        if again:
+            report.notes.append(
+                f"{again} segments were written again without what was purged; where the folder has a history (git, "
+                "snapshots), that still holds it"
+            )
         _report_holding(store, folder, report)
     except FileNotFoundError:
         raise BadInput(
@@ -123,7 +135,22 @@ def import_segments(
         # What a trusted device began is not begun by another that says the same.
         trusted = store.devices.trusted()
         fresh.sort(key=lambda one: one[0].device not in trusted)
-        _take_in(store, fresh, report, dry_run=dry_run, progress=progress)
+        batch: list[_Read] = []
+        for done, (file, row) in enumerate(fresh, 1):  # no more than the events of a transaction are held at once
+            try:
+                lines, bad = events_of(file)
+            except LimpetError as error:
+                bad = [error.message]
+            else:
+                batch.append(_Read(file, row, lines))
+            report.problems += [(file.name, f"{reason}; left out") for reason in bad[:MAX_LISTED]]
+            if len(bad) > MAX_LISTED:
+                report.problems.append((file.name, f"{len(bad) - MAX_LISTED:,} more lines left out"))
+            if batch and (sum(len(part.lines) for part in batch) >= BATCH_EVENTS or done == len(fresh)):
+                _merge(store, batch, report, dry_run=dry_run)
+                batch = []
+            if progress:
+                progress(done, len(fresh))
         for id, count in report.untrusted.items():
             what = f"not trusted: {count:,} of its events speak of what it did not say, and wait"
             report.problems.append((id, f"{what}; `limpet serve device`"))
@@ -185,36 +212,24 @@ def _digests(rows: Sequence[SegmentRow]) -> set[_Key]:
     return {_key(one) for one in rows} | _replaced(rows)
 
 
-def _write_all(
-    store: Store, folder: Path, rows: Sequence[SegmentRow], report: SegmentReport, encrypt: bool,
-    progress: Progress | None,
-) -> None:  # fmt: skip
-    own = [one for one in rows if one.own]
-    for done, one in enumerate(own, 1):
-        if not _path(folder, one, one.digest, encrypt).exists():
-            _write(store, folder, one, report, encrypt)
-        if progress:
-            progress(done, len(own))
-
-
 def _write(store: Store, folder: Path, one: SegmentRow, report: SegmentReport, encrypt: bool) -> bool:
     """Write a segment as it is now. False: it is as it was."""
     lines = store.devices.lines(one.num)
-    content, digest = _content(one.header, lines)
-    if digest == one.digest and _path(folder, one, digest, encrypt).exists():
+    header = one.header
+    content, digest = _content(header, lines)
+    path = _path(folder, one, digest, encrypt)
+    if digest == one.digest and path.exists():
         return False
     if digest != one.digest and DEVICE.fullmatch(one.digest):
         header = one.header | {"replaces": [*one.header.get("replaces", ()), one.digest]}
         content, digest = _content(header, lines)
-    else:
-        header = one.header
-    path = _path(folder, one, digest, encrypt)
+        path = _path(folder, one, digest, encrypt)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     if path.parent.is_symlink():
         raise BadInput(f"{path.parent} is a link", hint="remove it: this device's folder is its own")
     # The name says what is in it: what else is there under it is no segment.
     with new_file(path, store=store.path, force=True) as file:
-        file.write(age.encrypt(content, recipients_only=True) if encrypt else content)
+        file.write(jsonl.encrypt_age(content, recipients_only=True) if encrypt else content)
     store.devices.written(one.num, digest, header)
     for old in header.get("replaces", ()):
         for form in (False, True):
@@ -227,29 +242,14 @@ def _write(store: Store, folder: Path, one: SegmentRow, report: SegmentReport, e
 
 
 def _content(header: dict[str, Any], lines: Sequence[SequencedEvent]) -> tuple[bytes, str]:
-    texts = [jsonl.encode(header | {"events": len(lines)})]
+    texts = [encode(header | {"events": len(lines)})]
     texts += [f'{{"order":[{line.stamp},{line.place}],{jsonl.write_event(line.event)[1:]}' for line in lines]
     content = ("\n".join(texts) + "\n").encode()
     return content, hashlib.sha256(content).hexdigest()[:32]
 
 
 def _path(folder: Path, one: SegmentRow, digest: str, encrypted: bool) -> Path:
-    return folder / one.device.hex() / f"{one.number:08}-{digest}.jsonl{age.SUFFIX if encrypted else ''}"
-
-
-def _rewrite_purged(
-    store: Store, folder: Path, rows: Sequence[SegmentRow], report: SegmentReport, encrypt: bool
-) -> None:
-    affected = store.devices.purged()
-    before = {one.num: one for one in store.devices.segments()[1]}
-    written = sum(
-        _write(store, folder, before[one.num], report, encrypt) for one in rows if one.own and one.num in affected
-    )
-    if written:
-        report.notes.append(
-            f"{written} segments were written again without what was purged; where the folder has a history (git, "
-            "snapshots), that still holds it"
-        )
+    return folder / one.device.hex() / f"{one.number:08}-{digest}.jsonl{jsonl.AGE_SUFFIX if encrypted else ''}"
 
 
 # -- what others wrote
@@ -258,7 +258,7 @@ def _rewrite_purged(
 def _fresh(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], report: SegmentReport) -> list[_Head]:
     """Segments that were not taken in yet and are whole, those that others build on first."""
     known = _digests(rows)
-    heads = []
+    heads: list[_Head] = []
     for file in files:
         if _key(file) in known:
             continue
@@ -268,34 +268,7 @@ def _fresh(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], report: Seg
             report.problems.append((file.name, f"{error.message}; left out"))
     replaced = _replaced(row for _, row in heads)
     heads = [one for one in heads if _key(one[0]) not in replaced]
-    numbers = {(one.device, one.number): one.digest.removeprefix(IN_PART) for one in rows}
-    for file, row in heads:
-        before = numbers.setdefault((file.device, file.number), file.digest)
-        if before not in (file.digest, *row.header.get("replaces", ())):
-            report.notes.append(f"{file.name}: there is another segment of this number; a copied store? both count")
     return sorted(heads, key=lambda one: (one[1].header["first"], one[0].name))
-
-
-def _take_in(
-    store: Store, fresh: Sequence[_Head], report: SegmentReport, *, dry_run: bool, progress: Progress | None
-) -> None:
-    """Part by part: no more than the events of a transaction are held at once."""
-    batch: list[_Read] = []
-    for done, (file, row) in enumerate(fresh, 1):
-        try:
-            lines, bad = events_of(file)
-        except LimpetError as error:
-            report.problems.append((file.name, f"{error.message}; left out"))
-        else:
-            batch.append(_Read(file, row, lines))
-            report.problems += [(file.name, f"{reason}; left out") for reason in bad[:MAX_LISTED]]
-            if len(bad) > MAX_LISTED:
-                report.problems.append((file.name, f"{len(bad) - MAX_LISTED:,} more lines left out"))
-        if batch and (sum(len(part.lines) for part in batch) >= BATCH_EVENTS or done == len(fresh)):
-            _merge(store, batch, report, dry_run=dry_run)
-            batch = []
-        if progress:
-            progress(done, len(fresh))
 
 
 def _merge(store: Store, batch: Sequence[_Read], report: SegmentReport, *, dry_run: bool) -> None:
@@ -334,13 +307,13 @@ def _merge(store: Store, batch: Sequence[_Read], report: SegmentReport, *, dry_r
 def _report_missing(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], report: SegmentReport) -> None:
     """Segments that must exist, as later ones do or another device has seen them, and are neither here nor known."""
     there: dict[str, set[int]] = defaultdict(set)
-    last: dict[str, int] = {}
+    last: Counter[str] = Counter()
     for id, number in [(one.device, one.number) for one in files] + [(one.device, one.number) for one in rows]:
         there[id.hex()].add(number)
-        last[id.hex()] = max(last.get(id.hex(), 0), number)
+    for device, numbers in there.items():
+        last[device] = max(numbers)
     for row in rows:
-        for device, number in row.header.get("seen", {}).items():
-            last[device] = max(last.get(device, 0), number)
+        last |= Counter(row.header.get("seen", {}))
     for device, number in sorted(last.items()):
         # A header may name any number: what is counted are the files that are there.
         missing = number - len(there[device] - {0})
@@ -383,9 +356,9 @@ class DeviceInfo(JsonForm):
     segments: int
 
 
-def devices(context: Context) -> list[DeviceInfo]:
-    trusted = context.store.devices.trusted()
-    _, rows = context.store.devices.segments()
+def devices(store: Store) -> list[DeviceInfo]:
+    trusted = store.devices.trusted()
+    _, rows = store.devices.segments()
     counts = Counter((one.device, one.own) for one in rows)
     for id in trusted - {id for id, _ in counts} - {EVERY_DEVICE}:
         counts[id, False] = 0
@@ -397,7 +370,7 @@ def devices(context: Context) -> list[DeviceInfo]:
 
 def trust_device(context: Context, id: str, *, trusted: bool) -> int:
     """How many devices that are known are concerned."""
-    known = [one for one in devices(context) if not one.own]
+    known = [one for one in devices(context.store) if not one.own]
     if id == ALL_DEVICES:
         device, concerned = EVERY_DEVICE, len(known)
     else:

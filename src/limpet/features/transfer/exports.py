@@ -1,0 +1,326 @@
+"""Exports as one JSON file, plain or in a zip: conversations of ChatGPT and Claude, memories of mem0.
+
+A message is an episode: what was said, by whom, in the session of its conversation. Whether it is so is not judged.
+Files may be anything: they are read in bounded memory, archives with a limit on their size.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import json
+import math
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from ...model.errors import BadInput
+from .records import MAX_NAME, Record, TransferReport, cleaned, digest, picked, records_from
+
+# The largest item of a JSON array.
+MAX_ITEM_CHARACTERS = 32_000_000
+# What an archive may unpack to, and how far: exports of chats pack about 8 to 1.
+MAX_UNPACKED_BYTES = 4 << 30
+MAX_RATIO = 200
+FREE_BYTES = 64 << 20  # below this no ratio is too high
+CHUNK = 1 << 20
+
+_SPACE = re.compile(r"\s*")
+# What zipfile raises for archives that are broken, encrypted or of an unknown kind.
+BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
+
+
+def json_items(file: IO[bytes] | Limited, name: str) -> Iterator[Any]:
+    """The items of a JSON array, one at a time, or the one value that a file holds; only the part that is being read is
+    in memory. Raises BadInput where it breaks.
+    """
+    decode = codecs.getincrementaldecoder("utf-8-sig")().decode
+    parse = json.JSONDecoder().raw_decode
+    text, at, before, ended, size = "", 0, 0, False, CHUNK
+    is_array: bool | None = None
+    items = 0
+
+    def problem(what: str) -> BadInput:
+        return BadInput(f"{name} {what} at character {before + at:,}")
+
+    while True:
+        at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+        if at < len(text) and is_array is None:
+            is_array = text[at] == "["
+            at = _SPACE.match(text, at + is_array).end()  # type: ignore[union-attr]
+        if is_array and not items and text[at : at + 1] == "]":
+            return
+        try:
+            value, end = parse(text, at)
+            behind = _SPACE.match(text, end).end()  # type: ignore[union-attr]
+            # A number may go on behind the part that was read.
+            whole, error = ended or (is_array and text[behind : behind + 1] in (",", "]")), None
+        except RecursionError:
+            raise problem("is nested too deeply") from None
+        except ValueError as wrong:
+            whole, error = False, wrong
+        if whole:
+            yield value
+            items += 1
+            mark = text[behind : behind + 1]
+            if (not is_array and not mark) or (is_array and mark == "]"):
+                return
+            at, size = behind, CHUNK
+            if mark != "," or not is_array:
+                raise problem("is not JSON, or was cut off,")
+            at += 1
+            continue
+        if len(text) - at > MAX_ITEM_CHARACTERS:
+            raise problem("holds an item that is too large")
+        if ended:
+            raise problem(f"is not JSON, or was cut off ({error}),")
+        try:
+            raw = file.read(size)
+            ended, size = not raw, min(2 * size, 4 * CHUNK)
+            text, before, at = text[at:] + decode(raw, ended), before + at, 0
+        except UnicodeDecodeError as wrong:
+            raise BadInput(f"{name} is not UTF-8: {wrong.reason}") from None
+
+
+class Limited:
+    """A stream that refuses to give more than a limit, whatever was declared."""
+
+    def __init__(self, file: IO[bytes], limit: int, name: str) -> None:
+        self._file, self._left, self._name = file, limit, name
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            part = self._file.read(min(size, CHUNK) if size > 0 else CHUNK)
+        except BROKEN_ZIP as error:
+            raise BadInput(f"{self._name} is damaged: {error or type(error).__name__}") from None
+        self._left -= len(part)
+        if self._left < 0:
+            raise BadInput(f"{self._name} unpacks to more than it may: refused")
+        return part
+
+
+@contextlib.contextmanager
+def member(path: Path, wanted: str) -> Iterator[tuple[Limited, str]]:
+    """A file itself, or from a zip archive (or a folder) the member of that name. Raises BadInput."""
+    if path.is_dir():
+        inner = path / wanted
+        if not inner.is_file():
+            raise BadInput(f"{path} holds no {wanted}")
+        path = inner
+    try:
+        packed = zipfile.is_zipfile(path)
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from None
+    if not packed:
+        with path.open("rb") as file:
+            if file.read(4) == b"PK\x03\x04":
+                raise BadInput(f"{path} is a damaged archive, or was cut off")
+            file.seek(0)
+            yield Limited(file, MAX_UNPACKED_BYTES, path.name), path.name
+        return
+    try:
+        archive = zipfile.ZipFile(path)
+    except BROKEN_ZIP as error:
+        raise BadInput(f"{path} is a damaged archive: {error}") from None
+    with archive:
+        found = [one for one in archive.infolist()[:100_000] if Path(one.filename).name == wanted]
+        if not found:
+            raise BadInput(f"{path} holds no {wanted}")
+        one = min(found, key=lambda info: len(info.filename))
+        limit = min(MAX_UNPACKED_BYTES, max(FREE_BYTES, one.compress_size * MAX_RATIO))
+        if one.file_size > limit:
+            raise BadInput(
+                f"{wanted} in {path} would unpack from {one.compress_size:,} to {one.file_size:,} bytes: refused"
+            )
+        try:
+            unpacked = archive.open(one)
+        except BROKEN_ZIP as error:
+            raise BadInput(f"{wanted} in {path} cannot be read: {error or type(error).__name__}") from None
+        with unpacked:
+            yield Limited(unpacked, limit, f"{wanted} in {path}"), one.filename
+
+
+# -- mem0: a JSON export
+
+MEM0 = {
+    "id": "id", "content": "memory text data", "kind": "metadata.type",
+    "topics": "categories metadata.category metadata.topic", "created": "created_at", "updated": "updated_at",
+    "valid_to": "expiration_date", "session": "run_id", "speaker": "role", "metadata": "metadata",
+}  # fmt: skip
+MEM0_KINDS = {"preferences": "preference", "goals": "goal", "decisions": "decision"}
+# Whose memory it is, and whose words; they are labels there, and stay in the metadata here.
+_MEM0_OWNERS = ("user_id", "agent_id", "app_id", "run_id", "actor_id", "attributed_to")
+_MEM0_KNOWN = {"hash", "score", "immutable", "event", "metadata", "categories", *_MEM0_OWNERS} | {
+    name for names in MEM0.values() for name in names.split()
+}
+
+
+def read_mem0(path: Path, report: TransferReport) -> Iterator[Record]:
+    """The items of a list, below `results` or `memories` or alone. Raises BadInput."""
+
+    def items() -> Iterator[tuple[str, Any]]:
+        with member(path, path.name) as (file, name):
+            number = 0
+            for item in json_items(file, name):
+                within = item.get("results", item.get("memories")) if isinstance(item, dict) else None
+                for memory in within if isinstance(within, list) else [item]:
+                    number += 1
+                    yield f"item {number}", memory
+                    report.at(number, number)
+
+    def record(item: dict[str, Any], place: str) -> Record:
+        for name in sorted(set(item) - _MEM0_KNOWN):
+            report.note(f"the field {name[:40]!r} is not known and was left out")
+        values = picked(item, MEM0)
+        owners = {name: item[name] for name in _MEM0_OWNERS if isinstance(item.get(name), str)}
+        if values["metadata"] is None or isinstance(values["metadata"], dict):
+            values["metadata"] = owners | (values["metadata"] or {})
+        if values["id"] in (None, ""):
+            values["id"] = digest(values["content"], values["metadata"])
+        return cleaned(place, report, kinds=MEM0_KINDS, **values)
+
+    yield from records_from(items(), report, record)
+
+
+# -- conversations
+
+CONVERSATIONS = "conversations.json"
+# Roles that people and assistants have; what a system prompt or a tool said is no memory of the conversation.
+SPEAKERS = {"user": "user", "human": "user", "assistant": "assistant", "claude": "assistant"}
+# (place, message): its `id`, `texts`, `role` and time `at`.
+_Messages = Iterator[tuple[str, dict[str, Any]]]
+
+
+def read_chatgpt(path: Path, report: TransferReport) -> Iterator[Record]:
+    """The branch that was last shown of every conversation. Raises BadInput."""
+    yield from _read(path, report, _chatgpt, "conversation_id id title create_time")
+
+
+def read_claude(path: Path, report: TransferReport) -> Iterator[Record]:
+    """Every conversation. Raises BadInput."""
+    yield from _read(path, report, _claude, "uuid uuid name created_at")
+
+
+def _read(
+    path: Path, report: TransferReport, messages: Callable[[dict[str, Any], str, TransferReport], _Messages], names: str
+) -> Iterator[Record]:
+    """`names`: the fields of a conversation that hold its id, another one, its title and its time."""
+    first_id, other_id, title_name, time_name = names.split()
+    with member(path, CONVERSATIONS) as (file, name):
+        number = 0
+        for item in json_items(file, name):
+            within = item.get("conversations") if isinstance(item, dict) else None
+            for conversation in within if isinstance(within, list) else [item]:
+                number += 1
+                report.at(number, number)
+                place = f"conversation {number}"
+                if not isinstance(conversation, dict):
+                    report.bad(place, "not an object")
+                    continue
+                title = conversation.get(title_name)
+                session = _name(conversation.get(first_id) or conversation.get(other_id))
+                session = session or digest(title, conversation.get(time_name))
+                about = {"conversation": title[:300]} if isinstance(title, str) and title.strip() else {}
+
+                def record(
+                    message: dict[str, Any], place: str, session: str = session, about: dict[str, str] = about
+                ) -> Record | None:
+                    return _record(message, place, session, about, report)
+
+                try:
+                    yield from records_from(messages(conversation, place, report), report, record)
+                except BadInput as error:
+                    report.bad(place, error.message)
+
+
+def _chatgpt(conversation: dict[str, Any], place: str, report: TransferReport) -> _Messages:
+    mapping = conversation.get("mapping")
+    if not isinstance(mapping, dict):
+        raise BadInput("it has no mapping of messages")
+    nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
+    messages = {key: node["message"] for key, node in nodes.items() if isinstance(node.get("message"), dict)}
+    roles = {
+        key: message["author"].get("role")
+        for key, message in messages.items()
+        if isinstance(message.get("author"), dict)
+    }
+    # From the message that was shown last, or the last leaf, to the root.
+    key = conversation.get("current_node")
+    if not isinstance(key, str) or key not in nodes:
+        parents = {parent for node in nodes.values() if isinstance(parent := node.get("parent"), str)}
+        key = next((leaf for leaf in reversed(nodes) if leaf not in parents), None)
+    branch: dict[str, None] = {}
+    while isinstance(key, str) and key in nodes and key not in branch:
+        branch[key] = None
+        key = nodes[key].get("parent")
+    others = sum(1 for key, role in roles.items() if key not in branch and isinstance(role, str) and role in SPEAKERS)
+    if others:
+        report.note("messages of other branches (edited or regenerated) were left out", others)
+    for key in reversed(branch):
+        if key not in messages:
+            continue
+        message = messages[key]
+        content = message.get("content") if isinstance(message.get("content"), dict) else {}
+        parts = content.get("parts", [content.get("text")])
+        texts = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
+        if isinstance(content.get("parts"), list) and len(texts) < len(parts):
+            report.note("images, audio and other attachments were left out", len(parts) - len(texts))
+        yield f"{place}, message {key[:60]}", {
+            "id": _name(message.get("id")) or key, "texts": texts, "role": roles.get(key),
+            "at": message.get("create_time"),
+        }  # fmt: skip
+
+
+def _claude(conversation: dict[str, Any], place: str, report: TransferReport) -> _Messages:
+    messages = conversation.get("chat_messages")
+    if not isinstance(messages, list):
+        raise BadInput("it has no chat_messages")
+    for number, message in enumerate(messages, 1):
+        where = f"{place}, message {number}"
+        if not isinstance(message, dict):
+            report.bad(where, "not an object")
+            continue
+        parts = message.get("content")
+        texts = [message.get("text")]
+        if isinstance(parts, list):
+            written = [
+                part.get("text") for part in parts if isinstance(part, dict) and part.get("type", "text") == "text"
+            ]
+            if len(written) < len(parts):
+                report.note("thinking, tool calls and other blocks were left out", len(parts) - len(written))
+            if any(isinstance(text, str) and text.strip() for text in written):
+                texts = written
+        for name in ("attachments", "files"):
+            if isinstance(message.get(name), list) and message[name]:
+                report.note("images, audio and other attachments were left out", len(message[name]))
+        yield where, {
+            "id": _name(message.get("uuid")) or str(number), "texts": texts,
+            "role": message.get("sender") or message.get("role"), "at": message.get("created_at"),
+        }  # fmt: skip
+
+
+def _record(
+    message: dict[str, Any], place: str, session: str, about: dict[str, str], report: TransferReport
+) -> Record | None:
+    role, at = message["role"], message["at"]
+    if role in ("system", "tool"):
+        report.note("messages of the system and of tools were left out")
+        return None
+    if not isinstance(role, str) or role not in SPEAKERS:
+        raise BadInput(f"unknown speaker: {str(role)[:60]!r}")
+    text = "\n".join(part for part in message["texts"] if isinstance(part, str) and part.strip())
+    if not text:
+        report.note("messages without text were left out")
+        return None
+    return cleaned(
+        place, report, id=f"{session}/{message['id']}", content=text, default="episode", session=session,
+        created=None if isinstance(at, float) and not math.isfinite(at) else at, speaker=SPEAKERS[role], metadata=about,
+    )  # fmt: skip
+
+
+def _name(value: Any) -> str | None:
+    """An id of theirs, short enough for a session's name."""
+    return value.strip()[:MAX_NAME] if isinstance(value, str) and value.strip() and value.isprintable() else None
