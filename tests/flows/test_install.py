@@ -713,16 +713,3 @@ def test_a_rule_that_was_there_before_limpet_stays(home, run):
     settings.write_text(settings.read_text().replace('"deny": []', '"deny": ["WebFetch"]'))
     run("uninstall", "claude")
     assert permissions(home) == {"allow": ["mcp__limpet", "Bash(ls)"], "deny": ["WebFetch"]}
-
-
-def test_an_extension_for_gemini_cli_from_the_same_source(home, run, tmp_path):
-    folder = tmp_path / "extension"
-    assert run("install", "gemini", "--plugin", str(folder))[0] == 0
-    made = files(folder)
-    manifest = json.loads(made["gemini-extension.json"])
-    assert manifest["name"] == "limpet" and manifest["mcpServers"]["limpet"]["command"] == "limpet"
-    assert manifest["contextFileName"] in made
-    hooks = json.loads(made["hooks/hooks.json"])["hooks"]
-    assert set(hooks) == set(CLIENT_ADAPTERS["gemini"].events)
-    assert hooks["BeforeAgent"][0]["hooks"][0]["command"] == "limpet hook gemini BeforeAgent"
-    assert run("install", "gemini", "--plugin", str(folder))[0] == 0 and files(folder) == made and files(home) == {}

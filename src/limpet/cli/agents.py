@@ -40,12 +40,12 @@ def _install(args: Namespace) -> int:
 
     place = _place(args)
     if args.plugin:
-        from ..agents.install.plugin import PLUGINS
+        from ..agents.install.plugin import plan_plugin
 
-        if args.client not in PLUGINS or args.all or args.project or args.allow_tools:
-            raise BadInput(f"--plugin goes with one client alone: {' or '.join(PLUGINS)}")
+        if args.client != "claude" or args.all or args.project or args.allow_tools:
+            raise BadInput("--plugin goes with claude alone")
         folder = Path(args.plugin).absolute()
-        changes = PLUGINS[args.client](folder, place._replace(run=("limpet",)))
+        changes = plan_plugin(folder, place._replace(run=("limpet",)))
         return _carry_out(args, [(args.client, changes)], folder, {})
     clients = _clients(args, place)
     if args.allow_tools is not None and "claude" not in clients:
@@ -324,8 +324,7 @@ VERBS = (
         run=_install,
         arguments=(
             *_CLIENT,
-            arg("--plugin DIR", "claude, gemini: write a plugin marketplace folder, or an extension, there instead of "
-                "merging"),
+            arg("--plugin DIR", "claude only: write a plugin marketplace folder there instead of merging"),
             arg("--allow-tools", "claude only: let it call limpet's tools without asking each time (default: you are "
                 "asked on a terminal)", action=BooleanOptionalAction),
         ),

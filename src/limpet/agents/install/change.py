@@ -1,45 +1,238 @@
 """From a client's parts to changed files: read everything, work everything out, and only then write.
 
-The backup beside a file is what it was before limpet. Uninstalling takes limpet's parts out of the file as it is; when
-that is what taking them out of `backup + limpet` gives, nobody changed anything else, and the backup itself comes back.
-Else what somebody had written for limpet by hand, which the backup holds too, is put back where limpet's parts were.
+The backup beside a file is what it was before limpet, or says that there was none. Uninstalling takes limpet's parts
+out of the file as it is; when that is what taking them out of `backup + limpet` gives, nobody changed anything else,
+and the backup itself comes back. Else what somebody had written for limpet by hand, which the backup holds too, is put
+back where limpet's parts were.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from ...model.errors import BadInput, StoreError
-from . import entries, files, jsonc, markdown, toml
-from .entries import inner_of, is_ours
+from . import files, jsonc, toml
+from .entries import inner_of, is_ours, merged
 
-Unreadable = (jsonc.NotJson, toml.NotToml, markdown.NotWhole)
+# The backup of a file that was not there before limpet.
+NONE = b"There was no such file before limpet: `limpet uninstall` removes it.\n"
+BEGIN, END = "<!-- limpet: begin -->", "<!-- limpet: end -->"
 
 
-class Part(NamedTuple):
-    """What limpet adds to one file. `cut` also gets what was there before limpet, None when that is not known."""
+class Part:
+    """What limpet adds to one file."""
 
-    path: Path
     what: str
-    put: Callable[[str], str]
-    cut: Callable[[str, str | None], str]
-    held: Callable[[str], bool]
-    whole: bool = False  # the file is limpet's own
+    whole = False  # the file is limpet's own
     mode: int | None = None
-    # What of limpet stands in a text: the MCP entry, the hooks by event, or the own file's text.
-    found: Callable[[str], Any] = lambda _: None
-    # Whether somebody wrote by hand what stands in a text in its place.
-    by_hand: Callable[[str], bool] = lambda _: False
-    # Names of what stays there as its owner has it.
-    kept: Callable[[str], list[str]] = lambda _: []
-    # A text without the part, with what had been written by hand in its place before limpet.
-    back: Callable[[str, str], str] = lambda text, _: text
-    # A text without what in its place nobody can vouch for, and the names of that.
-    vouched: Callable[[str], tuple[str, list[str]]] = lambda text: (text, [])
-    dropped: Callable[[str], list[str]] = lambda _: []
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def found(self, text: str) -> Any:
+        """What of it stands in a text, in the form that limpet would write; None for nothing."""
+        raise NotImplementedError
+
+    def put(self, text: str) -> str:
+        raise NotImplementedError
+
+    def cut(self, text: str, origin: str, /) -> str:
+        """Without it. `origin`: the file before limpet, "" where that is not known."""
+        raise NotImplementedError
+
+    def back(self, text: str, _origin: str, /) -> str:
+        """A text without it, with what had been written by hand in its place before limpet."""
+        return text
+
+    def names(self, _text: str, /) -> tuple[list[str], list[str]]:
+        """Names of what stays there as its owner has it, and of what goes."""
+        return [], []
+
+
+class Entry(Part):
+    """The server's entry, an object at a path of names such as mcpServers.limpet, in JSON or TOML."""
+
+    what = "MCP server"
+
+    def __init__(self, path: Path, keys: Sequence[str], value: dict[str, Any], *, is_trusted: bool) -> None:
+        super().__init__(path)
+        self.keys, self.value, self.is_trusted = tuple(keys), value, is_trusted
+        self._edit: ModuleType = toml if path.suffix == ".toml" else jsonc
+
+    def found(self, text: str) -> Any:
+        return self._edit.get(_json(text) if self._edit is jsonc else text, self.keys)
+
+    def put(self, text: str) -> str:
+        text = _json(text) if self._edit is jsonc else text
+        there = self.found(text)
+        wanted = merged(there, self.value, is_trusted=self.is_trusted)
+        if not isinstance(there, dict):
+            return str(self._edit.put(text, self.keys, self.value))
+        for name in wanted.dropped:
+            text = self._edit.cut(text, (*self.keys, name))
+        for name, value in wanted.entry.items():
+            if name not in there or there[name] != value:
+                text = self._edit.put(text, (*self.keys, name), value)
+        return text
+
+    def cut(self, text: str, origin: str) -> str:
+        text = self._edit.cut(text, self.keys)
+        return _bare(text, self.keys[:-1], origin) if self._edit is jsonc else text
+
+    def back(self, text: str, origin: str) -> str:
+        there = self.found(origin)
+        text = _json(text) if self._edit is jsonc else text
+        return text if there is None else str(self._edit.put(text, self.keys, there))
+
+    def names(self, text: str) -> tuple[list[str], list[str]]:
+        wanted = merged(self.found(text), self.value, is_trusted=self.is_trusted)
+        return list(wanted.kept), list(wanted.dropped)
+
+
+class Permission(Part):
+    """A text in a list, such as a rule in permissions.allow. It goes with limpet, unless it was there before it."""
+
+    what = "permission"
+
+    def __init__(self, path: Path, keys: Sequence[str], item: str) -> None:
+        super().__init__(path)
+        self.keys, self.item = keys, item
+
+    def found(self, text: str) -> Any:
+        items = jsonc.get(_json(text), self.keys)
+        return self.item if isinstance(items, list) and self.item in items else None
+
+    def put(self, text: str) -> str:
+        return text if self.found(text) else jsonc.append(_json(text), self.keys, self.item)
+
+    def cut(self, text: str, origin: str) -> str:
+        if self.found(origin):
+            return text
+        return _bare(jsonc.cut(text, self.keys, lambda one: one == self.item), self.keys, origin)
+
+
+class Hooks(Part):
+    """Entries of the lists under `hooks`, told from others' by their command. `defaults`: what the file must have."""
+
+    what = "hooks"
+
+    def __init__(self, path: Path, events: dict[str, Any], defaults: dict[str, Any] | None = None) -> None:
+        super().__init__(path)
+        self.events, self.defaults = events, defaults or {}
+
+    def found(self, text: str) -> Any:
+        """By event: the entry there is, or a list of several."""
+        found = {}
+        for event, entries in _hooks(text).items():
+            every = entries if isinstance(entries, list) else []
+            ours = [one for one in every if is_ours(one) or any(map(is_ours, inner_of(one)))]
+            if ours:
+                found[event] = ours[0] if len(ours) == 1 else ours
+        return found or None
+
+    def put(self, text: str) -> str:
+        text = _json(text)
+        if self.found(text) == self.events:
+            return text
+        text = self._without(text)
+        for name, value in self.defaults.items():
+            if jsonc.get(text, (name,)) is None:
+                text = jsonc.put(text, (name,), value)
+        for event, entry in self.events.items():
+            text = jsonc.append(text, ("hooks", event), entry)
+        return text
+
+    def cut(self, text: str, origin: str) -> str:
+        left = self._without(text)
+        for event in _hooks(text):
+            left = _bare(left, ("hooks", event), origin)
+        rest, before = jsonc.parse(left), jsonc.parse(_json(origin))
+        for name in self.defaults:
+            if name not in before and not rest.get("hooks") and (origin or len(rest) == 1):
+                left = jsonc.cut(left, (name,))
+        return left
+
+    def back(self, text: str, origin: str) -> str:
+        for event, entry in (self.found(origin) or {}).items():
+            for one in entry if isinstance(entry, list) else [entry]:
+                # Of a group in which others have hooks too, those stand where they were.
+                own = one if is_ours(one) else {**one, "hooks": [*filter(is_ours, inner_of(one))]}
+                text = jsonc.append(_json(text), ("hooks", event), own)
+        return text
+
+    def _without(self, text: str) -> str:
+        for event in _hooks(text):
+            text = jsonc.cut(text, ("hooks", event), is_ours)
+            node = jsonc.find(jsonc.read(text), ("hooks", event))
+            for place in range(len(node.children) if node is not None else 0):
+                # A group in which others have hooks too.
+                text = jsonc.cut(text, ("hooks", event, place, "hooks"), is_ours)
+        return text
+
+
+class Block(Part):
+    """A block of instructions at the end of a Markdown file that belongs to someone else."""
+
+    what = "instructions"
+
+    def __init__(self, path: Path, body: str) -> None:
+        super().__init__(path)
+        self.body = body
+
+    def found(self, text: str) -> Any:
+        if BEGIN not in text and END not in text:
+            return None
+        start = text.find(BEGIN)
+        end = text.find(END, max(start, 0))
+        if start < 0 or end < 0 or text.count(BEGIN) != 1 or text.count(END) != 1:
+            raise jsonc.NotJson(f"{BEGIN} and {END} do not stand in it once each, in this order")
+        return start, end + len(END)
+
+    def put(self, text: str) -> str:
+        place = self.found(text)
+        # Of the block itself where there is one: a lone CR before it makes a CRLF of its first empty line.
+        line_end = "\r\n" if "\r\n" in (text[place[0] : place[1]] if place else text) else "\n"
+        block = f"{BEGIN}\n{self.body.strip()}\n{END}".replace("\n", line_end)
+        if place:
+            return text[: place[0]] + block + text[place[1] :]
+        gap = "" if not text else line_end if text.endswith("\n") else line_end * 2
+        return text + gap + block + line_end
+
+    def cut(self, text: str, _origin: str, /) -> str:
+        """Without the block, and without the empty line that parted it."""
+        place = self.found(text)
+        if not place:
+            return text
+        head, rest = text[: place[0]], text[place[1] :]
+        rest = rest.removeprefix("\r\n" if rest.startswith("\r\n") else "\n")
+        if head.endswith(("\n\n", "\r\n\r\n")):
+            head = head.removesuffix("\n").removesuffix("\r")
+        return head + rest
+
+
+class OwnFile(Part):
+    """A file that is limpet's alone, told by `mark`; one of somebody else is left alone."""
+
+    whole = True
+
+    def __init__(self, path: Path, what: str, body: str, *, mark: str, mode: int | None = None) -> None:
+        super().__init__(path)
+        self.what, self.body, self.mark, self.mode = what, body, mark, mode
+
+    def found(self, text: str) -> Any:
+        return text if self.mark in text else None
+
+    def put(self, text: str) -> str:
+        if text and self.mark not in text:
+            raise jsonc.NotJson("it is there already, and not limpet's")
+        return self.body
+
+    def cut(self, _text: str, _origin: str, /) -> str:
+        return ""
 
 
 class Change(NamedTuple):
@@ -57,190 +250,22 @@ class Change(NamedTuple):
     dropped: tuple[str, ...] = ()  # and of what does not
 
 
-# -- parts of each format
-
-
-def json_value(path: Path, what: str, keys: Sequence[str], value: dict[str, Any]) -> Part:
-    """An object at a path of names, such as mcpServers.limpet. Keys of its owner in one that is there stay."""
-
-    def at(text: str) -> Any:
-        return getattr(jsonc.find(jsonc.read(_json(text)), keys), "value", None)
-
-    def put(text: str) -> str:
-        text = _json(text)
-        wanted = entries.changed(at(text), value)
-        if wanted is None:
-            return jsonc.put(text, keys, value)
-        for name, one in wanted.items():
-            text = jsonc.put(text, (*keys, name), one)
-        return text
-
-    def cut(text: str, origin: str | None) -> str:
-        return _bare(jsonc.cut(text, keys), keys[:-1], origin)
-
-    def back(text: str, origin: str) -> str:
-        return text if at(origin) is None else jsonc.put(_json(text), keys, at(origin))
-
-    def vouched(text: str) -> tuple[str, list[str]]:
-        names = entries.strange(at(text), value)
-        for name in names:
-            text = jsonc.cut(text, (*keys, name))
-        return text, names
-
-    return Part(
-        path, what, put, cut, lambda text: jsonc.find(jsonc.read(_json(text)), keys) is not None, found=at,
-        by_hand=lambda text: entries.is_by_hand(at(text), value), kept=lambda text: entries.kept(at(text), value),
-        back=back, vouched=vouched,
-    )  # fmt: skip
-
-
-def json_item(path: Path, what: str, keys: Sequence[str], item: str) -> Part:
-    """A text in a list, such as a rule in permissions.allow. It goes with limpet, unless it was there before it."""
-
-    def items(text: str) -> list[Any]:
-        node = jsonc.find(jsonc.read(_json(text)), keys)
-        return node.value if node is not None and isinstance(node.value, list) else []
-
-    def put(text: str) -> str:
-        return text if item in items(text) else jsonc.append(_json(text), keys, item)
-
-    def cut(text: str, origin: str | None) -> str:
-        if item in items(origin or ""):
-            return text
-        return _bare(jsonc.cut(text, keys, lambda one: one == item), keys, origin)
-
-    # A rule that stands there without limpet's hooks is its writer's: alone it does not count as held.
-    return Part(
-        path, what, put, cut, lambda _: False, found=lambda text: (item in items(text)) or None,
-    )  # fmt: skip
-
-
-def json_hooks(path: Path, events: dict[str, Any], defaults: dict[str, Any] | None = None) -> Part:
-    """Entries of the lists under `hooks`, told from others' by their command. `defaults`: what the file must have."""
-    expected = defaults or {}
-
-    def put(text: str) -> str:
-        text = _json(text)
-        if _kept(text) == events:
-            return text
-        text = _without_ours(text)
-        for name, value in expected.items():
-            if jsonc.find(jsonc.read(text), (name,)) is None:
-                text = jsonc.put(text, (name,), value)
-        for event, entry in events.items():
-            text = jsonc.append(text, ("hooks", event), entry)
-        return text
-
-    def cut(text: str, origin: str | None) -> str:
-        left = _without_ours(text)
-        for event in _events(text):
-            left = _bare(left, ("hooks", event), origin)
-        rest = jsonc.parse(left)
-        for name in expected:
-            if name not in _origin(origin) and not rest.get("hooks") and (origin is not None or len(rest) == 1):
-                left = jsonc.cut(left, (name,))
-        return left
-
-    def back(text: str, origin: str) -> str:
-        for event, entry in _kept(_json(origin)).items():
-            for one in entry if isinstance(entry, list) else [entry]:
-                # Of a group in which others have hooks too, those stand where they were.
-                own = one if is_ours(one) else {**one, "hooks": [inner for inner in inner_of(one) if is_ours(inner)]}
-                text = jsonc.append(_json(text), ("hooks", event), own)
-        return text
-
-    def by_hand(text: str) -> bool:
-        lines = entries.commands(list(_kept(_json(text)).values()))
-        return not any(entries.WHOLE_PATH.match(line) for line in lines)
-
-    return Part(
-        path, "hooks", put, cut, lambda text: bool(_kept(_json(text))), found=lambda text: _kept(_json(text)),
-        by_hand=by_hand, back=back,
-    )  # fmt: skip
-
-
-def toml_table(path: Path, what: str, keys: Sequence[str], value: dict[str, Any]) -> Part:
-    """A table, such as mcp_servers.limpet. Keys and tables of its owner in one that is there stay."""
-
-    def put(text: str) -> str:
-        wanted = entries.changed(_toml_at(text, keys), value)
-        return toml.put(text, keys, value) if wanted is None else toml.change(text, keys, wanted)
-
-    def back(text: str, origin: str) -> str:
-        there = _toml_at(origin, keys)
-        return text if there is None else toml.put(text, keys, there)
-
-    def vouched(text: str) -> tuple[str, list[str]]:
-        there = _toml_at(text, keys)
-        names = entries.strange(there, value)
-        if names:
-            left = {name: one for name, one in there.items() if name not in names}
-            text = toml.put(toml.cut(text, keys), keys, left)
-        return text, names
-
-    return Part(
-        path, what, put, lambda text, _: toml.cut(text, keys), lambda text: _toml_at(text, keys) is not None,
-        found=lambda text: _toml_at(text, keys), back=back,
-        by_hand=lambda text: entries.is_by_hand(_toml_at(text, keys), value),
-        kept=lambda text: entries.kept(_toml_at(text, keys), value), vouched=vouched,
-    )  # fmt: skip
-
-
-def text_block(path: Path, body: str) -> Part:
-    return Part(
-        path, "instructions", lambda text: markdown.put(text, body), lambda text, _: markdown.cut(text),
-        lambda text: markdown.BEGIN in text or markdown.END in text,
-    )  # fmt: skip
-
-
-def own_file(path: Path, what: str, body: str, *, mark: str, mode: int | None = None) -> Part:
-    """A file that is limpet's alone, told by `mark`; one of somebody else is left alone."""
-
-    def put(text: str) -> str:
-        if text and mark not in text:
-            raise jsonc.NotJson("it is there already, and not limpet's")
-        return body
-
-    return Part(
-        path, what, put, lambda _text, _origin: "", lambda text: mark in text, whole=True, mode=mode,
-        found=lambda text: text if mark in text else None,
-    )  # fmt: skip
-
-
-# -- plans
-
-
 def plan_install(parts: Sequence[Part]) -> list[Change]:
     """What to write so that all parts are there. Raises BadInput for a file that cannot be read. Changes nothing."""
-    return [_installed(path, several, first=_is_first(parts)) for path, several in _by_file(parts)]
+    return [_installed(path, parts) for path, parts in _by_file(parts)]
 
 
 def plan_uninstall(parts: Sequence[Part]) -> list[Change]:
-    return [_uninstalled(path, several) for path, several in _by_file(parts)]
-
-
-def held(parts: Sequence[Part]) -> list[tuple[Path, str, bool]]:
-    """(file, what, whether it is there as it would be installed now)."""
-    return [(part.path, part.what, found is not None) for part, found in present(parts)]
+    return [_uninstalled(path, parts) for path, parts in _by_file(parts)]
 
 
 def present(parts: Sequence[Part]) -> list[tuple[Part, Any]]:
     """Each part with what of it stands in its file, or None. Raises BadInput for a file that cannot be read."""
-    shown = []
+    found = []
     for part in parts:
-        data = files.read(part.path)
-        text = _decode(part.path, data)
-        with _readable(part.path):
-            there = data is not None and part.held(text)
-            shown.append((part, (part.found(text) or True) if there else None))
-    return shown
-
-
-def stands(part: Part) -> bool:
-    """Whether what a part adds is in its file already. Raises BadInput for a file that cannot be read."""
-    data = files.read(part.path)
-    with _readable(part.path):
-        return data is not None and part.found(_decode(part.path, data)) is not None
+        with _reading(part.path) as (_, text):
+            found.append((part, part.found(text)))
+    return found
 
 
 def apply(changes: Sequence[Change], root: Path) -> None:
@@ -255,9 +280,9 @@ def apply(changes: Sequence[Change], root: Path) -> None:
             done.append(one)
             if one.backup is not None:
                 files.write(files.backup_of(one.path), one.backup, like=one.path)
-            if one.after is None:
+            if one.after is None and one.before is not None:
                 files.delete(one.path, root)
-            elif one.action != "keep":
+            elif one.after is not None and one.action != "keep":
                 files.write(one.path, one.after, mode=one.mode)
     except StoreError:
         for one in reversed(done):
@@ -279,62 +304,41 @@ def _take_back(one: Change, root: Path) -> None:
         files.delete(files.backup_of(one.path), root)
 
 
-def _is_first(parts: Sequence[Part]) -> bool:
-    """Whether no install was here before: what stands there of limpet, if anything, was written by hand.
-
-    An install never writes the server's entry alone, where it has anything else to write.
-    """
-    for part in [part for part in parts if part.what != "MCP server"] or parts:
-        data = files.read(part.path)
-        text = _decode(part.path, data)
-        with _readable(part.path):
-            if data is not None and part.held(text) and not part.by_hand(text):
-                return False
-    return True
-
-
-def _installed(path: Path, parts: Sequence[Part], *, first: bool) -> Change:
-    what = ", ".join(part.what for part in parts)
-    before = files.read(path)
-    text = _decode(path, before)
-    with _readable(path):
+def _installed(path: Path, parts: Sequence[Part]) -> Change:
+    what, mode = ", ".join(part.what for part in parts), parts[0].mode
+    with _reading(path) as (before, text):
+        names = [part.names(text) for part in parts] if before is not None else []
         new = _put_all(text, parts)
-        was_held = any(part.held(text) for part in parts) if before is not None else False
-        there = parts if before is not None else ()
-        kept = tuple(name for part in there for name in part.kept(text))
-        dropped = tuple(name for part in there for name in part.dropped(text))
+    kept = tuple(name for pair in names for name in pair[0])
+    dropped = tuple(name for pair in names for name in pair[1])
     # Beside a file that stays as it is too: it says what of limpet in it is somebody's own.
-    is_new = not was_held or (first and files.read(files.backup_of(path)) is None)
+    is_first = not parts[0].whole and files.read(files.backup_of(path)) is None
+    backup = (NONE if before is None else before) if is_first else None
     if before is not None and new == text:
-        return Change(path, what, "keep", before, before, before if was_held and is_new else None, kept=kept)
-    after = new.encode("utf-8")
-    if before is None:
-        return Change(path, what, "create", None, after, mode=parts[0].mode)
-    backup = before if is_new else None
-    return Change(path, what, "change", before, after, backup, mode=parts[0].mode, kept=kept, dropped=dropped)
+        return Change(path, what, "keep", before, before, backup, kept=kept)
+    action = "create" if before is None else "change"
+    return Change(path, what, action, before, new.encode("utf-8"), backup, mode=mode, kept=kept, dropped=dropped)
 
 
 def _uninstalled(path: Path, parts: Sequence[Part]) -> Change:
-    what = ", ".join(part.what for part in parts)
-    before = files.read(path)
-    text = _decode(path, before)
-    with _readable(path):
-        if before is None or not any(part.held(text) for part in parts):
-            return Change(path, what, "keep", before, before)
-        saved = files.read(files.backup_of(path))
+    what, saved = ", ".join(part.what for part in parts), files.read(files.backup_of(path))
+    with _reading(path) as (before, text):
+        # A rule that stands there without limpet's hooks is its writer's, unless an install was here.
+        is_here = any(part.found(text) is not None for part in parts if not isinstance(part, Permission))
+        if before is None or (saved is None and not is_here):
+            return Change(path, what, "keep", before, before, drop_backup=saved is not None)
         if parts[0].whole:
-            action = "remove" if saved is None else "restore"
-            return Change(path, what, action, before, saved, drop_backup=saved is not None)
-        origin = None if saved is None else _decode(path, saved)
+            return Change(path, what, "remove", before, None)
+        origin = "" if saved is None or saved == NONE else saved.decode("utf-8")
         left = _cut_all(text, parts, origin)
-        untouched = left == _cut_all(_put_all(origin or "", parts), parts, origin)
-        if origin is not None and not untouched:
+        is_untouched = saved is not None and left == _cut_all(_put_all(origin, parts), parts, origin)
+        if saved is not None and saved != NONE:
+            if is_untouched:
+                return Change(path, what, "restore", before, saved, drop_backup=True)
             for part in parts:
                 left = part.back(left, origin)
-    if saved is not None and untouched:
-        return Change(path, what, "restore", before, saved, drop_backup=True)
-    if saved is None and (untouched or left.strip() in ("", "{}")):
-        return Change(path, what, "remove", before, None)
+        elif is_untouched or left.strip() in ("", "{}"):
+            return Change(path, what, "remove", before, None, drop_backup=True)
     return Change(path, what, "change", before, left.encode("utf-8"), drop_backup=True)
 
 
@@ -351,37 +355,22 @@ def _put_all(text: str, parts: Sequence[Part]) -> str:
     return text
 
 
-def _cut_all(text: str, parts: Sequence[Part], origin: str | None) -> str:
+def _cut_all(text: str, parts: Sequence[Part], origin: str) -> str:
     for part in reversed(parts):
         text = part.cut(text, origin)
     return text
 
 
-class _readable:  # noqa: N801
-    """What an editor cannot read becomes bad input that names the file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, Unreadable):
-            raise BadInput(
-                f"{self.path} cannot be edited: {error}", hint="nothing was changed; mend the file, then try again"
-            ) from None
-        if isinstance(error, RecursionError):
-            raise BadInput(f"{self.path} is nested too deeply", hint="nothing was changed") from None
-
-
-def _decode(path: Path, data: bytes | None) -> str:
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[tuple[bytes | None, str]]:
+    """A file's bytes and text. What cannot be read, or edited, becomes bad input that names the file."""
+    data = files.read(path)
     try:
-        return "" if data is None else data.decode("utf-8")
-    except UnicodeDecodeError as error:
+        yield data, "" if data is None else data.decode("utf-8")
+    except (jsonc.NotJson, toml.NotToml, UnicodeDecodeError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise BadInput(
-            f"{path} is not UTF-8: byte 0x{data[error.start]:02x} at {error.start}" if data else str(path),
-            hint="nothing was changed",
+            f"{path} cannot be edited: {why}", hint="nothing was changed; mend the file, then try again"
         ) from None
 
 
@@ -393,56 +382,14 @@ def _json(text: str) -> str:
     return text if text.strip("\ufeff \t\r\n") else text.rstrip(" \t\r\n") + "{}\n"
 
 
-def _events(text: str) -> list[str]:
-    node = jsonc.find(jsonc.read(text), ("hooks",))
-    return list(node.value) if node is not None and isinstance(node.value, dict) else []
+def _hooks(text: str) -> dict[str, Any]:
+    hooks = jsonc.get(_json(text), ("hooks",))
+    return hooks if isinstance(hooks, dict) else {}
 
 
-def _kept(text: str) -> dict[str, Any]:
-    """Our entries by event: the one there is, or a list of several."""
-    found: dict[str, Any] = {}
-    node = jsonc.find(jsonc.read(text), ("hooks",))
-    for event, several in node.value.items() if node is not None and isinstance(node.value, dict) else ():
-        every = several if isinstance(several, list) else []
-        ours = [one for one in every if is_ours(one) or any(is_ours(inner) for inner in inner_of(one))]
-        if ours:
-            found[event] = ours[0] if len(ours) == 1 else ours
-    return found
-
-
-def _without_ours(text: str) -> str:
-    for event in _events(text):
-        text = jsonc.cut(text, ("hooks", event), is_ours)
-        node = jsonc.find(jsonc.read(text), ("hooks", event))
-        for place in range(len(node.children) if node is not None else 0):
-            # A group in which others have hooks too.
-            text = jsonc.cut(text, ("hooks", event, place, "hooks"), is_ours)
-    return text
-
-
-def _bare(text: str, keys: Sequence[str], origin: str | None) -> str:
+def _bare(text: str, keys: Sequence[str], origin: str) -> str:
     """Without the containers along a path that are empty now and were not there before limpet."""
     for length in range(len(keys), 0, -1):
-        node = jsonc.find(jsonc.read(text), keys[:length])
-        if node is None or node.value not in ({}, []):
-            continue
-        known: Any = _origin(origin)
-        for name in keys[:length]:
-            known = known.get(name) if isinstance(known, dict) else None
-        if known is None:
+        if jsonc.get(text, keys[:length]) in ({}, []) and jsonc.get(_json(origin), keys[:length]) is None:
             text = jsonc.cut(text, keys[:length])
     return text
-
-
-def _origin(origin: str | None) -> dict[str, Any]:
-    if not origin:
-        return {}
-    found = jsonc.parse(_json(origin))
-    return found if isinstance(found, dict) else {}
-
-
-def _toml_at(text: str, keys: Sequence[str]) -> Any:
-    found: Any = toml.parse(text)
-    for name in keys:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found

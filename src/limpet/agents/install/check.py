@@ -1,141 +1,121 @@
 """Does an installed client reach limpet? What `doctor` tries: the entries in its files, and what they start.
 
-The server is greeted, and the hook of a message gets one on a store of samples: nothing of the user's is written.
-No client is started.
+The server is greeted, and the hook of a message gets one on a store of samples: nothing of the user's is written. No
+client is started.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import subprocess
-import sys
+import tempfile
+import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...folders import default_path
-from ...model.errors import LimpetError, StoreError, StoreMissing
+from ...model.errors import LimpetError
 from ...work.doctor import Check
 from ..hooks.client_adapters import CLIENT_ADAPTERS
 from ..hooks.entry import words
-from . import entries, plugin, trial
 from .change import Part, present
 from .clients import CLIENTS, PATIENCE_SECONDS, Place, parts
+from .entries import HOOK_CALL, inner_of, is_address
+from .existing import Command, argv_of, command_words, hook_commands
 
 # A client gives a server some ten seconds; what takes longer than SLOW is worth a word.
 GREETING_SECONDS, SLOW_SECONDS = 10.0, 5.0
-_SHIM = re.compile(r"^const (RUN|OPTIONS) = (\[.*\])$", re.MULTILINE)
-# What limpet writes needs no shell for more than its quotes.
-_SHELL = re.compile(r"[;&|<>$`\n(){}*?#]")
-Command = str | list[str]
+# A server ends by itself when its client closes stdin.
+END_SECONDS = 5.0
+ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "doctor", "version": "1"}}
+# What the sample store holds, and what is asked: by words alone the one is found for the other.
+HELD = "The staging database of the sample shop listens on port 5433"
+ASKED = "Which port does the staging database of the sample shop listen on?"
 
 
-class Here:
+class Here(NamedTuple):
     """Where doctor looks from: the folder, and which store and scope limpet has there by itself."""
 
-    def __init__(self, folder: Path, store: str, scope: str) -> None:
-        self.folder, self.store, self.scope = folder, str(Path(store).absolute()), scope
+    folder: Path
+    store: str
+    scope: str
 
 
 def check_clients(place: Place, here: Here) -> list[Check]:
-    """What was found of each client into which limpet was installed: for the user, in `place.project`, as a plugin."""
-    found: list[Check] = []
-    for client in CLIENTS:
-        merged = False
-        for where in dict.fromkeys((place._replace(project=None), place)):
-            several = list(_merged(client, where, here))
-            found += several
-            merged = merged or bool(several)
-        if client in plugin.PLUGINS:
-            found += _plugged(client, place, here, merged=merged)
-    return found
+    """What was found of each client into which limpet was installed: for the user, and in `place.project`."""
+    places = dict.fromkeys((place._replace(project=None), place))
+    return [check for client in CLIENTS for where in places for check in _checked(client, where, here)]
 
 
-def _merged(client: str, place: Place, here: Here) -> Iterator[Check]:
+def place_of(folder: Path, home: Path, run: tuple[str, ...]) -> Place:
+    """Where to look: the user's own files, and those of the project around `folder` when it is one."""
+    project = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+    return Place(home, project if project != home else None, run)
+
+
+def _checked(client: str, place: Place, here: Here) -> Iterator[Check]:
     name = client if place.project is None else f"{client}, project"
     again = f"limpet install {client}" + (f" --project {place.project}" if place.project else "")
+
+    def check(status: str, message: str, hint: str | None = None) -> Check:
+        return Check(name=name, status=status, message=message, hint=hint)
+
     try:
         every = present(parts(client, place))
     except LimpetError as error:
-        yield Check(name=name, status="fail", message=error.message, hint=f"mend the file, then `{again}`")
+        yield check("fail", error.message, f"mend the file, then `{again}`")
         return
-    if not any(there for _, there in every):
+    if all(there is None for _, there in every):
         return
-    missing = [f"{part.what} in {part.path}" for part, there in every if not there]
-    if missing:
-        yield Check(name=name, status="warn", message=f"not there: {', '.join(missing)}", hint=again)
-    yield from _tried(client, name, again, every, here, place.project)
-
-
-def _plugged(client: str, place: Place, here: Here, *, merged: bool) -> Iterator[Check]:
-    """The same of a plugin that the client has installed."""
-    name, again = f"{client}, plugin", f"install the plugin of limpet anew in {client}"
-    try:
-        folders = plugin.installed(client, place)
-        for folder in folders:
-            every = present(plugin.plugin_parts(client, folder))
-            yield Check(name=name, status="ok", message=f"installed: {folder}")
-            yield from _tried(client, name, again, every, here, None)
-    except LimpetError as error:
-        yield Check(name=name, status="fail", message=error.message, hint=again)
+    if missing := [f"{part.what} in {part.path}" for part, there in every if there is None]:
+        yield check("warn", f"not there: {', '.join(missing)}", again)
+    server, hook = _commands(client, every)
+    for what, shown, command in (("store", here.store, server), ("scope", here.scope, server or (hook and hook[1]))):
+        named = words(command_words(command or []))[2 if what == "store" else 3]
+        if named and named != shown and str(Path(named).absolute()) != shown:
+            message = f"works in the {what} {named}; here it is {shown}"
+            yield check("warn", message, f"`{again} --{what} {shown}`, unless it is meant")
+    entry = next((there for part, there in every if part.what == "MCP server"), None)
+    strange = {
+        one if isinstance(one, str) else shlex.join(one)
+        for one in (server, hook and hook[1]) if one and _is_strange(one, place.project)
+    }  # fmt: skip
+    if isinstance(entry, dict) and is_address(entry):
+        yield check("ok", "its entry leads to a server by its address: not tried")
+    elif isinstance(entry, dict) and (entry.get("enabled") is False or entry.get("disabled") is True):
+        yield check("warn", "its MCP server is switched off", "enable it")
+    elif strange:
+        yield check("warn", f"not tried, since limpet did not write it: {', '.join(sorted(strange))[:200]}", again)
         return
-    if folders and merged:
-        yield Check(
-            name=name, status="warn", message="limpet is in the settings too: the hooks of both run",
-            hint=f"limpet uninstall {client}, or take the plugin out",
-        )  # fmt: skip
+    elif entry is not None:
+        yield (
+            check(*_greeted(server, here, again)) if server else check("fail", "its MCP entry names no command", again)
+        )
+    if hook is not None and not strange:
+        yield check(*_asked(client, *hook, here, again))
 
 
-def _tried(
-    client: str, name: str, again: str, every: list[tuple[Part, Any]], here: Here, project: Path | None
-) -> Iterator[Check]:
-    """What the commands of these parts do. Of a `project`'s files only what limpet wrote is run."""
-    commands: list[tuple[str, Command]] = []
-    calls: list[str] = []  # events whose hook is a call of the server
+def _commands(client: str, every: list[tuple[Part, Any]]) -> tuple[list[str], tuple[str, Command] | None]:
+    """What starts the server, and the event of a message with what its hook starts: the server, where it is a call."""
+    server: list[str] = []
+    hooks: dict[str, Command] = {}
     for part, there in every:
         if part.what == "MCP server" and isinstance(there, dict):
-            argv = argv_of(there)
-            if entries.is_address(there):
-                yield Check(name=name, status="ok", message=f"{part.path} leads to a server by its address: not tried")
-            elif argv is None:
-                yield Check(
-                    name=name, status="fail", message=f"the MCP entry in {part.path} names no command", hint=again
-                )
-            elif there.get("enabled") is False or there.get("disabled") is True:
-                yield Check(
-                    name=name, status="warn", message=f"the MCP server is switched off in {part.path}", hint="enable it"
-                )
-            else:
-                commands.append(("", argv))
+            server = argv_of(there)
         elif part.what == "hooks":
-            commands += hook_commands(client, part, there)
-            calls += _hook_calls(there)
-    yield from _elsewhere(name, again, [command for _, command in commands], here)
-    if project is None and (lost := _lost_store(every, here)):
-        yield Check(name=name, status="warn", message=lost, hint=f"{again} --store {here.store}")
-    server = next((command for event, command in commands if not event), None)
-    called = [] if server is None else [(event, server) for event in calls]
-    asked = next(
-        (one for one in commands + called if CLIENT_ADAPTERS[client].events.get(one[0]) == "message"), None
-    ) if client in CLIENT_ADAPTERS else None  # fmt: skip
-    for strange in {_shown(one) for one in (server, asked and asked[1]) if one and _is_strange(one, project)}:
-        yield Check(
-            name=name, status="warn", message=f"not tried, since limpet did not write it: {strange[:200]}", hint=again
-        )
-    if isinstance(server, list) and not _is_strange(server, project):
-        yield _server(name, server, again, here)
-    if asked is not None and not _is_strange(asked[1], project):
-        yield _answers(client, name, asked, again, here, is_call=asked in called)
+            if isinstance(there, dict):
+                hooks |= {event: server for event, entry in there.items() if _is_call(entry)}
+            hooks |= dict(hook_commands(client, part, there))
+    events = CLIENT_ADAPTERS[client].events if client in CLIENT_ADAPTERS else {}
+    return server, next(((event, hooks[event]) for event in hooks if events.get(event) == "message"), None)
 
 
-def argv_of(entry: dict[str, Any]) -> list[str] | None:
-    command, more = entry.get("command"), entry.get("args")
-    argv = command if isinstance(command, list) else [command, *(more if isinstance(more, list) else [])]
-    return argv if argv and all(isinstance(word, str) for word in argv) else None
+def _is_call(entry: Any) -> bool:
+    groups = entry if isinstance(entry, list) else [entry]
+    return any(HOOK_CALL.items() <= one.items() for group in groups for one in inner_of(group) if isinstance(one, dict))
 
 
 def _is_strange(command: Command, project: Path | None) -> bool:
@@ -144,165 +124,123 @@ def _is_strange(command: Command, project: Path | None) -> bool:
         return False
     argv = command_words(command)
     program = Path(argv[0]) if argv else Path()
-    inside = program.is_absolute() and project in program.parents
     is_limpet = program.stem == "limpet" or argv[1:3] == ["-m", "limpet"]
-    on_path = len(program.parts) == 1
-    return inside or not is_limpet or not (program.is_absolute() or on_path)
+    is_outside = project not in program.parents and (program.is_absolute() or len(program.parts) == 1)
+    return not (is_limpet and is_outside)
 
 
-def command_words(command: Command) -> list[str]:
-    """The words of limpet's own command; nothing where a shell would do more than part them."""
-    if isinstance(command, list) and len(command) == 1:
-        lines = Path(command[0]).read_text(encoding="utf-8", errors="replace").splitlines()
-        if len(lines) != 3 or not lines[2].startswith("exec "):
-            return []
-        command = lines[2].removeprefix("exec ")
-    try:
-        return command if isinstance(command, list) else [] if _SHELL.search(command) else shlex.split(command)
-    except ValueError:
-        return []
+def _sampled(argv: list[str]) -> list[str]:
+    """A server's command line, so that the sample's store takes the place of the one it names."""
+    at = argv.index("--store") if "--store" in argv else len(argv)
+    return [*argv[:at], *argv[at + 2 :]]
 
 
-def _shown(command: Command) -> str:
-    return command if isinstance(command, str) else shlex.join(command)
+def _environment(store: str | None = None) -> dict[str, str]:
+    """`python -m limpet` takes no limpet.py of the folder that is looked at; a sample store is named every way."""
+    environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+    if store is not None:
+        # The client's switches are told of elsewhere; here the way itself is tried.
+        for name in ("LIMPET_HOOKS", "LIMPET_INCOGNITO"):
+            environment.pop(name, None)
+        environment |= {"LIMPET_HOOK_STORE": store, "LIMPET_STORE": store, "LIMPET_SCOPE": "global"}
+    return environment
 
 
-def _elsewhere(name: str, again: str, commands: Iterable[Command], here: Here) -> Iterator[Check]:
-    """Options in the commands that lead to another store or scope than this folder has, and stores that do not open."""
+def _greeted(argv: list[str], here: Here, again: str) -> tuple[str, str, str | None]:
+    """Start the entry's command, which answers `initialize`: what to say of it. It begins no store for this."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="limpet-doctor-") as name, tempfile.TemporaryFile() as errors:
+        is_new = not Path(here.store).exists()
+        try:
+            process = subprocess.Popen(
+                _sampled(argv) if is_new else argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+                cwd=here.folder, env=_environment(str(Path(name) / "sample.db") if is_new else None),
+            )  # fmt: skip
+        except OSError as error:
+            return "fail", f"{argv[0]} cannot be started: {error.strerror}", again
+        assert process.stdin is not None and process.stdout is not None
+        # A pipe cannot be read with a time limit everywhere: what is late is ended, and the read with it.
+        late = threading.Timer(GREETING_SECONDS, process.kill)
+        late.start()
+        try:
+            with process:
+                line = b""
+                try:
+                    process.stdin.write(_message(1, "initialize", ABOUT))
+                    process.stdin.flush()
+                    line = process.stdout.readline()
+                    took, is_late = time.monotonic() - began, not late.is_alive()
+                    process.communicate(timeout=END_SECONDS)
+                except (OSError, subprocess.TimeoutExpired):
+                    took, is_late = time.monotonic() - began, not late.is_alive()
+                    process.kill()
+        finally:
+            late.cancel()
+        errors.seek(0)
+        told = " ".join(errors.read(10_000).decode("utf-8", "replace").split())[:300]
+    if b'"result"' in line:
+        if took > SLOW_SECONDS:
+            slow = f"the MCP server took {took:.1f} s to answer: a client may give up"
+            return "warn", slow, "is the machine busy, or the store on a slow disk?"
+        return "ok", f"the MCP server answers after {took:.1f} s", None
+    if is_late:
+        what = f"the MCP server did not answer within {GREETING_SECONDS:.0f} s"
+        return "fail", what, f"see what `{shlex.join(argv)}` says"
+    return "fail", f"the MCP server ended{told and f': {told}'}", "mend that, then doctor again"
+
+
+def _asked(client: str, event: str, command: Command, here: Here, again: str) -> tuple[str, str, str | None]:
+    """Give the hook of a message one, on a store that holds the answer: what to say of it."""
     import limpet
 
-    stores, scopes = set(), set()
-    for command in commands:
-        _, _, store, scope = words(command_words(command))
-        if store and str(Path(store).absolute()) != here.store:
-            stores.add(store)
-        if scope and scope != here.scope:
-            scopes.add(scope)
-    for store in sorted(stores):
+    given = _sample(client, event, str(here.folder))
+    raw = json.dumps(given).encode()
+    scope = words(command_words(command))[3]
+    if isinstance(command, list) and "hook" not in command and len(command) > 1:  # a call of the server
+        call = {"name": "hook", "arguments": {"client": client, "event": event, **given}}
+        raw, command = _message(1, "initialize", ABOUT) + _message(2, "tools/call", call), _sampled(command)
+    with tempfile.TemporaryDirectory(prefix="limpet-doctor-") as name:
+        store = str(Path(name) / "sample.db")
+        with limpet.open(store, scope="global", durable=False) as memory:
+            memory.remember(HELD, origin="user")
+        began = time.monotonic()
         try:
-            limpet.open(store, create=False).close()
-        except StoreMissing:
-            pass  # it begins with the first memory
-        except StoreError as error:
-            yield Check(name=name, status="fail", message=error.message, hint=error.hint)
-    for what, others, own in (("store", stores, here.store), ("scope", scopes, here.scope)):
-        if others:
-            yield Check(
-                name=name, status="warn", message=f"works in the {what} {', '.join(sorted(others))}; here it is {own}",
-                hint=f"`{again} --{what} {own}`, unless it is meant",
+            done = subprocess.run(
+                command, shell=isinstance(command, str), input=raw, capture_output=True, cwd=here.folder,
+                env=_environment(store), timeout=PATIENCE_SECONDS, check=False,
             )  # fmt: skip
-
-
-def _lost_store(every: list[tuple[Part, Any]], here: Here) -> str:
-    """What is to be said where LIMPET_STORE leads this process to a store that the client's server has no name of."""
-    entry = next((there for part, there in every if part.what == "MCP server" and isinstance(there, dict)), None)
-    if not os.environ.get("LIMPET_STORE") or entry is None or entries.is_address(entry) or here.store == default_path():
-        return ""
-    environment = entry.get("env", entry.get("environment"))
-    named = words(argv_of(entry) or [])[2] or (isinstance(environment, dict) and environment.get("LIMPET_STORE"))
-    return "" if named else "its server names no store, and without LIMPET_STORE, as from a desktop, works in another"
-
-
-def _server(name: str, argv: list[str], again: str, here: Here) -> Check:
-    """The entry's command starts and answers `initialize`."""
-    began = time.monotonic()
-    try:
-        said = trial.greet(argv, here.folder, GREETING_SECONDS, is_new=not Path(here.store).exists())
-    except OSError as error:
-        return Check(name=name, status="fail", message=f"{argv[0]} cannot be started: {error.strerror}", hint=again)
-    took = time.monotonic() - began
-    if said is None:
-        return Check(
-            name=name, status="fail", message=f"the MCP server did not answer within {GREETING_SECONDS:.0f} s",
-            hint=f"see what `{' '.join(argv)}` says",
-        )  # fmt: skip
-    if isinstance(said, str):
-        told = f": {' '.join(said.split())[:300]}" if said else ""
-        return Check(
-            name=name, status="fail", message=f"the MCP server ended{told}", hint="mend that, then doctor again"
-        )
-    if took > SLOW_SECONDS:
-        return Check(
-            name=name, status="warn", message=f"the MCP server took {took:.1f} s to answer: a client may give up",
-            hint="is the machine busy, or the store on a slow disk?",
-        )  # fmt: skip
-    return Check(name=name, status="ok", message=f"the MCP server answers after {took:.1f} s")
-
-
-def hook_commands(client: str, part: Part, there: Any) -> list[tuple[str, Command]]:
-    """The commands of hooks by their events: a line for the shell, or words."""
-    if isinstance(there, dict):
-        return [(event, line) for event, entry in there.items() if (line := _line(entry))]
-    if client == "opencode" and isinstance(there, str):
-        shim = {name: json.loads(argv) for name, argv in _SHIM.findall(there)}
-        if len(shim) < 2:
-            return []
-        return [
-            (event, [*shim["RUN"], "hook", client, event, *shim["OPTIONS"]]) for event in CLIENT_ADAPTERS[client].events
-        ]
-    # A script of Cline's, named by its event.
-    return [(part.path.name, [str(part.path)])] if there else []
-
-
-def _hook_calls(there: Any) -> list[str]:
-    """The events of hooks that call the server."""
-    return [event for event, entry in there.items() if _is_call(entry)] if isinstance(there, dict) else []
-
-
-def _is_call(entry: Any) -> bool:
-    inner = [*entry] if isinstance(entry, list) else entries.inner_of(entry)
-    return any(_is_call(one) for one in inner) or (
-        isinstance(entry, dict) and entries.HOOK_CALL.items() <= entry.items()
-    )
-
-
-def _line(entry: Any) -> str | None:
-    if isinstance(entry, list):
-        return next((line for one in entry if (line := _line(one))), None)
-    if not isinstance(entry, dict):
-        return None
-    if isinstance(entry.get("hooks"), list):
-        return _line([one for one in entry["hooks"] if "limpet" in json.dumps(one)])
-    names = ("powershell", "command") if sys.platform == "win32" else ("bash", "command")
-    return next((entry[name] for name in names if isinstance(entry.get(name), str)), None)
-
-
-def _answers(client: str, name: str, asked: tuple[str, Command], again: str, here: Here, *, is_call: bool) -> Check:
-    """The hook of a message, given one, answers with the memory that a store of samples holds, or notes the message."""
-    event, command = asked
-    folder, scope = str(here.folder), words(command_words(command))[3]
-    given = json.dumps(trial.sample_event(client, event, folder)).encode()
-    if is_call and isinstance(command, list):
-        given, command = trial.sample_call(client, event, folder), trial.without_store(command)
-    try:
-        said = trial.try_hook(command, given, here.folder, scope, PATIENCE_SECONDS)
-    except subprocess.TimeoutExpired:
-        return Check(
-            name=name, status="fail", message=f"a hook took more than {PATIENCE_SECONDS} s", hint="see the hooks' log"
-        )
-    except OSError as error:
-        return Check(name=name, status="fail", message=f"a hook cannot be started: {error.strerror}", hint=again)
+        except subprocess.TimeoutExpired:
+            return "fail", f"a hook took more than {PATIENCE_SECONDS} s", "see the hooks' log"
+        except OSError as error:
+            return "fail", f"a hook cannot be started: {error.strerror}", again
+        took = time.monotonic() - began
+        log = Path(f"{store}.hooks.log")
+        logged = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+        with limpet.open(store, scope=scope or "global") as memory:
+            noted = any(one.what == ASKED for one in memory.actions())
+    text, errors = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
     shows = "message" in CLIENT_ADAPTERS[client].answers
-    if said.code == 0 and (trial.HELD in said.text if shows else trial.ASKED in said.noted):
+    if done.returncode == 0 and (HELD in text if shows else noted):
         did = "found its memory" if shows else "was noted"
-        return Check(
-            name=name,
-            status="ok",
-            message=f"its hooks answer after {1000 * said.seconds:.0f} ms; a sample message {did} (on a sample store)",
-        )
-    told = (said.log or said.errors or said.text).strip().splitlines()
-    if said.code:
-        message = f"a hook ended with {said.code}"
-    elif "gave up" in said.log:
-        return Check(
-            name=name, status="warn", message=f"its hook was too slow: {told[-1][:200]}", hint="is the machine busy?"
-        )
-    else:
-        message = "its hook did not answer a message"
-    return Check(name=name, status="fail", message=message + (f": {told[-1][:200]}" if told else ""), hint=again)
+        message = f"its hooks answer after {1000 * took:.0f} ms; a sample message {did} (on a sample store)"
+        return "ok", message, None
+    told = (logged or errors or text).strip().splitlines()[-1:]
+    what = f"a hook ended with {done.returncode}" if done.returncode else "its hook did not answer a message"
+    return "fail", ": ".join([what, *(line[:200] for line in told)]), again
 
 
-def place_of(folder: Path, home: Path, run: tuple[str, ...]) -> Place:
-    """Where to look: the user's own files, and those of the project around `folder` when it is one."""
-    project = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
-    return Place(home, project if project != home else None, run)
+def _sample(client: str, event: str, folder: str) -> dict[str, Any]:
+    """What the client sends with a message, as far as limpet reads it."""
+    made: dict[str, Any] = {"hook_event_name": event}
+    for name, value in (("session", "limpet-doctor"), ("folder", folder), ("text", ASKED)):
+        place = CLIENT_ADAPTERS[client].fields[name][0]
+        *path, last = place.removesuffix(".0").split(".")
+        inner = made
+        for step in path:
+            inner = inner.setdefault(step, {})
+        inner[last] = [value] if place.endswith(".0") else value
+    return made
+
+
+def _message(id: int, method: str, params: dict[str, Any]) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode() + b"\n"

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..hooks.client_adapters import CLIENT_ADAPTERS, call_of
-from .change import Part, json_hooks, json_item, json_value, own_file, present, stands, text_block, toml_table
+from .change import Block, Entry, Hooks, OwnFile, Part, Permission, present
 from .entries import HOOK_CALL, is_address
 
 # What a client waits for a hook at most, in seconds; the hook itself gives up sooner (hooks/client_adapters.py).
 PATIENCE_SECONDS = 5
-# What Cline waits for the server's start, and for each of its answers; its own default for answers.
-CLINE_SECONDS = 60
 # The tools of Claude Code that act: a hook after the others would be started for nothing.
 CLAUDE_ACTS = "Bash|Edit|MultiEdit|Write|NotebookEdit|mcp__.*"
 MARK = "limpet hook"
@@ -67,15 +66,15 @@ class Place(NamedTuple):
     def root(self) -> Path:
         return self.project or self.home
 
-    def folder(self, variable: str, *default: str) -> Path:
+    def folder(self, variable: str, default: str) -> Path:
         """A client's own folder for the user: from its variable, else below the home."""
-        given = os.environ.get(variable, "")
-        return Path(given) if given and Path(given).is_absolute() else self.home.joinpath(*default)
+        given = Path(os.environ.get(variable, ""))
+        return given if given.is_absolute() else self.home / default
 
     def applications(self) -> Path:
         """Where the platform keeps the settings of programs with windows."""
         if self.windows:
-            return self.folder("APPDATA", "AppData", "Roaming")
+            return self.folder("APPDATA", "AppData/Roaming")
         if sys.platform == "darwin":
             return self.home / "Library" / "Application Support"
         return self.folder("XDG_CONFIG_HOME", ".config")
@@ -102,61 +101,6 @@ def program() -> tuple[str, ...]:
     return (sys.executable, "-m", "limpet")
 
 
-def parts(client: str, place: Place) -> list[Part]:
-    several = _PARTS[client](place)
-    # Of what a repository holds already only what does no harm stays.
-    return [_of_stranger(one) for one in several] if place.project else several
-
-
-def _of_stranger(part: Part) -> Part:
-    """The part in a file that may come from anybody: what nobody can vouch for goes first."""
-    return part._replace(
-        put=lambda text: part.put(part.vouched(text)[0]), kept=lambda text: part.kept(part.vouched(text)[0]),
-        dropped=lambda text: part.vouched(text)[1],
-    )  # fmt: skip
-
-
-def is_present(client: str, place: Place) -> bool:
-    """Whether the client seems to be on this machine: its folder is there."""
-    if client in _PROGRAMS:
-        return _PROGRAMS[client](place._replace(project=None)).is_dir()
-    return any((place.home / name).is_dir() for name in _FOLDERS[client])
-
-
-_FOLDERS = {
-    "claude": (".claude",), "codex": (".codex",), "gemini": (".gemini",), "copilot": (".copilot",),
-    "cursor": (".cursor",), "opencode": (".config/opencode", ".opencode"), "windsurf": (".codeium/windsurf",),
-    "cline": (".cline", "Documents/Cline"), "qwen": (".qwen",),
-}  # fmt: skip
-
-
-def _claude(place: Place) -> list[Part]:
-    if place.project:
-        servers, folder = place.project / ".mcp.json", place.project / ".claude"
-    else:
-        folder = place.folder("CLAUDE_CONFIG_DIR", ".claude")
-        servers = (folder if os.environ.get("CLAUDE_CONFIG_DIR") else place.home) / ".claude.json"
-    server = json_value(servers, "MCP server", ("mcpServers", "limpet"), {"type": "stdio", **place.server()})
-    # A server behind an address answers no hooks; one of a project may be refused by whoever works there.
-    calls = place.project is None and not any(is_address(there) for _, there in present([server]) if there)
-    return [
-        server,
-        json_hooks(folder / "settings.json", claude_hooks(lambda event: place.hook("claude", event), calls=calls)),
-        *(
-            [json_item(folder / "settings.json", "permission", ("permissions", "allow"), CLAUDE_TOOLS)]
-            if place.allow_tools
-            else []
-        ),
-        own_file(folder / "rules" / "limpet.md", "instructions", INSTRUCTIONS, mark="Memory (limpet)"),
-    ]
-
-
-def is_granted(place: Place) -> bool:
-    """Whether the rule that allows limpet's tools stands in Claude Code's settings. Raises BadInput."""
-    every = parts("claude", place._replace(allow_tools=True))
-    return any(part.what == "permission" and stands(part) for part in every)
-
-
 def claude_hooks(command: Callable[[str], str], *, calls: bool = False) -> dict[str, Any]:
     """Claude Code's hooks, for its settings and for a plugin. What only notes an action does not hold the agent up.
 
@@ -176,126 +120,234 @@ def claude_hooks(command: Callable[[str], str], *, calls: bool = False) -> dict[
     return found
 
 
-def _codex(place: Place) -> list[Part]:
-    folder = place.project / ".codex" if place.project else place.folder("CODEX_HOME", ".codex")
-    hooks = {
-        event: {"hooks": [{"type": "command", "command": place.hook("codex", event), "timeout": PATIENCE_SECONDS}]}
-        for event in CLIENT_ADAPTERS["codex"].events
-    }
-    return [
-        toml_table(folder / "config.toml", "MCP server", ("mcp_servers", "limpet"), place.server()),
-        json_hooks(folder / "hooks.json", hooks),
-        text_block((place.project or folder) / "AGENTS.md", INSTRUCTIONS),
-    ]
+def _group(hook: dict[str, Any], seconds: int = PATIENCE_SECONDS) -> dict[str, Any]:
+    return {"hooks": [{**hook, "timeout": seconds}]}
 
 
-def _gemini(place: Place) -> list[Part]:
-    folder = place.root / ".gemini"
-    return [
-        json_value(folder / "settings.json", "MCP server", ("mcpServers", "limpet"), place.server()),
-        json_hooks(folder / "settings.json", gemini_hooks(lambda event: place.hook("gemini", event))),
-        text_block((place.project or folder) / "GEMINI.md", INSTRUCTIONS),
-    ]
-
-
-def gemini_hooks(command: Callable[[str], str]) -> dict[str, Any]:
-    """Gemini CLI's hooks, for its settings and for an extension; its time limits are in milliseconds."""
-    return _named_hooks("gemini", command, PATIENCE_SECONDS * 1000)
-
-
-def _named_hooks(client: str, command: Callable[[str], str], timeout: int) -> dict[str, Any]:
+def _copilot_hook(place: Place, event: str) -> dict[str, Any]:
+    quoted = place._replace(windows=True).hook("copilot", event)
     return {
-        event: {"hooks": [{"name": "limpet", "type": "command", "command": command(event), "timeout": timeout}]}
-        for event in CLIENT_ADAPTERS[client].events
-    }
-
-
-def _qwen(place: Place) -> list[Part]:
-    folder = place.root / ".qwen"
-    # Older releases count a time limit in milliseconds, newer ones in seconds below 1,000: this is the same in both.
-    hooks = _named_hooks("qwen", lambda event: place.hook("qwen", event), PATIENCE_SECONDS * 1000)
-    return [
-        # Else its tools stand behind a search, where no model looks for them.
-        json_value(
-            folder / "settings.json",
-            "MCP server",
-            ("mcpServers", "limpet"),
-            {**place.server(), "alwaysLoadTools": True},
-        ),
-        json_hooks(folder / "settings.json", hooks),
-        text_block((place.project or folder) / "QWEN.md", INSTRUCTIONS),
-    ]
-
-
-def _copilot(place: Place) -> list[Part]:
-    folder = place.project / ".github" if place.project else place.folder("COPILOT_HOME", ".copilot")
-    quoted = place._replace(windows=True)
-    hooks = {
-        event: {"type": "command", "bash": place.hook("copilot", event),
-                "powershell": "& " + quoted.hook("copilot", event), "timeoutSec": PATIENCE_SECONDS}
-        for event in CLIENT_ADAPTERS["copilot"].events
+        "type": "command", "bash": place.hook("copilot", event), "powershell": f"& {quoted}",
+        "timeoutSec": PATIENCE_SECONDS,
     }  # fmt: skip
-    server = {"type": "local", **place.server(), "tools": ["*"]}
-    if place.project:
-        rules = own_file(
-            folder / "instructions" / "limpet.instructions.md", "instructions",
-            f'---\napplyTo: "**"\n---\n\n{INSTRUCTIONS}', mark="Memory (limpet)",
-        )  # fmt: skip
-    else:
-        rules = text_block(folder / "copilot-instructions.md", INSTRUCTIONS)
-    servers = folder / ("mcp.json" if place.project else "mcp-config.json")
-    return [
-        json_value(servers, "MCP server", ("mcpServers", "limpet"), server),
-        json_hooks(folder / "hooks" / "limpet.json", hooks, {"version": 1}),
-        rules,
-    ]
 
 
-def _cursor(place: Place) -> list[Part]:
-    folder = place.root / ".cursor"
-    # Not the events that repeat what postToolUse says.
-    events = [
-        name
-        for name in CLIENT_ADAPTERS["cursor"].events
-        if not name.startswith("after") or name == "afterAgentResponse"
-    ]
-    hooks = {event: {"command": place.hook("cursor", event)} for event in events if event != "stop"}
-    found = [
-        json_value(folder / "mcp.json", "MCP server", ("mcpServers", "limpet"), place.server()),
-        json_hooks(folder / "hooks.json", hooks, {"version": 1}),
-    ]
-    if place.project:  # Cursor keeps a user's own rules in its settings, not in a file
-        rule = f"---\ndescription: Memory across sessions\nalwaysApply: true\n---\n\n{INSTRUCTIONS}"
-        found.append(own_file(folder / "rules" / "limpet.mdc", "instructions", rule, mark="Memory (limpet)"))
-    return found
+class Rule(NamedTuple):
+    """A file of instructions: limpet's own, which begins with `front`, or a block in another's (`front` None)."""
+
+    file: str
+    front: str | None = None
 
 
-def _opencode(place: Place) -> list[Part]:
-    if place.project:
-        settings, folder, rules = place.project, place.project / ".opencode", place.project
-    else:
-        base = os.environ.get("XDG_CONFIG_HOME", "")
-        folder = (Path(base) if Path(base).is_absolute() else place.home / ".config") / "opencode"
-        settings = rules = folder
-    file = next((settings / name for name in ("opencode.jsonc", "opencode.json") if (settings / name).exists()), None)
-    server = {"type": "local", "command": [*place.run, "mcp", *place.options], "enabled": True}
-    found = [
-        json_value(file or settings / "opencode.json", "MCP server", ("mcp", "limpet"), server),
-        own_file(folder / "plugin" / "limpet.js", "hooks", opencode_plugin(place), mark=MARK),
-        text_block(rules / "AGENTS.md", INSTRUCTIONS),
-    ]
-    npmrc = folder / ".npmrc"
-    if not npmrc.exists() or _OPENCODE_NPMRC in npmrc.read_text(encoding="utf-8", errors="replace"):
-        found.append(own_file(npmrc, "offline start", _OPENCODE_NPMRC, mark=_OPENCODE_NPMRC))
-    return found
+class Client(NamedTuple):
+    """Where a client looks for what limpet adds. Of two places the first is the user's, below `folder`, the second a
+    project's, below its root; None: it has none.
+    """
+
+    folder: Callable[[Place], Path]
+    servers: tuple[str | None, str | None]
+    rules: tuple[Rule | None, Rule | None]
+    hooks: tuple[str | None, str | None] = (None, None)
+    keys: tuple[str, str] = ("mcpServers", "limpet")
+    # The server's entry.
+    entry: Callable[[Place], dict[str, Any]] = Place.server
+    # An event's entry in the file of hooks, and what else the file must have.
+    hook: Callable[[Place, str], dict[str, Any]] = lambda *_: {}
+    defaults: Mapping[str, Any] = MappingProxyType({})
+    instructions: str = INSTRUCTIONS
+    # Events that have no hook: another one says the same.
+    without: tuple[str, ...] = ()
 
 
+_ALWAYS = '---\napplyTo: "**"\n---\n\n'
+_NAMED = {"name": "limpet", "type": "command"}
+# Milliseconds. Older releases of Qwen Code count a time limit in them, newer ones in seconds below 1,000.
+_MILLISECONDS = PATIENCE_SECONDS * 1_000
+_TABLE: dict[str, Client] = {
+    "claude": Client(
+        folder=lambda place: place.folder("CLAUDE_CONFIG_DIR", ".claude"),
+        servers=(".claude.json", ".mcp.json"),
+        hooks=("settings.json", ".claude/settings.json"),
+        entry=lambda place: {"type": "stdio", **place.server()},
+        rules=(Rule("rules/limpet.md", ""), Rule(".claude/rules/limpet.md", "")),
+    ),
+    "codex": Client(
+        folder=lambda place: place.folder("CODEX_HOME", ".codex"),
+        servers=("config.toml", ".codex/config.toml"),
+        keys=("mcp_servers", "limpet"),
+        hooks=("hooks.json", ".codex/hooks.json"),
+        hook=lambda place, event: _group({"type": "command", "command": place.hook("codex", event)}),
+        rules=(Rule("AGENTS.md"), Rule("AGENTS.md")),
+    ),
+    "gemini": Client(
+        folder=lambda place: place.home / ".gemini",
+        servers=("settings.json", ".gemini/settings.json"),
+        hooks=("settings.json", ".gemini/settings.json"),
+        hook=lambda place, event: _group({**_NAMED, "command": place.hook("gemini", event)}, _MILLISECONDS),
+        rules=(Rule("GEMINI.md"), Rule("GEMINI.md")),
+    ),
+    "copilot": Client(
+        folder=lambda place: place.folder("COPILOT_HOME", ".copilot"),
+        servers=("mcp-config.json", ".github/mcp.json"),
+        entry=lambda place: {"type": "local", **place.server(), "tools": ["*"]},
+        hooks=("hooks/limpet.json", ".github/hooks/limpet.json"),
+        hook=_copilot_hook,
+        defaults={"version": 1},
+        rules=(Rule("copilot-instructions.md"), Rule(".github/instructions/limpet.instructions.md", _ALWAYS)),
+    ),
+    "cursor": Client(
+        folder=lambda place: place.home / ".cursor",
+        servers=("mcp.json", ".cursor/mcp.json"),
+        hooks=("hooks.json", ".cursor/hooks.json"),
+        hook=lambda place, event: {"command": place.hook("cursor", event)},
+        defaults={"version": 1},
+        without=("afterShellExecution", "afterFileEdit", "afterMCPExecution", "stop"),
+        # It keeps a user's own rules in its settings, not in a file.
+        rules=(None, Rule(
+            ".cursor/rules/limpet.mdc", "---\ndescription: Memory across sessions\nalwaysApply: true\n---\n\n"
+        )),
+    ),
+    "opencode": Client(
+        folder=lambda place: place.folder("XDG_CONFIG_HOME", ".config") / "opencode",
+        servers=("opencode.json", "opencode.json"),
+        keys=("mcp", "limpet"),
+        entry=lambda place: {
+            "type": "local", "command": [*place.run, "mcp", *place.options, *place.server_options], "enabled": True
+        },
+        rules=(Rule("AGENTS.md"), Rule("AGENTS.md")),
+    ),
+    "windsurf": Client(
+        folder=lambda place: place.home / ".codeium/windsurf",
+        # It reads its MCP servers from the user's folder alone.
+        servers=("mcp_config.json", None),
+        hooks=("hooks.json", ".windsurf/hooks.json"),
+        hook=lambda place, event: {"command": place.hook("windsurf", event), "show_output": False},
+        rules=(
+            Rule("memories/global_rules.md"),
+            Rule(".windsurf/rules/limpet.md", "---\ntrigger: always_on\n---\n\n"),
+        ),
+        instructions=ASKING,
+    ),
+    "cline": Client(
+        folder=lambda place: place.home / "Documents/Cline",
+        servers=("cline_mcp_settings.json", None),
+        # Without a time limit of its own a server has three seconds to start: too few on a busy machine.
+        entry=lambda place: {**place.server(), "timeout": 60},
+        rules=(Rule("Rules/limpet.md", ""), Rule(".clinerules/limpet.md", "")),
+        instructions=ASKING,
+    ),
+    "qwen": Client(
+        folder=lambda place: place.home / ".qwen",
+        servers=("settings.json", ".qwen/settings.json"),
+        # Else its tools stand behind a search, where no model looks for them.
+        entry=lambda place: {**place.server(), "alwaysLoadTools": True},
+        hooks=("settings.json", ".qwen/settings.json"),
+        hook=lambda place, event: _group({**_NAMED, "command": place.hook("qwen", event)}, _MILLISECONDS),
+        rules=(Rule("QWEN.md"), Rule("QWEN.md")),
+    ),
+    "claude-desktop": Client(
+        folder=lambda place: place.applications() / "Claude",
+        servers=("claude_desktop_config.json", None),
+        rules=(None, None),
+    ),
+    "vscode": Client(
+        folder=lambda place: place.applications() / "Code/User",
+        servers=("mcp.json", ".vscode/mcp.json"),
+        keys=("servers", "limpet"),
+        entry=lambda place: {"type": "stdio", **place.server()},
+        rules=(
+            Rule("prompts/limpet-vscode.instructions.md", _ALWAYS),
+            Rule(".github/instructions/limpet-vscode.instructions.md", _ALWAYS),
+        ),
+        instructions=ASKING,
+    ),
+    "zed": Client(
+        folder=lambda place: (
+            place.applications() / "Zed" if place.windows else place.folder("XDG_CONFIG_HOME", ".config") / "zed"
+        ),
+        servers=("settings.json", ".zed/settings.json"),
+        keys=("context_servers", "limpet"),
+        entry=lambda place: {**place.server(), "env": {}},
+        # It keeps a user's own rules in its library, not in a file.
+        rules=(None, Rule("AGENTS.md")),
+        instructions=ASKING,
+    ),
+}  # fmt: skip
+CLIENTS = tuple(_TABLE)
 # Before its first plugin OpenCode installs a package of its own into the plugin's folder, at each start until that went
 # well; npm's repeated tries took a minute and a half without a network. limpet's plugin does not need the package.
-_OPENCODE_NPMRC = """\
+_NPMRC = """\
 # From limpet install opencode: without a network OpenCode does not wait for npm's repeated tries before it starts.
 fetch-retries=0
 """
+
+
+def parts(client: str, place: Place) -> list[Part]:
+    """What limpet adds to the client's files."""
+    row, at = _TABLE[client], 1 if place.project else 0
+    folder = place.project or row.folder(place)
+    found: list[Part] = []
+    if servers := row.servers[at]:
+        # A project's files may come from anybody.
+        trusted = place.project is None
+        for path in _server_files(client, folder, servers, place):
+            found.append(Entry(path, row.keys, row.entry(place), is_trusted=trusted))
+    events = (
+        [one for one in CLIENT_ADAPTERS[client].events if one not in row.without] if client in CLIENT_ADAPTERS else []
+    )
+    hooks = row.hooks[at]
+    if client == "claude" and hooks:
+        # A server behind an address answers no hooks; one of a project may be refused by whoever works there.
+        calls = place.project is None and not any(there and is_address(there) for _, there in present(found))
+        found.append(Hooks(folder / hooks, claude_hooks(lambda event: place.hook("claude", event), calls=calls)))
+        if place.allow_tools:
+            found.append(Permission(folder / hooks, ("permissions", "allow"), CLAUDE_TOOLS))
+    elif hooks:
+        found.append(Hooks(folder / hooks, {event: row.hook(place, event) for event in events}, dict(row.defaults)))
+    elif client == "opencode":
+        plugin = folder / (".opencode/plugin/limpet.js" if place.project else "plugin/limpet.js")
+        found.append(OwnFile(plugin, "hooks", opencode_plugin(place), mark=MARK))
+        npmrc = plugin.parents[1] / ".npmrc"
+        if not npmrc.exists() or _NPMRC in npmrc.read_text(encoding="utf-8", errors="replace"):
+            found.append(OwnFile(npmrc, "offline start", _NPMRC, mark=_NPMRC))
+    elif client == "cline" and not place.windows:  # it runs its hooks as programs with a first line
+        for event in events:
+            script = f"#!/bin/sh\n# {MARK}\nexec {place.hook('cline', event)}\n"
+            path = folder / (".clinerules/hooks" if place.project else "Hooks") / event
+            found.append(OwnFile(path, "hooks", script, mark=MARK, mode=0o755))
+    if rule := row.rules[at]:
+        if rule.front is None:
+            found.append(Block(folder / rule.file, row.instructions))
+        else:
+            text = rule.front + row.instructions
+            found.append(OwnFile(folder / rule.file, "instructions", text, mark="Memory (limpet)"))
+    return found
+
+
+def _server_files(client: str, folder: Path, name: str, place: Place) -> list[Path]:
+    """The files in which a client keeps its servers."""
+    if client == "claude" and not place.project and not os.environ.get("CLAUDE_CONFIG_DIR"):
+        return [place.home / name]
+    if client == "opencode" and (folder / "opencode.jsonc").exists():
+        return [folder / "opencode.jsonc"]
+    if client == "cline":
+        found = [place.home / ".cline/data/settings/cline_mcp_settings.json"]
+        code = "Library/Application Support" if sys.platform == "darwin" else ".config"
+        base = place.home / ("AppData/Roaming" if place.windows else code)
+        extension = base / "Code/User/globalStorage/saoudrizwan.claude-dev"
+        return found + ([extension / "settings/cline_mcp_settings.json"] if extension.is_dir() else [])
+    return [folder / name]
+
+
+def is_present(client: str, place: Place) -> bool:
+    """Whether the client seems to be on this machine: its folder is there."""
+    return _TABLE[client].folder(place).is_dir() or (client == "cline" and (place.home / ".cline").is_dir())
+
+
+def is_granted(place: Place) -> bool:
+    """Whether the rule that allows limpet's tools stands in Claude Code's settings. Raises BadInput."""
+    every = parts("claude", place._replace(allow_tools=True))
+    return any(there for part, there in present(every) if isinstance(part, Permission))
 
 
 def opencode_plugin(place: Place) -> str:
@@ -306,87 +358,3 @@ def opencode_plugin(place: Place) -> str:
     return text.replace("[/* run */]", json.dumps(place.run)).replace(
         "[/* options */]", json.dumps([*place.options, *place.hook_options])
     )
-
-
-def _windsurf(place: Place) -> list[Part]:
-    folder = place.project / ".windsurf" if place.project else place.home / ".codeium" / "windsurf"
-    hooks = {
-        event: {"command": place.hook("windsurf", event), "show_output": False}
-        for event in CLIENT_ADAPTERS["windsurf"].events
-    }
-    found = [json_hooks(folder / "hooks.json", hooks)]
-    if place.project:  # Windsurf reads its MCP servers from the user's folder alone
-        rule = f"---\ntrigger: always_on\n---\n\n{ASKING}"
-        return [*found, own_file(folder / "rules" / "limpet.md", "instructions", rule, mark="Memory (limpet)")]
-    return [
-        json_value(folder / "mcp_config.json", "MCP server", ("mcpServers", "limpet"), place.server()),
-        *found,
-        text_block(folder / "memories" / "global_rules.md", ASKING),
-    ]
-
-
-def _cline(place: Place) -> list[Part]:
-    found = []
-    if place.project:
-        hooks, rules = place.project / ".clinerules" / "hooks", place.project / ".clinerules"
-    else:
-        hooks, rules = place.home / "Documents" / "Cline" / "Hooks", place.home / "Documents" / "Cline" / "Rules"
-        name = Path("settings", "cline_mcp_settings.json")
-        found.append(place.home / ".cline" / "data" / name)
-        code = {"win32": "AppData/Roaming", "darwin": "Library/Application Support"}.get(sys.platform, ".config")
-        extension = place.home / code / "Code" / "User" / "globalStorage" / "saoudrizwan.claude-dev"
-        if extension.is_dir():
-            found.append(extension / name)
-    # Without a time limit of its own a server has three seconds to start: too few on a busy machine.
-    server = {**place.server(), "timeout": CLINE_SECONDS}
-    servers = [json_value(file, "MCP server", ("mcpServers", "limpet"), server) for file in found]
-    # Cline runs its hooks as programs with a first line; on Windows it has none.
-    scripts = []
-    for event in () if place.windows else CLIENT_ADAPTERS["cline"].events:
-        script = f"#!/bin/sh\n# {MARK}\nexec {place.hook('cline', event)}\n"
-        scripts.append(own_file(hooks / event, "hooks", script, mark=MARK, mode=0o755))
-    return [*servers, *scripts, own_file(rules / "limpet.md", "instructions", ASKING, mark="Memory (limpet)")]
-
-
-def _claude_desktop(place: Place) -> list[Part]:
-    if place.project:  # it has no files of a project
-        return []
-    file = _PROGRAMS["claude-desktop"](place) / "claude_desktop_config.json"
-    return [json_value(file, "MCP server", ("mcpServers", "limpet"), place.server())]
-
-
-def _vscode(place: Place) -> list[Part]:
-    folder = _PROGRAMS["vscode"](place)
-    rule = f'---\napplyTo: "**"\n---\n\n{ASKING}'
-    rules = place.project / ".github" / "instructions" if place.project else folder / "prompts"
-    return [
-        json_value(folder / "mcp.json", "MCP server", ("servers", "limpet"), {"type": "stdio", **place.server()}),
-        own_file(rules / "limpet-vscode.instructions.md", "instructions", rule, mark="Memory (limpet)"),
-    ]
-
-
-def _zed(place: Place) -> list[Part]:
-    folder = _PROGRAMS["zed"](place)
-    server = json_value(
-        folder / "settings.json", "MCP server", ("context_servers", "limpet"), {**place.server(), "env": {}}
-    )
-    # Zed keeps a user's own rules in its library, not in a file.
-    return [server, text_block(place.project / "AGENTS.md", ASKING)] if place.project else [server]
-
-
-# Programs with windows: their folders, a project's or the user's.
-_PROGRAMS: dict[str, Callable[[Place], Path]] = {
-    "claude-desktop": lambda place: place.applications() / "Claude",
-    "vscode": lambda place: place.project / ".vscode" if place.project else place.applications() / "Code" / "User",
-    "zed": lambda place: (
-        place.project / ".zed" if place.project
-        else place.applications() / "Zed" if place.windows
-        else place.folder("XDG_CONFIG_HOME", ".config") / "zed"
-    ),
-}  # fmt: skip
-_PARTS: dict[str, Callable[[Place], list[Part]]] = {
-    "claude": _claude, "codex": _codex, "gemini": _gemini, "copilot": _copilot, "cursor": _cursor,
-    "opencode": _opencode, "windsurf": _windsurf, "cline": _cline,
-    "qwen": _qwen, "claude-desktop": _claude_desktop, "vscode": _vscode, "zed": _zed,
-}  # fmt: skip
-CLIENTS = tuple(_PARTS)

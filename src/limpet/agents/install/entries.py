@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 # How limpet is started: what an install is called for. All else in an entry is its owner's once it is there.
 STARTED_BY = ("type", "command", "args")
@@ -16,53 +15,39 @@ _HOOK = re.compile(r"(?<=\s)hook\s")
 # A hook that calls limpet's server.
 HOOK_CALL = {"server": "limpet", "tool": "hook"}
 _NEXT = len("\nhook ")  # where a line is continued
-# What `install` writes names the program by its whole path, since clients have a PATH of their own; a hand rarely does.
-WHOLE_PATH = re.compile(r"""(?:& )?["']?(?:[A-Za-z]:)?[/\\]""")
 
 
-def changed(there: Any, new: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Keys to set in an entry so that it starts limpet; None where there is none, and the whole is to be written.
+class Merged(NamedTuple):
+    """An entry that is there, brought up to date."""
 
-    {} for one that leads to a server by its address: it names no command to bring up to date.
+    entry: dict[str, Any]
+    kept: Sequence[str] = ()  # names of what stays of it, though limpet would not write it so
+    dropped: Sequence[str] = ()  # and of what goes
+
+
+def merged(there: Any, new: dict[str, Any], *, is_trusted: bool) -> Merged:
+    """The entry so that it starts limpet: its owner's other keys stay.
+
+    In a file that may come from anybody (not `is_trusted`) only numbers, such as time limits, and whether it is
+    switched on stay: an environment, say, decides what the program loads. What leads to a server by its address stays
+    as it is, since it names no command.
     """
     if not isinstance(there, dict):
-        return None
+        return Merged(new)
     if is_address(there):
-        return {}
-    return {name: value for name, value in new.items() if name in STARTED_BY or name not in there}
-
-
-def kept(there: Any, new: Mapping[str, Any]) -> list[str]:
-    """Names of what stays of an entry as it is, though limpet would not write it so."""
-    if not isinstance(there, dict):
-        return []
-    if is_address(there):
-        return ["the entry, which leads to a server by its address"]
-    return [name for name, value in there.items() if name not in new or (name not in STARTED_BY and value != new[name])]
-
-
-def strange(there: Any, new: Mapping[str, Any]) -> list[str]:
-    """Names in an entry that nobody can vouch for: an environment, say, decides what the program loads.
-
-    Numbers, such as time limits, and whether it is switched on do no harm.
-    """
-    if not isinstance(there, dict) or is_address(there):
-        return []
-    harmless = {name for name, value in there.items() if type(value) in (int, float)} | {"enabled", "disabled"}
-    return [name for name, value in there.items() if name not in {*STARTED_BY, *harmless} and value != new.get(name)]
+        return Merged(there, ["the entry, which leads to a server by its address"])
+    others = [
+        name for name, value in there.items() if name not in STARTED_BY and (name not in new or value != new[name])
+    ]
+    harmless = [name for name in others if type(there[name]) in (int, float) or name in ("enabled", "disabled")]
+    kept = others if is_trusted else harmless
+    started = {name: value for name, value in new.items() if name in STARTED_BY}
+    mine = {name: value for name, value in there.items() if name in (*STARTED_BY, *kept)}
+    return Merged({**new, **mine, **started}, kept, [name for name in others if name not in kept])
 
 
 def is_address(entry: Mapping[str, Any]) -> bool:
     return "command" not in entry and any(isinstance(entry.get(name), str) for name in ("url", "httpUrl", "serverUrl"))
-
-
-def is_by_hand(there: Any, new: Mapping[str, Any]) -> bool:
-    """Whether limpet did not write the entry: it has other keys, or finds its command by the PATH."""
-    if not isinstance(there, dict) or not set(there) <= set(new):
-        return True
-    command = there.get("command")
-    first = command[0] if isinstance(command, list) and command else command
-    return not (isinstance(first, str) and Path(first).is_absolute())
 
 
 def is_ours(entry: Any) -> bool:
@@ -71,16 +56,15 @@ def is_ours(entry: Any) -> bool:
         return False
     inner = entry.get("hooks")
     if isinstance(inner, list):
-        return bool(inner) and all(is_ours(one) for one in inner)
+        return bool(inner) and all(map(is_ours, inner))
     if HOOK_CALL.items() <= entry.items():
         return True
     given = entry.get("args")
-    rest = " ".join(one for one in given if isinstance(one, str)) if isinstance(given, list) else ""
-    return any(_runs_hook(f"{one} {rest} ") for one in commands(entry))
-
-
-def _runs_hook(line: str) -> bool:
-    return any(_HOOK.search(line, one.start("rest"), one.end() + _NEXT) for one in _OURS.finditer(line))
+    rest = " ".join(word for word in given if isinstance(word, str)) if isinstance(given, list) else ""
+    lines = [f"{line} {rest} " for line in commands(entry)]
+    return any(
+        _HOOK.search(line, found.start("rest"), found.end() + _NEXT) for line in lines for found in _OURS.finditer(line)
+    )
 
 
 def inner_of(entry: Any) -> list[Any]:
@@ -90,10 +74,8 @@ def inner_of(entry: Any) -> list[Any]:
 
 
 def commands(entry: Any) -> list[str]:
-    """The command lines of an entry or a list of them, with those of the hooks inside."""
-    if isinstance(entry, list):
-        return [line for one in entry for line in commands(one)]
+    """The command lines of an entry, with those of the hooks inside; this platform's first."""
     if not isinstance(entry, dict):
         return []
     own = [entry.get(name) for name in ("command", "bash", "powershell")]
-    return [one for one in own if isinstance(one, str)] + commands(entry.get("hooks"))
+    return [line for line in own if isinstance(line, str)] + [line for one in inner_of(entry) for line in commands(one)]

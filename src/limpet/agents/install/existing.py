@@ -1,18 +1,68 @@
-"""The store and scope that a client's entries name already: an install that is told none keeps them."""
+"""What a client's entries start, and the store and scope that they name: an install that is told none keeps them."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
+import sys
+from pathlib import Path
 from typing import Any
 
 from ...folders import absolute, is_url
+from ..hooks.client_adapters import CLIENT_ADAPTERS
 from ..hooks.entry import store_and_scope
-from .change import present
-from .check import argv_of, command_words, hook_commands
+from .change import Part, present
 from .clients import Place, parts
+from .entries import commands, inner_of
 
+Command = str | list[str]
 _NAMES = ("store", "scope")
-_Named = tuple[str | None, str | None]
+_SHIM = re.compile(r"^const (RUN|OPTIONS) = (\[.*\])$", re.MULTILINE)
+# What limpet writes needs no shell for more than its quotes.
+_SHELL = re.compile(r"[;&|<>$`\n(){}*?#]")
+
+
+def argv_of(entry: dict[str, Any]) -> list[str]:
+    """The command line of the server's entry; [] for none."""
+    command, more = entry.get("command"), entry.get("args")
+    argv = command if isinstance(command, list) else [command, *(more if isinstance(more, list) else [])]
+    return argv if all(isinstance(word, str) for word in argv) else []
+
+
+def hook_commands(client: str, part: Part, there: Any) -> list[tuple[str, Command]]:
+    """The commands of limpet's hooks by their events: a line for the shell, or words."""
+    if client == "opencode" and isinstance(there, str):
+        shim = {name: json.loads(argv) for name, argv in _SHIM.findall(there)}
+        events = CLIENT_ADAPTERS[client].events if len(shim) == 2 else ()
+        return [(event, [*shim["RUN"], "hook", client, event, *shim["OPTIONS"]]) for event in events]
+    if not isinstance(there, dict):  # a script of Cline's, named by its event
+        return [(part.path.name, [str(part.path)])] if there else []
+    found: list[tuple[str, Command]] = []
+    for event, entry in there.items():
+        lines = [line for one in (entry if isinstance(entry, list) else [entry]) for line in _lines(one)]
+        found += [(event, line) for line in lines[:1]]
+    return found
+
+
+def _lines(entry: Any) -> list[str]:
+    """This platform's command lines of an entry's hooks that name limpet."""
+    if inner := inner_of(entry):
+        return [line for one in inner if "limpet" in json.dumps(one) for line in _lines(one)]
+    lines = commands(entry)
+    return lines[-1:] if sys.platform == "win32" else lines[:1]
+
+
+def command_words(command: Command) -> list[str]:
+    """The words of limpet's own command; nothing where a shell would do more than part them."""
+    if isinstance(command, list) and len(command) == 1:
+        lines = Path(command[0]).read_text(encoding="utf-8", errors="replace").splitlines()
+        command = lines[2].removeprefix("exec ") if len(lines) == 3 and lines[2].startswith("exec ") else []
+    try:
+        return command if isinstance(command, list) else [] if _SHELL.search(command) else shlex.split(command)
+    except ValueError:
+        return []
 
 
 def completed(client: str, place: Place) -> Place:
@@ -20,12 +70,25 @@ def completed(client: str, place: Place) -> Place:
 
     Nothing of it for a project: a repository may come from anybody, and would choose where memories are kept.
     """
-    server, environment, hooks = _found(client, place)
-    given = store_and_scope(place.options)
-    options, server_options, hook_options = list(place.options), [], []
+    server: list[str | None] = [None, None]
+    environment: list[str | None] = [None, None]
+    hooks: list[str | None] = [None, None]
+    for part, there in present(parts(client, place)):
+        if part.what == "MCP server" and isinstance(there, dict):
+            server = [*store_and_scope(argv_of(there)[1:])]
+            given = there.get("env", there.get("environment"))
+            values = [given.get(f"LIMPET_{name.upper()}") if isinstance(given, dict) else None for name in _NAMES]
+            environment = [value if isinstance(value, str) else None for value in values]
+        elif part.what == "hooks":
+            for _, command in hook_commands(client, part, there):
+                named = store_and_scope(command_words(command))
+                hooks = [had or value for had, value in zip(hooks, named, strict=True)]
+    options = list(place.options)
+    server_options: list[str] = []
+    hook_options: list[str] = []
     kept, dropped = [], []
     for at, name in enumerate(_NAMES):
-        if given[at] is not None:
+        if store_and_scope(place.options)[at] is not None:
             continue
         # What a server has from its environment stays there; hooks, which do not see it, get it as an option.
         own = server[at] or (None if environment[at] else hooks[at])
@@ -37,45 +100,16 @@ def completed(client: str, place: Place) -> Place:
             if here and not is_url(here):
                 options += [f"--{name}", absolute(here)]
             continue
-        said, words = f"--{name} {value}", [f"--{name}", value]
+        words = [f"--{name}", value]
         if place.project:
-            dropped.append(said)
-        elif "$" in value and (
-            server[at] or environment[at]
-        ):  # only the client can fill it in: a hook's line quotes it
-            kept.append(f"{said} (by the server alone: hooks cannot fill in its $)")
-            if own:
-                server_options += words
-        else:
-            kept.append(said)
-            if own:
-                options += words
-            else:
-                hook_options += words
+            dropped.append(" ".join(words))
+            continue
+        # A hook's line is quoted: only the client can fill in a variable, for its server.
+        is_filled_in = "$" in value
+        kept.append(" ".join(words) + (" (by the server alone: hooks cannot fill in its $)" if is_filled_in else ""))
+        where = server_options if own and is_filled_in else options if own else [] if is_filled_in else hook_options
+        where += words
     return place._replace(
         options=tuple(options), server_options=tuple(server_options), hook_options=tuple(hook_options),
         kept=tuple(kept), dropped=tuple(dropped),
     )  # fmt: skip
-
-
-def _found(client: str, place: Place) -> tuple[_Named, _Named, _Named]:
-    """What the arguments of the server name, its environment, and the hooks."""
-    server: _Named = (None, None)
-    environment: _Named = (None, None)
-    lines = []
-    for part, there in present(parts(client, place)):
-        if part.what == "MCP server" and isinstance(there, dict):
-            server = store_and_scope((argv_of(there) or [])[1:])
-            environment = _of_environment(there)
-        elif part.what == "hooks":
-            lines += [store_and_scope(command_words(command)) for _, command in hook_commands(client, part, there)]
-    first = [next((one[at] for one in lines if one[at]), None) for at in range(len(_NAMES))]
-    return server, environment, (first[0], first[1])
-
-
-def _of_environment(entry: dict[str, Any]) -> _Named:
-    given = entry.get("env", entry.get("environment"))
-    if not isinstance(given, dict):
-        return None, None
-    found = [value if isinstance(value := given.get(f"LIMPET_{name.upper()}"), str) else None for name in _NAMES]
-    return found[0], found[1]

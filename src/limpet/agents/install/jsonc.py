@@ -181,6 +181,12 @@ def cut(text: str, path: Path, gone: Callable[[Any], bool] | None = None) -> str
         text = _remove(text, node, doomed[-1])
 
 
+def get(text: str, path: Path) -> Any:
+    """The value at a path; None where there is none. Raises NotJson."""
+    node = find(read(text), path)
+    return None if node is None else node.value
+
+
 def find(node: Node, path: Path) -> Node | None:
     for name in path:
         found = node.child(name)

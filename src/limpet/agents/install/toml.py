@@ -11,89 +11,74 @@ class NotToml(ValueError):
     """The text cannot be read, or cannot be edited without harm."""
 
 
-def parse(text: str) -> dict[str, Any]:
+def get(text: str, path: Sequence[str]) -> Any:
+    """The value at a path; None where there is none. Raises NotToml."""
+    return _at(_parse(text), path)
+
+
+def put(text: str, path: Sequence[str], value: Any) -> str:
+    """The value at a path, made or replaced; a table as the last one. Raises NotToml."""
+    there = get(text, path)
+    if there == value:
+        return text
+    import tomlkit
+
+    wanted = _with(_parse(text), path, value)
+    if isinstance(value, dict):
+        text = cut(text, path)
+        if path[0] not in _parse(text):
+            # A table of its own at the end: no byte before it changes.
+            line_end = "\r\n" if "\r\n" in text else "\n"
+            shown = tomlkit.dumps(_with({}, path, value))
+            gap = "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
+            return _checked(text + (gap + shown).replace("\n", line_end), wanted)
+
+    def edit(table: Any) -> None:
+        if isinstance(value, dict):
+            inline = isinstance(table, tomlkit.items.InlineTable)
+            made: Any = tomlkit.inline_table() if inline else tomlkit.table()
+            for name, one in value.items():
+                made.add(name, one)
+            table[path[-1]] = made
+        else:
+            table[path[-1]] = value
+
+    return _edited(text, path, edit, wanted)
+
+
+def cut(text: str, path: Sequence[str]) -> str:
+    """Without the value at a path. Raises NotToml."""
+    if get(text, path) is None:
+        return text
+    return _edited(text, path, lambda table: table.__delitem__(path[-1]), _with(_parse(text), path, None))
+
+
+def _edited(text: str, path: Sequence[str], edit: Any, wanted: dict[str, Any]) -> str:
+    """The text after an edit of the table that holds the path, if it says what was wanted and nothing else."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(text)
+        table: Any = document
+        for name in path[:-1]:
+            table = table[name]
+        edit(table)
+        new = tomlkit.dumps(document)
+    except (TOMLKitError, TypeError, AttributeError) as error:
+        raise NotToml(f"cannot edit {'.'.join(path)}: {error}") from None
+    return _checked(new, wanted)
+
+
+def _parse(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise NotToml(str(error)) from None
 
 
-def put(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
-    """A table at a path, as the last one. Raises NotToml."""
-    if _at(parse(text), path) == value:
-        return text
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
-
-    without = cut(text, path)
-    if path[0] not in parse(without):
-        # A table of its own at the end: no byte before it changes.
-        line_end = "\r\n" if "\r\n" in without else "\n"
-        shown = tomlkit.dumps(_with({}, path, value))
-        gap = "" if not without.strip() else "\n" if without.endswith("\n") else "\n\n"
-        return _checked(without + (gap + shown).replace("\n", line_end), _with(parse(text), path, value))
-    try:
-        document = tomlkit.parse(without)
-        table: Any = document
-        for name in path[:-1]:
-            table = table[name]
-        inline = isinstance(table, tomlkit.items.InlineTable)
-        made: Any = tomlkit.inline_table() if inline else tomlkit.table()
-        for name, one in value.items():
-            made.add(name, one)
-        table[path[-1]] = made
-        new = tomlkit.dumps(document)
-    except (TOMLKitError, TypeError, AttributeError) as error:
-        raise NotToml(f"cannot add {'.'.join(path)}: {error}") from None
-    return _checked(new, _with(parse(text), path, value))
-
-
-def change(text: str, path: Sequence[str], values: dict[str, Any]) -> str:
-    """Keys of the table at a path made or replaced; its others stay. Raises NotToml."""
-    there = _at(parse(text), path)
-    wanted = {**there, **values}
-    if wanted == there:
-        return text
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
-
-    try:
-        document = tomlkit.parse(text)
-        table: Any = document
-        for name in path:
-            table = table[name]
-        for name, one in values.items():
-            table[name] = one
-        new = tomlkit.dumps(document)
-    except (TOMLKitError, TypeError, AttributeError) as error:
-        raise NotToml(f"cannot change {'.'.join(path)}: {error}") from None
-    return _checked(new, _with(parse(text), path, wanted))
-
-
-def cut(text: str, path: Sequence[str]) -> str:
-    """Without the table at a path. Raises NotToml."""
-    whole = parse(text)
-    if _at(whole, path) is None:
-        return text
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
-
-    wanted = _with(whole, path, None)
-    try:
-        document = tomlkit.parse(text)
-        table: Any = document
-        for name in path[:-1]:
-            table = table[name]
-        del table[path[-1]]
-        new = tomlkit.dumps(document)
-    except (TOMLKitError, TypeError, AttributeError) as error:
-        raise NotToml(f"cannot take out {'.'.join(path)}: {error}") from None
-    return _checked(new, wanted)
-
-
 def _checked(text: str, wanted: dict[str, Any]) -> str:
-    """The text, if it says what was wanted and nothing else."""
-    if _bare(parse(text)) != _bare(wanted):
+    if _bare(_parse(text)) != _bare(wanted):
         raise NotToml("the edit would change something else")
     return text
 
@@ -114,10 +99,8 @@ def _at(value: Any, path: Sequence[str]) -> Any:
 
 def _with(whole: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
     """A copy with the value at the path; without it for None."""
-    copy = dict(whole)
-    if len(path) == 1:
-        copy.pop(path[0], None)
-        return copy if value is None else copy | {path[0]: value}
-    inner = copy.get(path[0])
-    copy[path[0]] = _with(inner if isinstance(inner, dict) else {}, path[1:], value)
-    return copy
+    inner = value
+    if len(path) > 1:
+        table = whole.get(path[0])
+        inner = _with(table if isinstance(table, dict) else {}, path[1:], value)
+    return {name: one for name, one in (whole | {path[0]: inner}).items() if one is not None}

@@ -5,102 +5,19 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...cli import output
 from ...cli.receipt import undone_by
 from ...cli.verbs import PEOPLE, VECTORS, Verb, arg, open_store
-from ...folders import absolute
-from ...model.errors import BadInput, counted
+from ...model.errors import counted
 from ...model.memory import GLOBAL_SCOPE
 from . import BUDGET_TOKENS, run
 
 if TYPE_CHECKING:
-    from ...agents.install.schedule import Timer
     from .report import OrganizeReport
 
 MODELS = "LIMPET_ORGANIZER"
-
-
-def _run(args: Namespace) -> int:
-    if args.every is None:
-        return organize(args)
-    from ...agents.install.schedule import is_schedule
-
-    if not is_schedule(args.every):
-        raise BadInput(f"--every {args.every[:20]!r} is no time", hint="such as 30m, 6h or 1d, or off")
-    return _schedule(args)
-
-
-def _schedule(args: Namespace) -> int:
-    """Write or remove the machine's timer, and say what was written."""
-    from ...agents.install import schedule
-
-    home = Path.home()
-    if args.every == "off":
-        timers = schedule.plan_off(home)
-    else:
-        seconds = schedule.seconds_of(args.every)
-        timers = [schedule.plan(schedule.kind_here(home), seconds, _pass_line(args), home)]
-    # Of another kind, or under another name, nothing is left beside it.
-    failed = [] if args.dry_run else [one for timer in timers for one in schedule.carry_out(timer, home)]
-    if args.json:
-        output.result({"timers": [_timer_json(one) for one in timers], "done": not args.dry_run, "to_run": failed})
-        return 0
-    for timer in timers:
-        _show_timer(timer, dry_run=args.dry_run)
-    if not timers:
-        output.words("nothing was scheduled")
-    for command in failed:
-        output.words(f"this did not succeed, run it yourself: {command}")
-    return 0
-
-
-def _pass_line(args: Namespace) -> list[str]:
-    """One pass as it was asked for, in words that hold in any folder."""
-    from ...agents.install.clients import program
-
-    store = args.store or os.environ.get("LIMPET_STORE")
-    line = [*program(), *(["--store", absolute(store)] if store else [])]
-    line += ["--scope", args.scope] if args.scope else []
-    line += ["organize", *(str(Path(one).absolute()) for one in args.paths)]
-    for name in ("client", "model"):
-        line += [word for one in getattr(args, name) or () for word in (f"--{name}", one)]
-    line += [
-        f"--{name.replace('_', '-')}"
-        for name in ("no_summaries", "no_model", "no_vectors")
-        if getattr(args, name, False)
-    ]
-    if args.budget_tokens != BUDGET_TOKENS:
-        line += ["--budget-tokens", str(args.budget_tokens)]
-    return line + (["--budget-usd", f"{args.budget_usd:g}"] if args.budget_usd is not None else [])
-
-
-def _timer_json(timer: Timer) -> dict[str, Any]:
-    return {
-        "kind": timer.kind,
-        "files": [{"path": str(path), "content": data.decode()} for path, data in timer.files],
-        "removed": [str(path) for path in timer.gone],
-        "line": timer.line,
-        "commands": [list(one) for one in timer.commands],
-    }
-
-
-def _show_timer(timer: Timer, *, dry_run: bool) -> None:
-    would = "would be " if dry_run else ""
-    for path, data in timer.files:
-        output.words(f"{would}written: {path}")
-        output.line(output.printable(data.decode().rstrip()))
-    for path in timer.gone:
-        output.words(f"{would}removed: {path}")
-    if timer.line:
-        output.words(f"{would}added to your crontab:")
-        output.line(output.printable(timer.line))
-    elif timer.line is not None:
-        output.words(f"{would}removed from your crontab")
-    for command in timer.commands:
-        output.words(f"{'would run' if dry_run else 'ran'}: {' '.join(command)}")
 
 
 def organize(args: Namespace) -> int:
@@ -181,7 +98,7 @@ def _cost(report: OrganizeReport, *, before: bool) -> None:
 
 VERBS = (
     Verb(
-        name="organize", group=PEOPLE, run=_run,
+        name="organize", group=PEOPLE, run=organize,
         about="transcripts of agents and notes into memories; by rules, and with a model if you give one",
         arguments=(
             arg("[PATH...]", "transcripts, notes, folders of them; none: what hooks named since", dest="paths"),
@@ -189,8 +106,6 @@ VERBS = (
                 "cursor, opencode, or all; repeat it"),
             arg("--dry-run", "store nothing and ask no model; say what would be stored, what it would cost"),
             VECTORS,
-            arg("--every TIME", "30m, 6h, 1d: have this machine's scheduler (systemd, launchd or cron) do it from now "
-                "on; off: no longer"),
             arg("--no-summaries", "no episodes for days and months"),
             arg("--model MODEL...", "a language model reads too (pip install \"limpet[organizer]\"): gemini:NAME, "
                 "claude:NAME, or openai:NAME,url=URL for what speaks its protocol, such as Ollama; ,in=USD,out=USD is "
@@ -201,7 +116,6 @@ VERBS = (
             arg("--budget-usd USD", "dollars that models may cost in a pass; needs their prices", type=float),
         ),
         example="limpet organize ~/.claude/projects --dry-run\nlimpet organize --client all\n"
-        "limpet organize --client all --every 6h\nlimpet organize --every off\n"
         "limpet organize notes --model openai:qwen3,url=http://localhost:11434/v1",
     ),
 )  # fmt: skip

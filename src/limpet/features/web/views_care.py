@@ -88,13 +88,13 @@ def _clients(ask: Ask) -> list[Any]:
 
 def installed() -> list[tuple[str, bool, bool]]:
     """(client, whether it is on this machine, whether limpet is in it), for the user's own files."""
-    from ...agents.install.change import held
+    from ...agents.install.change import present
     from ...agents.install.clients import CLIENTS, Place, is_present, parts, program
 
     place, found = Place(Path.home(), None, program()), []
     for client in CLIENTS:
         try:
-            there = any(one[2] for one in held(parts(client, place)))
+            there = any(part is not None for _, part in present(parts(client, place)))
         except LimpetError:
             there = False
         found.append((client, is_present(client, place), there))
