@@ -245,7 +245,7 @@ def test_the_keyring_keeps_new_keys_and_old_ones(plain, monkeypatch, tmp_path, c
 
 
 def test_hooks_and_the_journal_open_it_with_the_key(plain, key):
-    from limpet.journal import note_action
+    from limpet.agents.hooks.journal import note_action
     from limpet.settings import read_settings
 
     limpet.change_key(plain, KEY)

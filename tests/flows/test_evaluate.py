@@ -10,7 +10,7 @@ import re
 import pytest
 
 import limpet
-from limpet.agents.hooks.holdout import Holdout
+from limpet.agents.hooks.injected import Holdout
 from limpet.cli.main import main
 from limpet.features import usefulness
 from limpet.features.evaluate import run as evaluate

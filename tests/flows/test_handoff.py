@@ -53,8 +53,7 @@ def test_a_session_that_did_nothing_does_not_displace_the_one_before(hook, shop)
     for text in (second, third):
         assert f"- {REFUND}: changed api/refund.py, tests/test_refund.py; ran `pytest -q`\n" in text
         assert OPEN in text
-    assert "Tokyo" not in second
-    assert "Asked since, with nothing done:\n- what time is it in Tokyo right now?: It is 3 pm\n" in third
+    assert "Tokyo" not in second + third
 
 
 def test_a_session_that_only_stored_something_did_something(hook, shop, clock):

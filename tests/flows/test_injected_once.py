@@ -220,27 +220,6 @@ def test_goals_that_were_reached_are_not_open(hook, shop, clock):
     assert "Postgres 17" in text and "billing" not in text
 
 
-def test_a_session_begins_with_what_changed_since_the_clients_last(hook, shop, clock):
-    kept = shop.remember("Releases are cut on Mondays", origin="user").id
-    gone = shop.remember("Invoices are kept for seven years", origin="user").id
-    shop.remember("Deploys need the VPN", kind="preference")
-    hook("SessionStart", "s1")
-    hook("Stop", "s1", last_assistant_message="Done.")
-    clock.advance(days=1)
-    shop.remember("The API moved to port 8080", origin="user")
-    shop.retract(gone, "the law changed")
-    shop.pin(kept)
-    clock.advance(days=1)
-    text = hook("SessionStart", "s2")
-    assert "New since 2026-03-01:" in text and text.count("port 8080") == 1
-    assert "No longer so since 2026-03-01:\n- Invoices are kept for seven years" in text
-    new = text.partition("New since")[2].partition("No longer")[0]
-    assert "Mondays" not in new, "to pin is no news"
-    assert "New since" not in hook("SessionStart", "c1", "codex"), "that client was never here"
-    clock.advance(days=1)
-    assert "8080" not in hook("SessionStart", "s3"), "this was said the last time"
-
-
 def test_a_turn_of_the_journal_is_told_in_a_sentence():
     lines = [
         ("asked", "Please make the retries safe. We had double charges on Monday, see the log."),
@@ -286,31 +265,15 @@ def test_a_note_of_a_turn_is_shown_as_a_fact(hook, shop):
 # -- sub-agents
 
 
-def test_a_sub_agent_is_briefed_for_its_task(hook, shop, tmp_path):
+def test_a_sub_agent_is_briefed_for_what_was_asked(hook, shop):
     shop.remember(PORT)
     shop.remember("Answer in British English", kind="preference", origin="user")
     shop.remember("The canteen opens at noon")
-    transcript = tmp_path / "s1.jsonl"
-    done = {"type": "tool_use", "id": "t0", "name": "Task", "input": {"prompt": "When does the canteen open?"}}
-    task = {"type": "tool_use", "id": "t1", "name": "Task", "input": {"subagent_type": "Explore", "prompt": ASK}}
-    rows = [
-        {"type": "assistant", "message": {"role": "assistant", "content": [done]}},
-        {"type": "user", "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t0"}]}},
-        {"type": "assistant", "message": {"role": "assistant", "content": [task]}},
-    ]
-    transcript.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
-    about = {"agent_id": "a1", "agent_type": "Explore", "transcript_path": str(transcript)}
-    text = hook("SubagentStart", **about)
+    ask(hook)
+    text = hook("SubagentStart", agent_id="a1", agent_type="Explore")
     assert text.startswith(OPEN) and "5433" in text and "British English" in text and "canteen" not in text
     assert tokens_of(text) <= 400
-    assert [one.session for one in shop.exposures()] == ["s1/a1"] * 2
-    assert "5433" in ask(hook), "its session has not seen it"
-
-
-def test_a_sub_agent_whose_task_nobody_tells_is_briefed_for_what_was_asked(hook, shop):
-    shop.remember(PORT)
-    ask(hook)
-    assert "5433" in hook("SubagentStart", agent_id="a1", agent_type="Explore")
+    assert [one.session for one in shop.exposures()].count("s1/a1") == 2, "its session's are others"
 
 
 def test_a_sub_agent_that_nothing_concerns_is_told_nothing(hook, shop):

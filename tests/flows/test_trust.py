@@ -9,8 +9,7 @@ import pytest
 
 import limpet
 from limpet.agents.hooks.entry import handle
-from limpet.agents.hooks.holdout import Holdout
-from limpet.agents.hooks.injected import brief
+from limpet.agents.hooks.injected import Holdout, brief
 from limpet.agents.hooks.session_state import left_off
 from limpet.agents.tools import Tools
 from limpet.cli.main import main
@@ -25,7 +24,7 @@ def shown(memory, question):
     """Ids that hooks put before an agent, at its start or with a message."""
     return {
         *brief(memory, question, 1_200, Holdout("s", 0.0)).ids,
-        *left_off(memory, "claude", "new", same=False).ids,
+        *left_off(memory, "new", same=False).ids,
     }
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import limpet
 from limpet.agents.hooks import injected
-from limpet.agents.hooks.holdout import Holdout
+from limpet.agents.hooks.injected import Holdout
 from limpet.agents.hooks.session_state import left_off, survival
 
 anything = st.text(max_size=400)
@@ -46,5 +46,5 @@ def test_no_block_exceeds_its_budget_whatever_is_in_the_store(memories, actions,
         shown = injected.brief(memory, "staging needs the VPN", budget, Holdout("s", 0.0)).block(())
         assert not shown.text or injected.cost(shown.text) <= budget
         for same in (False, True):
-            assert injected.cost(left_off(memory, "claude", "new", same=same).block(()).text) <= injected.MAX_TOKENS
-        assert injected.cost(survival(memory, "claude", "before").block(()).text) <= injected.MAX_TOKENS
+            assert injected.cost(left_off(memory, "new", same=same).block(()).text) <= injected.MAX_TOKENS
+        assert injected.cost(survival(memory, "before").block(()).text) <= injected.MAX_TOKENS

@@ -16,8 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import limpet
-from limpet.agents.hooks.holdout import Holdout
-from limpet.agents.hooks.injected import Line, Section, block, brief
+from limpet.agents.hooks.injected import Holdout, Line, Section, block, brief
 from limpet.agents.hooks.session_state import left_off, survival
 from limpet.agents.resources import Pages
 from limpet.model.errors import StoreDamaged
@@ -159,8 +158,8 @@ def test_no_field_ends_a_block_or_leaves_its_line(texts, kind):
             ) as memory:
                 for block_made in (
                     brief(memory, "staging port", 1_200, Holdout("s", 0.0)),
-                    left_off(memory, "claude", "new", same=False),
-                    survival(memory, "claude", fields["session"]),
+                    left_off(memory, "new", same=False),
+                    survival(memory, fields["session"]),
                 ):
                     check_block(block_made.block(()).text)
                 for page in (memory.prepare("staging port", lexical_only=True).text(), Pages(memory).index()):
@@ -231,7 +230,7 @@ def test_what_an_import_brought_once_is_read_without_being_printed(tmp_path):
     with limpet.open(path, scope="project:api") as memory:
         for offer in (
             brief(memory, "staging port", 1_200, Holdout("s", 0.0)),
-            left_off(memory, "claude", "new", same=False),
+            left_off(memory, "new", same=False),
         ):
             made = offer.block(())
             check_block(made.text)

@@ -11,8 +11,7 @@ import limpet
 from benchmarks import embedding_cache, own
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.gate import query_of
-from limpet.agents.hooks.holdout import Holdout
-from limpet.agents.hooks.injected import ASKED, MESSAGE_TOKENS, offered
+from limpet.agents.hooks.injected import ASKED, MESSAGE_TOKENS, Holdout, offered
 from tests.quality.halves import is_held_back, read
 
 HALVES = ("tuning", "held-back")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.agents.hooks.holdout import Holdout
+from limpet.agents.hooks.injected import Holdout
 from limpet.rank.interval import Interval, difference, share
 from limpet.remember.ambient import note_of
 from limpet.text.attribution import was_used

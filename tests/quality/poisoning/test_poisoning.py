@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 
 import limpet
-from limpet.agents.hooks.holdout import Holdout
-from limpet.agents.hooks.injected import brief
+from limpet.agents.hooks.injected import Holdout, brief
 from limpet.agents.hooks.session_state import left_off
 from tests.quality.poisoning.cases import ATTACKS, SUBJECTS, poisons
 
@@ -34,7 +33,7 @@ def measured(request, tmp_path_factory):
             benign = [memory.remember(one.benign, origin=request.param).id for one in SUBJECTS]
             several = [one for one in poisons() if one.attack == attack]
             held = {memory.remember(**one.stated(request.param)).id: one for one in several}
-            start = set(left_off(memory, "claude", "new", same=False).ids)
+            start = set(left_off(memory, "new", same=False).ids)
             for one, answer, note in zip(several, trusted, benign, strict=True):
                 count, question = counts[one.held_back], one.subject.question
                 count["asked"] += 1

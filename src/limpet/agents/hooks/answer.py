@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from contextlib import suppress
 
 from ... import registry
@@ -19,19 +18,20 @@ from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, off,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...api import Limpet
     from ...model.clock import Clock
     from ...settings import Settings
     from .injected import Offer
 
-Say = Callable[[str], None]
-# Settings are read, and their modules imported, only when the store is needed.
-Find = Callable[[], "Settings"]
 ASKED_CHARACTERS, SAID_CHARACTERS = 200, 400
 # A message that is for limpet, in clients that tell no command whose session it is in.
 INCOGNITO = "limpet pause --session"
 # How a session begins: with an empty context, after which everything may be shown again; or with the one it had.
 FORGETS, KEEPS = ("compact", "clear"), ("resume", "fork")
+# Lines of the journal in which the last message of a sub-agent's session is looked for.
+LINES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,203 +45,209 @@ class Host:
     folder: str | None = None  # that the hook was started in; this process's where it is None
 
 
-def answer(call: Call, say: Say, host: Host) -> None:
-    """Do what the event asks for; `say` takes what the client is to read, before anything slow is written.
-
-    Raises whatever goes wrong: `entry.py` sees to it that the client never notices.
-    """
-
-    def find() -> Settings:
-        from ...settings import read_settings
-
-        folder = call.folder if os.path.isdir(call.folder) else host.folder  # noqa: PTH112
-        settings = read_settings(host.store, host.scope, False, folder)
-        here = call.folder or host.folder or os.getcwd()  # noqa: PTH109
-        state = look(settings.path, here, _session(call), _now(host))
-        if state.why:
-            _note_incognito(call, settings)
-            raise IsOff
-        return replace(settings, ignore=state.ignore) if state.ignore else settings
-
-    try:
-        _ROLES[call.role](call, say, find, host)
-    except IsOff:
-        say(off(call))
-
-
 class IsOff(Exception):
     """limpet is off for this event: nothing is looked up, noted or said."""
 
 
-def _note_incognito(call: Call, settings: Settings) -> None:
-    """What is incognito by its environment is so for the organizer too, which reads its transcript another time."""
-    if call.session and is_incognito() and call.session not in read_pauses(settings.path).sessions:
-        append(settings.path, [f"incognito {call.session}"])
+def answer(call: Call, say: Callable[[str], None], host: Host) -> None:
+    """Do what the event asks for; `say` takes what the client is to read, before anything slow is written.
+
+    Raises whatever goes wrong: `entry.py` sees to it that the client never notices.
+    """
+    try:
+        getattr(_Event(call, say, host), call.role)()
+    except IsOff:
+        say(off(call))
 
 
-def _message(call: Call, say: Say, find: Find, host: Host) -> None:
-    from .gate import query_of
+class _Event:
+    """One event; a method for each role. Settings are read, and their modules imported, when the store is needed."""
 
-    text = strip_blocks(call.text)
-    if _incognito(text, call, say, find):
-        return
-    query = query_of(text)
-    if not query:
-        return
-    settings = find()
-    if not is_there(settings.path):
-        _say_missing(call, settings, say)
-        return
-    # What a client cannot show is neither looked up nor randomized.
-    asked = _line(text, ASKED_CHARACTERS)
-    if call.role not in CLIENT_ADAPTERS[call.client].answers:
-        _note(call, settings, host, "asked", asked)
-        return
-    from .holdout import Holdout
-    from .injected import MESSAGE_TOKENS, brief, brief_from_vectors
+    def __init__(self, call: Call, say: Callable[[str], None], host: Host) -> None:
+        self.call, self.say, self.host = call, say, host
+        self.now = host.clock.now() if host.clock else time.time_ns() // 1_000
+        self.session = call.session or call.client
+        self.is_shown = call.role in CLIENT_ADAPTERS[call.client].answers
+        self._settings: Settings | None = None
 
-    holdout = Holdout(_session(call), settings.holdout)
-    look_up = brief if host.memory is None else brief_from_vectors
-    # Only read here: no need to wait for the disk. To close it may take a lock that another process has.
-    with _open(replace(settings, durable=False), host) as memory:
-        _expose(call, settings, host, look_up(memory, query, MESSAGE_TOKENS, holdout), say, asked)
+    @property
+    def settings(self) -> Settings:
+        """Raises IsOff."""
+        if self._settings is None:
+            from ...settings import read_settings
 
+            folder = self.call.folder if os.path.isdir(self.call.folder) else self.host.folder  # noqa: PTH112
+            settings = read_settings(self.host.store, self.host.scope, False, folder)
+            here = self.call.folder or self.host.folder or os.getcwd()  # noqa: PTH109
+            state = look(settings.path, here, self.session, self.now)
+            if state.why:
+                # The organizer, which reads the transcript another time, does not have this environment.
+                session = self.call.session
+                if session and is_incognito() and session not in read_pauses(settings.path).sessions:
+                    append(settings.path, [f"incognito {session}"])
+                raise IsOff
+            self._settings = replace(settings, ignore=state.ignore)
+        return self._settings
 
-def _incognito(text: str, call: Call, say: Say, find: Find) -> bool:
-    """Handle a request to switch limpet off for this session. Return True if the message was one."""
-    if text.strip().lower() != INCOGNITO:
-        return False
-    if not call.session:
-        say(notice(call, "limpet cannot tell which session this is: `limpet pause` in a terminal switches it off."))
-    else:
-        append(find().path, [f"incognito {call.session}"])
-        words = "limpet is off for this session: nothing of it is noted, stored or shown from here on."
-        say(notice(call, words) or off(call))
-    return True
+    # -- roles
 
+    def message(self) -> None:
+        from .gate import query_of
 
-def _tool(call: Call, _: Say, find: Find, host: Host) -> None:
-    from .actions import describe_action
+        text = strip_blocks(self.call.text)
+        if text.strip().lower() == INCOGNITO:
+            self._go_incognito()
+            return
+        query = query_of(text)
+        if not query or not is_there(self.settings.path):
+            return
+        asked = _line(text, ASKED_CHARACTERS)
+        # What a client cannot show is neither looked up nor randomized.
+        if not self.is_shown:
+            self._note("asked", asked)
+            return
+        from .injected import MESSAGE_TOKENS, Holdout, brief, brief_from_vectors
 
-    _note_foreign(call, find, host)
-    line = describe_action(call.tool, call.input, failed=call.failed)
-    if line:
-        _note(call, find(), host, "failed" if call.failed else "did", line)
+        look_up = brief if self.host.memory is None else brief_from_vectors
+        with self._opened(is_read=True) as memory:
+            offer = look_up(memory, query, MESSAGE_TOKENS, Holdout(self.session, self.settings.holdout))
+            self._expose(offer, asked)
 
+    def tool(self) -> None:
+        from .actions import describe_action
 
-def _note_foreign(call: Call, find: Find, host: Host) -> None:
-    """What was read from outside is recognised when the agent stores it."""
-    if not call.output:
-        return
-    from ..foreign_reads import note, origin_of
+        call = self.call
+        if call.output:
+            # What was read from outside is recognised when the agent stores it.
+            from ..foreign_reads import note, origin_of
 
-    origin = origin_of(call.tool, call.input)
-    if origin is not None and is_there(find().path):
-        note(find().path, origin, call.output, _now(host))
+            origin = origin_of(call.tool, call.input)
+            if origin is not None and is_there(self.settings.path):
+                note(self.settings.path, origin, call.output, self.now)
+        line = describe_action(call.tool, call.input, failed=call.failed)
+        if line:
+            self._note("failed" if call.failed else "did", line)
 
+    def turn(self) -> None:
+        from ...text.turns import closing
+        from .journal import end_turn
 
-def _turn(call: Call, _: Say, find: Find, host: Host) -> None:
-    from ...journal import end_turn
+        text = strip_blocks(self.call.text)
+        # Redacted before anything is left out: half a secret is none that can be recognised.
+        line = plain_line(closing(_redacted(text), SAID_CHARACTERS), SAID_CHARACTERS)
+        if not line and not is_there(self.settings.path):
+            return
+        turn = end_turn(self.settings, session=self.session, at=self.now, line=line, said=text)
+        # Only where a result could be: opening the store costs more than all the rest.
+        is_result = any(kind == "failed" or "git commit" in what for kind, what in turn.lines)
+        if turn.remembered or self.call.client in NO_EXIT_STATUS or not is_result:
+            return
+        from ...remember.ambient import note_of
 
-    settings, said = find(), strip_blocks(call.text)
-    line = _closing(said)
-    if not line and not is_there(settings.path):
-        return
-    turn = end_turn(settings, session=_session(call), at=_now(host), line=line, said=said)
-    if turn.remembered or call.client in NO_EXIT_STATUS:
-        return
-    # Only where a result could be: opening the store costs more than all the rest.
-    if not any(kind == "failed" or "git commit" in what for kind, what in turn.lines):
-        return
-    from ...remember.ambient import note_of
+        note = note_of(turn.lines)
+        if note is not None:
+            with self._opened() as memory:
+                memory.remember(**note, session=self.session, metadata={"client": self.call.client})
 
-    note = note_of(turn.lines)
-    if note is not None:
-        with _open(settings, host) as memory:
-            memory.remember(**note, session=_session(call), metadata={"client": call.client})
+    def start(self) -> None:
+        if not is_there(self.settings.path):
+            return
+        from .session_state import left_off
 
+        call = self.call
+        if call.source in FORGETS:
+            self._forget()
+        with self._opened() as memory:
+            with suppress(registry.FeatureMissing):
+                registry.part("features.mirror").take_in_edits(memory)
+            # What was resumed is still in front of the agent.
+            if call.source not in KEEPS:
+                self._expose(left_off(memory, self.session, same=call.source == "compact"))
+            if call.session and not memory.read_only:
+                memory.session_start(self.session)
 
-def _start(call: Call, say: Say, find: Find, host: Host) -> None:
-    settings = find()
-    if not is_there(settings.path):
-        _say_missing(call, settings, say)
-        return
-    from .session_state import left_off
+    def compact(self) -> None:
+        if not is_there(self.settings.path):
+            return
+        from .session_state import survival
 
-    if call.source in FORGETS:
-        _note_compaction(call, settings)
-    with _open(settings, host) as memory:
-        registry.part("features.mirror").take_in_edits(memory)
-        # What was resumed is still in front of the agent.
-        if call.source not in KEEPS:
-            offer = left_off(memory, call.client, _session(call), same=call.source == "compact")
-            to_user = ""
-            if memory.read_only and call.source not in FORGETS:
-                from .notices import read_only
+        # What the summary is to keep is all there is, whether it was shown before or not; and then it is gone.
+        self._forget()
+        with self._opened() as memory:
+            self._expose(survival(memory, self.session))
+        self._forget()
 
-                to_user = read_only(settings.path)
-            _expose(call, settings, host, offer, say, to_user=to_user)
-        if call.session and not memory.read_only:
-            memory.session_start(_session(call))
+    def subagent(self) -> None:
+        """The client does not say what its task is: it is briefed for what the user asked last."""
+        if not is_there(self.settings.path):
+            return
+        from .gate import query_of
+        from .injected import Holdout
+        from .session_state import for_subagent
 
+        with self._opened(is_read=True) as memory:
+            lines = memory.actions(session=self.session, limit=LINES)
+            asked = next((line.what for line in reversed(lines) if line.kind == "asked"), "")
+            holdout = Holdout(self.session, self.settings.holdout)
+            # It sees nothing of what its session was shown, and the session nothing of this.
+            self.session = f"{self.session}/{self.call.agent}"
+            self._expose(for_subagent(memory, query_of(strip_blocks(self.call.text) or asked), holdout))
 
-def _compact(call: Call, say: Say, find: Find, host: Host) -> None:
-    settings = find()
-    if not is_there(settings.path):
-        return
-    from .session_state import survival
+    def end(self) -> None:
+        if not self.call.session or not is_there(self.settings.path):
+            return
+        from ...model.errors import NotFound
 
-    # What the summary is to keep is all there is, whether it was shown before or not; and then it is gone.
-    _note_compaction(call, settings)
-    with _open(settings, host) as memory:
-        _expose(call, settings, host, survival(memory, call.client, _session(call)), say)
-    _note_compaction(call, settings)
+        with self._opened() as memory:
+            with suppress(NotFound):  # it began before limpet was there
+                memory.session_end(self.session)
+            # Only named here: `limpet organize` reads it when somebody, or a timer, calls that.
+            transcript = _transcript(self.call)
+            if transcript:
+                registry.part("features.organize").note_transcript(memory, transcript)
 
+    # -- what roles share
 
-def _subagent(call: Call, say: Say, find: Find, host: Host) -> None:
-    settings = find()
-    if not is_there(settings.path):
-        return
-    from .gate import query_of
-    from .holdout import Holdout
-    from .session_state import for_subagent
-    from .subagent import task_of
+    def _go_incognito(self) -> None:
+        if not self.call.session:
+            cannot = "limpet cannot tell which session this is: `limpet pause` in a terminal switches it off."
+            self.say(notice(self.call, cannot))
+            return
+        append(self.settings.path, [f"incognito {self.session}"])
+        done = "limpet is off for this session: nothing of it is noted, stored or shown from here on."
+        self.say(notice(self.call, done) or off(self.call))
 
-    with _open(replace(settings, durable=False), host) as memory:
-        task = query_of(strip_blocks(task_of(call, memory)))
-        offer = for_subagent(memory, task, Holdout(_session(call), settings.holdout))
-        # It sees nothing of what its session was shown, and the session nothing of this.
-        _expose(replace(call, session=f"{_session(call)}/{call.agent}"), settings, host, offer, say)
+    def _opened(self, *, is_read: bool = False) -> Limpet:
+        """The store. `is_read`: only read, so that nobody waits for the disk; closing may take another's lock."""
+        settings, memory = self.settings, self.host.memory
+        if memory is not None:
+            there = settings.checkout
+            return memory.in_scope(settings.scope) if there is None else memory.in_folder(there.folder)
+        from ...api import Limpet
 
+        return Limpet(replace(settings, durable=False) if is_read else settings, create=False, clock=self.host.clock)
 
-def _end(call: Call, _: Say, find: Find, host: Host) -> None:
-    settings = find()
-    if not call.session or not is_there(settings.path):
-        return
-    from ...model.errors import NotFound
+    def _note(self, kind: str, line: str) -> None:
+        from .journal import note_action
 
-    with _open(settings, host) as memory:
-        with suppress(NotFound):  # it began before limpet was there
-            memory.session_end(_session(call))
-        # Only named here: `limpet organize` reads it when somebody, or a timer, calls that.
-        transcript = _transcript(call)
-        if transcript:
-            registry.part("features.organize").note_transcript(memory, transcript)
+        note_action(self.settings, session=self.session, at=self.now, kind=kind, what=line)
 
+    def _expose(self, offer: Offer, asked: str = "") -> None:
+        """Say what of an offer was not shown to this session, and keep its exposures with the line that it answers."""
+        if self.is_shown:
+            from .journal import expose
 
-_ROLES: dict[str, Callable[[Call, Say, Find, Host], None]] = {
-    "message": _message, "tool": _tool, "turn": _turn, "start": _start, "compact": _compact, "end": _end,
-    "subagent": _subagent,
-}  # fmt: skip
+            expose(
+                self.settings, offer, lambda block: self.say(shape(self.call, block.text)), session=self.session,
+                client=self.call.client, at=self.now, via=self.call.role, asked=asked, once=bool(self.call.session),
+            )  # fmt: skip
 
+    def _forget(self) -> None:
+        """The session's context is new: what it was shown may be shown again."""
+        if self.call.session:
+            from .journal import note_compaction
 
-def _open(settings: Settings, host: Host) -> Limpet:
-    if host.memory is not None:
-        there = settings.checkout
-        return host.memory.in_scope(settings.scope) if there is None else host.memory.in_folder(there.folder)
-    from ...api import Limpet
-
-    return Limpet(settings, create=False, clock=host.clock)
+            note_compaction(self.settings, self.session)
 
 
 def _transcript(call: Call) -> str:
@@ -253,56 +259,11 @@ def _transcript(call: Call) -> str:
     return path if os.path.isabs(path) and os.path.isfile(path) else ""  # noqa: PTH113, PTH117
 
 
-def _note(call: Call, settings: Settings, host: Host, kind: str, line: str) -> None:
-    from ...journal import note_action
-
-    note_action(settings, session=_session(call), at=_now(host), kind=kind, what=line)
-
-
-def _expose(
-    call: Call, settings: Settings, host: Host, offer: Offer, say: Say, asked: str = "", to_user: str = ""
-) -> None:
-    """Say what of an offer was not shown to this session, and keep its exposures with the line that it answers."""
-    if call.role not in CLIENT_ADAPTERS[call.client].answers:
-        return
-    from ...journal import expose
-
-    expose(
-        settings, offer, lambda block: say(shape(call, block.text, to_user)), session=_session(call),
-        client=call.client, at=_now(host), via=call.role, asked=asked, once=bool(call.session),
-    )  # fmt: skip
-
-
-def _say_missing(call: Call, settings: Settings, say: Say) -> None:
-    from .notices import missing
-
-    say(missing(call, settings.path))
-
-
-def _note_compaction(call: Call, settings: Settings) -> None:
-    if call.session:
-        from ...journal import note_compaction
-
-        note_compaction(settings, _session(call))
-
-
-def _now(host: Host) -> int:
-    return host.clock.now() if host.clock else time.time_ns() // 1000
-
-
-def _session(call: Call) -> str:
-    return call.session or call.client
-
-
-def _closing(said: str) -> str:
+def _redacted(text: str) -> str:
     from ...text.secrets import redact
-    from ...text.turns import closing
 
-    # Redacted before anything is left out: half a secret is none that can be recognised.
-    return plain_line(closing(redact(said[:20_000])[0], SAID_CHARACTERS), SAID_CHARACTERS)
+    return redact(text[:20_000])[0]
 
 
 def _line(text: str, limit: int) -> str:
-    from ...text.secrets import redact
-
-    return plain_line(redact(text[:20_000])[0], limit)
+    return plain_line(_redacted(text), limit)

@@ -139,15 +139,18 @@ def _answer(
 
 
 def _tell(call: Call, store: str | None, error: Exception, put: Callable[[bytes], object]) -> None:
-    """What is wrong with the store, to the user, once a session; not that another process is using it."""
+    """At a session's start: what is wrong with the store, to the user; by way of the model where there is no other."""
     try:
         from ...model.errors import StoreBusy, StoreError
-        from .notices import unusable
+        from ...text.blocks import plain_line
+        from .client_adapters import notice, shape
 
-        if isinstance(error, StoreError) and not isinstance(error, StoreBusy):
+        # Another process that is using it is nothing that is wrong.
+        if call.role == "start" and isinstance(error, StoreError) and not isinstance(error, StoreBusy):
             hint = f" {error.hint[:1].upper()}{error.hint[1:]}." if error.hint else ""
-            said = unusable(call, _store(store), f"limpet cannot use its memory: {error.message}.{hint}")
-            put(said.encode("utf-8", "replace"))
+            what = plain_line(f"limpet cannot use its memory: {error.message}.{hint}", 400)
+            to_model = f"{what} No memory is found or kept: tell the user, who can run `limpet doctor`."
+            put((notice(call, what) or shape(call, to_model)).encode("utf-8", "replace"))
     except Exception as another:
         log(call.client, call.event, store, another)
 

@@ -1,4 +1,4 @@
-"""What a session begins with, or keeps through its compaction: what is open, the rules, what changed, what was done.
+"""What a session begins with, or keeps through its compaction: what is open, the rules, what was done.
 
 A sub-agent, which has neither seen its session's beginning nor its messages, begins with the rules and what fits its
 task.
@@ -6,43 +6,43 @@ task.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...model.errors import NotFound
 from ...text.blocks import plain_line
 from ...text.instructions import reads_like_instruction
 from ...text.turns import acted, closing, in_words
-from .injected import FRAME_TOKENS, MAX_TOKENS, Line, Offer, Section, brief, cost, day, may_be_shown, told
+from .injected import FRAME_TOKENS, MAX_TOKENS, Line, Offer, Section, brief, cost, day, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
     from ...model.memory import Memory
     from ...store.records import Action
-    from .holdout import Holdout
+    from .injected import Holdout
 
 # Turns of a session that are told, of which so many are its last ones; lines of the journal that are looked at, and
 # sessions in them; characters of a line, and of an answer.
 TURNS, LAST_TURNS, LINES, SESSIONS, LINE_CHARACTERS, ANSWER_CHARACTERS = 6, 3, 1_000, 20, 240, 400
-GOALS, STORED, CHANGES = 8, 8, 8
+GOALS, STORED = 8, 8
 # Rules that are looked at, and the share of the tokens that is theirs whatever else there is to say.
 RULES, RULES_SHARE = 500, 0.5
 MORE_RULES = "more rules than fit here: `limpet list --kind preference` lists them"
-# Reviews are counted up to this; exposures in which a client's last session is looked for.
-WAITING, LOOKED_AT = 50, 200
+# Reviews are counted up to this.
+WAITING = 50
 # A sub-agent gets little: it has one task.
 SUBAGENT_TOKENS = 400
 
 
-def left_off(memory: Limpet, client: str, session: str, *, same: bool) -> Offer:
-    """What is open, rules, where the last session (`same`: this one, after its compaction) left off, what changed."""
-    return Offer(_state(memory, client, session, MAX_TOKENS, same=same), MAX_TOKENS)
+def left_off(memory: Limpet, session: str, *, same: bool) -> Offer:
+    """What is open, rules, and where the last session (`same`: this one, after its compaction) left off."""
+    return Offer(_state(memory, session, MAX_TOKENS, same=same), MAX_TOKENS)
 
 
-def survival(memory: Limpet, client: str, session: str) -> Offer:
+def survival(memory: Limpet, session: str) -> Offer:
     """What a summary of this session should keep."""
     above = "Keep in the summary what the following data says, with its ids."
-    return Offer(_state(memory, client, session, MAX_TOKENS // 2, same=True), MAX_TOKENS // 2, above)
+    return Offer(_state(memory, session, MAX_TOKENS // 2, same=True), MAX_TOKENS // 2, above)
 
 
 def for_subagent(memory: Limpet, task: str, holdout: Holdout) -> Offer:
@@ -57,29 +57,20 @@ def for_subagent(memory: Limpet, task: str, holdout: Holdout) -> Offer:
     return Offer(sections, SUBAGENT_TOKENS, withheld=found.withheld, drawn=found.drawn)
 
 
-def _state(memory: Limpet, client: str, session: str, budget: int, *, same: bool) -> list[Section]:
-    lines = memory.actions(session=session if same else None, limit=LINES)
-    last, since = (session, None) if same else _last_sessions(memory, lines, session)
-    after = [one for one in lines if one.session == since] if since else []
-    if not same:
-        lines = memory.actions(session=last, limit=LINES) if last else []
+def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Section]:
+    last = session if same else _last_session(memory, session)
+    lines = memory.actions(session=last, limit=LINES) if last else []
     wanted = memory.list(kind=("goal",), limit=GOALS).memories
     rules = _rules(memory)
     known = {one.id for one in (*wanted, *rules)}
-    stored = [one for one in _session_memories(memory, last or "") if one.id not in known]
-    known |= {one.id for one in stored}
-    changed = [] if same else _changed(memory, client, session, known)
+    stored = [one for one in _session_memories(memory, last) if one.id not in known]
     when = f", {day(lines[-1].at_us)}" if lines else ""
     waiting = Section("", list(_waiting(memory)))
+    turns = list(_told_turns(_turns(lines)))
     others = [
         Section("Open goals:", list(told(wanted, memory.abbreviate))),
-        Section(
-            "This session so far:" if same else f"Where the last session left off{when}:",
-            list(_told_turns(_turns(lines))),
-        ),
+        Section("This session so far:" if same else f"Where the last session left off{when}:", turns),
         Section("Stored in it:", list(told(stored[-STORED:], memory.abbreviate))),
-        Section("Asked since, with nothing done:", list(_told_turns(_turns(after)[-1:]))),
-        *changed,
     ]
     # Before all that could take their place.
     return [waiting, _rules_section(told(rules, memory.abbreviate), [waiting, *others], budget), *others]
@@ -119,16 +110,17 @@ def _rules_section(rules: Iterable[Line], others: Sequence[Section], budget: int
     return section
 
 
-def _last_sessions(memory: Limpet, lines: Sequence[Action], session: str) -> tuple[str | None, str | None]:
-    """The last other session that did or stored something, and a later one that only asked; None for none."""
+def _last_session(memory: Limpet, session: str) -> str:
+    """The last other session that did or stored something, else the last that was there; "" for none."""
+    lines = memory.actions(limit=LINES)
     # The journal names sessions; one with memories but no journal is found among the sessions.
     others = list(dict.fromkeys(one.session for one in reversed(lines) if one.session != session))
     working = {one.session for one in lines if one.kind in ("did", "failed")}
-    for place, name in enumerate(others[:SESSIONS]):
+    for name in others[:SESSIONS]:
         if name in working or _session_memories(memory, name):
-            return name, others[0] if place else None
+            return name
     stored = (one.name for one in memory.sessions(limit=3) if one.name != session and one.memories)
-    return (others[0] if others else next(stored, None)), None
+    return others[0] if others else next(stored, "")
 
 
 def _turns(lines: Sequence[Action]) -> list[list[tuple[str, str]]]:
@@ -155,38 +147,6 @@ def _told_turns(turns: Sequence[list[tuple[str, str]]]) -> Iterator[Line]:
         answers = [what for kind, what in lines if kind == "said"]
         if answers and working[-1:] == [place]:
             yield Line(f"- It ended: {plain_line(closing(answers[-1], ANSWER_CHARACTERS), ANSWER_CHARACTERS)}")
-
-
-def _changed(memory: Limpet, client: str, session: str, known: Collection[str]) -> list[Section]:
-    """What came and what went since this client's last session here; nothing where it had none."""
-    before = next(
-        (one for one in memory.exposures(limit=LOOKED_AT)
-         if one.client == client and one.session.partition("/")[0] != session), None,
-    )  # fmt: skip
-    if before is None:
-        return []
-    last = before.session.partition("/")[0]
-    lines = memory.actions(session=last, limit=1)
-    since = max([before.at_us, *(one.at_us for one in lines)])
-    fresh, gone = [], []
-    for one in memory.list(sort="updated", all_states=True, limit=4 * CHANGES).memories:
-        if one.recorded_at_us <= since or one.kind == "episode" or one.id in known:
-            continue
-        if one.state == "active" and one.superseded_by is None:
-            if one.created_at_us > since or _reads_otherwise(memory, one, since):
-                fresh.append(one)
-        elif one.state in ("retracted", "archived") and one.created_at_us <= since and may_be_shown(one):
-            gone.append(Line(f"- {plain_line(one.content, LINE_CHARACTERS)}"))
-    return [
-        Section(f"New since {day(since)}:", list(told(fresh[:CHANGES], memory.abbreviate))),
-        Section(f"No longer so since {day(since)}:", gone[:CHANGES]),
-    ]
-
-
-def _reads_otherwise(memory: Limpet, one: Memory, since: int) -> bool:
-    """Whether its words changed: that it was said again, or pinned, is no news."""
-    then = [version for version in memory.history(one.id) if version.recorded_at_us <= since]
-    return not then or then[-1].content != one.content
 
 
 def _session_memories(memory: Limpet, session: str) -> list[Memory]:

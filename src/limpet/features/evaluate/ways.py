@@ -14,8 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...agents.hooks.holdout import Holdout
-from ...agents.hooks.injected import ASKED, MESSAGE_TOKENS, Offer, Section, offered, told
+from ...agents.hooks.injected import ASKED, MESSAGE_TOKENS, Holdout, Offer, Section, offered, told
 from ...model.errors import BadInput
 from ...recall.plan import SIGNALS
 from ...settings import wants_judge

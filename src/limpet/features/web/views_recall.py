@@ -92,10 +92,13 @@ def brief(ask: Ask) -> Response:
     if words:
         from ...agents.hooks import injected
         from ...agents.hooks.gate import query_of
-        from ...agents.hooks.holdout import Holdout
 
         asked = query_of(words)
-        hook = injected.brief(ask.memory, asked, injected.MESSAGE_TOKENS, Holdout("", 0.0)).block(()) if asked else ()
+        hook = (
+            injected.brief(ask.memory, asked, injected.MESSAGE_TOKENS, injected.Holdout("", 0.0)).block(())
+            if asked
+            else ()
+        )
     flags = (["--budget", budget] if budget else []) + (["--full"] if "full" in ask.query else [])
     return ask.page(
         "brief.html", words=words, brief=made, hook=hook, budget=budget,

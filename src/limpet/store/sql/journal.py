@@ -1,4 +1,4 @@
-"""The journal: one insert a line, and the last lines of a scope. `limpet.journal` writes here directly."""
+"""The journal: one insert a line, and the last lines of a scope. `agents/hooks/journal.py` writes here directly."""
 
 from __future__ import annotations
 

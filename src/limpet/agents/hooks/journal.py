@@ -5,47 +5,24 @@ The last lines may be lost with the power, not with the process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from .model.dataclass import NamedTuple
-from .model.errors import StoreBusy
-from .model.ids import format_id, parse_id
-from .pause import is_ignored
-from .settings import Settings
-from .store.engines import open_pen
-from .store.sql import exposures, journal
-from .store.sql.checkouts import scope_of
+from ...model.dataclass import NamedTuple
+from ...model.errors import StoreBusy
+from ...model.ids import format_id, parse_id
+from ...pause import is_ignored
+from ...settings import Settings
+from ...store.engines import open_pen
+from ...store.sql import exposures, journal
+from ...store.sql.checkouts import scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol, TypeVar
+    from typing import Any
 
-    from .store.sqlite.pen import Pen
-
-    class Exposed(Protocol):
-        """What a hook says, by the memories in it."""
-
-        @property
-        def items(self) -> Sequence[tuple[str, int]]: ...  # ids and tokens
-
-        @property
-        def withheld(self) -> Collection[str]: ...
-
-        @property
-        def drawn(self) -> Collection[str]: ...
-
-    B = TypeVar("B", bound=Exposed)
-    B_co = TypeVar("B_co", bound=Exposed, covariant=True)
-
-    class Offer(Protocol[B_co]):
-        """What a hook could say: ids of memories, and the block of those of them that were not shown yet."""
-
-        @property
-        def ids(self) -> Sequence[str]: ...
-
-        def block(self, seen: Collection[str]) -> B_co: ...
-
+    from ...store.sqlite.pen import Pen
+    from .injected import Block, Offer
 
 # How long a hook waits for its turn to write before it answers all the same, and then for keeping what it said.
 CLAIM_MS, KEEP_MS = 250, 60_000
@@ -68,8 +45,8 @@ def note_action(settings: Settings, *, session: str, at: int, kind: str, what: s
 
 def expose(
     settings: Settings,
-    offer: Offer[B],
-    say: Callable[[B], None],
+    offer: Offer,
+    say: Callable[[Block], None],
     *,
     session: str,
     client: str,
@@ -88,11 +65,11 @@ def expose(
         asked = ""
     with _opened(settings) as (pen, scope):
 
-        def chosen(con: Any) -> B:
+        def chosen(con: Any) -> Block:
             seen = exposures.in_front(con, session, map(parse_id, offer.ids)) if once else set()
             return offer.block(frozenset(map(format_id, seen)))
 
-        def keep(con: Any, block: B) -> None:
+        def keep(con: Any, block: Block) -> None:
             rows = [(scope, session, client, at, via, parse_id(id), tokens, True, id in block.drawn, None)
                     for id, tokens in block.items]  # fmt: skip
             rows += [(scope, session, client, at, via, parse_id(id), 0, False, True, None) for id in block.withheld]
@@ -134,7 +111,7 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str)
     """A turn is over: note the agent's `line`, and judge for each memory it was shown whether it showed up in the work:
     in what the agent `said`, and in what it did. Raises StoreError.
     """
-    from .text.attribution import was_used
+    from ...text.attribution import was_used
 
     with _opened(settings) as (pen, scope), pen.writing() as con:
         turn = Turn(*journal.turn(con, scope, session))
