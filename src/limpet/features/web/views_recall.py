@@ -90,15 +90,12 @@ def brief(ask: Ask) -> Response:
     made = ask.memory.prepare(words, budget_tokens=budget or None, full="full" in ask.query)
     hook = None
     if words:
-        from ...agents.hooks import injected
         from ...agents.hooks.gate import query_of
+        from ...agents.hooks.injected import MESSAGE_TOKENS, Holdout
+        from ...agents.hooks.injected import brief as hook_brief
 
         asked = query_of(words)
-        hook = (
-            injected.brief(ask.memory, asked, injected.MESSAGE_TOKENS, injected.Holdout("", 0.0)).block(())
-            if asked
-            else ()
-        )
+        hook = hook_brief(ask.memory, asked, MESSAGE_TOKENS, Holdout("", 0.0)).block(()) if asked else ()
     flags = (["--budget", budget] if budget else []) + (["--full"] if "full" in ask.query else [])
     return ask.page(
         "brief.html", words=words, brief=made, hook=hook, budget=budget,
