@@ -91,11 +91,10 @@ def brief(ask: Ask) -> Response:
     hook = None
     if words:
         from ...agents.hooks.gate import query_of
-        from ...agents.hooks.injected import MESSAGE_TOKENS, Holdout
-        from ...agents.hooks.injected import brief as hook_brief
+        from ...agents.hooks.injected import MESSAGE_TOKENS, Holdout, brief
 
         asked = query_of(words)
-        hook = hook_brief(ask.memory, asked, MESSAGE_TOKENS, Holdout("", 0.0)).block(()) if asked else ()
+        hook = brief(ask.memory, asked, MESSAGE_TOKENS, Holdout("", 0.0)).block(()) if asked else ()
     flags = (["--budget", budget] if budget else []) + (["--full"] if "full" in ask.query else [])
     return ask.page(
         "brief.html", words=words, brief=made, hook=hook, budget=budget,
