@@ -86,6 +86,16 @@ def test_limpet_comes_beside_what_is_there_and_leaves_no_trace(home, run):
     assert run("uninstall", "claude")[0] == 0 and files(home) == before
 
 
+@pytest.mark.parametrize("client", CLIENT_ADAPTERS)
+def test_limpet_goes_whole_where_its_backups_went_before(home, run, client):
+    """What an earlier install wrote is nobody's own: it does not become the backup of a later one."""
+    run("install", client)
+    for path in home.rglob("*.before-limpet"):
+        path.unlink()
+    run("install", client, "--scope", "team")
+    assert run("uninstall", client)[0] == 0 and files(home) == {}
+
+
 def test_the_store_in_use_is_named_in_the_entries(home, run, tmp_path, monkeypatch):
     """A client that a desktop starts does not have the shell's LIMPET_STORE."""
     other = str(tmp_path / "other.db")

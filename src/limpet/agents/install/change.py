@@ -1,9 +1,8 @@
 """From a client's parts to changed files: read everything, work everything out, and only then write.
 
-The backup beside a file is what it was before limpet, or says that there was none. Uninstalling takes limpet's parts
-out of the file as it is; when that is what taking them out of `backup + limpet` gives, nobody changed anything else,
-and the backup itself comes back. Else what somebody had written for limpet by hand, which the backup holds too, is put
-back where limpet's parts were.
+The backup beside a file is what it was before limpet. Uninstalling takes limpet's parts out of the file as it is; when
+that is what taking them out of `backup + limpet` gives, nobody changed anything else, and the backup itself comes back.
+Else what somebody had written for limpet by hand, which the backup holds too, is put back where limpet's parts were.
 """
 
 from __future__ import annotations
@@ -16,10 +15,8 @@ from typing import Any, NamedTuple
 
 from ...model.errors import BadInput, StoreError
 from . import files, jsonc, toml
-from .entries import inner_of, is_ours, merged
+from .entries import WHOLE_PATH, commands, inner_of, is_ours, merged
 
-# The backup of a file that was not there before limpet.
-NONE = b"There was no such file before limpet: `limpet uninstall` removes it.\n"
 BEGIN, END = "<!-- limpet: begin -->", "<!-- limpet: end -->"
 
 
@@ -36,6 +33,10 @@ class Part:
     def found(self, text: str) -> Any:
         """What of it stands in a text, in the form that limpet would write; None for nothing."""
         raise NotImplementedError
+
+    def is_installed(self, text: str, /) -> bool:
+        """Whether limpet wrote what stands in a text, not a hand."""
+        return self.found(text) is not None
 
     def put(self, text: str) -> str:
         raise NotImplementedError
@@ -65,6 +66,10 @@ class Entry(Part):
 
     def found(self, text: str) -> Any:
         return self._edit.get(_json(text) if self._edit is jsonc else text, self.keys)
+
+    def is_installed(self, text: str) -> bool:
+        there = self.found(text)
+        return isinstance(there, dict) and set(there) <= set(self.value) and _is_whole(commands(there))
 
     def put(self, text: str) -> str:
         text = _json(text) if self._edit is jsonc else text
@@ -106,6 +111,9 @@ class Permission(Part):
         items = jsonc.get(_json(text), self.keys)
         return self.item if isinstance(items, list) and self.item in items else None
 
+    def is_installed(self, _text: str, /) -> bool:
+        return False
+
     def put(self, text: str) -> str:
         return text if self.found(text) else jsonc.append(_json(text), self.keys, self.item)
 
@@ -134,6 +142,10 @@ class Hooks(Part):
                 found[event] = ours[0] if len(ours) == 1 else ours
         return found or None
 
+    def is_installed(self, text: str) -> bool:
+        entries = [one for there in (self.found(text) or {}).values() for one in _listed(there)]
+        return any(_is_whole(commands(entry)) for entry in entries)
+
     def put(self, text: str) -> str:
         text = _json(text)
         if self.found(text) == self.events:
@@ -158,7 +170,7 @@ class Hooks(Part):
 
     def back(self, text: str, origin: str) -> str:
         for event, entry in (self.found(origin) or {}).items():
-            for one in entry if isinstance(entry, list) else [entry]:
+            for one in _listed(entry):
                 # Of a group in which others have hooks too, those stand where they were.
                 own = one if is_ours(one) else {**one, "hooks": [*filter(is_ours, inner_of(one))]}
                 text = jsonc.append(_json(text), ("hooks", event), own)
@@ -252,7 +264,9 @@ class Change(NamedTuple):
 
 def plan_install(parts: Sequence[Part]) -> list[Change]:
     """What to write so that all parts are there. Raises BadInput for a file that cannot be read. Changes nothing."""
-    return [_installed(path, parts) for path, parts in _by_file(parts)]
+    # An install never writes the server's entry alone, where it has anything else to write.
+    is_first = not any(map(_is_installed, [part for part in parts if not isinstance(part, Entry)] or parts))
+    return [_installed(path, parts, is_first=is_first) for path, parts in _by_file(parts)]
 
 
 def plan_uninstall(parts: Sequence[Part]) -> list[Change]:
@@ -304,16 +318,22 @@ def _take_back(one: Change, root: Path) -> None:
         files.delete(files.backup_of(one.path), root)
 
 
-def _installed(path: Path, parts: Sequence[Part]) -> Change:
+def _is_installed(part: Part) -> bool:
+    with _reading(part.path) as (_, text):
+        return part.is_installed(text)
+
+
+def _installed(path: Path, parts: Sequence[Part], *, is_first: bool) -> Change:
     what, mode = ", ".join(part.what for part in parts), parts[0].mode
     with _reading(path) as (before, text):
+        was_there = any(part.found(text) is not None for part in parts)
         names = [part.names(text) for part in parts] if before is not None else []
         new = _put_all(text, parts)
     kept = tuple(name for pair in names for name in pair[0])
     dropped = tuple(name for pair in names for name in pair[1])
-    # Beside a file that stays as it is too: it says what of limpet in it is somebody's own.
-    is_first = not parts[0].whole and files.read(files.backup_of(path)) is None
-    backup = (NONE if before is None else before) if is_first else None
+    # What a hand wrote for limpet belongs to the backup, what an earlier install wrote does not.
+    is_new = not was_there or (is_first and files.read(files.backup_of(path)) is None)
+    backup = before if is_new and not parts[0].whole else None
     if before is not None and new == text:
         return Change(path, what, "keep", before, before, backup, kept=kept)
     action = "create" if before is None else "change"
@@ -329,16 +349,16 @@ def _uninstalled(path: Path, parts: Sequence[Part]) -> Change:
             return Change(path, what, "keep", before, before, drop_backup=saved is not None)
         if parts[0].whole:
             return Change(path, what, "remove", before, None)
-        origin = "" if saved is None or saved == NONE else saved.decode("utf-8")
+        origin = "" if saved is None else saved.decode("utf-8")
         left = _cut_all(text, parts, origin)
-        is_untouched = saved is not None and left == _cut_all(_put_all(origin, parts), parts, origin)
-        if saved is not None and saved != NONE:
+        is_untouched = left == _cut_all(_put_all(origin, parts), parts, origin)
+        if saved is not None:
             if is_untouched:
                 return Change(path, what, "restore", before, saved, drop_backup=True)
             for part in parts:
                 left = part.back(left, origin)
         elif is_untouched or left.strip() in ("", "{}"):
-            return Change(path, what, "remove", before, None, drop_backup=True)
+            return Change(path, what, "remove", before, None)
     return Change(path, what, "change", before, left.encode("utf-8"), drop_backup=True)
 
 
@@ -380,6 +400,15 @@ def _reading(path: Path) -> Iterator[tuple[bytes | None, str]]:
 def _json(text: str) -> str:
     """A file without content counts as an empty object."""
     return text if text.strip("\ufeff \t\r\n") else text.rstrip(" \t\r\n") + "{}\n"
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _is_whole(lines: Sequence[str]) -> bool:
+    """Whether one of the command lines names its program by the whole path."""
+    return any(map(WHOLE_PATH.match, lines))
 
 
 def _hooks(text: str) -> dict[str, Any]:

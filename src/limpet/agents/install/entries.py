@@ -15,6 +15,8 @@ _HOOK = re.compile(r"(?<=\s)hook\s")
 # A hook that calls limpet's server.
 HOOK_CALL = {"server": "limpet", "tool": "hook"}
 _NEXT = len("\nhook ")  # where a line is continued
+# What `install` writes names the program by its whole path, since clients have a PATH of their own; a hand rarely does.
+WHOLE_PATH = re.compile(r"""(?:& )?["']?(?:[A-Za-z]:)?[/\\]""")
 
 
 class Merged(NamedTuple):
