@@ -80,6 +80,16 @@ def test_doctor_names_what_is_missing_and_how_to_mend_it(doctor):
     assert code == 3 and any("cannot be edited" in one["message"] for one in found.values())
 
 
+def test_doctor_looks_at_hooks_that_call_a_server_which_is_gone(doctor, monkeypatch):
+    run, about, home = doctor
+    monkeypatch.setenv("LIMPET_STORE", "doctor.db")  # a path from here is no other store
+    run("install", "claude")
+    for entry in ({}, {"limpet": {"type": "http", "url": "https://memory.example"}}):
+        (home / ".claude.json").write_text(json.dumps({"mcpServers": entry}))
+        code, found = about("claude")
+        assert code == 0 and not any("works in the store" in one["message"] for one in found.values())
+
+
 def test_doctor_says_why_a_server_ended(doctor):
     """A server that ends at once is not one that is late."""
     run, about, home = doctor

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...folders import absolute
 from ...model.errors import LimpetError
 from ...work.doctor import Check
 from ..hooks.client_adapters import CLIENT_ADAPTERS
@@ -73,11 +74,13 @@ def _checked(client: str, place: Place, here: Here) -> Iterator[Check]:
     if missing := [f"{part.what} in {part.path}" for part, there in every if there is None]:
         yield check("warn", f"not there: {', '.join(missing)}", again)
     server, hook = _commands(client, every)
-    for what, shown, command in (("store", here.store, server), ("scope", here.scope, server or (hook and hook[1]))):
-        named = words(command_words(command or []))[2 if what == "store" else 3]
-        if named and named != shown and str(Path(named).absolute()) != shown:
-            message = f"works in the {what} {named}; here it is {shown}"
-            yield check("warn", message, f"`{again} --{what} {shown}`, unless it is meant")
+    named = [words(command_words(command)) for command in (server, hook and hook[1]) if command]
+    for what, at, shown in (("store", 2, absolute(here.store)), ("scope", 3, here.scope)):
+        for other in sorted({value for line in named if (value := line[at]) and value != shown}):
+            yield check(
+                "warn", f"works in the {what} {other}; here it is {shown}",
+                f"`{again} --{what} {shown}`, unless it is meant",
+            )  # fmt: skip
     entry = next((there for part, there in every if part.what == "MCP server"), None)
     strange = {
         one if isinstance(one, str) else shlex.join(one)
@@ -106,7 +109,7 @@ def _commands(client: str, every: list[tuple[Part, Any]]) -> tuple[list[str], tu
         if part.what == "MCP server" and isinstance(there, dict):
             server = argv_of(there)
         elif part.what == "hooks":
-            if isinstance(there, dict):
+            if isinstance(there, dict) and server:
                 hooks |= {event: server for event, entry in there.items() if _is_call(entry)}
             hooks |= dict(hook_commands(client, part, there))
     events = CLIENT_ADAPTERS[client].events if client in CLIENT_ADAPTERS else {}
