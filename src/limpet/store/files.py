@@ -16,8 +16,7 @@ from ..model.errors import BadInput, StoreError
 
 # What lies beside a store under its name and must never be overwritten, the store itself first.
 SIDE_FILES = (
-    "", "-wal", "-shm", "-journal", ".sock", ".token", ".tokens", ".hooks.log", ".mirrors", ".pause", ".told",
-    ".foreign",
+    "", "-wal", "-shm", "-journal", ".sock", ".token", ".tokens", ".hooks.log", ".mirrors", ".pause", ".foreign",
 )  # fmt: skip
 
 
