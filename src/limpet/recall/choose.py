@@ -312,10 +312,8 @@ def _chosen(
 
     def fitted(nums: Sequence[int], space: float) -> list[int]:
         some = [choices[num] for num in nums]
-        values, costs, groups = (
-            zip(*((one.value, one.cost, one.groups) for one in some), strict=True) if some else [()] * 3
-        )
-        return [nums[i] for i in fit(values, costs, space, groups=groups, group_costs=_HEADINGS)]
+        values, costs = [one.value for one in some], [one.cost for one in some]
+        return [nums[i] for i in fit(values, costs, space, groups=[one.groups for one in some], group_costs=_HEADINGS)]
 
     def taken(nums: Sequence[int]) -> float:
         groups = {name for num in nums for name in choices[num].groups}
