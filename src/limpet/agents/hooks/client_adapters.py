@@ -33,7 +33,6 @@ class Call:
     failed: bool = False
     transcript: str = ""  # the file in which the client keeps the session
     agent: str = ""  # of a sub-agent: its id
-    agent_type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ _CLAUDE = {
     "answer": ("last_assistant_message", "prompt_response"), "source": ("source",), "tool": ("tool_name",),
     "input": ("tool_input",),
     "failed": ("error", "is_error", "tool_response.is_error", "tool_response.interrupted", "tool_response.error"),
-    "transcript": ("transcript_path",), "agent": ("agent_id",), "agent_type": ("agent_type",),
+    "transcript": ("transcript_path",), "agent": ("agent_id",),
 }  # fmt: skip
 
 CLIENT_ADAPTERS = {
@@ -184,7 +183,7 @@ def parse_event(client: str, event: str, data: dict[str, Any]) -> Call | None:
         output=next(filter(None, (_at(data, path) for path in _OUTPUTS)), None),
         failed=bool(find("failed")) or event.endswith("Failure") or _at(data, "postToolUse.success") is False
         or _at(data, "toolResult.resultType") in ("failure", "denied") or (role == "tool" and _exited(data)),
-        transcript=word("transcript", 4_000), agent=word("agent"), agent_type=word("agent_type"),
+        transcript=word("transcript", 4_000), agent=word("agent"),
     )  # fmt: skip
 
 
