@@ -29,7 +29,7 @@ from limpet.rank.weights import WEIGHTS
 from limpet.recall import candidates, newer, pack, prepare, relevance, score
 from limpet.settings import ENVIRONMENT
 from limpet.store import lexical
-from limpet.store.sql import tokenizer
+from limpet.store.sql import search as tokenizer
 from limpet.text import attribution
 
 from . import man

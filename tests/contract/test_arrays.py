@@ -136,11 +136,11 @@ def test_a_feed_gives_texts_in_order_and_a_past_one_has_no_memory(store, scribe)
     store.search.arrays.current()
     feed, _ = store.search.arrays._made
 
-    assert list(feed.texts_after(0, most=2).text_id) == [1, 2]
-    assert list(feed.texts_after(2, most=2).content) == ["four"]
-    assert [row is None for row in feed.texts_after(0, most=9).row] == [True, False, False]
-    assert list(feed.texts_after(3, most=9).text_id) == []
-    assert list(feed.texts([2]).content) == ["two"]
+    assert list(feed.texts_after(0, most=2)["text_id"]) == [1, 2]
+    assert list(feed.texts_after(2, most=2)["content"]) == ["four"]
+    assert [row is None for row in feed.texts_after(0, most=9)["row"]] == [True, False, False]
+    assert list(feed.texts_after(3, most=9)["text_id"]) == []
+    assert list(feed.texts([2])["content"]) == ["two"]
 
 
 def test_a_feed_gives_words_in_order_with_their_places(store, scribe):

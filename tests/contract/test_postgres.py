@@ -105,12 +105,10 @@ def test_a_text_that_postgres_cannot_hold_is_refused_by_name(both):
 
 
 def test_a_deadline_ends_a_statement_and_the_snapshot_goes_on(both):
-    from limpet.features.postgres.search import interrupted
-
     database = both[1].store.database
     with both[1].store.snapshot():
         ended = True
-        with interrupted(database, time.monotonic() + 0.05):
+        with both[1].store.search.until(time.monotonic() + 0.05):
             database.rows("SELECT pg_sleep(20)")
             ended = False
         assert ended

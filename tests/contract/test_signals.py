@@ -8,7 +8,7 @@ import pytest
 
 from limpet.model.memory import STATES
 from limpet.store.records import Filter
-from limpet.store.sqlite import SqliteStore
+from limpet.store.sqlite.database import SqliteStore
 from limpet.text.describe import describe
 from tests.contract.conftest import body_of, contents, texts_of
 

@@ -7,7 +7,7 @@ import pytest
 import limpet
 from limpet.model.memory import STATES
 from limpet.store.records import Filter
-from limpet.store.sqlite import SqliteStore
+from limpet.store.sqlite.database import SqliteStore
 from limpet.text.describe import describe
 from tests.contract.conftest import POSTGRES, body_of, contents, walk
 from tests.contract.test_listings import tell

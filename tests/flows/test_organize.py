@@ -183,9 +183,8 @@ KILLED = """
 import os, sys
 import limpet
 from limpet.features import organize
+from limpet.store.sql.jobs import Reviews, Sources
 from limpet.store.sql.ledger import Ledger
-from limpet.store.sql.reviews import Reviews
-from limpet.store.sql.sources import Sources
 left = int(sys.argv[3])
 def dying(repository, name):
     plain = getattr(repository, name)

@@ -24,7 +24,7 @@ from limpet.agents.hooks.fit import fitting
 from limpet.agents.recall_server import RecallServer, place
 from limpet.recall_client import ask
 from limpet.settings import read_settings
-from limpet.store.sqlite import fulltext
+from limpet.store.sqlite import search as fulltext
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no Unix sockets here")
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limpet.features import transfer
-from limpet.store.sql.chain_check import verify_chain
+from limpet.store.sql.chain import verify_chain
 from tests.devices import OPERATIONS, Device, seeded
 
 STEPS = st.lists(

@@ -16,8 +16,8 @@ import limpet
 from limpet.rank import constants
 from limpet.store import lexical
 from limpet.store.arrays import columns, postings
-from limpet.store.arrays.following import FollowingArrays
-from limpet.store.sqlite import fulltext
+from limpet.store.sql.search import FollowingArrays
+from limpet.store.sqlite import search as fulltext
 
 WORDS = "rate limit is 100 per minute deploys deploy on friday never Berlin WAL rate_limit café 東京 don't retry user api".split()
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)

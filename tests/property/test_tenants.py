@@ -22,7 +22,7 @@ from limpet.model.clock import FixedClock
 from limpet.model.ids import SHORT_BYTES
 from limpet.model.memory import STATES
 from limpet.store.records import Action, ExposureRow, Filter, Proposal, VectorChunk
-from limpet.store.sqlite import SqliteStore
+from limpet.store.sqlite.database import SqliteStore
 from limpet.text.describe import describe
 from limpet.vectors.codes import encode_for_store
 from tests import postgres_server

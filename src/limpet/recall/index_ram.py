@@ -13,7 +13,7 @@ from .index import CandidateTable, PriorFactors, TextHits, dated
 
 if TYPE_CHECKING:
     from ..store.arrays.columns import Columns
-    from ..store.arrays.feed_records import ArrayHits
+    from ..store.arrays.postings import ArrayHits
 
 
 class RamIndex:
@@ -91,7 +91,7 @@ class RamIndex:
         and which of the words each has anywhere, bit j for the j-th stem."""
         if not stems:
             return [0.0] * len(text_ids), [0] * len(text_ids)
-        fields, having = self._columns.words(np.asarray(text_ids, dtype=np.int64), stems)
+        fields, having = self._columns.postings.words(np.asarray(text_ids, dtype=np.int64), stems)
         return fields.tolist(), (having @ (1 << np.arange(len(stems), dtype=np.int64))).tolist()
 
 

@@ -9,10 +9,9 @@ from ..model.errors import BadInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .sql.database import Describe
-    from .sql.store import Store
-    from .sqlite.pen import Pen
-    from .sqlite.salvage import Salvaged
+    from .sql.store import Describe, Store
+    from .sqlite.connection import Pen
+    from .sqlite.restore import Salvaged
 
 
 def open_store(
@@ -27,7 +26,7 @@ def open_store(
             path, describe, read_only=read_only, durable=durable, create=create
         )
         return store
-    from .sqlite import SqliteStore
+    from .sqlite.database import SqliteStore
 
     if path == ":memory:" and read_only:
         raise BadInput("a store in memory cannot be read only: it begins empty")
@@ -41,7 +40,7 @@ def open_pen(path: str) -> Pen:
 
         pen: Pen = part("features.postgres").Database(path, durable=False)
         return pen
-    from .sqlite.pen import Pen
+    from .sqlite.connection import Pen
 
     return Pen(path)
 
@@ -59,7 +58,7 @@ def restore(path: str, file: str | None, progress: Callable[[int, int], None] | 
 
 def salvage(path: str) -> Salvaged:
     """What can still be read of a damaged store. Raises StoreError."""
-    from .sqlite.salvage import salvage  # no server's store: it repairs its own
+    from .sqlite.restore import salvage  # no server's store: it repairs its own
 
     return salvage(path)
 

@@ -1,11 +1,9 @@
-"""Memory of the process: garbage collection, and heap that is given back to the system."""
+"""Memory of the process: heap that is given back to the system."""
 
 from __future__ import annotations
 
 import contextlib
-import gc
 import sys
-from collections.abc import Iterator
 
 _ARENA_MAX = -8  # M_ARENA_MAX of malloc.h
 
@@ -27,16 +25,3 @@ def share_one_heap() -> None:
 
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
-
-
-@contextlib.contextmanager
-def no_collection() -> Iterator[None]:
-    """No search for cycles in what is made here: for a thousand records at once, which hold none. It would take a
-    tenth of a large import."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

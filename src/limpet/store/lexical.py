@@ -9,7 +9,7 @@ from .records import LexicalHit, LexicalResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .sql.tokenizer import Tokenizer
+    from .sql.search import Tokenizer
 
 # Rows that full BM25 scores for one query. FTS5 scores about a million rows a second; terms are taken from the rarest
 # on until their document frequencies reach this. See docs/adr/0012.

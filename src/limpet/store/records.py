@@ -114,6 +114,9 @@ class LexicalResult(NamedTuple):
     absent: float = 0.0  # what the query's words that no text has would be worth
 
 
+NO_HITS = LexicalResult([], {}, 0.0)
+
+
 class VectorChunk(NamedTuple):
     """Up to 1,024 int8 vectors of one embedder, as they lie in the store."""
 

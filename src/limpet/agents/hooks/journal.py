@@ -14,14 +14,14 @@ from ...model.ids import format_id, parse_id
 from ...pause import is_ignored
 from ...settings import Settings
 from ...store.engines import open_pen
-from ...store.sql import exposures, journal
+from ...store.sql import journal
 from ...store.sql.checkouts import scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ...store.sqlite.pen import Pen
+    from ...store.sqlite.connection import Pen
     from .injected import Block, Offer
 
 # How long a hook waits for its turn to write before it answers all the same, and then for keeping what it said.
@@ -66,7 +66,7 @@ def expose(
     with _opened(settings) as (pen, scope):
 
         def chosen(con: Any) -> Block:
-            seen = exposures.in_front(con, session, map(parse_id, offer.ids)) if once else set()
+            seen = journal.in_front(con, session, map(parse_id, offer.ids)) if once else set()
             return offer.block(frozenset(map(format_id, seen)))
 
         def keep(con: Any, block: Block) -> None:
@@ -75,7 +75,7 @@ def expose(
             rows += [(scope, session, client, at, via, parse_id(id), 0, False, True, None) for id in block.withheld]
             if asked:
                 con.execute(journal.INSERT, (scope, session, at, "asked", asked))
-            con.executemany(exposures.INSERT, rows)
+            con.executemany(journal.INSERT_EXPOSURE, rows)
 
         if pen.read_only or not (asked or offer.ids):
             with pen.reading() as con:
@@ -104,7 +104,7 @@ def note_compaction(settings: Settings, session: str) -> None:
     with _opened(settings) as (pen, _):
         if not pen.read_only:
             with pen.writing() as con:
-                exposures.compact(con, session)
+                journal.compact(con, session)
 
 
 def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str) -> Turn:
@@ -115,12 +115,12 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str)
 
     with _opened(settings) as (pen, scope), pen.writing() as con:
         turn = Turn(*journal.turn(con, scope, session))
-        waiting = exposures.waiting(con, scope, session)
+        waiting = journal.waiting(con, scope, session)
         asked = "\n".join(what for kind, what in turn.lines if kind == "asked")
         work = "\n".join([said, *(what for kind, what in turn.lines if kind in ("did", "failed"))])
         # Where the client hands over no answer, the deeds alone would say too often that nothing showed up.
         verdicts = [(was_used(one.content, work, asked) if said else None, one.num) for one in waiting]
-        exposures.judge(con, [(exposures.CANNOT_TELL if one is None else int(one), num) for one, num in verdicts])
+        journal.judge(con, [(journal.CANNOT_TELL if one is None else int(one), num) for one, num in verdicts])
         if line and not is_ignored(line, settings.ignore):
             con.execute(journal.INSERT, (scope, session, at, "said", line))
     return turn

@@ -1,8 +1,7 @@
 """The store of a team: a Postgres database, through psycopg. It needs `pip install 'limpet[postgres]'`.
 
 The repositories are those of `store/sql/`. Here are connections and transactions (`database.py`), what becomes of
-their statements (`statements.py`), full text and vectors (`index.py`, `search.py`, `vectors.py`), and the schema
-(`schema.sql`).
+their statements (`statements.py`), full text and vectors (`index.py`, `search.py`), and the schema (`schema.sql`).
 """
 
 try:
@@ -12,7 +11,6 @@ except ImportError:
 
     raise StoreError("Postgres needs a package", hint="pip install 'limpet[postgres]'") from None
 
-from .database import Database
-from .store import PostgresStore
+from .database import Database, PostgresStore
 
 __all__ = ["Database", "PostgresStore"]

@@ -1,4 +1,4 @@
-"""Connecting: URLs, the pool, what a statement gives, and driver errors turned into ours."""
+"""Connecting: URLs, values, what a statement gives, and driver errors turned into ours."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import psycopg
-from psycopg.adapt import Loader
+from psycopg.adapt import Dumper, Loader
 from psycopg.types.numeric import NumericBinaryLoader
 from psycopg.types.string import TextBinaryLoader, TextLoader
 
 from ...folders import shown
 from ...model.errors import BadInput, LimpetError, StoreBusy, StoreError, StoreReadOnly
-from .array_values import DUMPERS
-from .prepared import Prepared
-from .statements import translate
+from ...store.sql.store import TimedOut
+from .statements import Prepared, translate
 
 DEFAULT_TENANT = "default"
 # Statements that are sent together.
@@ -51,8 +50,41 @@ OWN = ("tenant", "replica", "wait")
 GONE = ("57P01", "57P02", "57P03")
 
 
-class TimedOut(StoreError):
-    """A statement was ended at its deadline."""
+class Ids(list[bytes]):
+    """An array of ids."""
+
+    TYPE = "bytea[]"
+
+    def text(self) -> bytes:
+        return b"{" + b",".join(b'"\\\\x%s"' % one.hex().encode() for one in self) + b"}"
+
+
+class Numbers(list[int]):
+    """An array of numbers."""
+
+    TYPE = "bigint[]"
+
+    def text(self) -> bytes:
+        return b"{" + b",".join(b"%d" % one for one in self) + b"}"
+
+
+class Words(list[str]):
+    """An array of texts, in a third of the time that psycopg takes for a list."""
+
+    TYPE = "text[]"
+
+    def text(self) -> bytes:
+        said = "\0".join(self).replace("\\", "\\\\").replace('"', '\\"').replace("\0", '","')
+        return f'{{"{said}"}}'.encode() if self else b"{}"
+
+
+class _ArrayDumper(Dumper):
+    def dump(self, obj: Any) -> bytes:
+        found: bytes = obj.text()
+        return found
+
+    def quote(self, obj: Any) -> bytes:
+        return b"'" + self.dump(obj).replace(b"'", b"''") + b"'::" + obj.TYPE.encode()
 
 
 class Place(NamedTuple):
@@ -108,8 +140,8 @@ def configure(con: psycopg.Connection[Any]) -> None:
     """Statements are sent whole, so that a pooler may stand between, and several of them at once."""
     con.autocommit = True
     con.cursor_factory = psycopg.ClientCursor
-    for kind, dumper in DUMPERS.items():
-        con.adapters.register_dumper(kind, dumper)
+    for kind in (Ids, Numbers, Words):
+        con.adapters.register_dumper(kind, _ArrayDumper)
     con.adapters.register_loader("numeric", _WholeLoader)
     con.adapters.register_loader("numeric", _WholeBinaryLoader)
     con.adapters.register_loader("json", TextLoader)

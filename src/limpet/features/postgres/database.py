@@ -19,12 +19,10 @@ from psycopg.pq import TransactionStatus
 
 from ...model.errors import LimpetError, StoreBusy, StoreError, StoreMissing, StoreOfAnotherVersion, StoreReadOnly
 from ...model.forks import is_child, note_use
-from ...store.sql import database
-from .array_values import Ids, Numbers
-from .connection import Session, place_of, translated
+from ...store.sql import store
+from .connection import Ids, Numbers, Session, place_of, translated
 from .index import LATER, PostgresIndex
-from .listening import Listener, channel_of
-from .pool import Connection, Pool, Silent
+from .pool import Connection, Listener, Pool, Silent, channel_of
 
 SCHEMA = 2  # the number of schema.sql
 # How long a write waits for others.
@@ -45,7 +43,7 @@ _STATISTICS = (
 )
 
 
-class Database(database.Database):
+class Database(store.Database):
     """The connections of a tenant. Thread-safe. Also what hooks write with (`Pen`)."""
 
     index = PostgresIndex()
@@ -155,19 +153,25 @@ class Database(database.Database):
         if self._current() is not None:
             yield
             return
-        with self._in_turn(deadline), self._connection(deadline) as con:
-            con.post(
-                f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._as_tenant};"
-                " SELECT version, pg_backend_pid() FROM store"
-            )
-            self._mine.beginning, self._mine.reader = con, Session(con, prepared=con.prepared)
-            try:
-                yield
-            finally:
-                self._mine.beginning = self._mine.reader = self._mine.version = None
-                if not con.closed:
-                    con.finish()
-                    con.post("COMMIT")
+        left = -1.0 if deadline is None else max(0.0, deadline - time.monotonic()) + TURN_SECONDS
+        if not self._turn.acquire(timeout=left):
+            raise StoreBusy(f"other recalls of {self.path} have taken too long", hint="try again")
+        try:
+            with self._connection(deadline) as con:
+                con.post(
+                    f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._as_tenant};"
+                    " SELECT version, pg_backend_pid() FROM store"
+                )
+                self._mine.beginning, self._mine.reader = con, Session(con, prepared=con.prepared)
+                try:
+                    yield
+                finally:
+                    self._mine.beginning = self._mine.reader = self._mine.version = None
+                    if not con.closed:
+                        con.finish()
+                        con.post("COMMIT")
+        finally:
+            self._turn.release()
 
     def _begin(self, con: Connection) -> None:
         """Read what the beginning of a snapshot has given: the store's version, 0 without a store, and who serves."""
@@ -176,16 +180,6 @@ class Database(database.Database):
         version, pid = (int(last.get_value(0, place) or 0) for place in (0, 1)) if last.ntuples else (0, None)
         self._mine.version = version
         con.prepared.served_by(con, pid)
-
-    @contextlib.contextmanager
-    def _in_turn(self, deadline: float | None) -> Iterator[None]:
-        left = -1.0 if deadline is None else max(0.0, deadline - time.monotonic()) + TURN_SECONDS
-        if not self._turn.acquire(timeout=left):
-            raise StoreBusy(f"other recalls of {self.path} have taken too long", hint="try again")
-        try:
-            yield
-        finally:
-            self._turn.release()
 
     def version(self, con: Session) -> int:
         """Changes with every commit, by whichever process."""
@@ -196,9 +190,6 @@ class Database(database.Database):
 
     def on_change(self, call: Callable[[], None]) -> Callable[[], None]:
         return self._listener.add(call)
-
-    def is_writing(self, con: Session) -> bool:  # noqa: ARG002
-        return getattr(self._mine, "writer", None) is not None
 
     def flush_erased(self, *, seconds: float) -> bool:  # noqa: ARG002
         """Rows that were deleted are overwritten by VACUUM, as far as no transaction still sees them. The server's log
@@ -283,3 +274,13 @@ def _last(found: psycopg.Cursor[Any]) -> tuple[int, int | None]:
         pass
     row = found.fetchone()
     return row or (0, None)
+
+
+class PostgresStore(store.Store):
+    """One tenant of a database, at a URL: `postgresql://...?tenant=name`."""
+
+    PACKAGE, PREFIX = __package__, "Postgres"
+
+    def __init__(self, url: str, describe: store.Describe, **options: bool) -> None:
+        """`options`: those of the `Database`."""
+        super().__init__(Database(url, **options), describe)

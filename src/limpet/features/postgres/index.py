@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...store.sql.database import Index
-from ...store.sql.tokenizer import Tokenizer
-from .array_values import Ids, Numbers, Words
-from .connection import Session
+from ...store.sql.search import Tokenizer
+from .connection import Ids, Numbers, Session, Words
 
 _COLUMNS = "content, topics, labels, dates, scope, grams"
 # A row of an index has room for this much; a longer word stands there with its beginning and a digest.
@@ -31,7 +29,9 @@ class PostgresTokenizer(Tokenizer):
         return {_short(term): word for term, word in super().terms(text).items()}
 
 
-class PostgresIndex(Index):
+class PostgresIndex:
+    """`SqliteIndex` over rows."""
+
     def __init__(self) -> None:
         self.tokenizer = PostgresTokenizer()
 
@@ -86,6 +86,9 @@ class PostgresIndex(Index):
             self._add(con, [(row[0], found) for row, (found, _) in zip(part, cut, strict=True)])
             after, texts, words = part[-1][0], texts + len(part), words + sum(size for _, size in cut)
         con.execute("UPDATE store SET texts = ?, words = ?", (texts, words))
+
+    def purged(self, con: Session) -> None:
+        """Deleted words are gone with their rows."""
 
     def tell_anew(self, con: Session) -> None:
         con.execute("UPDATE store SET making = making + 1")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
+
+import psycopg
 
 from ...model.errors import BadInput
 from ...store.records import BackupPlan, Problem
-from ...store.sql.maintenance import SIGNATURE, Maintenance, check_rows
+from ...store.sql.chain import ENTRIES, verify_chain
+from ...store.sql.maintenance import Erasure, Maintenance, check_rows
 from .connection import Session
 from .database import Database
 from .index import PostgresIndex
@@ -20,15 +24,9 @@ class PostgresMaintenance(Maintenance):
     _database: Database
 
     def encryption(self) -> tuple[bool, str]:
-        import psycopg
-
         return False, f"psycopg {psycopg.__version__}; what is on the disks is the server's to encrypt"
 
-    def verify(self, *, sign: bool = False) -> list[Problem]:
-        from ...store.sql.chain_check import ENTRIES, sign_chain, verify_chain
-
-        key = self._database.signing_key
-        self._may_sign(key, wanted=sign)
+    def _problems(self, key: bytes | None) -> list[Problem]:
         with self._database.snapshot(), self._database.reading() as con:
             problems = check_rows(con)
             index = self._database.index
@@ -41,11 +39,10 @@ class PostgresMaintenance(Maintenance):
             ).get
             if wrong:
                 problems.append(Problem(check="vectors", message=f"{wrong} chunks do not have the codes that they say"))
-            problems += verify_chain(con, key, read=lambda: con.stream(f"{ENTRIES} ORDER BY o.place"))
-        if sign and key is not None and all(one.check == SIGNATURE for one in problems):
-            with self._database.writing() as con:
-                problems = sign_chain(con, key, read=lambda: con.stream(f"{ENTRIES} ORDER BY o.place"))
-        return problems
+            return problems + verify_chain(con, key, read=self._entries(con))
+
+    def _entries(self, con: Session) -> Callable[[], Iterator[Any]]:
+        return lambda: con.stream(f"{ENTRIES} ORDER BY o.place")
 
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:  # noqa: ARG002
         raise BadInput(_NOT_HERE, hint=_HINT)
@@ -68,3 +65,19 @@ class PostgresMaintenance(Maintenance):
             " WHERE relnamespace = CAST('limpet_rows' AS regnamespace) AND relkind = 'r'"
         ).get
         return int(held), 0
+
+
+class PostgresErasure(Erasure):
+    beyond = (
+        "the rows are gone, their space was vacuumed; the server's write-ahead log, its standbys and its backups keep"
+        " what they have until they are recycled or deleted"
+    )
+
+    def scour(self, pieces: Sequence[bytes]) -> bool:  # noqa: ARG002
+        return False
+
+    def own_files(self) -> list[Path]:
+        return []
+
+    def replaced_stores(self) -> list[Path]:
+        return []

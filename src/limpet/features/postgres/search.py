@@ -1,11 +1,13 @@
-"""Full text over rows of words, and what the arrays of a long process are fed with.
+"""Full text over rows of words, vectors as rows, and what the arrays of a long process are fed with.
 
 BM25 is that of `store/arrays/postings.py`, over the lists of the query's words alone: so scores are those of SQLite.
+A vector is a slot of a chunk, with its code and its float16; a chunk's row has its version alone.
 """
 
 from __future__ import annotations
 
 import contextlib
+import struct
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,19 +16,23 @@ import numpy as np
 
 from ...model.dataclass import replace
 from ...store import lexical
-from ...store.arrays.feed_records import IndexedText, WordLists
 from ...store.arrays.postings import Postings
-from ...store.records import ALL, Filter, LexicalHit, LexicalResult
-from ...store.sql.feed import ChangeFeed, WordFeed
-from ...store.sql.filters import filtered, scope_token, visible, was_left
-from ...store.sql.search import Search, like_pattern
-from ...store.sql.statements import statements
-from ...store.sql.store import Store
-from .array_values import Numbers
-from .connection import TimedOut
-from .database import Database
-from .index import PostgresTokenizer
+from ...store.records import ALL, NO_HITS, Filter, LexicalHit, LexicalResult, NewVector, VectorChunk
+from ...store.sql import store
+from ...store.sql.feed import ChangeFeed, IndexedText, WordFeed, WordLists
+from ...store.sql.search import CHUNK_SLOTS, Search, Tokenizer, Vectors
+from ...store.sql.statements import filtered, scope_token, was_left
+from ...store.sql.store import Store, TimedOut
+from .connection import Numbers, Session
+from .index import LATER, PostgresTokenizer
 
+_CHUNK = (
+    "SELECT c.version, c.used, string_agg(s.code, ''::bytea ORDER BY s.slot),"
+    " string_agg(s.scale, ''::bytea ORDER BY s.slot), array_agg(s.body ORDER BY s.slot),"
+    " array_agg(s.scope ORDER BY s.slot) FROM chunk c JOIN slot s ON s.embedder = c.embedder AND s.chunk = c.num"
+    " WHERE c.num = ? GROUP BY c.version, c.used"
+)
+_SLOT = "INSERT INTO slot (embedder, chunk, slot, body, scope, code, scale, exact) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _TEXT = "SELECT num, content, topics, labels, dates, scope, grams FROM body WHERE num IN (SELECT value FROM carray(?))"
 # A list as one row: what is a row a text costs more to take apart here than to read there.
 _PACKED = """string_agg(int8send(body), ''::bytea ORDER BY body) AS bodies,
@@ -44,7 +50,7 @@ SELECT array_agg(word ORDER BY word), string_agg(rows, ''::bytea ORDER BY word),
 class PostgresWordFeed(WordFeed):
     """From rows, a word and a text each."""
 
-    def __init__(self, database: Database, tokenizer: PostgresTokenizer) -> None:
+    def __init__(self, database: store.Database, tokenizer: Tokenizer) -> None:
         self._database = database
         self.tokenizer = tokenizer
 
@@ -90,17 +96,13 @@ class PostgresWordFeed(WordFeed):
 class PostgresFeed(ChangeFeed):
     """From rows. A revision is the place in the ledger, which has no gaps: writers go one by one."""
 
-    _database: Database
+    _database: store.Database
     length, lengths = "b.size", ""
     # One by one: a hash of all memories for each slice of texts costs more.
     joins, joined = "LEFT JOIN LATERAL (SELECT * FROM memory m WHERE m.num =", "OFFSET 0) m ON true"
 
-    def __init__(self, store: Store, search: PostgresSearch) -> None:
-        super().__init__(store, PostgresWordFeed(search._database, search.tokenizer))
-        self._search = search
-
-    def within(self, deadline: float | None) -> contextlib.AbstractContextManager[None]:
-        return interrupted(self._database, deadline)
+    def __init__(self, store: Store, tokenizer: Tokenizer) -> None:
+        super().__init__(store, PostgresWordFeed(store.database, tokenizer))
 
     def _making(self) -> object:
         return self._database.rows("SELECT making FROM store")[0][0]
@@ -108,38 +110,34 @@ class PostgresFeed(ChangeFeed):
     def terms_of(self, kept: int) -> int:
         return kept
 
-    def with_topic(self, topic: str) -> list[int]:
-        return self._search.allowed(Filter(topics=(topic,), states=()))
-
 
 class PostgresSearch(Search):
-    _database: Database
-
     def __init__(self, store: Store) -> None:
         super().__init__(store)
         self.tokenizer = PostgresTokenizer()
         self._lock = threading.Lock()
-        self._held: tuple[int, Postings] | None = None
+        self._held: tuple[int, Postings, _Rows] | None = None
 
     def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None) -> LexicalResult:
         if deadline is not None and deadline <= time.monotonic():
-            return LexicalResult(hits=[], stems={}, weight=0.0, complete=False)
+            return NO_HITS._replace(complete=False)
         # The store before the lock, as a recall has them: in the other order two threads would wait for each other.
-        with self._database.snapshot(deadline), self._lock, interrupted(self._database, deadline):
+        with self.until(deadline), self._lock:
             with self._database.reading() as con:
                 version = self._database.version(con)
                 texts = con.execute("SELECT coalesce(max(num), 0) FROM body").get
                 if self._held is None or self._held[0] != version:
                     postings = Postings(PostgresWordFeed(self._database, self.tokenizer))
                     postings.measure(texts)
-                    self._held = version, postings
+                    self._held = version, postings, _Rows(self._database, self)
                 if where.known_at is not None:
                     # As known before, topics and some scopes were others than those in the index.
                     left = where.scopes is not None and was_left(con, where.scopes)
                     where = replace(where, topics=(), scopes=None if left else where.scopes)
             # One more, which tells whether there are more; in a large store SQLite says so already when there may be.
             asked = None if limit is None else limit + lexical.is_small(texts)
-            found = self._held[1].search(text, where, _Rows(self._database), limit=asked)  # type: ignore[arg-type]
+            _, postings, rows = self._held
+            found = postings.search(text, where, rows, limit=asked)  # type: ignore[arg-type]
             hits = zip(found.text_ids.tolist(), found.scores.tolist(), strict=True)
             return LexicalResult(
                 hits=[LexicalHit(text_id, score) for text_id, score in hits][:limit],
@@ -149,100 +147,65 @@ class PostgresSearch(Search):
                 more=asked is not None and len(found.text_ids) >= asked,
                 absent=found.absent,
             )
-        return LexicalResult(hits=[], stems={}, weight=0.0, complete=False)
+        return NO_HITS._replace(complete=False)
 
     def _feed(self) -> PostgresFeed:
-        return PostgresFeed(self._store, self)
-
-    def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
-        return {text: self.tokenizer.stems(text) for text in texts}
+        return PostgresFeed(self._store, self.tokenizer)
 
     def allowed(self, where: Filter) -> list[int]:
         topics = [topic for topic in where.topics if self.tokenizer.stems(topic)] if where.known_at is None else []
         if not topics:
-            name = "allowed_of_session" if where.session is not None else "allowed"
-            return [row[0] for row in self._database.rows(*filtered(name, where))]
+            return [row[0] for row in self._ask("allowed" if where.session is None else "allowed_of_session", where)]
         words = PostgresWordFeed(self._database, self.tokenizer)
         several = [{num for num, _ in words.with_topic_words(topic)} for topic in topics]
-        condition, bound = visible(where)
-        statement = statements()["allowed_of_topic"].replace("{visible}", condition)
+        statement, bound = filtered("allowed_of_topic", where)
+        statement = statement.replace("{found}", "SELECT value AS body FROM carray(:those)")
         bound["those"] = Numbers(sorted(set.intersection(*several)))
-        found = "SELECT value AS body FROM carray(:those)"
-        return [row[0] for row in self._database.rows(statement.replace("{found}", found), bound)]
+        return [row[0] for row in self._database.rows(statement, bound)]
 
-    def substring(
-        self, text: str, where: Filter, *, limit: int, deadline: float | None = None, newest: int = ALL
-    ) -> list[int]:
-        pattern = like_pattern(text)
-        if pattern is None:
-            return []
-        statement, bound = filtered("substring", where)
-        bound |= {"pattern": pattern, "limit": limit, "newest": newest}
-        with self._database.snapshot(deadline), interrupted(self._database, deadline):
-            return [row[0] for row in self._database.rows(statement, bound)]
-        return []
+    @contextlib.contextmanager
+    def until(self, deadline: float | None) -> Iterator[None]:
+        with self._database.snapshot(deadline), self._database.reading() as con:
+            if deadline is None:
+                yield
+                return
+            milliseconds = max(1, int((deadline - time.monotonic()) * 1000))
+            con.execute(f"SAVEPOINT timed; SET LOCAL statement_timeout = {milliseconds}")
+            try:
+                yield
+            except TimedOut:
+                con.execute("ROLLBACK TO SAVEPOINT timed")
+            else:
+                con.execute("RELEASE SAVEPOINT timed; SET LOCAL statement_timeout = 0")
 
 
 class _Rows:
-    """The columns that BM25 asks for, read when they are asked for."""
+    """The columns that BM25 asks for, read when they are asked for; as of one version of the store."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: store.Database, search: PostgresSearch) -> None:
         self._database = database
+        self.scope = _Column(database, "CAST(substr(scope, 2) AS bigint)")
+        self.length = _Column(database, "size")
+        self.scope_numbers = search.scope_numbers
+        self.texts_of_scope = self
+        self._counts: dict[int, int] = {}
 
-    @property
-    def scope(self) -> _Column:
-        return _Column(self._database, "CAST(substr(scope, 2) AS bigint)")
-
-    @property
-    def length(self) -> _Column:
-        return _Column(self._database, "size")
-
-    @property
-    def texts_of_scope(self) -> _Frequencies:
-        return _Frequencies(self._database)
-
-    def scope_numbers(self, names: Sequence[str]) -> list[int]:
-        return [num for name in dict.fromkeys(names)
-                for (num,) in self._database.rows("SELECT num FROM scope WHERE name = ?", (name,))]  # fmt: skip
+    def get(self, scope: int, _: int) -> int:
+        """Texts of a scope: those that have its token."""
+        if scope not in self._counts:
+            statement = "SELECT count(*) FROM posting WHERE word = ?"
+            self._counts[scope] = int(self._database.rows(statement, (scope_token(scope),))[0][0])
+        return self._counts[scope]
 
 
 class _Column:
-    def __init__(self, database: Database, column: str) -> None:
+    def __init__(self, database: store.Database, column: str) -> None:
         self._database, self._column = database, column
 
     def __getitem__(self, text_ids: np.ndarray) -> np.ndarray:
         statement = f"SELECT num, {self._column} FROM body WHERE num IN (SELECT value FROM carray(?))"
         found = dict(self._database.rows(statement, (Numbers(text_ids.tolist()),)))
         return np.array([found.get(one, 0) for one in text_ids.tolist()], dtype=np.int64)
-
-
-class _Frequencies:
-    """Texts of a scope: those that have its token."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def get(self, scope: int, _: int) -> int:
-        word, statement = scope_token(scope), "SELECT count(*) FROM posting WHERE word = ?"
-        ((count,),) = self._database.cached(("texts", word), lambda con: con.execute(statement, (word,)).fetchall())
-        return int(count)
-
-
-@contextlib.contextmanager
-def interrupted(database: Database, deadline: float | None) -> Iterator[None]:
-    """Statements inside end when the deadline comes, and with them the block: nothing is raised. Needs a snapshot."""
-    if deadline is None:
-        yield
-        return
-    milliseconds = max(1, int((deadline - time.monotonic()) * 1000))
-    with database.reading() as con:
-        con.execute(f"SAVEPOINT timed; SET LOCAL statement_timeout = {milliseconds}")
-        try:
-            yield
-        except TimedOut:
-            con.execute("ROLLBACK TO SAVEPOINT timed")
-        else:
-            con.execute("RELEASE SAVEPOINT timed; SET LOCAL statement_timeout = 0")
 
 
 def _places(bodies: bytes | None, sizes: bytes | None, packed: bytes | None) -> tuple[np.ndarray, np.ndarray]:
@@ -265,3 +228,25 @@ def _places(bodies: bytes | None, sizes: bytes | None, packed: bytes | None) -> 
 
 def _follows(words: list[str], among: list[str]) -> bool:
     return any(among[at : at + len(words)] == words for at in range(len(among)))
+
+
+class PostgresVectors(Vectors):
+    def _chunk(self, con: Session, num: int) -> VectorChunk:
+        version, used, codes, scales, bodies, scopes = con.execute(_CHUNK, (num,)).fetchone()
+        packed = struct.pack(f"<{used}q", *bodies), struct.pack(f"<{used}i", *scopes)
+        return VectorChunk(num, version, used, codes, scales, *packed)
+
+    def _new_chunk(self, con: Session, embedder: int) -> int:
+        return int(con.execute("INSERT INTO chunk (embedder) VALUES (?) RETURNING num", (embedder,)).get)
+
+    def _put(self, con: Session, chunk: int, used: int, vectors: Sequence[NewVector], scopes: Sequence[int]) -> None:
+        embedder = con.execute(
+            f"UPDATE chunk SET used = used + ?, version = {LATER} WHERE num = ? RETURNING embedder",
+            (len(vectors), chunk),
+        ).get
+        places = zip(range(used, CHUNK_SLOTS), vectors, scopes)  # noqa: B905
+        slots = [
+            (embedder, chunk, slot, one.text_id, scope, one.code, struct.pack("<f", one.scale), one.exact)
+            for slot, one, scope in places
+        ]
+        con.executemany(_SLOT, slots)

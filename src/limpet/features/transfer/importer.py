@@ -22,7 +22,6 @@ from ...model.memory import is_below, unlike_topics
 from ...remember.decide import state
 from ...remember.validation import ValidStatement, validate
 from ...remember.write import Writer
-from ...store.heap import no_collection
 from .records import MARK, Record, TransferReport, digest, imported_id
 from .schema import Acyclic
 
@@ -79,7 +78,6 @@ class Importer:
 
     # -- memories
 
-    @no_collection()
     def _import_batch(self, batch: Sequence[Record]) -> None:
         good: list[tuple[Record, ValidStatement]] = []
         for record in batch:

@@ -7,19 +7,17 @@ texts and those of changed memories, whichever process changed them. `postings.p
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...model.memory import KINDS
 from ..records import Filter, UseCounts
-from .feed_records import ArrayHits, TextColumns
-from .posting_lists import among, distinct
-from .postings import Postings
+from .postings import NOTHING, ArrayHits, Postings, among, distinct
 
 if TYPE_CHECKING:
-    from ..sql.feed import ChangeFeed
+    from ..sql.feed import ChangeFeed, TextColumns
 
 # Texts read at a time, and how long one recall may read before it answers from rows, in seconds.
 SLICE = 2_000
@@ -127,8 +125,8 @@ class Columns:
                 return False
             texts = self._feed.texts_after(self._done, most=SLICE)
             self._put(texts)
-            self.postings.add(texts.text_id)
-            self._done = texts.text_id[-1]
+            self.postings.add(texts["text_id"])
+            self._done = texts["text_id"][-1]
         if self._changed:
             self._reread(sorted(self._changed))
             self._changed.clear()
@@ -153,35 +151,26 @@ class Columns:
             self._sorted, self._sorted_to = [], [0, 0]
 
     def _put(self, texts: TextColumns, *, new: bool = True) -> None:
-        if not texts.text_id:
+        if not texts["text_id"]:
             return
-        at = np.array(texts.text_id)
+        at = np.array(texts["text_id"])
         self._grow(int(at.max()) + 1)
-        number = self._number
-        factors = (texts.importance, texts.pinned, texts.trust, texts.observations, texts.stated_confidence)
-        indexed = zip(texts.topics, texts.labels, texts.dates, strict=True)
-        values: dict[str, Iterable[Any]] = {
-            "row": texts.row,
-            "scope": texts.scope,
-            "state": map(number, texts.state),
-            "kind": map(number, texts.kind),
-            "prior": map(self._prior, texts.kind, *factors),
-            "session": texts.session,
-            "position": texts.position,
-            "speaker": map(number, texts.speaker),
-            "valid_from": texts.valid_from,
-            "valid_to": texts.valid_to,
-            "observed_at": texts.observed_at,
-            "size": map(len, texts.content),
-            "asked": (text.rstrip().endswith("?") for text in texts.content),
-            "keyed": (key is not None for key in texts.key),
-            "length": texts.words,
-            "id": texts.id,
+        factors = (
+            texts[name] for name in ("kind", "importance", "pinned", "trust", "observations", "stated_confidence")
+        )
+        indexed = zip(texts["topics"], texts["labels"], texts["dates"], strict=True)
+        values: dict[str, Iterable[Any]] = texts | {
+            "prior": map(self._prior, *factors),
+            "size": map(len, texts["content"]),
+            "asked": (text.rstrip().endswith("?") for text in texts["content"]),
+            "keyed": (key is not None for key in texts["key"]),
             "described": (hash(fields) & 0x7FFFFFFF for fields in indexed),
         }
-        for name, kind_, nothing in _COLUMNS:
+        for name in ("state", "kind", "speaker"):
+            values[name] = map(self._number, texts[name])
+        for name, kind, nothing in _COLUMNS:
             filled = [nothing if value is None else value for value in values[name]]
-            getattr(self, name)[at] = np.array(filled, dtype=kind_)
+            getattr(self, name)[at] = np.array(filled, dtype=kind)
         if new:
             for one, count in zip(*np.unique(self.scope[at], return_counts=True), strict=True):
                 self.texts_of_scope[int(one)] = self.texts_of_scope.get(int(one), 0) + int(count)
@@ -225,15 +214,15 @@ class Columns:
 
     def passing(self, text_ids: np.ndarray, where: Filter) -> np.ndarray:
         """Which of some texts pass the filter; it must ask for nothing that needs rows."""
-        mask = self._among(self.state[text_ids], where.states) if where.states else self.row[text_ids] > 0
+        mask = among(self.state[text_ids], self._known(where.states)) if where.states else self.row[text_ids] > 0
         if where.scopes is not None:
             mask &= among(self.scope[text_ids], self.scope_numbers(where.scopes))
         if where.kinds:
-            mask &= self._among(self.kind[text_ids], where.kinds)
+            mask &= among(self.kind[text_ids], self._known(where.kinds))
         if where.session is not None:
             mask &= among(self.session[text_ids], self._feed.session_numbers(where.session))
         if where.speaker is not None:
-            mask &= self._among(self.speaker[text_ids], (where.speaker,))
+            mask &= among(self.speaker[text_ids], self._known((where.speaker,)))
         if where.since is not None:
             mask &= self.valid_from[text_ids] >= where.since
         if where.until is not None:
@@ -253,8 +242,8 @@ class Columns:
         found: np.ndarray = some[self.passing(some, where)]
         return found
 
-    def _among(self, numbers: np.ndarray, names: Iterable[str]) -> np.ndarray:
-        return among(numbers, [self._names[name] for name in names if name in self._names])
+    def _known(self, names: Iterable[str]) -> list[int]:
+        return [self._names[name] for name in names if name in self._names]
 
     def _with_topic(self, topic: str) -> np.ndarray:
         """For each slot whether its memory has exactly this topic, whatever its case."""
@@ -302,12 +291,7 @@ class Columns:
             reading = self.postings.words_there_are * SECONDS_PER_WORD
             held_only = self._feed.in_pieces and deadline is not None and deadline - time.monotonic() < reading
             return self.postings.search(text, where, self, limit=limit, held_only=held_only)
-        return ArrayHits.none()._replace(complete=False)
-
-    def words(self, text_ids: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-        """What the query's words are worth in topics, labels and dates of some texts (a label's counts half), and
-        which of the words each text has, wherever: (texts, stems)."""
-        return self.postings.words(text_ids, stems)
+        return NOTHING._replace(complete=False)
 
     def uses(self, text_ids: np.ndarray) -> dict[int, UseCounts]:
         """By place in `text_ids`, of those that were ever used or judged."""

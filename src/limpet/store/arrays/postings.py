@@ -1,9 +1,9 @@
 """Lists of the index's words as arrays, and BM25 over them.
 
-They are read in the order of the words, in slices, until all are there (beside the recalls where that takes long, see
-`following.py`); until then a word's list is read when a query has the word. Five bytes an entry.
+They are read in the order of the words, in slices, until all are there (beside the recalls where that takes long);
+until then a word's list is read when a query has the word. Five bytes an entry.
 
-The scores are those of FTS5's own bm25() over the expression that `store/sqlite/fulltext.py` would ask for, to the last
+The scores are those of FTS5's own bm25() over the expression that `store/sqlite/search.py` would ask for, to the last
 bit: the same products, summed in the same order. So a process answers alike with and without these arrays.
 """
 
@@ -19,26 +19,16 @@ import numpy as np
 
 from .. import lexical
 from ..records import Filter
-from .feed_records import ArrayHits
-from .posting_lists import (
-    DATES,
-    EMPTY,
-    LABELS,
-    TOPIC,
-    Posting,
-    among,
-    best,
-    distinct,
-    fields_of,
-    occurrences,
-    positions,
-    posting_of,
-)
 
 if TYPE_CHECKING:
     from ..sql.feed import WordFeed
     from .columns import Columns
 
+# What an occurrence counts in BM25, in halves, by column: text, topics, labels, dates, scope, pairs of characters.
+_HALVES = np.array([2, 2, 1, 2, 0, 2])
+# In `Posting.fields`: a date has the word, a label has it, and how many topics' words are it.
+DATES, LABELS, TOPIC = 1, 2, 4
+_FLAGS = np.array([0, 0, LABELS, DATES, 0, 0])
 # Entries of lists that are held at most, 150 MB: those of a million memories of ordinary length. Lists that do not fit
 # are read when they are asked for, and the oldest of these make room.
 MAX_HELD, MAX_READ_AHEAD = 30_000_000, 25_000_000
@@ -48,6 +38,104 @@ SLICE, READ_AT_ONCE = 20_000, 4_096
 MAX_ADDED, ADDED_SHARE = 16, 50
 # Scopes stand in the index too, each text in one list. Nobody asks for these.
 _NO_WORD = "\ue000"
+
+
+class ArrayHits(NamedTuple):
+    """A `LexicalResult` as arrays."""
+
+    text_ids: np.ndarray
+    scores: np.ndarray
+    stems: dict[str, float]
+    weight: float
+    complete: bool = True
+    absent: float = 0.0
+
+
+NOTHING = ArrayHits(np.zeros(0, dtype=np.int64), np.zeros(0), {}, 0.0)
+
+
+class Posting(NamedTuple):
+    """The texts that have a word, in order."""
+
+    text_ids: np.ndarray  # int32
+    halves: np.ndarray  # how often, as BM25 weighs it, in halves; as narrow as it goes
+    fields: np.ndarray | None  # None: in no topic, label or date at all
+
+
+EMPTY = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint8), None)
+
+
+def posting_of(places: np.ndarray, words: np.ndarray | None = None) -> tuple[Posting, np.ndarray]:
+    """From the places of all occurrences, as a `WordFeed` gives them.
+
+    `words`: the number of each occurrence's word, for several words one after the other; their ends come back too.
+    """
+    if not len(places):
+        return EMPTY, np.zeros(0, np.int64)
+    text_ids, columns = places >> 3, places & 7
+    new = np.concatenate(([True], text_ids[1:] != text_ids[:-1]))
+    if words is not None:
+        new[1:] |= words[1:] != words[:-1]
+    first = np.flatnonzero(new)
+    halves = np.add.reduceat(_HALVES[columns], first)
+    halves = halves.astype(np.min_scalar_type(int(halves.max())))
+    in_fields = bool(((columns > 0) & (columns < 4)).any())
+    if in_fields:
+        times = np.add.reduceat((columns == 1).astype(np.int64), first)
+        fields = (np.bitwise_or.reduceat(_FLAGS[columns], first) + TOPIC * np.minimum(times, 63)).astype(np.uint8)
+    else:
+        fields = None
+    ends = np.array([len(first)]) if words is None else np.searchsorted(words[first], np.arange(words[-1] + 1), "right")
+    return Posting(text_ids[first].astype(np.int32), halves, fields), ends
+
+
+def best(scores: np.ndarray, limit: int | None) -> np.ndarray:
+    """Places of the highest scores, at most so many, from the highest on; ties in order."""
+    if limit is None or limit >= len(scores):
+        return (-scores).argsort(kind="stable")
+    # Most need no order among themselves.
+    best = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
+    found: np.ndarray = best[(-scores[best]).argsort(kind="stable")][:limit]
+    return found
+
+
+def fields_of(one: Posting) -> np.ndarray:
+    return np.zeros(len(one.text_ids), dtype=np.uint8) if one.fields is None else one.fields
+
+
+def positions(ordered: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where texts stand in a list, or would, and whether they do. Both are int32: else the list would be copied."""
+    if not len(ordered):
+        return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
+    at = ordered.searchsorted(wanted)
+    return at, ordered.take(at, mode="clip") == wanted
+
+
+def distinct(numbers: np.ndarray) -> np.ndarray:
+    """In order, each once. The array may be sorted in place. A fraction of np.unique's time for few."""
+    numbers.sort()
+    if len(numbers) < 2:
+        return numbers
+    new = np.empty(len(numbers), dtype=bool)
+    new[0] = True
+    np.not_equal(numbers[1:], numbers[:-1], out=new[1:])
+    found: np.ndarray = numbers[new]
+    return found
+
+
+def among(numbers: np.ndarray, wanted: Sequence[int]) -> np.ndarray:
+    """Which numbers are among a few."""
+    if not wanted:
+        return np.zeros(len(numbers), dtype=bool)
+    mask: np.ndarray = numbers == wanted[0]
+    for one in wanted[1:]:
+        mask |= numbers == one
+    return mask
+
+
+def occurrences(words: list[str], text: list[str]) -> int:
+    """How often some words stand one after the other."""
+    return sum(text[i : i + len(words)] == words for i in range(len(text) - len(words) + 1))
 
 
 class _Slice(NamedTuple):
@@ -80,7 +168,6 @@ class Postings:
         self._more: dict[str, int] = {}  # how many such texts
         self._added = 0
         self._ready: dict[str, Posting] = {}  # lists put together, as of this version of the store
-        self._frequencies: dict[str, int] = {}  # in how many texts words are, as of this version
         self._phrases: dict[str, Posting] = {}
         self._held = 0
 
@@ -89,7 +176,6 @@ class Postings:
         self._texts = texts
         self._phrases.clear()
         self._ready.clear()
-        self._frequencies.clear()
         self._rows, self.words_there_are = self._feed.totals()
         self._mean = self.words_there_are / self._rows if self._rows else 1.0
 
@@ -107,7 +193,7 @@ class Postings:
                 # More than a slice.
                 count, whole = self._feed.frequency(stems[0]), EMPTY
                 if count * lexical.common_share(self._texts) < self._texts:
-                    whole = self._read(stems[0])
+                    whole = posting_of(self._feed.occurrences(stems[0]))[0]
                 self._slice(stems, np.array([count]), np.array([len(whole.text_ids)]), whole)
                 continue
             if not stems:
@@ -173,19 +259,17 @@ class Postings:
             return EMPTY
         one, place = slot
         start, end = (int(one.ends[place - 1]) if place else 0), int(one.ends[place])
-        return one.whole.part(start, end) if end - start == one.counts[place] else None
+        if end - start != one.counts[place]:
+            return None
+        text_ids, halves, fields = one.whole
+        part = None if fields is None or not fields[start:end].any() else fields[start:end]
+        return Posting(text_ids[start:end], halves[start:end], part)
 
     def _is_held(self, stem: str) -> bool:
         return stem in self._single or (self._covers(stem) and self._known(stem) is not None)
 
     def frequency(self, stem: str) -> int:
         """In how many texts a word is. Its list is read with it, unless the word is too common to be searched for."""
-        found = self._frequencies.get(stem)
-        if found is None:
-            found = self._frequencies[stem] = self._frequency(stem)
-        return found
-
-    def _frequency(self, stem: str) -> int:
         known = self._counts.get(stem)
         if known is None and self._covers(stem):
             slot = self._slot(stem)
@@ -198,9 +282,6 @@ class Postings:
         known = self._counts[stem] = self._feed.frequency(stem)
         return known
 
-    def _read(self, stem: str) -> Posting:
-        return posting_of(self._feed.occurrences(stem))[0]
-
     def posting(self, stem: str) -> Posting:
         found = self._ready.get(stem)
         if found is None:
@@ -211,9 +292,15 @@ class Postings:
                 # All of it, texts that came later included.
                 self._later.pop(stem, None)
                 self._more.pop(stem, None)
-                found = self._hold(stem, self._read(stem))
+                found = self._hold(stem, posting_of(self._feed.occurrences(stem))[0])
             elif stem in self._later:
-                found = found.and_then(posting_of(np.array(self._later[stem]))[0])
+                both = found, posting_of(np.array(self._later[stem]))[0]
+                plain = all(one.fields is None for one in both)
+                found = Posting(
+                    np.concatenate([one.text_ids for one in both]),
+                    np.concatenate([one.halves for one in both]),
+                    None if plain else np.concatenate([fields_of(one) for one in both]),
+                )
             self._ready[stem] = found
         return found
 
@@ -240,17 +327,17 @@ class Postings:
         counts = {stem: self.frequency(stem) for stem in terms}
         useful, rare = lexical.choose(terms, counts.__getitem__, self._texts, self._tokenizer)
         if not useful:
-            return ArrayHits.none()._replace(complete=complete)
+            return NOTHING._replace(complete=complete)
         if held_only:
             held = [self._is_held(stem) for _, stem in useful]
             rare = sum(held[:rare])
             useful = [one for one, there in zip(useful, held, strict=True) if there]
             complete = complete and all(held)
             if not rare:
-                return ArrayHits.none()._replace(complete=False)
+                return NOTHING._replace(complete=False)
         within = self._within(where, columns)
         if within is None:
-            return ArrayHits.none()._replace(complete=complete)
+            return NOTHING._replace(complete=complete)
         lists = [self.posting(stem) for _, stem in useful]
         rows = lists[0].text_ids if rare == 1 else distinct(np.concatenate([one.text_ids for one in lists[:rare]]))
         scopes, phrases = within

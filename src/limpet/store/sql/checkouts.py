@@ -8,7 +8,7 @@ from ...checkout import Checkout, checkout_of
 from ...model.events import Event
 from ...model.memory import GLOBAL_SCOPE
 from ...model.state import cancelled_by
-from .database import Connection, Repository
+from .store import Connection, Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,26 +1,56 @@
-"""Sync with other devices. `sync.py`, which does the work, is loaded at use: few processes ever sync."""
+"""Sync with other devices, and whose word holds here.
+
+What a device that is not trusted says has the least trust, and it may speak of memories and sessions that it began
+itself: the rest of its events waits in its segments until it is trusted. `sync.py` does the work, and is loaded at use.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections import Counter
 
-from ...model.merge_order import SequencedEvent
+from ...model.dataclass import replace
+from ...model.state import SESSION_EVENTS, scrub
 from ..records import SegmentRow
-from . import jobs, journal, reviews, rows
-from .database import Repository
-from .rows import to_json
-from .statements import statements
+from . import jobs
+from .statements import to_event, to_json
+from .store import Connection, Repository
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
+    from ...model.events import Event
+    from ...model.merge_order import SequencedEvent
     from ..records import Merged
-    from .database import Connection
     from .sync import Sync
 
 # How long an import waits for readers of what another device purged; later the queue sees to it.
 FLUSH_SECONDS = 5.0
+_UNTRUSTED = (
+    "g.device NOT IN (SELECT id FROM device) AND g.device NOT IN (SELECT device FROM trusted)"
+    " AND NOT EXISTS (SELECT 1 FROM trusted WHERE device = x'')"
+)
+_HEARD = f"SELECT s.segment FROM synced s JOIN segment g ON g.num = s.segment WHERE s.id = ? AND {_UNTRUSTED}"
+# Fields that name another memory.
+_OTHERS = ("by", "into", "target", "over", "corrects")
+# Decisions of a person, and names of scopes: they reach further than the memory that they are noted on.
+_NEVER = frozenset({"reviewed", "moved"})
+# The device that a memory or session was first heard of from.
+_BEGAN = (
+    "SELECT g.device FROM event v JOIN synced s ON s.id = v.id JOIN segment g ON g.num = s.segment"
+    " WHERE v.seq IN (SELECT seq FROM event WHERE id = ?1 AND memory = ?1"
+    " UNION ALL SELECT seq FROM event WHERE memory = ?1 AND memory <> id)"
+    " AND v.type IN ('remembered', 'session_started', 'session_ended') ORDER BY v.seq LIMIT 1"
+)
+# A session may begin with a memory that names it.
+_BEGAN_SESSION = (
+    "SELECT g.device FROM session n JOIN memory m ON m.session = n.num JOIN event v ON v.id = m.id"
+    " JOIN synced s ON s.id = v.id JOIN segment g ON g.num = s.segment"
+    " WHERE n.name = ? AND n.scope = (SELECT num FROM scope WHERE name = ?) ORDER BY v.seq LIMIT 1"
+)
+_HOLDS_KEY = "SELECT id FROM memory WHERE key = ? AND retired_at IS NULL AND state = 'active'"
 
 
 class Devices(Repository):
@@ -46,8 +76,10 @@ class Devices(Repository):
 
     def lines(self, segment: int) -> list[SequencedEvent]:
         """The events of a segment as they are now: without what was purged."""
-        found = self._database.rows(statements()["segment_lines"], {"num": segment})
-        return [SequencedEvent(rows.event(row[:9]), row[9], row[10], segment) for row in found]
+        from ...model.merge_order import SequencedEvent
+
+        found = self._ask("segment_lines", num=segment)
+        return [SequencedEvent(to_event(row[:9]), row[9], row[10], segment) for row in found]
 
     def written(self, segment: int, digest: str, header: dict[str, Any]) -> None:
         """A segment stands in its file, with this digest."""
@@ -57,7 +89,7 @@ class Devices(Repository):
     def purged(self) -> dict[int, set[bytes]]:
         """The purged memories that segments have events of, by segment."""
         found: dict[int, set[bytes]] = {}
-        for segment, memory in self._database.rows(statements()["purged_in_segments"]):
+        for segment, memory in self._ask("purged_in_segments"):
             found.setdefault(segment, set()).add(memory)
         return found
 
@@ -71,11 +103,9 @@ class Devices(Repository):
             merged = sync.merge(segments, lines)
             sync.conclude()
             if merged.purged:
-                journal.clear(con)
-                reviews.clear(con)
                 jobs.after_purge(self._database, con)
-        if merged.purged and self._database.flush_erased(seconds=FLUSH_SECONDS):
-            jobs.flushed(self._database)
+        if merged.purged:
+            jobs.flush(self._database, seconds=FLUSH_SECONDS)
         return merged
 
     def trusted(self) -> set[bytes]:
@@ -89,7 +119,7 @@ class Devices(Repository):
                 con.execute("DELETE FROM trusted WHERE device = ?", (device,))
             else:
                 con.execute("INSERT INTO trusted VALUES (?, ?) ON CONFLICT DO NOTHING", (device, at))
-            self._sync(con).hear_anew(device)
+            self._sync(con).reproject(heard_from(con, device))
 
     def _sync(self, con: Connection) -> Sync:
         from .sync import Sync
@@ -105,3 +135,91 @@ def _segments(con: Connection) -> list[SegmentRow]:
             "SELECT num, device, number, digest, header FROM segment ORDER BY device, number, num"
         )
     ]
+
+
+def is_trusted(con: Connection, device: bytes) -> bool:
+    """This device itself under any identity it ever had, and those that somebody here trusts."""
+    trusted = "SELECT 1 FROM device WHERE id = ?1 UNION ALL SELECT 1 FROM trusted WHERE device IN (?1, x'') LIMIT 1"
+    return con.execute(trusted, (device,)).get is not None
+
+
+def doubts_any(con: Connection) -> bool:
+    return con.execute(f"SELECT 1 FROM segment g WHERE {_UNTRUSTED} LIMIT 1").get is not None
+
+
+def doubted(con: Connection, event: bytes) -> int | None:
+    """The segment that an event is from, when nobody trusts its device."""
+    found: int | None = con.execute(_HEARD, (event,)).get
+    return found
+
+
+def as_heard(con: Connection, event: Event) -> Event:
+    """The event as it counts here."""
+    if event.type not in ("remembered", "observed") or doubted(con, event.id) is None:
+        return event
+    return replace(event, data=event.data | {"trust": "import"})
+
+
+def heard_from(con: Connection, device: bytes) -> set[bytes]:
+    """Memories and sessions that a device spoke of; the empty id: all devices but this one."""
+    found = con.execute(
+        "SELECT DISTINCT v.memory FROM segment g JOIN synced s ON s.segment = g.num JOIN event v ON v.id = s.id"
+        " WHERE g.device = ?1 OR (?1 = x'' AND g.device NOT IN (SELECT id FROM device))",
+        (device,),
+    )
+    return {bytes(row[0]) for row in found}
+
+
+class Hearing:
+    """Judges the events of some segments that arrive together."""
+
+    def __init__(self, con: Connection, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> None:
+        self._con = con
+        self._devices = [one.device for one in segments]
+        self._doubted = {one.device for one in segments if not is_trusted(con, one.device)}
+        self._began: dict[bytes, bytes | None] = {}
+        # Of what is not here yet: the trusted device that begins it, else the one that does so first.
+        self._begins: dict[bytes, bytes] = {}
+        if self._doubted:
+            for one in sorted(lines, key=lambda one: (self._devices[one.segment] in self._doubted, one.order)):
+                if one.event.type == "remembered" or one.event.type in SESSION_EVENTS:
+                    self._begins.setdefault(one.event.memory, self._devices[one.segment])
+
+    def divide(
+        self, lines: Sequence[SequencedEvent], find: Callable[[bytes], Event | None]
+    ) -> tuple[list[SequencedEvent], Counter[int]]:
+        """The events that are taken in, and how many wait, by segment. `find`: an event that is here, by its id."""
+        if not self._doubted:
+            return list(lines), Counter()
+        taken: list[SequencedEvent] = []
+        waiting: Counter[int] = Counter()
+        for one in lines:
+            known = find(one.event.id) if self._devices[one.segment] in self._doubted else None
+            if known is not None and self._device_of(one.event.memory) != self._devices[one.segment]:
+                # Somebody else's event. It stands as it is, in its place.
+                waiting[one.segment] += replace(known, seq=0) not in (one.event, scrub(one.event))
+            elif self._waits(one):
+                waiting[one.segment] += 1
+            else:
+                taken.append(one)
+        return taken, +waiting
+
+    def _waits(self, one: SequencedEvent) -> bool:
+        device, event = self._devices[one.segment], one.event
+        if device not in self._doubted:
+            return False
+        named = [event.memory, *(bytes.fromhex(event.data[name]) for name in _OTHERS if event.data.get(name))]
+        if event.type in SESSION_EVENTS:
+            first = self._con.execute(_BEGAN_SESSION, (event.data["name"], event.data["scope"])).get
+            return first not in (None, device) or self._device_of(event.memory) != device
+        if event.type in _NEVER or any(self._device_of(id) != device for id in named):
+            return True
+        key = event.data.get("key")
+        if key is None:
+            return False
+        return any(self._device_of(bytes(row[0])) != device for row in self._con.execute(_HOLDS_KEY, (key,)).fetchall())
+
+    def _device_of(self, memory: bytes) -> bytes | None:
+        if memory not in self._began:
+            self._began[memory] = self._con.execute(_BEGAN, (memory,)).get or self._begins.get(memory)
+        return self._began[memory]

@@ -4,19 +4,59 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..arrays.feed_records import Changes, IndexedText, TextColumns, WordLists
-from ..records import UseCounts
-from .database import Repository
+import numpy as np
+
+from ..records import Filter, UseCounts
 from .statements import statements
+from .store import Repository
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from .search import Tokenizer
     from .store import Store
-    from .tokenizer import Tokenizer
+
+
+class Changes(NamedTuple):
+    """What changed in a store since a revision of it."""
+
+    revision: object  # to ask with the next time
+    last: int  # the highest text id there is
+    anew: bool  # what was read before says nothing any more
+    text_ids: Sequence[int]  # of memories that changed; new ones may be left out
+    used: bool  # whether any memory was ever used
+
+
+# Some texts with the current memory of each, as columns. `length`: how many words of it the full-text index has. Of a
+# text that no memory has, what a memory would say is None.
+TextColumns = dict[str, Sequence[Any]]
+COLUMNS = (
+    "text_id", "row", "scope", "state", "kind", "trust", "pinned", "session", "position", "speaker", "valid_from",
+    "valid_to", "importance", "observations", "observed_at", "stated_confidence", "content", "topics", "labels",
+    "dates", "id", "key", "length",
+)  # fmt: skip
+
+
+class WordLists(NamedTuple):
+    """Where some words are that follow each other in the index."""
+
+    words: list[str]
+    sizes: list[int]  # how many places each has
+    places: np.ndarray  # all of them, one word's after the other's; int64
+    more: bool  # whether other words follow
+
+
+class IndexedText(NamedTuple):
+    """A text as the full-text index has it, a column a field."""
+
+    text_id: int
+    content: str
+    topics: str | None
+    labels: str | None
+    dates: str | None
+    scope: str | None  # a word that no text can have
+    pairs: str | None  # of characters, of what is written without spaces
 
 
 class WordFeed(ABC):
@@ -59,6 +99,7 @@ class ChangeFeed(Repository, ABC):
     def __init__(self, store: Store, words: WordFeed) -> None:
         super().__init__(store)
         self.words = words
+        self.within = store.search.until
         # Whether a large store is read beside the recalls, piece by piece, and not by the first that asks.
         self.in_pieces = store.path != ":memory:"
 
@@ -67,10 +108,6 @@ class ChangeFeed(Repository, ABC):
         """All reads inside see one state of the store, and nobody else reads meanwhile. Gives its data version."""
         with self._database.snapshot(), self._database.reading() as con:
             yield self._database.version(con)
-
-    @abstractmethod
-    def within(self, deadline: float | None) -> AbstractContextManager[None]:
-        """Reads inside end at the deadline, on the monotonic clock, and with them the block: nothing is raised."""
 
     @abstractmethod
     def _making(self) -> object:
@@ -98,14 +135,12 @@ class ChangeFeed(Repository, ABC):
         for part in ("length", "lengths", "joins", "joined"):
             statement = statement.replace("{" + part + "}", getattr(self, part))
         rows = self._database.rows(statement, bound)
-        if not rows:
-            return TextColumns._make(() for _ in TextColumns._fields)
-        *columns, kept = zip(*rows, strict=True)
-        return TextColumns._make((*columns, list(map(self.terms_of, kept))))
+        columns = dict(zip(COLUMNS, zip(*rows, strict=True) if rows else [()] * len(COLUMNS), strict=True))
+        return columns | {"length": list(map(self.terms_of, columns["length"]))}
 
-    @abstractmethod
     def with_topic(self, topic: str) -> list[int]:
         """The texts whose memory has exactly this topic, whatever its case."""
+        return self._store.search.allowed(Filter(topics=(topic,), states=()))
 
     def changes(self, since: object | None) -> Changes:
         """What changed since a revision that was given before; None: none was."""
@@ -115,10 +150,11 @@ class ChangeFeed(Repository, ABC):
             last = con.execute("SELECT coalesce(max(num), 0) FROM body").get
             used = con.execute("SELECT 1 FROM usage LIMIT 1").get is not None
             anew, text_ids = True, []
-            if isinstance(since, tuple) and since[0] == making and _stands(con, since[1]):
-                rows = con.execute(
-                    "SELECT type, memory FROM event WHERE seq > ? AND type <> 'remembered'", (since[1][0],)
-                ).fetchall()
+            seq, id = since[1] if isinstance(since, tuple) and since[0] == making else (None, b"")
+            # A standby that took over need not have all events that its primary had.
+            if seq == 0 or (seq and con.execute("SELECT id FROM event WHERE seq = ?", (seq,)).get == id):
+                later = "SELECT type, memory FROM event WHERE seq > ? AND type <> 'remembered'"
+                rows = con.execute(later, (seq,)).fetchall()
                 anew = any(type == "purged" for type, _ in rows)
                 if rows and not anew:
                     ids = self._database.ids({memory for _, memory in rows})
@@ -127,7 +163,7 @@ class ChangeFeed(Repository, ABC):
 
     def uses(self, rows: Sequence[int]) -> dict[int, UseCounts]:
         """By text id, the use of those memories that were ever used or judged. `rows`: theirs."""
-        found = self._database.rows(statements()["usage_of"], {"nums": self._database.numbers(rows)})
+        found = self._ask("usage_of", nums=self._database.numbers(rows))
         return {text_id: UseCounts._make(use) for text_id, *use in found}
 
     def scope_number(self, name: str) -> int | None:
@@ -136,11 +172,6 @@ class ChangeFeed(Repository, ABC):
 
     def session_numbers(self, name: str) -> list[int]:
         return [row[0] for row in self._database.rows("SELECT num FROM session WHERE name = ?", (name,))]
-
-
-def _stands(con: Any, event: tuple[int, bytes]) -> bool:
-    """Whether the ledger still has it there: a standby that took over need not have all that its primary had."""
-    return event[0] == 0 or con.execute("SELECT id FROM event WHERE seq = ?", (event[0],)).get == event[1]
 
 
 def varints(data: bytes) -> list[int]:

@@ -1,16 +1,19 @@
-"""The queue in the file: leased, so that a killed worker's jobs come back; failed ones wait longer, then lie dead.
+"""What waits: texts and other work for a worker, sources for the organizer, pairs of memories for a person.
 
-A text that no worker has come for has no row yet: it waits because its number is above `taken.through`, and a write
-need not touch the queue.
+The queue is leased, so that a killed worker's jobs come back; failed ones wait longer, then lie dead. A text that no
+worker has come for has no row yet: it waits because its number is above `taken.through`, and a write need not touch the
+queue.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..records import ALL, INTERRUPTED, Job
-from .database import Connection, Database, Repository
+from ...model.ids import short_id
+from ..records import ALL, INTERRUPTED, OBJECTION, Job, Proposal, Source
+from .memories import scope_list
 from .statements import statements
+from .store import Connection, Database, Repository
 
 EMBED = "embed"
 FLUSH = "flush"  # empty the log of what was purged: a reader kept it
@@ -30,21 +33,19 @@ class Jobs(Repository):
 
     def lease(self, kind: str, *, limit: int, at: int, until: int, worker: str) -> list[Job]:
         bound = {"kind": kind, "limit": limit, "at": at, "until": until, "worker": worker}
-        return self._leased("lease_jobs", bound, limit=limit)
+        with self._database.writing() as con:
+            if kind == EMBED:
+                _take(con, limit=limit)
+            return sorted(Job(*row) for row in con.execute(statements()["lease_jobs"], bound).fetchall())
 
     def lease_these(self, kind: str, subjects: Sequence[int], *, at: int, until: int, worker: str) -> list[Job]:
         """Of these jobs those that could be taken now, in the order given."""
         bound = {"kind": kind, "subjects": self._database.numbers(subjects), "at": at, "until": until, "worker": worker}
-        place = {subject: i for i, subject in enumerate(subjects)}
-        leased = self._leased("lease_these_jobs", bound, through=max(subjects, default=0))
-        return sorted(leased, key=lambda job: place[job.subject])
-
-    def _leased(self, name: str, bound: dict[str, object], **taken: int) -> list[Job]:
         with self._database.writing() as con:
-            if bound["kind"] == EMBED:
-                _take(con, **taken)
-            rows = con.execute(statements()[name], bound).fetchall()
-        return [Job(*row) for row in sorted(rows)]
+            if kind == EMBED:
+                _take(con, through=max(subjects, default=0))
+            leased = [Job(*row) for row in con.execute(statements()["lease_these_jobs"], bound).fetchall()]
+        return sorted(leased, key=lambda job: subjects.index(job.subject))
 
     def due(self, at: int, *, first: Sequence[int], most: int) -> list[int]:
         """Texts whose vectors could be made now, `most` of them: of `first` those that wait, in order, then the
@@ -88,15 +89,13 @@ class Jobs(Repository):
 
     def backlog(self, kind: str, at: int, *, most: int | None = None) -> int:
         """Jobs that could be taken now, counted up to `most`."""
-        with self._database.reading() as con:
-            untaken = f" UNION ALL {_UNTAKEN}" if kind == EMBED else ""
-            return int(
-                con.execute(
-                    "SELECT count(*) FROM (SELECT subject FROM job WHERE kind = ?1 AND state = 'waiting'"
-                    f" AND not_before <= ?2 AND leased_until <= ?2{untaken} LIMIT ?3) AS due",
-                    (kind, at, ALL if most is None else most),
-                ).get
-            )
+        untaken = f" UNION ALL {_UNTAKEN}" if kind == EMBED else ""
+        ((count,),) = self._database.rows(
+            "SELECT count(*) FROM (SELECT subject FROM job WHERE kind = ?1 AND state = 'waiting'"
+            f" AND not_before <= ?2 AND leased_until <= ?2{untaken} LIMIT ?3) AS due",
+            (kind, at, ALL if most is None else most),
+        )
+        return int(count)
 
     def busy(self, kind: str, at: int) -> bool:
         """Whether somebody is at work on such jobs."""
@@ -109,13 +108,12 @@ class Jobs(Repository):
 
     def last_error(self, kind: str) -> str | None:
         """Why the job failed that did last, of those that wait or are dead."""
-        with self._database.reading() as con:
-            found = con.execute(
-                "SELECT error FROM job WHERE kind = ? AND error IS NOT NULL AND error <> ?"
-                " ORDER BY not_before DESC, subject LIMIT 1",
-                (kind, INTERRUPTED),
-            ).get
-            return None if found is None else str(found)
+        found = self._database.rows(
+            "SELECT error FROM job WHERE kind = ? AND error IS NOT NULL AND error <> ?"
+            " ORDER BY not_before DESC, subject LIMIT 1",
+            (kind, INTERRUPTED),
+        )
+        return found[0][0] if found else None
 
     def revive(self) -> int:
         """Let dead jobs, and those that wait longer because they failed, be tried at once; how many these are."""
@@ -173,17 +171,117 @@ def waiting(con: Connection) -> int:
 
 
 def after_purge(database: Database, con: Connection) -> None:
-    """In the transaction of a purge: the index is made anew; whoever works the queue empties the log, if need be."""
+    """In the transaction of a purge: what may quote the erased goes too, and the index is made anew."""
+    con.execute("DELETE FROM journal")
+    con.execute("DELETE FROM review WHERE kind = ?", (OBJECTION,))
     flush_later(con)
     database.index.purged(con)
 
 
 def flush_later(con: Connection) -> None:
-    """Whoever works the queue empties the log, unless who erases can: `flushed` says so."""
+    """Whoever works the queue empties the log of what was erased, unless `flush` has done it by then."""
     con.execute("INSERT INTO job (kind, subject, not_before) VALUES (?, 0, 0) ON CONFLICT DO NOTHING", (FLUSH,))
 
 
-def flushed(database: Database) -> None:
-    if database.rows("SELECT 1 FROM job WHERE kind = ?", (FLUSH,)):
+def flush(database: Database, *, seconds: float) -> bool:
+    """Empty the log of what was erased, waiting so long for readers of the old state. False: one is still at it, and a
+    job of the queue waits to do it."""
+    done = database.flush_erased(seconds=seconds)
+    if done and database.rows("SELECT 1 FROM job WHERE kind = ?", (FLUSH,)):
         with database.writing() as con:
             con.execute("DELETE FROM job WHERE kind = ?", (FLUSH,))
+    return done
+
+
+_SOURCE = "scope, path, digest, reached, at"
+
+
+class Sources(Repository):
+    """What the organizer has read, and what hooks say is there to read."""
+
+    def get(self, scope: str, path: str) -> Source | None:
+        found = self._database.rows(f"SELECT {_SOURCE} FROM source WHERE scope = ? AND path = ?", (scope, path))
+        return Source(*found[0]) if found else None
+
+    def keep(self, source: Source) -> None:
+        """Note how far a source was read; it waits no more once it has a digest."""
+        with self._database.writing() as con:
+            con.execute(
+                f"INSERT INTO source ({_SOURCE}, waits) VALUES (?1, ?2, ?3, ?4, ?5, 0) ON CONFLICT (scope, path)"
+                " DO UPDATE SET digest = ?3, reached = ?4, at = ?5,"
+                " waits = CASE WHEN ?3 IS NULL THEN source.waits ELSE 0 END",
+                source,
+            )
+
+    def announce(self, scope: str, path: str, at: int) -> None:
+        """A source is there to read, or has grown; what was noted of it stays."""
+        with self._database.writing() as con:
+            con.execute(
+                "INSERT INTO source (scope, path, at, waits) VALUES (?1, ?2, ?3, 1)"
+                " ON CONFLICT (scope, path) DO UPDATE SET waits = 1, at = ?3",
+                (scope, path, at),
+            )
+
+    def waiting(self, scope: str | None = None) -> list[Source]:
+        """Those that wait, of one scope or all, the one that was announced first first."""
+        statement = (
+            f"SELECT {_SOURCE} FROM source WHERE waits = 1 AND (?1 IS NULL OR scope = ?1) ORDER BY at, scope, path"
+        )
+        return [Source(*row) for row in self._database.rows(statement, (scope,))]
+
+
+class Reviews(Repository):
+    """Proposals about pairs of memories, which wait for a person."""
+
+    def get(self, id: bytes) -> Proposal | None:
+        found = self._ask("proposal", id=id)
+        return Proposal(*found[0]) if found else None
+
+    def propose(self, proposals: Sequence[Proposal]) -> int:
+        """Put proposals on the list; one about the same pair is there once, also when it was decided. Returns how many
+        are new."""
+        with self._database.writing() as con:
+            before = con.total_changes()
+            con.executemany(
+                "INSERT INTO review (id, kind, scope, memory, other, reason, score, created_at)"
+                " VALUES (?, ?, (SELECT num FROM scope WHERE name = ?), ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [one[:8] for one in proposals],
+            )
+            return con.total_changes() - before
+
+    def withdraw(self, kind: str, among: Sequence[bytes]) -> int:
+        """Take off the list what waits of a kind about two memories that are both among these. Returns how many."""
+        with self._database.writing() as con:
+            before = con.total_changes()
+            con.execute(statements()["withdraw"], {"kind": kind, "ids": self._database.ids(among)})
+            return con.total_changes() - before
+
+    def replace(self, proposal: Proposal) -> None:
+        """Put it on the list in the place of what waits of its kind about its pair, in one transaction."""
+        with self._database.writing():  # those inside are parts of it
+            self.withdraw(proposal.kind, [proposal.memory, proposal.other])
+            self.propose([proposal])
+
+    def waiting(self, scopes: Sequence[str], *, limit: int, kind: str | None = None) -> list[Proposal]:
+        """Those that wait (of one kind), oldest first, whose memories are both still active."""
+        found = [
+            Proposal(*row) for scope in scopes for row in self._ask("proposals", scope=scope, limit=limit, kind=kind)
+        ]
+        return sorted(found, key=lambda one: (one.created_at, one.id))[:limit]
+
+    def named(self, text: str, scopes: Sequence[str]) -> list[bytes]:
+        """The proposals of some scopes that an id, a short id or the beginning of an id names, a dozen at most.
+
+        Raises BadInput.
+        """
+        return self._named(text, "proposals_named", scopes=scope_list(scopes))
+
+    def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        """Of proposals and memories: for each its short id, as long as it takes to be neither another proposal's nor
+        memory's."""
+        if not ids:
+            return []
+        bound = {"ids": self._database.ids(ids)}
+        items = [row[0] for row in self._ask("items_like", **bound)]
+        around = self._ask("ids_around", **bound)
+        return [short_id(id, [*items, *(one for one in near if one)]) for id, *near in around]

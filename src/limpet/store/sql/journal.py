@@ -1,18 +1,25 @@
-"""The journal: one insert a line, and the last lines of a scope. `agents/hooks/journal.py` writes here directly."""
+"""What hooks write: lines of the journal, and what was put before agents. `agents/hooks/journal.py` writes here."""
 
 from __future__ import annotations
 
-from .database import Connection, Repository
+from collections.abc import Iterable, Sequence
+
+from ...model.dataclass import NamedTuple
+from .store import Connection, Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..records import Action
+    from ..records import Action, ExposureRow, UseCount
 
 # How long who drops lines waits for readers of the old state; later the queue sees to it.
 FLUSH_SECONDS = 10.0
 INSERT = "INSERT INTO journal (scope, session, at, kind, what) VALUES (?, ?, ?, ?, ?)"
+
+
+CANNOT_TELL = -1
+_VERDICTS = {0: False, 1: True}
+_SURFACED = "scope, session, client, at, via, memory, tokens, shown, drawn, used"
+INSERT_SURFACED = f"INSERT INTO surfaced ({_SURFACED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Journal(Repository):
@@ -48,15 +55,7 @@ class Journal(Repository):
         with self._database.writing() as con:
             con.executemany("DELETE FROM journal WHERE scope = ? AND num = ?", [(scope, one) for one in numbers])
             jobs.flush_later(con)
-        done = self._database.flush_erased(seconds=FLUSH_SECONDS)
-        if done:
-            jobs.flushed(self._database)
-        return done
-
-
-def clear(con: Connection) -> None:
-    """Of a purge: what was erased may be quoted in any line."""
-    con.execute("DELETE FROM journal")
+        return jobs.flush(self._database, seconds=FLUSH_SECONDS)
 
 
 def turn(con: Connection, scope: str, session: str) -> tuple[tuple[tuple[str, str], ...], bool]:
@@ -81,3 +80,107 @@ def turn(con: Connection, scope: str, session: str) -> tuple[tuple[tuple[str, st
         (scope, at),
     ).get
     return tuple(lines), remembered is not None
+
+
+# The version that was shown is the one of that moment. That it was said again, used or pinned is no change to a reader.
+_IN_FRONT = """
+SELECT 1 FROM surfaced s JOIN memory now ON now.id = s.memory AND now.retired_at IS NULL
+WHERE s.session = ?1 AND s.memory = ?2 AND s.shown AND (?3 IS NULL OR s.via = ?3)
+  AND s.num > coalesce((SELECT through FROM compacted WHERE session = ?1), 0)
+  AND (now.recorded_at <= s.at OR EXISTS (
+    SELECT 1 FROM memory was
+    WHERE was.id = s.memory AND was.retired_at > s.at AND was.recorded_at <= s.at
+      AND was.state = now.state AND was.superseded_by IS NOT DISTINCT FROM now.superseded_by
+      AND was.valid_to IS NOT DISTINCT FROM now.valid_to
+      AND (SELECT content FROM body WHERE num = was.body)
+        IS NOT DISTINCT FROM (SELECT content FROM body WHERE num = now.body)
+  ))
+LIMIT 1"""
+_COMPACT = """
+INSERT INTO compacted VALUES (?1, (SELECT coalesce(max(num), 0) FROM surfaced))
+ON CONFLICT (session) DO UPDATE SET through = excluded.through"""
+
+
+class Waiting(NamedTuple):
+    """A row that no end of a turn has judged, with the memory's text."""
+
+    num: int
+    content: str
+
+
+class Exposures(Repository):
+    """What was put before agents."""
+
+    def note(self, rows: Sequence[ExposureRow], action: Action | None = None) -> None:
+        """Keep what was shown, and the journal's line that it answers, in one transaction. The last 50,000 stay."""
+        with self._database.writing() as con:
+            if action is not None:
+                con.execute(INSERT, action)
+            con.executemany(INSERT_SURFACED, [(*row[:9], None if row.used is None else int(row.used)) for row in rows])
+
+    def latest(
+        self, scope: str, *, session: str | None = None, memory: bytes | None = None, limit: int
+    ) -> list[ExposureRow]:
+        """The last ones of a scope, or of one of its sessions, newest first; or of a memory, in whatever scope."""
+        from ..records import ExposureRow
+
+        found = self._database.rows(
+            f"SELECT {_SURFACED} FROM surfaced WHERE CASE WHEN ?4 IS NULL"
+            " THEN scope = ?1 AND (?2 IS NULL OR session = ?2) ELSE memory = ?4 END ORDER BY num DESC LIMIT ?3",
+            (scope, session, limit, memory),
+        )
+        return [ExposureRow._make((*row[:7], bool(row[7]), bool(row[8]), _VERDICTS.get(row[9]))) for row in found]
+
+    def began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
+        """Those of some memories that a session was shown at its start, since it was compacted last, if they still
+        say the same."""
+        with self._database.reading() as con:
+            return in_front(con, session, ids, "start")
+
+    def counts(self, scope: str) -> list[UseCount]:
+        """All of a scope, counted by memory and by whether it was shown and drawn; ordered by them. A memory that came
+        several times in a session is one observation: what it is used for is one work. Of what was drawn the first time
+        counts: what is shown is shown once, and what is held out must not be looked for more often than that."""
+        from ..records import UseCount
+
+        found = self._database.rows(
+            "SELECT memory, shown, drawn, sum(times), sum(tokens),"
+            " sum(CASE WHEN used >= 0 THEN 1 ELSE 0 END), sum(CASE WHEN used = 1 THEN 1 ELSE 0 END) FROM ("
+            "  SELECT memory, shown, drawn, session, count(*) AS times, sum(tokens) AS tokens,"
+            "         max(CASE WHEN num = first OR NOT drawn THEN used END) AS used"
+            "    FROM (SELECT *, min(num) OVER (PARTITION BY memory, shown, drawn, session) AS first"
+            "            FROM surfaced WHERE scope = ?) AS numbered GROUP BY memory, shown, drawn, session"
+            ") AS runs GROUP BY memory, shown, drawn ORDER BY memory, shown, drawn",
+            (scope,),
+        )
+        return [UseCount(row[0], bool(row[1]), bool(row[2]), *map(int, row[3:])) for row in found]
+
+
+def in_front(con: Connection, session: str, ids: Iterable[bytes], via: str | None = None) -> set[bytes]:
+    """Those of some memories that a session was shown since its last compaction, and that say the same now.
+
+    surfaced_session, memory_current, memory_past.
+    """
+    return {id for id in ids if con.execute(_IN_FRONT, (session, id, via)).get is not None}
+
+
+def compact(con: Connection, session: str) -> None:
+    """What the session was shown is in front of it no more."""
+    con.execute(_COMPACT, (session,))
+
+
+def waiting(con: Connection, scope: str, session: str) -> list[Waiting]:
+    """Of memories that are still there. surfaced_waiting, memory_current."""
+    return [
+        Waiting(*row)
+        for row in con.execute(
+            "SELECT s.num, b.content FROM surfaced s JOIN memory m ON m.id = s.memory AND m.retired_at IS NULL"
+            " JOIN body b ON b.num = m.body WHERE s.scope = ? AND s.session = ? AND s.used IS NULL ORDER BY s.num",
+            (scope, session),
+        )
+    ]
+
+
+def judge(con: Connection, verdicts: Iterable[tuple[int, int]]) -> None:
+    """(used, num): 1, 0, or CANNOT_TELL."""
+    con.executemany("UPDATE surfaced SET used = ? WHERE num = ?", verdicts)

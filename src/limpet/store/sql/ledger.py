@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from ...model.events import Event
-from ...model.ids import named_by, short_id
-from . import jobs, journal, reviews, rows
-from .database import Repository
+from ...model.ids import short_id
+from . import jobs
 from .memories import scope_list, the_only
 from .projection import Projection
-from .statements import statements
+from .statements import to_event
+from .store import Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,11 +45,9 @@ class Ledger(Repository):
             projection.conclude()
             purged = any(event.type == "purged" for event in written)
             if purged:
-                journal.clear(con)
-                reviews.clear(con)
                 jobs.after_purge(self._database, con)
-        if purged and self._database.flush_erased(seconds=0):
-            jobs.flushed(self._database)
+        if purged:
+            jobs.flush(self._database, seconds=0)
         if written:
             self._database.tell()
             self._database.loaded(len(written))
@@ -78,9 +76,7 @@ class Ledger(Repository):
 
     def known(self, ids: Sequence[bytes]) -> dict[bytes, tuple[str, bytes]]:
         """Those of some event ids that the ledger has: their types and memories."""
-        if not ids:
-            return {}
-        found = self._rows("known_events", ids=self._database.ids(ids))
+        found = self._ask("known_events", ids=self._database.ids(ids)) if ids else []
         return {id: (type, memory) for id, type, memory in found}
 
     def events(
@@ -109,28 +105,22 @@ class Ledger(Repository):
         """
         with self._database.reading():
             if event is None:
-                last = self._rows("last_event", scopes=scope_list(scopes))
+                last = self._ask("last_event", scopes=scope_list(scopes))
                 event = last[0][0] if last else None
-            found = self._events("event_by_id", id=event)
-            if not found:
+            first = next(self.events(ids=[event]), None) if event else None
+            if first is None:
                 return []
-            bound = {"operation": found[0].operation}
-            seen = self._events("operation_events", **bound, scopes=scope_list(scopes))
-            if not seen or scopes is None:
-                return seen
-            if self._rows("operation_size", **bound)[0][0] == len(seen):
-                return seen
+            whole = self._events("operation_events", operation=first.operation, scopes=None)
+            if scopes is None:
+                return whole
+            seen = self._events("operation_events", operation=first.operation, scopes=scope_list(scopes))
             # A move between scopes is one operation of both, and so is its undoing.
-            whole = self._events("operation_events", **bound, scopes=None)
-            return whole if self._moves(whole) else seen
-
-    def _moves(self, events: Sequence[Event]) -> bool:
-        """Whether memories changed their scope by some events, or by what these undo."""
-        while events and not any(one.type == "moved" for one in events):
-            events = list(
-                self.events(ids=[bytes.fromhex(one.data["undoes"]) for one in events if one.type == "undone"])
-            )
-        return bool(events)
+            moved: Sequence[Event] = whole if 0 < len(seen) < len(whole) else ()
+            while moved and not any(one.type == "moved" for one in moved):
+                moved = list(
+                    self.events(ids=[bytes.fromhex(one.data["undoes"]) for one in moved if one.type == "undone"])
+                )
+            return whole if moved else seen
 
     def newest(self, scopes: Sequence[str] | None, *, before: int | None = None, limit: int) -> list[Event]:
         """Events of some scopes (None: all), the newest first, of those before a sequence number (None: of all)."""
@@ -142,26 +132,18 @@ class Ledger(Repository):
 
         Raises NotFound, AmbiguousId, BadInput.
         """
-
-        def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
-            return [row[0] for row in self._rows(f"events_by_{how}", low=low, high=high)]
-
-        return the_only(text, named_by(text, ask), "operation", None)
+        return the_only(text, self._named(text, "events_named"), "operation", None)
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         """For each event its short id, as long as it takes to be no other's of late. What names several is no event."""
-        if not ids:
-            return []
-        like = [row[0] for row in self._rows("events_like", ids=self._database.ids(ids), last=TOLD_APART)]
+        found = self._ask("events_like", ids=self._database.ids(ids), last=TOLD_APART) if ids else []
+        like = [row[0] for row in found]
         return [short_id(id, like) for id in ids]
 
     def watermark(self) -> str:
         """Another text after any event and any counted use; the same as long as nothing is told."""
-        ((seq, id, changes, uses, used_at),) = self._rows("ledger_watermark")
+        ((seq, id, changes, uses, used_at),) = self._ask("ledger_watermark")
         return f"{seq}-{(id or b'').hex()}-{changes}-{float(uses)}-{used_at}"
 
-    def _rows(self, name: str, **bound: Any) -> list[Any]:
-        return self._database.rows(statements()[name], bound)
-
     def _events(self, name: str, **bound: Any) -> list[Event]:
-        return [rows.event(row) for row in self._rows(name, **bound)]
+        return list(map(to_event, self._ask(name, **bound)))

@@ -13,10 +13,8 @@ from ...model.dataclass import replace
 from ...model.errors import BadInput
 from ...model.memory import Memory
 from ..records import Filter, Lately, Page
-from .database import Repository
-from .filters import filtered, visible
-from .rows import topics_of
-from .statements import statements
+from .statements import filtered, statements, topics_of, visible
+from .store import Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,7 +120,7 @@ class Listings(Repository):
         return [(key, memory) for (_, key), memory in zip(keys, whole, strict=True)]
 
     def count(self, where: Filter) -> int:
-        ((found,),) = self._database.rows(*filtered("count", where))
+        ((found,),) = self._ask("count", where)
         return int(found)
 
     def count_kinds(self, where: Filter) -> dict[str, int]:
@@ -131,7 +129,7 @@ class Listings(Repository):
 
     def count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
         """(scope, how many pass the filter, when the last of them was stored), the most first, then by name."""
-        return self._database.rows(*filtered("scopes_with", where))
+        return self._ask("scopes_with", where)
 
     def count_by(self, where: Filter, by: Sequence[str]) -> dict[tuple[str, ...], int]:
         """How many pass the filter, by what they have of `by`: kind, state, origin, scope, topic (one or several), day
@@ -156,9 +154,7 @@ class Listings(Repository):
 
     def standing_out(self, where: Filter, *, observations: int, importance: float) -> list[int]:
         """Rows that were stated on so many days, are pinned, or so important; those stored last first."""
-        statement, bound = filtered("standing_out", where)
-        bound |= {"observations": observations, "importance": importance}
-        return [num for (num,) in self._database.rows(statement, bound)]
+        return [num for (num,) in self._ask("standing_out", where, observations=observations, importance=importance)]
 
     def standing(self, scopes: Sequence[str], *, at: int, limit: int) -> list[tuple[str, int]]:
         """(group, row) of what stands in every brief of some scopes and holds at `at`: memories that are pinned, else
@@ -190,16 +186,12 @@ class Listings(Repository):
 
     def next_change(self, after: int) -> int | None:
         """When next a memory begins or ceases to hold by itself, later than `after`; None: never."""
-        return self._database.rows(statements()["next_change"], {"after": after})[0][0]
+        return self._ask("next_change", after=after)[0][0]
 
     def _of_each_scope(self, name: str, where: Filter, **bound: Any) -> list[Any]:
         """One scope at a time, so that the index gives the order."""
-        found: list[Any] = []
         with self._database.reading():
-            for one in _one_scope_each(where):
-                statement, scoped = filtered(name, one)
-                found += self._database.rows(statement, scoped | bound)
-        return found
+            return [row for one in _one_scope_each(where) for row in self._ask(name, one, **bound)]
 
 
 def _one_scope_each(where: Filter) -> Iterator[Filter]:

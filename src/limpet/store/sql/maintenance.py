@@ -1,20 +1,34 @@
-"""The care of a store, as far as it is the same for every engine with rows: statistics, checks, rebuild."""
+"""The care of a store: statistics, checks, rebuild, and what a purge does beyond the rows."""
 
 from __future__ import annotations
 
+import os
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+import apsw
+
 from ...model.errors import BadInput
-from ...model.events import Event
-from ..records import BackupPlan, Problem, StoreStats
+from ...model.ids import session_mark
+from ..records import BackupPlan, Problem, Scan, StoreStats
 from . import jobs
-from .database import Repository
-from .projection import Projection
+from .store import Repository
 
 SIGNATURE = "signature"  # the check that `sign` makes good
+# What is looked for is cut into pieces: SQLite continues a long text on another page, JSON writes some characters
+# otherwise.
+PIECE_BYTES, LEAST_BYTES, PIECES = 24, 6, 24
+AGE = b"age-encryption.org/"  # how a file begins that only its recipients can search
+_CUTS = re.compile(r'[\x00-\x1f"\\/]+')
+BLOCK_BYTES = 1 << 22
+_VERSIONS = (
+    "(SELECT num FROM memory WHERE id = ?1 AND retired_at IS NULL"
+    " UNION ALL SELECT num FROM memory WHERE id = ?1 AND retired_at IS NOT NULL)"
+)
 # Checks of `verify`: what is wrong when the statement counts anything.
 _CHECKS = (
     ("current", "memories with several current versions",
@@ -88,21 +102,36 @@ class Maintenance(Repository, ABC):
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Make every projection anew from the ledger; returns the number of events."""
+        from .projection import Projection
+
         with self._database.writing() as con:
             events = list(self._store.ledger.events())
-            done = Projection(self._database, con, self._store.describe).rebuild(_counted(events, progress))
+            Projection(self._database, con, self._store.describe).rebuild(events, progress)
             jobs.refill(con)
             self._database.index.tell_anew(con)
-        self._database.loaded(done)
-        return done
+        self._database.loaded(len(events))
+        return len(events)
 
-    def _may_sign(self, key: bytes | None, *, wanted: bool) -> None:
-        if wanted and key is None:
-            raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY or LIMPET_SIGNING_KEY_COMMAND")
-
-    @abstractmethod
     def verify(self, *, sign: bool = False) -> list[Problem]:
         """`sign`: sign the chain of events as it is, when nothing else is wrong. Raises BadInput."""
+        key = self._database.signing_key
+        if sign and key is None:
+            raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY or LIMPET_SIGNING_KEY_COMMAND")
+        problems = self._problems(key)
+        if sign and key is not None and all(one.check == SIGNATURE for one in problems):
+            from .chain import sign_chain
+
+            with self._database.writing() as con:
+                problems = sign_chain(con, key, read=self._entries(con))
+        return problems
+
+    @abstractmethod
+    def _problems(self, key: bytes | None) -> list[Problem]:
+        """Everything that is wrong. `key`: of the signature of the chain, if it is to be looked at."""
+
+    def _entries(self, con: Any) -> Callable[[], Iterator[Any]] | None:  # noqa: ARG002
+        """How the engine reads the entries of the chain, if not all at once."""
+        return None
 
     @abstractmethod
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
@@ -135,15 +164,161 @@ class Maintenance(Repository, ABC):
             return True
 
 
-def _counted(events: list[Event], progress: Callable[[int, int], None] | None) -> Iterator[Event]:
-    for done, event in enumerate(events, 1):
-        yield event
-        if progress and (done % 500 == 0 or done == len(events)):
-            progress(done, len(events))
-
-
 def check_rows(con: Any, only: Collection[str] | None = None) -> list[Problem]:
     """How the tables fit together. `only`: the checks to make."""
     checks = [one for one in _CHECKS if only is None or one[0] in only]
     found = ((check, message, con.execute(statement).get) for check, message, statement in checks)
     return [Problem(check=check, message=f"{wrong} {message}") for check, message, wrong in found if wrong]
+
+
+class Erasure(Repository, ABC):
+    """What a purge does beyond the rows."""
+
+    # What a purge cannot reach of this engine, in words; "" where it reaches all.
+    beyond = ""
+
+    def is_locked(self, file: Path) -> bool:
+        """Whether only its recipients can search a file. Raises OSError."""
+        with file.open("rb") as opened:
+            return opened.read(len(AGE)) == AGE
+
+    @abstractmethod
+    def scour(self, pieces: Sequence[bytes]) -> bool:
+        """Write the file anew if it has any piece that no row has. Whether it did."""
+
+    @abstractmethod
+    def own_files(self) -> list[Path]:
+        """The store's file and those beside it, there or not."""
+
+    @abstractmethod
+    def replaced_stores(self) -> list[Path]:
+        """The stores that were kept when a backup was put in their place."""
+
+    def flush(self, seconds: float) -> bool:
+        """Empty the log of what was erased (`jobs.flush`), where it can be written."""
+        return self._database.read_only or jobs.flush(self._database, seconds=seconds)
+
+    def flush_waits(self) -> bool:
+        return bool(self._database.rows("SELECT 1 FROM job WHERE kind = ?", (jobs.FLUSH,)))
+
+    def replaced_by(self, ids: Sequence[bytes]) -> list[bytes]:
+        """Memories that some others have replaced, or speak for, and that are not purged."""
+        found = self._database.rows(
+            "SELECT m.id FROM carray(?) c CROSS JOIN memory m INDEXED BY memory_replaced ON m.superseded_by = c.value"
+            " WHERE m.retired_at IS NULL AND m.state <> 'purged' ORDER BY m.created_at, m.id",
+            (self._database.ids(ids),),
+        )
+        return [row[0] for row in found]
+
+    def sessions_only_of(self, ids: Sequence[bytes]) -> list[bytes]:
+        """Marks of the sessions in which some memories were and no others, and which have events of their own."""
+        marks = []
+        with self._database.reading() as con:
+            for num, name, scope in con.execute(
+                "SELECT DISTINCT e.num, e.name, s.name FROM carray(?1) c CROSS JOIN memory m ON m.id = c.value AND"
+                " m.num IN (SELECT num FROM memory WHERE id = c.value AND retired_at IS NULL UNION ALL"
+                " SELECT num FROM memory WHERE id = c.value AND retired_at IS NOT NULL)"
+                " CROSS JOIN session e ON e.num = m.session CROSS JOIN scope s ON s.num = e.scope",
+                (self._database.ids(ids),),
+            ).fetchall():
+                others = (row[0] for row in con.execute("SELECT DISTINCT id FROM memory WHERE session = ?", (num,)))
+                mark = session_mark(scope, name)
+                events = "SELECT 1 FROM event WHERE memory = ? AND memory <> id AND type LIKE 'session%' LIMIT 1"
+                if set(others) <= set(ids) and con.execute(events, (mark,)).get:
+                    marks.append(mark)
+        return marks
+
+    def pieces(self, ids: Sequence[bytes]) -> tuple[list[bytes], list[bytes]]:
+        """Pieces of all texts of some memories, and of what else rows have of them (vectors, topics, the names of their
+        sessions, ...): to be taken before they are purged."""
+        texts: list[str] = []
+        names: list[str] = []
+        vectors: list[bytes] = []
+        with self._database.reading() as con:
+            for id in ids:
+                texts += [row[0] for row in con.execute(
+                    "SELECT b.content FROM event v JOIN body b ON b.num = v.body WHERE v.id = ?1 AND v.memory = ?1"
+                    " UNION SELECT b.content FROM event v JOIN body b ON b.num = v.body"
+                    " WHERE v.memory = ?1 AND v.memory <> v.id", (id,)
+                )]  # fmt: skip
+                vectors += [row[0][16 : 16 + PIECE_BYTES] for row in con.execute(
+                    "SELECT x.exact FROM memory m JOIN vector x ON x.body = m.body WHERE m.id = ?1"
+                    f" AND m.num IN {_VERSIONS}", (id,)
+                )]  # fmt: skip
+                # SQLite writes over a row that goes, and not over copies of it that remain on a page from which rows
+                # were moved to another one.
+                for row in con.execute(
+                    "SELECT m.topics, m.key, m.metadata, m.source, m.speaker, m.reason, s.name, s.title FROM memory m"
+                    f" LEFT JOIN session s ON s.num = m.session WHERE m.num IN {_VERSIONS}", (id,)
+                ):  # fmt: skip
+                    names += [one for one in row if one is not None]
+        rare = (one for one in vectors if len(set(one)) > 2)
+        return cut(texts), list(dict.fromkeys([*rare, *cut(run for name in names for run in _CUTS.split(name))]))
+
+    def found(self, pieces: Sequence[bytes], files: Iterable[Path]) -> Scan:
+        """Look for pieces in files."""
+        scan = Scan(len(pieces), 0, 0, {}, [])
+        for file in files:
+            try:
+                if self.is_locked(file):
+                    scan.unread.append(str(file))
+                    continue
+                hits, size = hits_of(file, pieces)
+            except FileNotFoundError:
+                continue
+            except (apsw.Error, OSError):
+                scan.unread.append(str(file))
+                continue
+            scan = scan._replace(files=scan.files + 1, bytes=scan.bytes + size)
+            if hits:
+                scan.found[str(file)] = len(hits)
+        return scan
+
+    def note_copy(self, path: str, kind: str, at: int) -> None:
+        """A copy of what is stored was written: `export`, `backup`, or the folder of `segments`."""
+        if self._database.read_only or self._database.path == ":memory:":
+            return
+        with self._database.writing() as con:
+            gone = [row[0] for row in con.execute("SELECT path FROM copy") if not os.path.lexists(row[0])]
+            con.executemany("DELETE FROM copy WHERE path = ?", [(one,) for one in gone])
+            con.execute(
+                "INSERT INTO copy VALUES (?, ?, ?) ON CONFLICT (path)"
+                " DO UPDATE SET kind = excluded.kind, at = excluded.at",
+                (os.path.realpath(path), kind, at),
+            )
+
+    def copies(self) -> list[tuple[str, str]]:
+        """(path, kind)"""
+        return self._database.rows("SELECT path, kind FROM copy ORDER BY path")
+
+
+def hits_of(file: Path, pieces: Sequence[bytes]) -> tuple[set[bytes], int]:
+    """Those pieces that a file has, and how long it is. It is read in blocks that overlap. Raises OSError, apsw.Error.
+
+    Through SQLite: a process that closes a database's file by itself takes away the locks that SQLite holds on it.
+    """
+    found: set[bytes] = set()
+    size = file.stat().st_size
+    opened = apsw.VFSFile("", os.path.realpath(file), [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
+    try:
+        for at in range(0, size, BLOCK_BYTES):
+            block = opened.xRead(min(BLOCK_BYTES + PIECE_BYTES, size - at), at)
+            found.update(one for one in pieces if one not in found and one in block)
+    finally:
+        opened.xClose()
+    return found, size
+
+
+def cut(texts: Iterable[str]) -> list[bytes]:
+    """Pieces of texts, evenly taken, by which a copy of them is known. None of a text of fewer than six bytes."""
+    found: dict[bytes, None] = {}
+    for text in texts:
+        runs = [run.strip().encode("utf-8", "surrogatepass") for run in _CUTS.split(text)]
+        runs = [run for run in runs if len(run) >= LEAST_BYTES]
+        parts = [
+            run[at : at + PIECE_BYTES] for run in runs for at in range(0, max(1, len(run) - LEAST_BYTES), PIECE_BYTES)
+        ]
+        whole = [one for one in parts if len(one) >= min(PIECE_BYTES, max(map(len, parts)))]
+        step = max(1, len(whole) // PIECES)
+        found.update(dict.fromkeys(whole[::step]))
+    return list(found)

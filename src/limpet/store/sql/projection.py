@@ -2,45 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
+from operator import attrgetter
 
 from ...model.dataclass import replace
 from ...model.edges import live_edges
 from ...model.errors import BadInput
 from ...model.events import Event
-from ...model.state import (
-    SESSION_EVENTS,
-    MemoryState,
-    apply,
-    cancelled_by,
-    initial,
-    replay,
-    replay_session,
-    scrub,
-)
-from . import checkouts, rows
-from .database import Connection, Database
-from .erasing import Erasing
-from .filters import scope_token
-from .peers import as_heard
+from ...model.ids import session_mark
+from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
+from . import jobs
+from .checkouts import note_renaming
+from .devices import as_heard
 from .sessions import SessionNumbers
-from .statements import statements
+from .statements import scope_token, statements, to_event, to_json, to_state, topics_json
+from .store import Connection, Database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .database import Describe
+    from .store import Describe
 
 # Later versions are numbered from here on, so that a first one can have its text's number.
 FIRST_LATER = 1 << 32
-_SCOPE = "SELECT num FROM scope WHERE name = ?"
+# Fields of a state that its row has as they are.
+_AS_THEY_ARE = attrgetter(
+    "id", "kind", "key", "state", "origin", "trust", "source", "speaker", "position", "importance", "stated_confidence",
+    "observations", "observed_at", "pinned", "valid_from", "valid_to", "created_at", "superseded_by", "reason",
+)  # fmt: skip
+_SESSION = "SELECT e.name, s.name FROM session e JOIN scope s ON s.num = e.scope WHERE e.num = ?"
 # Events that may be of a session, or stand before the memory that they speak of.
 _OF_ANYTHING = SESSION_EVENTS | {"linked", "unlinked", "undone"}
 
 
-class Projection(Erasing):
+class Projection:
     """Appends and projects on one connection of a database. Every method needs an open write transaction."""
 
     def __init__(self, database: Database, connection: Connection, describe: Describe) -> None:
@@ -56,7 +53,6 @@ class Projection(Erasing):
         self._scopes: dict[str, int] = {}
         self._sessions = SessionNumbers(connection)
         self._told_anew = False
-        self._asked_scope: tuple[str, Any] | None = None
 
     def append(self, events: Sequence[Event]) -> list[Event]:
         """Write events and project them, in order; returns them with their places in the ledger.
@@ -93,13 +89,7 @@ class Projection(Erasing):
 
     def _append_new(self, events: list[Event]) -> list[Event]:
         """New memories: text with its search fields, event and first version, a statement for each table."""
-        # Asked before any of it is read: on a server that is one wait.
-        last_numbers = self._con.execute(self._sql["last_numbers"])
-        self._chain.ask()
-        name = initial(events[0]).scope
-        if name not in self._scopes:
-            self._asked_scope = name, self._con.execute(_SCOPE, (name,))
-        body, first = (last + 1 for last in last_numbers.fetchone())
+        body, first = (last + 1 for last in self._con.execute(self._sql["last_numbers"]).fetchone())
         later = FIRST_LATER if all(event.content is not None for event in events) else self._next_later()
         texts, ledger, versions, written = [], [], [], []
         for seq, event in enumerate(events, first):
@@ -115,7 +105,7 @@ class Projection(Erasing):
             else:
                 later += 1
             ledger.append(self._chain.event_row(seq, event, num))
-            written.append(_with_sequence(event, seq))
+            written.append(replace(event, seq=seq))
             versions.append(self._version(num or later - 1, state, event.at, num, fields.fingerprint))
         self._index.insert(self._con, texts)
         self._con.executemany(self._sql["insert_event"], ledger)
@@ -140,7 +130,7 @@ class Projection(Erasing):
                 self._index.insert(self._con, [text])
         seq = self._next("event", "seq")
         self._con.execute(self._sql["insert_event"], self._chain.event_row(seq, event, body))
-        written = _with_sequence(event, seq)
+        written = replace(event, seq=seq)
         self.project(written, body)
         return written
 
@@ -163,7 +153,7 @@ class Projection(Erasing):
         if event.type == "reviewed":
             self._project_verdict(event, event.data.get("verdict"), event.at)
         if event.type == "moved":
-            checkouts.note_renaming(self._con, [event])
+            note_renaming(self._con, [event])
         if event.type == "purged":
             sessions = self._erase(event.memory)
             if not self._is_session(event.memory):
@@ -180,7 +170,7 @@ class Projection(Erasing):
                 return
             self._project_undone_edges(events, event)
             self._project_undone_verdicts(events)
-            checkouts.note_renaming(self._con, events)
+            note_renaming(self._con, events)
             after = replay([as_heard(self._con, one) for one in events])
         elif current is None and event.type != "remembered":
             return  # in the order of all devices it comes before its memory
@@ -205,11 +195,10 @@ class Projection(Erasing):
 
     def _state(self, id: bytes) -> MemoryState | None:
         row = self._con.execute(self._sql["memory_current"], {"id": id}).fetchone()
-        return rows.state(row) if row else None
+        return to_state(row) if row else None
 
     def _events_of(self, memory: bytes) -> list[Event]:
-        found = self._con.execute(self._sql["events_of_memory"], {"memory": memory, "after": 0}).fetchall()
-        return [rows.event(row) for row in found]
+        return list(map(to_event, self._con.execute(self._sql["events_of_memory"], {"memory": memory, "after": 0})))
 
     def _body_for(self, state: MemoryState, id: bytes) -> int | None:
         """The text with the state's content: that of the last version, or an earlier one after an undo."""
@@ -238,42 +227,14 @@ class Projection(Erasing):
     ) -> tuple[Any, ...]:
         """A row for `insert_memory`, in the order of its columns."""
         scope = self._intern_scope(state.scope)
-        return (
-            num,
-            state.id,
-            scope,
-            state.kind,
-            body,
-            rows.topics_json(state.topics),
-            state.key,
-            rows.to_json(state.metadata),
-            state.state,
-            state.origin,
-            state.trust,
-            state.source,
-            self._sessions.intern(scope, state.session, state.created_at) if state.session else None,
-            state.speaker,
-            state.position,
-            state.importance,
-            state.stated_confidence,
-            state.observations,
-            state.observed_at,
-            state.pinned,
-            state.valid_from,
-            state.valid_to,
-            state.created_at,
-            at,
-            state.superseded_by,
-            state.reason,
-            fingerprint,
-        )
+        session = self._sessions.intern(scope, state.session, state.created_at) if state.session else None
+        topics, metadata = topics_json(state.topics), to_json(state.metadata)
+        return (num, scope, body, topics, metadata, session, at, fingerprint, *_AS_THEY_ARE(state))
 
     def _intern_scope(self, name: str) -> int:
         num = self._scopes.get(name)
         if num is None:
-            asked, found = self._asked_scope or ("", None)
-            self._asked_scope = None
-            num = (found if found is not None and asked == name else self._con.execute(_SCOPE, (name,))).get
+            num = self._con.execute("SELECT num FROM scope WHERE name = ?", (name,)).get
             if num is None:
                 num = self._con.execute("INSERT INTO scope (name) VALUES (?) RETURNING num", (name,)).get
             self._scopes[name] = int(num)
@@ -307,16 +268,10 @@ class Projection(Erasing):
                 self._project_verdict(event, verdict, event.at if counts else None)
 
     def _project_edge(self, event: Event) -> None:
+        type, target = event.data["edge"], bytes.fromhex(event.data["target"])
         self._con.execute(
             "INSERT INTO edge (source, type, target, weight, event, recorded_at) VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                event.memory,
-                event.data["edge"],
-                bytes.fromhex(event.data["target"]),
-                event.data.get("weight", 1.0),
-                event.id,
-                event.at,
-            ),
+            (event.memory, type, target, event.data.get("weight", 1.0), event.id, event.at),
         )
 
     def _end_edge(self, source: bytes, type: str, target: bytes, at: int) -> None:
@@ -354,26 +309,64 @@ class Projection(Erasing):
             self._told_anew = True
             self._index.tell_anew(self._con)
 
-    def rebuild(self, events: Iterable[Event]) -> int:
-        """Project a whole ledger anew. Texts, vectors and use counts stay; what texts name is left to be noted again.
+    def _erase(self, id: bytes) -> set[int]:
+        """Take a memory's content out of rows, index, vectors, queue and ledger; its events stay as tombstones.
 
-        Returns the number of events.
+        Returns the sessions that it was in.
         """
+        numbers = self._sessions.of_memory(id)
+        bodies = [row[0] for row in self._con.execute(self._sql["bodies_of_memory"], {"id": id})]
+        # (number, name, scope) of the sessions that it was ever in, or of a session itself.
+        sessions = {(num, *named) for num in numbers for named in self._con.execute(_SESSION, (num,)).fetchall()}
+        for one in self._events_of(id):
+            if one.type in SESSION_EVENTS:
+                num = self._sessions.intern(self._intern_scope(one.data["scope"]), one.data["name"], one.at)
+                sessions.add((num, one.data["name"], one.data["scope"]))
+        self._delete_versions(id)
+        self._con.execute("DELETE FROM usage WHERE id = ?", (id,))
+        self._con.execute("DELETE FROM review WHERE memory = ?1 OR other = ?1", (id,))
+        is_session = self._is_session(id)
+        for event in self._events_of(id):
+            if event.type in SESSION_EVENTS and not is_session:
+                continue  # a memory that a stranger gave the id of a session: that stays
+            left = scrub(event)
+            if left.content == event.content and left.data == event.data:
+                continue
+            self._chain.take_out(event.id)
+            self._con.execute("UPDATE event SET body = NULL, data = ? WHERE seq = ?", (to_json(left.data), event.seq))
+            self._chain.append_again(event.id)
+        for body in bodies:
+            self._forget_body(body)
+        for num, name, scope in sessions:
+            mark = session_mark(scope, name)
+            if mark != id or is_session:
+                self._sessions.erase(num, name, scope, mark, purged=mark == id)
+        return numbers
+
+    def _delete_versions(self, id: bytes) -> None:
+        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (id,))
+        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NOT NULL", (id,))
+
+    def _forget_body(self, body: int) -> None:
+        self._index.delete(self._con, body)
+        jobs.forget(self._con, body)
+
+    def rebuild(self, events: Sequence[Event], progress: Callable[[int, int], None] | None = None) -> None:
+        """Project a whole ledger anew. Texts, vectors and use counts stay."""
         # Scopes keep their numbers: texts, vectors, use counts and the review list know them by these.
         for table in ("memory", "edge", "session", "renamed"):
             self._con.execute(f"DELETE FROM {table}")
         self._sessions = SessionNumbers(self._con)
         bodies = dict(self._con.execute("SELECT seq, body FROM event WHERE body IS NOT NULL"))
         purged = {row[0] for row in self._con.execute("SELECT memory FROM event WHERE type = 'purged'")}
-        done = 0
-        for event in events:
-            done += 1
+        for done, event in enumerate(events, 1):
             if event.memory in purged:
                 self._project_purged(event)
             else:
                 self.project(event, bodies.get(event.seq))
+            if progress and (done % 500 == 0 or done == len(events)):
+                progress(done, len(events))
         self._index.rebuild(self._con)
-        return done
 
     def _project_purged(self, event: Event) -> None:
         """An event of a memory that is purged, now or later: its links and its tombstone are all there is."""
@@ -382,32 +375,16 @@ class Projection(Erasing):
         elif event.type == "purged" and not self._is_session(event.memory):
             self._project_tombstone(event)
         elif event.type == "moved":
-            checkouts.note_renaming(self._con, [event])
+            note_renaming(self._con, [event])
         elif event.type == "undone":
             before = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
             if any(one.type in SESSION_EVENTS for one in before):
                 self._project_session(event)
             self._project_undone_edges(before, event)
-            checkouts.note_renaming(self._con, before)
+            note_renaming(self._con, before)
 
     def _project_tombstone(self, purged: Event) -> None:
         first = next(event for event in self._events_of(purged.memory) if event.type == "remembered")
         # Purged on two devices: the last one stands.
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (purged.memory,))
         self._insert_version(initial(as_heard(self._con, first)), purged.at, None)
-
-
-def _with_sequence(event: Event, seq: int) -> Event:
-    """The event with its place in the ledger: `dataclasses.replace` at a third of its price, at every write."""
-    return Event(
-        id=event.id,
-        type=event.type,
-        memory=event.memory,
-        at=event.at,
-        operation=event.operation,
-        origin=event.origin,
-        content=event.content,
-        data=event.data,
-        seq=seq,
-        mark=event.mark,
-    )

@@ -1,9 +1,9 @@
 -- Named statements. Each says what it is for and which index SQLite uses. Loaded by statements.py.
--- Fragments that several share stand at the top; {visible} is the filter, filled in by search.py. CROSS JOIN fixes the
+-- Fragments that several share stand at the top; {visible} is the filter, filled in there too. CROSS JOIN fixes the
 -- order of a join where the planner, which knows nothing of carray's size, would scan a whole scope.
 
 -- fragment: columns
--- A whole version row, in the order that rows.py reads.
+-- A whole version row, in the order that `to_memory` reads.
 m.num, m.id, s.name, m.kind, b.content, m.topics, m.key, m.metadata, m.state, m.origin, m.source, e.name, m.speaker,
 m.position, m.importance, m.stated_confidence, m.observations, m.observed_at, m.pinned, m.valid_from, m.valid_to,
 m.created_at, m.recorded_at, m.retired_at, m.superseded_by, m.reason, u.uses, u.used_at, m.trust,
@@ -12,6 +12,31 @@ u.useful, u.not_useful, u.wrong
 -- fragment: tables
 memory m JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
 LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
+
+-- fragment: versions
+-- The numbers of all versions of a memory. memory_current, memory_past.
+(SELECT num FROM memory WHERE id = :id AND retired_at IS NULL
+  UNION ALL SELECT num FROM memory WHERE id = :id AND retired_at IS NOT NULL)
+
+-- fragment: event
+-- An event, in the order that `to_event` reads.
+v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+
+-- fragment: events
+event v LEFT JOIN body b ON b.num = v.body
+
+-- fragment: proposals
+SELECT r.id, r.kind, s.name, r.memory, r.other, r.reason, r.score, r.created_at, r.verdict, r.decided_at
+  FROM scope s JOIN review r ON r.scope = s.num
+
+-- fragment: sessions
+-- Sessions with the number and the last time of what they hold.
+SELECT e.name, s.name, e.started_at, e.ended_at, e.title, count(m.num), max(e.started_at, ifnull(max(m.created_at), 0))
+  FROM scope s JOIN session e ON e.scope = s.num
+  LEFT JOIN memory m ON m.session = e.num AND m.retired_at IS NULL AND m.state = 'active'
+
+-- fragment: session_num
+(SELECT num FROM session WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :name)
 
 -- fragment: candidate
 m.num, m.body, m.id, b.content, m.session, m.position, m.speaker, m.valid_from, b.topics, b.labels, b.dates,
@@ -51,45 +76,25 @@ coalesce(
 -- The current version of one memory. memory_current.
 SELECT {columns} FROM {tables} WHERE m.id = :id AND m.retired_at IS NULL
 
--- name: memory_known_at
--- The version of one memory that the store held at :known_at. memory_current, memory_past.
-SELECT {columns} FROM {tables}
- WHERE m.num IN (SELECT num FROM memory WHERE id = :id AND retired_at IS NULL
-                 UNION ALL SELECT num FROM memory WHERE id = :id AND retired_at IS NOT NULL)
-   AND m.recorded_at <= :known_at AND (m.retired_at IS NULL OR :known_at < m.retired_at)
-
 -- name: memory_versions
 -- All versions of one memory, oldest first. memory_current, memory_past.
 SELECT {columns} FROM {tables}
- WHERE m.num IN (SELECT num FROM memory WHERE id = :id AND retired_at IS NULL
-                 UNION ALL SELECT num FROM memory WHERE id = :id AND retired_at IS NOT NULL)
+ WHERE m.num IN {versions}
  ORDER BY m.recorded_at, m.num
 
 -- name: memories_by_num
 -- Whole rows by number. Primary key.
 SELECT {columns} FROM carray(:nums) c CROSS JOIN {tables} WHERE m.num = c.value
 
--- name: ids_from_prefix
--- Ids in a range: a true range scan, twelve are enough to list candidates. memory_current.
-SELECT id FROM memory INDEXED BY memory_current WHERE id BETWEEN :low AND :high AND retired_at IS NULL
+-- name: memories_named
+-- Ids in a range, or those whose last bytes are: twelve are enough to list candidates. memory_current, memory_short.
+SELECT id FROM memory WHERE {part} BETWEEN :low AND :high AND retired_at IS NULL
    AND (:scopes IS NULL OR scope IN (SELECT s.num FROM json_each(:scopes) j JOIN scope s ON s.name = j.value))
  ORDER BY id LIMIT 12
 
--- name: ids_from_short
--- Ids whose last bytes are in a range. memory_short, which an older store that is only read does not have.
-SELECT id FROM memory WHERE substr(id, 12) BETWEEN :low AND :high AND retired_at IS NULL
-   AND (:scopes IS NULL OR scope IN (SELECT s.num FROM json_each(:scopes) j JOIN scope s ON s.name = j.value))
- ORDER BY id LIMIT 12
-
--- name: same_statement
--- Rows with this fingerprint that are held true at :at; nearly always none, so that sorting is left to the caller: to
--- set it up costs SQLite five times the look-up. memory_fingerprint.
-SELECT created_at, num FROM memory INDEXED BY memory_fingerprint
- WHERE fingerprint = :fingerprint AND retired_at IS NULL AND state = 'active'
-   AND (valid_to IS NULL OR :at < valid_to)
-
--- name: stated_before
--- Rows with this fingerprint, whether they are held true at :at or other memories have replaced them. memory_fingerprint.
+-- name: stated
+-- Rows with this fingerprint, whether they are held true at :at or other memories have replaced them; nearly always none, so
+-- that sorting is left to the caller: to set it up costs SQLite five times the look-up. memory_fingerprint.
 SELECT valid_to IS NULL OR :at < valid_to, created_at, num FROM memory INDEXED BY memory_fingerprint
  WHERE fingerprint = :fingerprint AND retired_at IS NULL AND state = 'active'
    AND (valid_to IS NULL OR :at < valid_to OR superseded_by IS NOT NULL)
@@ -99,20 +104,6 @@ SELECT valid_to IS NULL OR :at < valid_to, created_at, num FROM memory INDEXED B
 SELECT DISTINCT m.fingerprint FROM carray(:marks) c
   CROSS JOIN memory m INDEXED BY memory_fingerprint ON m.fingerprint = c.value
  WHERE m.retired_at IS NULL AND m.state = 'active'
-
--- name: keyed
--- Active memories of a key as known now, along the valid time. memory_key.
-SELECT {columns} FROM {tables}
- WHERE m.scope = (SELECT num FROM scope WHERE name = :scope) AND m.key = :key
-   AND m.retired_at IS NULL AND m.state = 'active'
- ORDER BY m.valid_from, m.created_at, m.id
-
--- name: keyed_known_at
--- The same as the store knew them at :known_at. memory_key.
-SELECT {columns} FROM {tables}
- WHERE m.scope = (SELECT num FROM scope WHERE name = :scope) AND m.key = :key AND m.state = 'active'
-   AND m.recorded_at <= :known_at AND (m.retired_at IS NULL OR :known_at < m.retired_at)
- ORDER BY m.valid_from, m.created_at, m.id
 
 -- name: keys
 -- Keys in use. memory_key.
@@ -136,61 +127,47 @@ SELECT m.key FROM memory m INDEXED BY memory_key
 
 -- name: session
 -- One session. Primary key by (scope, name), memory_session.
-SELECT e.name, s.name, e.started_at, e.ended_at, e.title, count(m.num), max(e.started_at, ifnull(max(m.created_at), 0))
-  FROM scope s JOIN session e ON e.scope = s.num
-  LEFT JOIN memory m ON m.session = e.num AND m.retired_at IS NULL AND m.state = 'active'
- WHERE s.name = :scope AND e.name = :name GROUP BY e.num, e.name, s.name, e.started_at, e.ended_at, e.title
+{sessions} WHERE s.name = :scope AND e.name = :name GROUP BY e.num, e.name, s.name, e.started_at, e.ended_at, e.title
 
 -- name: sessions
 -- Sessions of a scope, the latest first: by when they began, which their memories follow. memory_session.
-SELECT e.name, s.name, e.started_at, e.ended_at, e.title, count(m.num), max(e.started_at, ifnull(max(m.created_at), 0))
-  FROM scope s JOIN session e ON e.scope = s.num
-  LEFT JOIN memory m ON m.session = e.num AND m.retired_at IS NULL AND m.state = 'active'
- WHERE s.name = :scope GROUP BY e.num, e.name, s.name, e.started_at, e.ended_at, e.title ORDER BY 7 DESC, e.name LIMIT :limit
+{sessions} WHERE s.name = :scope
+ GROUP BY e.num, e.name, s.name, e.started_at, e.ended_at, e.title ORDER BY 7 DESC, e.name LIMIT :limit
 
 -- name: session_memories
 -- What a session holds, in its order. memory_session.
 SELECT {columns} FROM {tables}
- WHERE m.session = (SELECT num FROM session
-                     WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :name)
+ WHERE m.session = {session_num}
    AND m.retired_at IS NULL AND m.state = 'active'
  ORDER BY m.position, m.created_at, m.id
 
 -- name: session_turns
 -- The turns of a session, the last first. memory_session.
 SELECT id, fingerprint, valid_from, state FROM memory
- WHERE session = (SELECT num FROM session
-                   WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :name)
+ WHERE session = {session_num}
    AND retired_at IS NULL AND kind = 'episode' AND speaker IS NOT NULL AND key IS NULL
  ORDER BY position DESC, created_at DESC, id DESC LIMIT :limit
 
 -- name: last_position
 -- The last place taken in a session. memory_session.
-SELECT max(position) FROM memory
- WHERE session = (SELECT num FROM session
-                   WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :session)
+SELECT max(position) FROM memory WHERE session = {session_num}
 
 -- name: events_of_memory
 -- One memory's ledger. event_id, event_memory.
-SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
-  FROM event v LEFT JOIN body b ON b.num = v.body
+SELECT {event}
+  FROM {events}
  WHERE v.seq IN (SELECT seq FROM event WHERE id = :memory AND memory = :memory
                  UNION ALL SELECT seq FROM event WHERE memory = :memory AND memory <> id)
    AND v.seq > :after ORDER BY v.seq
 
 -- name: events_after
 -- The ledger from a place on. Primary key.
-SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
-  FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.seq > :after ORDER BY v.seq LIMIT :limit
-
--- name: event_by_id
--- One event. event_id.
-SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
-  FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.id = :id
+SELECT {event}
+  FROM {events} WHERE v.seq > :after ORDER BY v.seq LIMIT :limit
 
 -- name: events_by_ids
 -- Some events, in order. event_id.
-SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+SELECT {event}
   FROM carray(:ids) c CROSS JOIN event v ON v.id = c.value LEFT JOIN body b ON b.num = v.body
  WHERE v.seq > :after ORDER BY v.seq
 
@@ -200,22 +177,13 @@ SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, NULL, v.data
   FROM carray(:memories) c CROSS JOIN event v ON v.memory = c.value AND v.memory <> v.id
  WHERE v.type = 'undone' ORDER BY v.seq
 
--- name: operation_size
--- How many events an operation has, in whatever scope. event_id, event_operation.
-SELECT count(*)
-  FROM (SELECT seq FROM event WHERE id = :operation UNION SELECT seq FROM event WHERE operation = :operation) whole
-
 -- name: known_events
 -- Which of some events there are. event_id.
 SELECT v.id, v.type, v.memory FROM carray(:ids) c CROSS JOIN event v ON v.id = c.value
 
--- name: events_by_prefix
--- Events whose id is in a range. event_id.
-SELECT id FROM event WHERE id BETWEEN :low AND :high ORDER BY id LIMIT 12
-
--- name: events_by_short
--- Events whose id ends in a range. A scan of event_id: an operation is seldom named, and a write need not keep an index for it.
-SELECT id FROM event INDEXED BY event_id WHERE substr(id, 12) BETWEEN :low AND :high ORDER BY id LIMIT 12
+-- name: events_named
+-- The same of events. By last bytes it scans event_id: an operation is seldom named, and a write need not keep an index for it.
+SELECT id FROM event INDEXED BY event_id WHERE {part} BETWEEN :low AND :high ORDER BY id LIMIT 12
 
 -- name: events_like
 -- The last events whose ids' last bytes begin as those of some ids do, for abbreviations. Primary key.
@@ -224,8 +192,8 @@ SELECT id FROM event WHERE seq > (SELECT max(seq) FROM event) - :last
 
 -- name: newest_events
 -- Events of some scopes before a place, the newest first. Primary key, memory_current.
-SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
-  FROM event v LEFT JOIN body b ON b.num = v.body
+SELECT {event}
+  FROM {events}
  WHERE v.seq < :before AND {in_scopes}
  ORDER BY v.seq DESC LIMIT :limit
 
@@ -236,8 +204,8 @@ SELECT v.id FROM event v WHERE {in_scopes}
 
 -- name: operation_events
 -- An operation: its first event and those that name it. event_id, event_operation.
-SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
-  FROM event v LEFT JOIN body b ON b.num = v.body
+SELECT {event}
+  FROM {events}
  WHERE v.seq IN (SELECT seq FROM event WHERE id = :operation UNION SELECT seq FROM event WHERE operation = :operation)
    AND {in_scopes}
  ORDER BY v.seq
@@ -256,10 +224,10 @@ INSERT INTO event (seq, id, type, memory, at, operation, origin, body, data, pla
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_memory
--- A version begins.
-INSERT INTO memory (num, id, scope, kind, body, topics, key, metadata, state, origin, trust, source, session, speaker, position,
-  importance, stated_confidence, observations, observed_at, pinned, valid_from, valid_to, created_at, recorded_at,
-  superseded_by, reason, fingerprint)
+-- A version begins. The columns after `fingerprint` are fields of a state as they are.
+INSERT INTO memory (num, scope, body, topics, metadata, session, recorded_at, fingerprint, id, kind, key, state, origin, trust,
+  source, speaker, position, importance, stated_confidence, observations, observed_at, pinned, valid_from, valid_to, created_at,
+  superseded_by, reason)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_job
@@ -365,6 +333,13 @@ ON CONFLICT (id) DO UPDATE SET uses = usage.uses + excluded.uses, used_at = max(
   useful = usage.useful + excluded.useful, not_useful = usage.not_useful + excluded.not_useful,
   wrong = usage.wrong + excluded.wrong
 
+-- name: restore_use
+-- Counts of another store, of a memory that is here. Primary key, memory_current.
+INSERT INTO usage (id, scope, uses, used_at, useful, not_useful, wrong)
+SELECT m.id, m.scope, :uses, :used_at, :useful, :not_useful, :wrong FROM memory m WHERE m.id = :id AND m.retired_at IS NULL
+ON CONFLICT (id) DO UPDATE SET scope = excluded.scope, uses = excluded.uses, used_at = excluded.used_at,
+  useful = excluded.useful, not_useful = excluded.not_useful, wrong = excluded.wrong
+
 -- name: disputed
 -- What was said to be wrong, and how often. A scan of the used ones; memory_current.
 SELECT u.id, u.wrong FROM usage u JOIN memory m ON m.id = u.id AND m.retired_at IS NULL AND m.state = 'active'
@@ -379,14 +354,12 @@ SELECT b.num, b.content, nullif(max(
 
 -- name: proposal
 -- One proposal. Primary key.
-SELECT r.id, r.kind, s.name, r.memory, r.other, r.reason, r.score, r.created_at, r.verdict, r.decided_at
-  FROM review r JOIN scope s ON s.num = r.scope WHERE r.id = :id
+{proposals} WHERE r.id = :id
 
 -- name: proposals
 -- What waits in a scope and is still about two active memories that nothing replaced; of a concurrent pair, one has replaced the
 -- other already. review_waiting, memory_current.
-SELECT r.id, r.kind, s.name, r.memory, r.other, r.reason, r.score, r.created_at, r.verdict, r.decided_at
-  FROM scope s JOIN review r ON r.scope = s.num AND r.verdict IS NULL
+{proposals} AND r.verdict IS NULL
  WHERE s.name = :scope AND (:kind IS NULL OR r.kind = :kind)
    AND EXISTS (SELECT 1 FROM memory m WHERE m.id = r.memory AND m.retired_at IS NULL AND m.state = 'active'
                                         AND (m.superseded_by IS NULL OR r.kind = 'concurrent'))
@@ -427,7 +400,7 @@ SELECT b.num FROM body b
  WHERE b.num > :after AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = :embedder AND v.body = b.num)
  ORDER BY b.num LIMIT :limit
 
--- Edges. {linked} is which types and as known when; {this} finds a memory by its id, as known when; both from edges.py.
+-- Edges. {linked} is which types and as known when; {this} finds a memory by its id, as known when; both from memories.py and statements.py.
 
 -- fragment: edge
 e.source, e.type, e.target, e.weight, e.event, e.recorded_at, e.retired_at
@@ -453,22 +426,13 @@ SELECT {edge} FROM carray(:ids) c CROSS JOIN edge e INDEXED BY edge_source ON e.
 -- Edges that reach some memories. edge_target.
 SELECT {edge} FROM carray(:ids) c CROSS JOIN edge e INDEXED BY edge_target ON e.target = c.value WHERE {linked}
 
--- name: temporal_out
--- What follows some memories in their sessions. memory_current, memory_session.
-SELECT m.id, n.id, n.created_at FROM carray(:ids) c CROSS JOIN memory m ON {this}
+-- name: temporal
+-- What stands next to some memories in their sessions: {sign} and {order} say on which side. memory_current, memory_session.
+SELECT m.id, n.id, m.created_at, n.created_at FROM carray(:ids) c CROSS JOIN memory m ON {this}
   CROSS JOIN memory n ON n.num = (
     SELECT x.num FROM memory x INDEXED BY memory_session
-     WHERE x.session = m.session AND x.position > m.position AND x.state <> 'purged' AND {known_x}
-     ORDER BY x.position, x.id LIMIT 1)
- WHERE {visible}
-
--- name: temporal_in
--- What some memories follow in their sessions. memory_current, memory_session.
-SELECT n.id, m.id, m.created_at FROM carray(:ids) c CROSS JOIN memory m ON {this}
-  CROSS JOIN memory n ON n.num = (
-    SELECT x.num FROM memory x INDEXED BY memory_session
-     WHERE x.session = m.session AND x.position < m.position AND x.state <> 'purged' AND {known_x}
-     ORDER BY x.position DESC, x.id DESC LIMIT 1)
+     WHERE x.session = m.session AND x.position {sign} m.position AND x.state <> 'purged' AND {known_x}
+     ORDER BY x.position {order}, x.id {order} LIMIT 1)
  WHERE {visible}
 
 -- name: memories_by_id
@@ -496,10 +460,6 @@ SELECT {edge} FROM edge e WHERE {linked}
 -- name: edges_from_matching
 -- Edges whose source passes the filter. memory_current, memory_past.
 SELECT {edge} FROM edge e JOIN memory m ON {this} WHERE {linked} AND {visible}
-
--- name: matching_ids
--- Those among some ids that pass the filter. memory_current, memory_past.
-SELECT m.id FROM carray(:ids) c CROSS JOIN memory m ON {this} WHERE {visible}
 
 -- name: changed_ids
 -- Memories about which something became known in (:start, :end], or began or ceased to hold then. A scan of the scopes.
@@ -597,15 +557,10 @@ SELECT c.value,
 -- Items of the review list whose last bytes begin as those of some ids do. A scan of the list, which a person decides about.
 SELECT id FROM review WHERE substr(id, 12, 3) IN (SELECT substr(c.value, 12, 3) FROM carray(:ids) c)
 
--- name: proposals_from_prefix
--- Ids of items of some scopes in a range. Primary key of review.
-SELECT r.id FROM review r JOIN scope s ON s.num = r.scope
- WHERE r.id BETWEEN :low AND :high AND s.name IN (SELECT value FROM json_each(:scopes)) ORDER BY r.id LIMIT 12
-
--- name: proposals_from_short
--- Ids of items of some scopes whose last bytes are in a range. A scan of the list, which a person decides about.
-SELECT r.id FROM review r JOIN scope s ON s.num = r.scope
- WHERE substr(r.id, 12) BETWEEN :low AND :high AND s.name IN (SELECT value FROM json_each(:scopes)) ORDER BY r.id LIMIT 12
+-- name: proposals_named
+-- The same of items of the review list. Primary key of review; by last bytes a scan of the list, which a person decides about.
+SELECT id FROM review WHERE {part} BETWEEN :low AND :high
+   AND scope IN (SELECT s.num FROM json_each(:scopes) j JOIN scope s ON s.name = j.value) ORDER BY id LIMIT 12
 
 -- name: count_by
 -- How many memories pass the filter, by some of their columns. A scan of the scopes.
@@ -657,7 +612,7 @@ SELECT min(at) FROM (
 
 -- name: segment_lines
 -- The events of one segment, in the order of all devices. synced_segment, event_id.
-SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data, s.stamp, s.place
+SELECT {event}, s.stamp, s.place
   FROM synced s CROSS JOIN event v ON v.id = s.id LEFT JOIN body b ON b.num = v.body
  WHERE s.segment = :num ORDER BY s.stamp, s.operation, s.place, s.id
 

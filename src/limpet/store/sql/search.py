@@ -1,33 +1,152 @@
-"""What search asks of the rows: filters, and what ranking needs of texts. Full text is the engine's own."""
+"""What search asks of the rows: how texts are cut into words, what ranking needs of them, and vectors.
+
+Full text and how codes are kept are the engine's own. Texts are cut by SQLite's tokenizer for every engine, so that
+scores are equal.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ..arrays.following import FollowingArrays
-from ..records import ALL, Candidate, Filter, LexicalResult
-from .database import Repository
-from .filters import filtered, was_left
-from .statements import statements
+import apsw
+
+from ...model.errors import BadInput, StoreError
+from ..heap import give_back
+from ..records import ALL, Candidate, EmbedderRow, Filter, LexicalResult, NewVector, VectorChunk
+from .jobs import EMBED
+from .statements import statements, was_left
+from .store import Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ..arrays.columns import Columns
     from .feed import ChangeFeed
-    from .store import Store
+    from .store import Connection, Store
+
+# Distinct terms of a query that are looked up.
+MAX_TERMS_LOOKED_UP = 400
+# Texts whose index terms are kept: topics, names and dates come again and again.
+MAX_STEMMED = 10_000
+# FTS5 keeps no more of a word, and cuts a longer one even within a character.
+MAX_TERM_BYTES = 32_768
+# How long what is read ahead keeps a recall waiting, in seconds.
+AHEAD_SECONDS = 0.005
+# Codes in one chunk: at 384 dimensions a chunk is 384 KiB, read in one go.
+CHUNK_SLOTS = 1_024
+# The newest chunk, and how much of it is used.
+_NEWEST_CHUNK = "SELECT num, used FROM chunk WHERE embedder = ? ORDER BY num DESC LIMIT 1"
+_WITHOUT = (
+    "SELECT b.num, b.scope FROM carray(?1) c JOIN body b ON b.num = c.value"
+    " WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = ?2 AND v.body = b.num)"
+)
+_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
+
+
+class Tokenizer:
+    def __init__(self) -> None:
+        self._tokenize = apsw.Connection(":memory:").fts5_tokenizer(*_TOKENIZER)
+        self._stemmed: dict[str, frozenset[str]] = {}
+
+    def tokens(self, text: str) -> Iterator[str]:
+        """The index terms of a text, in order, as the index has them."""
+        for token in self._tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False):
+            yield _bounded(token[0])
+
+    def stems(self, text: str) -> frozenset[str]:
+        found = self._stemmed.get(text)
+        if found is None:
+            found = frozenset(self.tokens(text))
+            if len(self._stemmed) >= MAX_STEMMED:
+                self._stemmed.clear()
+            self._stemmed[text] = found
+        return found
+
+    def terms(self, text: str) -> dict[str, str]:
+        """Stem -> the word as it was written, for the first terms of the text."""
+        raw = text.encode("utf-8", "replace")
+        found: dict[str, str] = {}
+        for start, end, *stems in self._tokenize(raw, apsw.FTS5_TOKENIZE_QUERY, None):
+            term = _bounded(stems[0])
+            if term not in found:
+                if len(found) >= MAX_TERMS_LOOKED_UP:
+                    break
+                found[term] = raw[start:end].decode("utf-8", "replace")
+        return found
+
+
+def _bounded(term: str) -> str:
+    """Return the characters of a term that the index keeps whole."""
+    if len(term) * 4 <= MAX_TERM_BYTES:
+        return term
+    return term.encode()[:MAX_TERM_BYTES].decode(errors="ignore")
+
+
+class FollowingArrays:
+    """Thread-safe as far as the feed's snapshots are: the arrays are used inside of these."""
+
+    def __init__(self, feed: Callable[[], ChangeFeed]) -> None:
+        """`feed`: called when the arrays are made."""
+        self._make_feed = feed
+        self._made: tuple[ChangeFeed, Columns] | None = None
+        self._ahead: threading.Thread | None = None
+        self._asked = False
+
+    def close(self) -> None:
+        """Let go of what follows the store."""
+        self._made = None
+
+    def current(self, deadline: float | None = None, *, build: bool = True) -> Columns | None:
+        """None for the first recall, which would have to read everything: most processes make only one."""
+        if self._made is None:
+            if not build:
+                return None
+            if not self._asked:
+                self._asked = True
+                return None
+            try:
+                from ..arrays.columns import Columns
+            except ImportError:  # no NumPy, or a broken one: rows answer
+                return None
+            feed = self._make_feed()
+            self._made = feed, Columns(feed)
+        feed, columns = self._made
+        with feed.snapshot() as version:
+            current = columns.refresh(version, deadline)
+            if not (current and columns.all_read) and self._ahead is None and feed.in_pieces:
+                self._ahead = threading.Thread(target=self._read_ahead, name="limpet-read", daemon=True)
+                self._ahead.start()
+            return columns if current else None
+
+    def _read_ahead(self) -> None:
+        """Read what recalls would otherwise have to wait for, a few milliseconds at a time, until all is there."""
+        made = self._made
+        with contextlib.suppress(StoreError):  # closed, or damaged: whoever asks is told
+            while made is not None and not made[1].all_read:
+                feed, columns = made
+                with feed.snapshot() as version:
+                    if self._made is not made:
+                        break
+                    columns.read_ahead(version, AHEAD_SECONDS)
+                time.sleep(0.001)  # whoever waits for the store gets it
+        give_back()
+        self._ahead = None
 
 
 class Search(Repository, ABC):
     """The current memories by their texts. A text is known by its number."""
 
+    tokenizer: Tokenizer
+
     def __init__(self, store: Store) -> None:
         super().__init__(store)
         # Current memories as arrays, for a process that asks often.
         self.arrays = FollowingArrays(self._feed)
-
-    def close(self) -> None:
-        """Let go of what follows the store."""
-        self.arrays.close()
 
     @abstractmethod
     def _feed(self) -> ChangeFeed: ...
@@ -38,51 +157,48 @@ class Search(Repository, ABC):
     ) -> LexicalResult: ...
 
     @abstractmethod
-    def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
-        """The index terms of some short texts, as they stand in `LexicalResult.stems`."""
-
-    @abstractmethod
     def allowed(self, where: Filter) -> list[int]:
         """Every text that passes the filter."""
 
     @abstractmethod
+    def until(self, deadline: float | None) -> contextlib.AbstractContextManager[None]:
+        """Reads inside end at the deadline, on the monotonic clock, and with them the block: nothing is raised."""
+
+    def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
+        """The index terms of some short texts, as they stand in `LexicalResult.stems`."""
+        return {text: self.tokenizer.stems(text) for text in texts}
+
     def substring(
         self, text: str, where: Filter, *, limit: int, deadline: float | None = None, newest: int = ALL
     ) -> list[int]:
         """Texts that hold a text as it is; none when the deadline comes first. `newest`: only so many memories are
         looked at, those that came last into the store."""
+        literal = text.strip()[:200].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        if literal:
+            with self.until(deadline):
+                found = self._ask("substring", where, pattern=f"%{literal}%", limit=limit, newest=newest)
+                return [row[0] for row in found]
+        return []
 
     def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
         """The candidates among some texts that pass the filter."""
         wanted = list(bodies)
-        if not wanted:
-            return []
-        statement, bound = filtered("candidates", where)
-        with self._database.reading() as con:
-            return list(
-                map(Candidate._make, con.execute(statement, bound | {"bodies": self._database.numbers(wanted)}))
-            )
+        found = self._ask("candidates", where, bodies=self._database.numbers(wanted)) if wanted else []
+        return list(map(Candidate._make, found))
 
     def neighbours(self, nums: Iterable[int], where: Filter, *, reach: int) -> list[Candidate]:
         """Memories up to `reach` places before or after the given rows in their sessions, some more than once."""
         wanted = list(nums)
-        if not wanted:
-            return []
-        statement, bound = filtered("neighbours", where)
-        bound |= {"nums": self._database.numbers(wanted), "reach": reach}
-        with self._database.reading() as con:
-            return list(map(Candidate._make, con.execute(statement, bound)))
+        found = self._ask("neighbours", where, nums=self._database.numbers(wanted), reach=reach) if wanted else []
+        return list(map(Candidate._make, found))
 
     def texts(self, bodies: Sequence[int]) -> list[tuple[int, str, str | None]]:
         """(number, text, key or None) of those that are there."""
-        with self._database.reading() as con:
-            return con.execute(statements()["texts"], {"bodies": self._database.numbers(bodies)}).fetchall()
+        return self._ask("texts", bodies=self._database.numbers(bodies))
 
     def texts_of(self, ids: Sequence[bytes]) -> list[int]:
         """The texts of the current versions of some memories."""
-        if not ids:
-            return []
-        found = dict(self._database.rows(statements()["bodies_of_current"], {"ids": self._database.ids(ids)}))
+        found = dict(self._ask("bodies_of_current", ids=self._database.ids(ids))) if ids else {}
         return [found[id] for id in ids if id in found]
 
     def was_left(self, scopes: Sequence[str]) -> bool:
@@ -93,13 +209,107 @@ class Search(Repository, ABC):
     def scope_numbers(self, names: Sequence[str]) -> list[int]:
         """The numbers that stand for scopes in vector chunks; unknown names are left out."""
         marks = ", ".join("?" * len(names))
-        statement = f"SELECT num FROM scope WHERE name IN ({marks})"
-        return self._database.cached(
-            ("scopes", *names), lambda con: [row[0] for row in con.execute(statement, tuple(names))]
+        return [row[0] for row in self._database.rows(f"SELECT num FROM scope WHERE name IN ({marks})", tuple(names))]
+
+
+class Vectors(Repository, ABC):
+    def embedders(self) -> list[EmbedderRow]:
+        with self._database.reading() as con:
+            return _embedders(con)
+
+    def register(self, fingerprint: str, name: str, dimensions: int) -> EmbedderRow:
+        """The row of an embedder, made when it is new. The first one is active at once. Raises BadInput."""
+        with self._database.writing() as con:
+            state = "building" if con.execute("SELECT count(*) FROM embedder WHERE state = 'active'").get else "active"
+            con.execute(
+                "INSERT INTO embedder (fingerprint, name, dimensions, state) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (fingerprint) DO NOTHING",
+                (fingerprint, name, dimensions, state),
+            )
+            row = next(one for one in _embedders(con) if one.fingerprint == fingerprint)
+            if row.dimensions != dimensions:
+                raise BadInput(f"embedder {name} has {dimensions} dimensions, its stored vectors {row.dimensions}")
+            return row
+
+    def calibrate(self, num: int, calibration: tuple[float, float, float]) -> EmbedderRow:
+        """Note how an embedder's cosines lie (vectors/calibration.py)."""
+        with self._database.writing() as con:
+            con.execute("UPDATE embedder SET unrelated = ?, related = ?, apart = ? WHERE num = ?", (*calibration, num))
+            return next(one for one in _embedders(con) if one.num == num)
+
+    def activate(self, num: int) -> None:
+        """Make one embedder the active one and forget the vectors of all others."""
+        with self._database.writing() as con:
+            con.execute("UPDATE embedder SET state = 'active' WHERE num = ?", (num,))
+            con.execute("DELETE FROM vector WHERE embedder <> ?", (num,))
+            con.execute("DELETE FROM chunk WHERE embedder <> ?", (num,))
+            con.execute("DELETE FROM embedder WHERE num <> ?", (num,))
+
+    def missing(self, embedder: int, *, limit: int, after: int = 0) -> list[int]:
+        """Texts that have no vector of an embedder, in order."""
+        return [row[0] for row in self._ask("unembedded", embedder=embedder, limit=limit, after=after)]
+
+    def add(
+        self,
+        embedder: int,
+        vectors: Sequence[NewVector],
+        *,
+        done: Sequence[int] = (),
+        then: str | None = None,
+        at: int = 0,
+    ) -> int:
+        """Store vectors of texts that are still there; in the same transaction the embedding jobs of the texts `done`
+        end, and the jobs `then` about them begin. Returns how many were stored."""
+        with self._database.writing() as con:
+            there: dict[int, int] = {}  # texts that are there and have no vector yet -> their scopes
+            if any(one.num == embedder for one in _embedders(con)):  # else another one took over meanwhile
+                found = con.execute(_WITHOUT, (self._database.numbers(one.text_id for one in vectors), embedder))
+                there = {num: int(scope[1:]) for num, scope in found}
+            fresh = [vector for vector in vectors if vector.text_id in there]
+            start = 0
+            while start < len(fresh):
+                chunk, used = con.execute(_NEWEST_CHUNK, (embedder,)).fetchone() or (0, CHUNK_SLOTS)
+                if used >= CHUNK_SLOTS:
+                    chunk, used = self._new_chunk(con, embedder), 0
+                part = fresh[start : start + CHUNK_SLOTS - used]
+                self._put(con, chunk, used, part, [there[vector.text_id] for vector in part])
+                start += len(part)
+            self._store.jobs.finish(EMBED, done)
+            if then is not None:
+                self._store.jobs.enqueue(then, done, at)
+        self._database.loaded(len(fresh))
+        return len(fresh)
+
+    def chunks(
+        self, embedder: int, known: dict[int, int], *, most: int | None = None
+    ) -> tuple[list[VectorChunk], list[int]]:
+        """Chunks whose version differs from `known`, the newest first and `most` of them, and the numbers of all that
+        there are, in order."""
+        with self._database.snapshot(), self._database.reading() as con:
+            versions = con.execute(statements()["chunks_changed"], {"embedder": embedder}).fetchall()
+            wanted = [num for num, version in reversed(versions) if known.get(num) != version][:most]
+            return [self._chunk(con, num) for num in wanted], [num for num, _ in versions]
+
+    def exact(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]:
+        """(text, vector of float16) of those that have one."""
+        return self._ask("exact_vectors", embedder=embedder, bodies=self._database.numbers(bodies))
+
+    @abstractmethod
+    def _chunk(self, con: Any, num: int) -> VectorChunk: ...
+
+    @abstractmethod
+    def _new_chunk(self, con: Any, embedder: int) -> int:
+        """The number of a chunk without codes."""
+
+    @abstractmethod
+    def _put(self, con: Any, chunk: int, used: int, vectors: Sequence[NewVector], scopes: Sequence[int]) -> None:
+        """Codes and exact vectors into the slots of a chunk after those that are used. `scopes`: of their texts."""
+
+
+def _embedders(con: Connection) -> list[EmbedderRow]:
+    return [
+        EmbedderRow(num, fingerprint, name, dimensions, state, None if calibration[0] is None else tuple(calibration))
+        for num, fingerprint, name, dimensions, state, *calibration in con.execute(
+            "SELECT num, fingerprint, name, dimensions, state, unrelated, related, apart FROM embedder ORDER BY num"
         )
-
-
-def like_pattern(text: str) -> str | None:
-    """What LIKE takes for a text that stands anywhere, escaped by a backslash; None: there is nothing to look for."""
-    literal = text.strip()[:200].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{literal}%" if literal else None
+    ]

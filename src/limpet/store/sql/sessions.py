@@ -6,39 +6,33 @@ from collections.abc import Iterable, Sequence
 
 from ...model.ids import session_mark
 from ...model.memory import Memory
+from ...model.state import erased_name
 from ..records import SessionRow, TurnRow
-from . import rows
-from .database import Connection, Repository
-from .statements import statements
+from .statements import statements, to_memory
+from .store import Connection, Repository
 
 
 class Sessions(Repository):
     def get(self, scope: str, name: str) -> SessionRow | None:
-        found = self._database.rows(statements()["session"], {"scope": scope, "name": name})
+        found = self._ask("session", scope=scope, name=name)
         return SessionRow._make(found[0]) if found else None
 
     def latest(self, scopes: Sequence[str], *, limit: int) -> list[SessionRow]:
         """Sessions, the one with the latest memory first."""
-        found: list[SessionRow] = []
-        for scope in scopes:
-            found += map(
-                SessionRow._make, self._database.rows(statements()["sessions"], {"scope": scope, "limit": limit})
-            )
+        found = [SessionRow._make(row) for scope in scopes for row in self._ask("sessions", scope=scope, limit=limit)]
         return sorted(found, key=lambda one: (-one.last_at_us, one.name))[:limit]
 
     def memories(self, scope: str, name: str) -> list[Memory]:
         """The active memories of a session, in their order."""
-        found = self._database.rows(statements()["session_memories"], {"scope": scope, "name": name})
-        return [rows.memory(row) for row in found]
+        return list(map(to_memory, self._ask("session_memories", scope=scope, name=name)))
 
     def turns(self, scope: str, name: str, *, limit: int) -> list[TurnRow]:
         """The last turns of a session, `limit` at most, whatever their state, in their order."""
-        found = self._database.rows(statements()["session_turns"], {"scope": scope, "name": name, "limit": limit})
-        return [TurnRow._make(row) for row in reversed(found)]
+        return list(map(TurnRow._make, reversed(self._ask("session_turns", scope=scope, name=name, limit=limit))))
 
     def next_position(self, scope: str, session: str) -> int:
         """The place that the next memory of a session takes, from 1."""
-        ((last,),) = self._database.rows(statements()["last_position"], {"scope": scope, "session": session})
+        ((last,),) = self._ask("last_position", scope=scope, name=session)
         return (last or 0) + 1
 
 
@@ -64,9 +58,20 @@ class SessionNumbers:
         self._known[scope, name] = num, min(at, began)
         return int(num)
 
-    def forget(self) -> None:
-        """Rows were changed by others."""
+    def erase(self, num: int, name: str, scope: str, mark: bytes, *, purged: bool) -> None:
+        """The name and title of a session that was purged itself, or that nothing names any more."""
+        if self._con.execute("SELECT 1 FROM memory WHERE session = ? LIMIT 1", (num,)).get:
+            return
+        if not purged and self._con.execute("SELECT 1 FROM event WHERE memory = ? AND memory <> id", (mark,)).get:
+            return
+        erased = erased_name(mark)
         self._known.clear()
+        self._con.execute("UPDATE surfaced SET session = ? WHERE scope = ? AND session = ?", (erased, scope, name))
+        self._con.execute("DELETE FROM compacted WHERE session = ?", (name,))
+        if purged:
+            self._con.execute("UPDATE session SET name = ?, title = NULL WHERE num = ?", (erased, num))
+        else:
+            self._con.execute("DELETE FROM session WHERE num = ?", (num,))
 
     def of_memory(self, id: bytes) -> set[int]:
         """Every session that it ever was in."""

@@ -1,11 +1,31 @@
-"""The loader of `queries.sql`: named statements with the shared fragments filled in."""
+"""Named statements of `queries.sql`, filters as SQL, and rows as records."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import re
-from functools import cache
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from itertools import product
 
+from ...model.dataclass import fields
+from ...model.events import Event
+from ...model.ids import format_id
+from ...model.memory import TRUST, Memory, caseless
+from ...model.state import MemoryState
+from ...model.unfrozen import unfrozen
+from ..records import Filter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .store import Connection
+
+# How many spellings of a name are looked for at once.
+MOST_FORMS = 64
 _HEAD = re.compile(r"^-- (name|fragment): (\w+)\n((?:-- .*\n)*)", re.MULTILINE)
 
 
@@ -27,3 +47,175 @@ def statements() -> dict[str, str]:
             body = body.replace("{" + name + "}", fragment)
         found[head[2]] = body
     return found
+
+
+# Field of a filter -> what it asks.
+_CONDITIONS = {
+    "session": "m.session IN (SELECT num FROM session WHERE name = :session)",
+    "speaker": "m.speaker = :speaker",
+    "since": "m.valid_from >= :since",
+    "until": "m.valid_from < :until",
+    "stored_since": "m.created_at >= :stored_since",
+    "stored_until": "m.created_at < :stored_until",
+    "as_of": "m.valid_from <= :as_of AND (m.valid_to IS NULL OR :as_of < m.valid_to)",
+    "known_at": "m.recorded_at <= :known_at AND (m.retired_at IS NULL OR :known_at < m.retired_at)",
+}
+
+
+def scope_token(num: int) -> str:
+    """What stands for a scope in the index: begins with a private-use character, so that no text has it."""
+    return f"\ue000{num}"
+
+
+def was_left(con: Connection, scopes: Sequence[str]) -> bool:
+    """Whether a memory was ever moved out of one of some scopes: as known before, its text is found elsewhere."""
+    marks = ", ".join("?" * len(scopes))
+    statement = f"SELECT 1 FROM scope_left WHERE scope IN (SELECT num FROM scope WHERE name IN ({marks})) LIMIT 1"
+    return con.execute(statement, tuple(scopes)).get is not None
+
+
+def visible(where: Filter) -> tuple[str, dict[str, Any]]:
+    """The filter as SQL over `memory m`, and its bindings."""
+    parts: list[str] = []
+    bound: dict[str, Any] = {}
+
+    def among(column: str, name: str, values: Sequence[str]) -> str:
+        bound.update({f"{name}{i}": value for i, value in enumerate(values)})
+        return f"{column} IN ({', '.join(f':{name}{i}' for i in range(len(values)))})"
+
+    if where.scopes is not None:
+        chosen = f"(SELECT num FROM scope WHERE {among('name', 'scope', where.scopes)})"
+        # One scope is an equality, so that the indexes that begin with it also give the order.
+        parts.append(f"m.scope = {chosen}" if len(where.scopes) == 1 else f"m.scope IN {chosen}")
+    if where.states:
+        parts.append(among("m.state", "state", where.states))
+    if where.kinds:
+        parts.append(among("m.kind", "kind", where.kinds))
+    for i, topic in enumerate(where.topics):
+        parts.append(f"EXISTS (SELECT 1 FROM json_each(m.topics) WHERE {caseless_match('value', topic, bound, i)})")
+    if where.key is not None:
+        parts.append(caseless_match("m.key", where.key, bound, len(where.topics)))
+    for i, (name, value) in enumerate(where.metadata):
+        bound |= {f"name{i}": name} | ({} if value is None else {f"value{i}": value})
+        there = f"EXISTS (SELECT 1 FROM json_each(m.metadata) j WHERE j.key = :name{i} AND {_same(value, i)})"
+        parts.append(there if value is not None else f"NOT {there}")
+    for name, condition in _CONDITIONS.items():
+        value = getattr(where, name)
+        if value is not None:
+            bound[name] = value
+            parts.append(condition)
+    if where.known_at is None:
+        parts.append("m.retired_at IS NULL")
+    return " AND ".join(parts), bound
+
+
+def caseless_match(column: str, name: str, bound: dict[str, Any], i: int) -> str:
+    """Whether a column has a name, whatever its case (`caseless`): SQL ignores that of ASCII alone. `i`: unlike that of
+    the statement's other names."""
+    forms = {f"form{i}_{n}": form for n, form in enumerate(_cases(name))}
+    bound |= forms
+    return "(" + " OR ".join(f"{column} = :{form} COLLATE NOCASE" for form in forms) + ")"
+
+
+def _cases(name: str) -> Iterable[str]:
+    """A name as it may be written: each letter beyond ASCII in either case; of many such letters, as words are."""
+    if name.isascii():
+        return (name,)
+    forms = [name, name.lower(), name.upper(), name.capitalize(), name.title()]
+    letters = [dict.fromkeys((one, one.lower(), one.upper())) if one > "\x7f" else (one,) for one in name]
+    if math.prod(map(len, letters)) <= MOST_FORMS:
+        forms += map("".join, product(*letters))
+    return dict.fromkeys(form for form in forms if caseless(form) == caseless(name))
+
+
+def _same(value: str | float | bool | None, i: int) -> str:
+    """Whether a row `j` of `json_each` holds a value; true is no 1 and "1" is no number."""
+    if value is None:
+        return "j.type <> 'null'"
+    types = (
+        "'true', 'false'" if isinstance(value, bool) else "'text'" if isinstance(value, str) else "'integer', 'real'"
+    )
+    return f"j.type IN ({types}) AND j.value = :value{i}"
+
+
+def filtered(name: str, where: Filter | None, *, id: str = "c.value") -> tuple[str, dict[str, Any]]:
+    """A named statement with the filter filled in, and its bindings. `id`: the column by which it finds a memory."""
+    statement = statements()[name]
+    if where is None:
+        return statement, {}
+    condition, bound = visible(where)
+    if "{this}" in statement:
+        this = f"m.id = {id} AND m.retired_at IS NULL"
+        if where.known_at is not None:
+            # Two halves, each with its index.
+            this = (
+                f"m.num IN (SELECT num FROM memory WHERE id = {id} AND retired_at IS NULL"
+                f" UNION ALL SELECT num FROM memory WHERE id = {id} AND retired_at IS NOT NULL)"
+            )
+        statement = statement.replace("{this}", this)
+    return statement.replace("{visible}", condition), bound
+
+
+_Unfrozen = unfrozen(Memory)
+_STATE = [field.name for field in fields(MemoryState)]
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _trust(stored: str) -> str:
+    """What a row says, or `import` where somebody's hand put a text that is no origin: it may not be printed."""
+    return stored if stored in TRUST else "import"
+
+
+def to_json(value: Any) -> str | None:
+    """Compact JSON; None for what is empty."""
+    return _encode(value) if value else None
+
+
+@lru_cache(maxsize=256)
+def topics_json(topics: tuple[str, ...]) -> str | None:
+    """The same few topics come again and again."""
+    return to_json(topics)
+
+
+@lru_cache(maxsize=1024)
+def topics_of(listed: str | None) -> tuple[str, ...]:
+    """What `topics_json` made."""
+    return tuple(json.loads(listed)) if listed else ()
+
+
+def to_memory(row: tuple[Any, ...]) -> Memory:
+    """A row of `columns` in queries.sql, in its order."""
+    made = _Unfrozen()
+    (
+        _, id, made.scope, made.kind, content, topics, made.key, metadata, made.state, made.origin, made.source,
+        made.session, made.speaker, made.position, made.importance, made.stated_confidence, made.observations,
+        made.observed_at_us, pinned, made.valid_from_us, made.valid_to_us, made.created_at_us, made.recorded_at_us,
+        made.retired_at_us, superseded_by, made.reason, uses, used_at, trust, useful, not_useful, wrong,
+    ) = row  # fmt: skip
+    made.id, made.content, made.topics, made.pinned = format_id(id), content or "", topics_of(topics), bool(pinned)
+    made.metadata = json.loads(metadata) if metadata else {}
+    made.trust = _trust(trust)
+    made.superseded_by = format_id(superseded_by) if superseded_by else None
+    made.uses, made.used_at_us = uses or 0, used_at or None
+    made.useful, made.not_useful, made.wrong = useful or 0, not_useful or 0, wrong or 0
+    made.confidence, made.confidence_word, made.source_state = 0.0, "", None
+    made.__class__ = Memory
+    memory: Memory = made
+    return memory
+
+
+def to_state(row: tuple[Any, ...]) -> MemoryState:
+    """A row of `columns` in queries.sql: of its fields those that are a state's."""
+    values = [*row[1:9], row[9], _trust(row[28]), *row[10:22], row[24], row[25]]
+    known = dict(zip(_STATE, values, strict=True))
+    known |= {"topics": topics_of(row[5]), "metadata": json.loads(row[7]) if row[7] else {}, "pinned": bool(row[18])}
+    return MemoryState(**known)
+
+
+def to_event(row: tuple[Any, ...]) -> Event:
+    """A row of `event` in queries.sql."""
+    seq, id, type, memory, at, operation, origin, content, data = row
+    return Event(
+        id=id, type=type, memory=memory, at=at, operation=operation or id, origin=origin, content=content,
+        data=json.loads(data) if data else {}, seq=seq,
+    )  # fmt: skip

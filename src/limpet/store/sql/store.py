@@ -1,38 +1,155 @@
-"""A store: repositories, one a family of tables. `tests/contract/` holds every engine to the same suite.
+"""A store: repositories, one a family of tables, over the connections of an engine.
 
-There is one way to write beliefs: `ledger.commit(decide)`. What a store gives and takes is in `records.py`.
+Statements are written once, in SQLite's words; a connection of another engine says them in its own. There is one way to
+write beliefs: `ledger.commit(decide)`. What a store gives and takes is in `records.py`; `tests/contract/` holds every
+engine to the same suite.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from functools import cached_property
 from importlib import import_module
+
+from ...keys import signing_key
+from ...model.errors import StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ...model.state import MemoryState, SearchFields
+    from ..records import Filter
     from .checkouts import Checkouts
-    from .database import Database, Describe
     from .devices import Devices
-    from .erasure import Erasure
-    from .exposures import Exposures
-    from .graph import Edges, Graph
-    from .jobs import Jobs
-    from .journal import Journal
+    from .jobs import Jobs, Reviews, Sources
+    from .journal import Exposures, Journal
     from .ledger import Ledger
     from .listings import Listings
-    from .maintenance import Maintenance
-    from .memories import Memories
-    from .reviews import Reviews
-    from .search import Search
+    from .maintenance import Erasure, Maintenance
+    from .memories import Edges, Graph, Memories, Usage
+    from .search import Search, Vectors
     from .sessions import Sessions
-    from .sources import Sources
-    from .usage import Usage
-    from .vectors import Vectors
+
+    # apsw's, or one that answers like it.
+    Connection = Any
+    # Given to a store when it is opened, so that stores need not know about text.
+    # The second argument: the fingerprint, if it is known already.
+    Describe = Callable[[MemoryState, int | None], SearchFields]
+else:
+    Connection = object
+
+# Where each repository is: a process imports those that it uses. The last four are the engine's own.
+MODULES = {
+    "checkouts": "checkouts", "devices": "devices", "edges": "memories", "exposures": "journal", "graph": "memories",
+    "jobs": "jobs", "journal": "journal", "ledger": "ledger", "listings": "listings", "memories": "memories",
+    "reviews": "jobs", "sessions": "sessions", "sources": "jobs", "usage": "memories",
+    "erasure": "maintenance", "maintenance": "maintenance", "search": "search", "vectors": "search",
+}  # fmt: skip
+OWN = ("erasure", "maintenance", "search", "vectors")
+
+
+class TimedOut(StoreError):
+    """A statement was ended at its deadline."""
+
+
+class Database(ABC):
+    """The connections of a store. Thread-safe; several processes may use it at once."""
+
+    path: str
+    read_only: bool
+    begun: bool
+    index: Any  # full text and codes beside the rows: what it does is said in `SqliteIndex`
+
+    @cached_property
+    def signing_key(self) -> bytes | None:
+        """What signs the chain of events, asked for once. Raises BadInput."""
+        return signing_key()
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[Any]:
+        """A connection to read from. What a thread reads inside its own write transaction is read from that."""
+
+    @abstractmethod
+    def writing(self) -> AbstractContextManager[Any]:
+        """A write transaction: committed at the end, rolled back when anything is raised; inside one, a part of it."""
+
+    @abstractmethod
+    def snapshot(self, deadline: float | None = None) -> AbstractContextManager[None]:
+        """All reads inside see one state of the store. `deadline`, on the monotonic clock: a server that says nothing
+        until some time after it is a StoreError."""
+
+    @abstractmethod
+    def version(self, con: Any) -> int:
+        """Changes with every commit, by whichever process."""
+
+    def tell(self) -> None:  # noqa: B027
+        """Events were written: whoever waits for that, in whichever process, hears of it, if the engine can say so."""
+
+    def on_change(self, call: Callable[[], None]) -> Callable[[], None]:  # noqa: ARG002
+        """`call` is called when anyone has written, as soon as the engine says so, which need not be ever: whoever must
+        know looks. Returns what ends that."""
+        return lambda: None
+
+    def rows(self, statement: str, bound: Any = None) -> list[Any]:
+        """All rows that a statement reads."""
+        with self.reading() as con:
+            found: list[Any] = con.execute(statement, bound).fetchall()
+            return found
+
+    @abstractmethod
+    def flush_erased(self, *, seconds: float) -> bool:
+        """Erased bytes leave what the engine logs, as far as it can be told to. False: a reader keeps them."""
+
+    def loaded(self, rows: int) -> None:  # noqa: B027
+        """So many rows were written, in bulk perhaps: what the engine knows of its tables follows them."""
+
+    @staticmethod
+    @abstractmethod
+    def ids(ids: Iterable[bytes]) -> Any:
+        """Ids as `carray` takes them."""
+
+    @staticmethod
+    @abstractmethod
+    def numbers(numbers: Iterable[int]) -> Any:
+        """Numbers as `carray` takes them; there may be none."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+
+class Repository:
+    """The statements of one family of tables."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._database = store.database
+
+    def _ask(self, name: str, where: Filter | None = None, /, **bound: Any) -> list[Any]:
+        """All rows that a named statement reads, with the filter filled in."""
+        from .statements import filtered
+
+        statement, condition = filtered(name, where)
+        return self._database.rows(statement, bound | condition)
+
+    def _named(self, text: str, name: str, **bound: Any) -> list[bytes]:
+        """What a statement finds by an id, a short id or the beginning of an id, a dozen at most. Raises BadInput."""
+        from ...model.ids import named_by
+        from .statements import statements
+
+        def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
+            statement = statements()[name].replace("{part}", "id" if how == "prefix" else "substr(id, 12)")
+            return [row[0] for row in self._database.rows(statement, bound | {"low": low, "high": high})]
+
+        return named_by(text, ask)
 
 
 class Store:
     """Thread-safe; several processes may use a store at once. An engine adds what it keeps in its own way."""
+
+    PACKAGE, PREFIX = "", ""  # of the engine's own repositories
 
     checkouts: Checkouts
     devices: Devices
@@ -53,15 +170,6 @@ class Store:
     usage: Usage
     vectors: Vectors
 
-    # Where each repository is: a process imports those that it uses.
-    REPOSITORIES = {
-        name: (f"{__package__}.{name}", name.capitalize())
-        for name in (
-            "checkouts", "devices", "exposures", "graph", "jobs", "journal", "ledger", "listings", "memories",
-            "reviews", "sessions", "sources", "usage",
-        )
-    } | {"edges": (f"{__package__}.graph", "Edges")}  # fmt: skip
-
     def __init__(self, database: Database, describe: Describe) -> None:
         self.database = database
         self.describe = describe
@@ -71,10 +179,11 @@ class Store:
 
     def __getattr__(self, name: str) -> Any:
         """A repository, made when it is first asked for."""
-        if name not in self.REPOSITORIES:
+        if name not in MODULES:
             raise AttributeError(f"a store has no {name}")
-        module, repository = self.REPOSITORIES[name]
-        return self.__dict__.setdefault(name, getattr(import_module(module), repository)(self))
+        package, prefix = (self.PACKAGE, self.PREFIX) if name in OWN else (__package__, "")
+        repository = getattr(import_module(f"{package}.{MODULES[name]}"), prefix + name.capitalize())
+        return self.__dict__.setdefault(name, repository(self))
 
     @property
     def read_only(self) -> bool:
@@ -92,5 +201,5 @@ class Store:
 
     def close(self) -> None:
         if "search" in vars(self):
-            self.search.close()
+            self.search.arrays.close()
         self.database.close()

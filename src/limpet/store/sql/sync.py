@@ -17,32 +17,16 @@ from ...model.events import Event
 from ...model.merge_order import Conflict, SequencedEvent, in_merge_order, variant
 from ...model.state import SESSION_EVENTS, scrub
 from ..records import IN_PART, Merged, Proposal, SegmentRow
-from . import rows
-from .filters import scope_token
-from .hearing import Hearing
-from .peers import doubted, doubts_any, heard_from, is_trusted
+from .devices import Hearing, doubted, doubts_any, is_trusted
 from .projection import Projection
+from .statements import scope_token, to_json
 
 if TYPE_CHECKING:
-    from .database import Connection
-    from .store import Store
+    from .store import Connection, Store
 
 # A segment is closed at this many events, or characters of text.
 SEGMENT_EVENTS = 5_000
 SEGMENT_CHARACTERS = 4_000_000
-
-
-class _Arrivals:
-    """What a merge has changed so far."""
-
-    def __init__(self) -> None:
-        self.new = 0
-        self.touched: set[bytes] = set()
-        self.first: int | None = None  # the first stamp from which the order changed
-
-    def add(self, memory: bytes, stamp: int) -> None:
-        self.touched.add(memory)
-        self.first = stamp if self.first is None else min(self.first, stamp)
 
 
 class Sync(Projection):
@@ -52,6 +36,10 @@ class Sync(Projection):
         super().__init__(store.database, connection, store.describe)
         self._ledger = store.ledger
         self._reviews = store.reviews
+        # What a merge has changed so far: new events, memories and sessions, and the order from which stamp on.
+        self._new = 0
+        self._touched: set[bytes] = set()
+        self._first: int | None = None
 
     # -- this device
 
@@ -91,7 +79,7 @@ class Sync(Projection):
                         "seen": seen,
                     }
                     segment, count, size = self._add_segment(device, number, "", header), 0, 0
-                count, size = count + 1, size + len(event.content or "") + len(rows.to_json(event.data) or "")
+                count, size = count + 1, size + len(event.content or "") + len(to_json(event.data) or "")
                 sequenced.append((event.id, stamp, operation, place, segment))
         self._con.executemany(
             "INSERT INTO synced (id, stamp, operation, place, segment) VALUES (?, ?, ?, ?, ?)", sequenced
@@ -103,7 +91,7 @@ class Sync(Projection):
         # Until its file is written, a segment has a digest that no other has.
         made = self._con.execute(
             "INSERT INTO segment (device, number, digest, header) VALUES (?, ?, ?, ?) RETURNING num",
-            (device, number, digest or f"unwritten {device.hex()} {number}", rows.to_json(header)),
+            (device, number, digest or f"unwritten {device.hex()} {number}", to_json(header)),
         )
         return int(made.get)
 
@@ -118,29 +106,31 @@ class Sync(Projection):
         self.seal(self._con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get)
         self._withdraw(segments, lines)
         heard, waiting = Hearing(self._con, segments, lines).divide(lines, self._event)
-        lines = self._scrubbed(heard)
+        # What was purged anywhere comes back nowhere.
+        gone = {one.event.memory for one in heard if one.event.type == "purged"}
+        gone |= self._purged({one.event.memory for one in heard})
+        lines = [one._replace(event=scrub(one.event)) if one.event.memory in gone else one for one in heard]
         begun, held = self._with_beginning(lines)
         in_part = held | waiting.keys()
         numbers = [self._taken(one, whole=place not in in_part) for place, one in enumerate(segments)]
         wanted = [one._replace(segment=numbers[one.segment]) for one in begun]
         wanted.sort(key=lambda one: one.order)
-        arrivals = _Arrivals()
         # First: what is here is compared with what arrives, from which purged content is gone. Sessions after memories.
         purges = {one.event.memory for one in wanted if one.event.type == "purged"}
         purges -= self._purged(purges)
         sessions = {num for id in sorted(purges, key=self._is_session) for num in self._erase(id)}
         for one in wanted:
-            self._take(one, arrivals)
-        if arrivals.first is not None:
-            self._resequence(arrivals.first)
-            self._reproject(arrivals.touched, sessions)
+            self._take(one)
+        if self._first is not None:
+            self._resequence(self._first)
+            self.reproject(self._touched, sessions)
         self._con.execute("UPDATE sealed SET through = (SELECT coalesce(max(seq), 0) FROM event)")
         return Merged(
-            new=arrivals.new,
-            known=len(wanted) - arrivals.new,
+            new=self._new,
+            known=len(wanted) - self._new,
             held=sorted(held),
             waiting=dict(waiting),
-            conflicts=self._derive_merge_order(arrivals.touched),
+            conflicts=self._derive_merge_order(self._touched),
             purged=len(purges),
             edited=sum(self._edited_at_once(one, segments) for one in lines if one.event.type == "edited"),
         )
@@ -185,15 +175,9 @@ class Sync(Projection):
         if found is None:
             return self._add_segment(one.device, one.number, digest, one.header)
         self._con.execute(
-            "UPDATE segment SET digest = ?, header = ? WHERE num = ?", (digest, rows.to_json(one.header), found)
+            "UPDATE segment SET digest = ?, header = ? WHERE num = ?", (digest, to_json(one.header), found)
         )
         return int(found)
-
-    def _scrubbed(self, lines: Sequence[SequencedEvent]) -> list[SequencedEvent]:
-        """What was purged anywhere comes back nowhere."""
-        purged = {one.event.memory for one in lines if one.event.type == "purged"}
-        purged |= self._purged({one.event.memory for one in lines})
-        return [one._replace(event=scrub(one.event)) if one.event.memory in purged else one for one in lines]
 
     def _purged(self, memories: Iterable[bytes]) -> set[bytes]:
         statement = "SELECT 1 FROM event WHERE memory = ? AND memory <> id AND type = 'purged' LIMIT 1"
@@ -223,16 +207,20 @@ class Sync(Projection):
         held = {place for place, one in enumerate(lines) if waits(one.event)}
         return [one for place, one in enumerate(lines) if place not in held], {lines[place].segment for place in held}
 
-    def _take(self, one: SequencedEvent, arrivals: _Arrivals) -> None:
+    def _touch(self, memory: bytes, stamp: int) -> None:
+        self._touched.add(memory)
+        self._first = stamp if self._first is None else min(self._first, stamp)
+
+    def _take(self, one: SequencedEvent) -> None:
         """Put an event into the ledger, at its end, or note that it comes earlier than was known."""
         event = one.event
         known = self._event(event.id)
         if known is not None and _payload(known) != _payload(event):
             # Two events of one id: a file imported on two devices. Which of them keeps it, all devices decide alike.
             if _claim(known) < _claim(event):
-                self._take(one._replace(event=_renamed(event)), arrivals)
+                self._take(one._replace(event=_renamed(event)))
                 return
-            arrivals.add(known.memory, self._rename(known, _renamed(known)))
+            self._touch(known.memory, self._rename(known, _renamed(known)))
             known = None
         if known is not None:
             stamp, place, segment = self._con.execute(
@@ -243,7 +231,7 @@ class Sync(Projection):
                     "UPDATE synced SET stamp = ?, place = ?, segment = ? WHERE id = ?",
                     (one.stamp, one.place, segment or one.segment, event.id),
                 )
-                arrivals.add(event.memory, min(stamp, one.stamp))
+                self._touch(event.memory, min(stamp, one.stamp))
             return
         body = None
         if event.content is not None:
@@ -252,8 +240,8 @@ class Sync(Projection):
             self._index.insert(self._con, [text])
         self._con.execute(self._sql["insert_event"], self._chain.event_row(self._next("event", "seq"), event, body))
         self._place(event, one.stamp, one.place, one.segment)
-        arrivals.add(event.memory, one.stamp)
-        arrivals.new += 1
+        self._touch(event.memory, one.stamp)
+        self._new += 1
 
     def _event(self, id: bytes) -> Event | None:
         return next(iter(self._ledger.events(ids=[id])), None)
@@ -300,15 +288,12 @@ class Sync(Projection):
         ).fetchall()
         now = [row[0] for row in tail]
         moves = [(there, seq) for seq, there in zip(now, sorted(now), strict=True) if seq != there]
-        self._chain.reordered(bool(moves))
+        if moves:
+            self._chain.reordered()
         self._con.executemany("UPDATE event SET seq = -? WHERE seq = ?", moves)
         self._con.executemany("UPDATE event SET seq = ?1 WHERE seq = -?1", [(there,) for there, _ in moves])
 
-    def hear_anew(self, device: bytes) -> None:
-        """What a device said counts as it does now."""
-        self._reproject(heard_from(self._con, device))
-
-    def _reproject(self, memories: Iterable[bytes], sessions: Iterable[int] = ()) -> None:
+    def reproject(self, memories: Iterable[bytes], sessions: Iterable[int] = ()) -> None:
         """Make the rows of some memories and sessions anew from their events. `sessions`: others that lost memories."""
         left = set(sessions)
         for id in sorted(memories):
@@ -319,21 +304,17 @@ class Sync(Projection):
                 self._project_session(events[-1])
             if any(one.type == "remembered" for one in events):
                 left |= self._sessions.of_memory(id)
-                self._reproject_memory(id, events)
+                purged = any(event.type == "purged" for event in events)
+                bodies = {} if purged else dict(self._con.execute(self._sql["bodies_of_events"], {"id": id}))
+                self._delete_versions(id)
+                self._con.execute("DELETE FROM edge WHERE source = ?", (id,))
+                for event in events:
+                    if purged:
+                        self._project_purged(event)
+                    else:
+                        self.project(event, bodies.get(event.seq))
         self._sessions.date(left)
         self._index.tell_anew(self._con)
-
-    def _reproject_memory(self, id: bytes, events: Sequence[Event]) -> None:
-        purged = any(event.type == "purged" for event in events)
-        bodies = {} if purged else dict(self._con.execute(self._sql["bodies_of_events"], {"id": id}))
-        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (id,))
-        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NOT NULL", (id,))
-        self._con.execute("DELETE FROM edge WHERE source = ?", (id,))
-        for event in events:
-            if purged:
-                self._project_purged(event)
-            else:
-                self.project(event, bodies.get(event.seq))
 
     def _derive_merge_order(self, touched: Iterable[bytes]) -> int:
         """Derive anew what follows for every key that some memories ever had. Returns the conflicts that are new."""
@@ -364,7 +345,7 @@ class Sync(Projection):
         if come:
             self._resequence(min(one.stamp for one in come))
         if gone or come:
-            self._reproject({one.event.memory for one in (*gone, *come)})
+            self.reproject({one.event.memory for one in (*gone, *come)})
             self._con.execute("UPDATE sealed SET through = (SELECT coalesce(max(seq), 0) FROM event)")
         return self._propose(conflicts, members)
 
@@ -409,11 +390,9 @@ class Sync(Projection):
                 " AND id NOT IN (SELECT value FROM carray(?))",
                 (id, standing),
             )
+        reason = "given on two devices at once"
         proposals = [
-            Proposal(
-                one.id, "concurrent", one.scope, one.memory, one.other, "given on two devices at once", 1.0, one.at
-            )
-            for one in conflicts
+            Proposal(one.id, "concurrent", one.scope, one.memory, one.other, reason, 1.0, one.at) for one in conflicts
         ]
         new = self._reviews.propose(proposals)
         for one in proposals:

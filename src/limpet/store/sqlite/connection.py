@@ -15,7 +15,6 @@ import apsw
 
 from ...model.errors import (
     BadInput,
-    LimpetError,
     StoreBusy,
     StoreDamaged,
     StoreError,
@@ -23,12 +22,11 @@ from ...model.errors import (
     StoreOfAnotherVersion,
     StoreReadOnly,
 )
-from ...model.forks import note_use, refuse_child
+from ...model.forks import is_child, note_use, refuse_child
+from ..sql.store import TimedOut
 
 APPLICATION_ID = 0x6C696D70  # "limp", in the file's header
-HEAD_BYTES = 24
-# What a statement raises: the last for a bound text that is not valid UTF-8.
-DRIVER_ERRORS = (apsw.Error, UnicodeEncodeError)
+HEAD_BYTES, MAGIC = 24, b"SQLite format 3\0"
 READ_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 # How long a write waits for another process before it gives up, in seconds.
 BUSY_TIMEOUT_SECONDS = 60.0
@@ -91,7 +89,7 @@ def check_place(path: str | os.PathLike[str], *, read_only: bool) -> None:
     if os.path.exists(path):
         if not os.path.isfile(path):
             raise StoreError(f"{path} is not a regular file")
-        if head_of(path) and not (_is_sqlite(path) or is_encrypted(path)):
+        if (head := head_of(path)) and not (head.startswith(MAGIC) or is_encrypted(path)):
             raise StoreDamaged(f"{path} is not a limpet store (it is not an SQLite file)", hint="it was left untouched")
         if read_only and _stays_empty(path):
             raise StoreDamaged(
@@ -143,16 +141,10 @@ def head_of(path: str | os.PathLike[str]) -> bytes:
         opened.xClose()
 
 
-def _is_sqlite(path: str | os.PathLike[str]) -> bool:
-    try:
-        return os.path.isfile(path) and head_of(path).startswith(b"SQLite format 3\0")
-    except (apsw.Error, OSError):
-        return False
-
-
 def is_encrypted(path: str | os.PathLike[str]) -> bool:
     """Whether a file is one of SQLite3 Multiple Ciphers: all but these bytes of its header is encrypted."""
-    return head_of(path)[20:] == b"\x20\x40\x20\x20" and not head_of(path).startswith(b"SQLite format 3\0")
+    head = head_of(path)
+    return head[20:] == b"\x20\x40\x20\x20" and not head.startswith(MAGIC)
 
 
 def connect(path: str, *, flags: int = READ_WRITE, like: str | None = None) -> apsw.Connection:
@@ -193,37 +185,34 @@ def file_system_of(path: str | os.PathLike[str]) -> str | None:
     return kind
 
 
+# A driver's error -> what it is called here, in words, and what to do next.
+_TRANSLATIONS = (
+    (UnicodeEncodeError, BadInput, "a text is not valid UTF-8", "it holds half a character (\\ud800 to \\udfff)"),
+    ((apsw.BusyError, apsw.LockedError), StoreBusy, "another process has been writing to {path} for too long",
+     "try again; `limpet doctor` shows who waits"),
+    (apsw.InterruptError, TimedOut, "{path} was not read in time", "try again"),
+    (apsw.FullError, StoreError, "the disk that holds {path} is full; nothing was stored",
+     "free some space, try again"),
+    (apsw.ReadOnlyError, StoreReadOnly, "{path} cannot be written", None),
+    ((apsw.CantOpenError, apsw.PermissionsError, apsw.AuthError), StoreError, "cannot open {path}: {error}",
+     "check the path and its permissions"),
+    ((apsw.NotADBError, apsw.CorruptError), StoreDamaged, "{path} is damaged: {error}",
+     "restore a backup, or save what can be read with `limpet export jsonl`"),
+    (apsw.IOError, StoreError, "cannot read or write {path}: {error}", "is the disk full or failing?"),
+    (apsw.Error, StoreError, "the store failed: {error}", ""),
+)  # fmt: skip
+
+
 @contextlib.contextmanager
 def translated(path: str) -> Iterator[None]:
     """Driver errors become limpet's, with words and what to do next."""
     try:
         yield
-    except DRIVER_ERRORS as error:
-        raise translation(error, path) from error
-
-
-def translation(error: Exception, path: str) -> LimpetError:
-    """What a driver's error is called here, with words and what to do next."""
-    if isinstance(error, UnicodeEncodeError):
-        return BadInput("a text is not valid UTF-8", hint="it holds half a character (\\ud800 to \\udfff)")
-    if isinstance(error, apsw.BusyError | apsw.LockedError):
-        return StoreBusy(
-            f"another process has been writing to {path} for too long",
-            hint="try again; `limpet doctor` shows who waits",
-        )
-    if isinstance(error, apsw.FullError):
-        return StoreError(f"the disk that holds {path} is full; nothing was stored", hint="free some space, try again")
-    if isinstance(error, apsw.ReadOnlyError):
-        return StoreReadOnly(f"{path} cannot be written", hint=how_to_write(path))
-    if isinstance(error, apsw.CantOpenError | apsw.PermissionsError | apsw.AuthError):
-        return StoreError(f"cannot open {path}: {error}", hint="check the path and its permissions")
-    if isinstance(error, apsw.NotADBError | apsw.CorruptError):
-        return StoreDamaged(
-            f"{path} is damaged: {error}", hint="restore a backup, or save what can be read with `limpet export jsonl`"
-        )
-    if isinstance(error, apsw.IOError):
-        return StoreError(f"cannot read or write {path}: {error}", hint="is the disk full or failing?")
-    return StoreError(f"the store failed: {error}")
+    except (apsw.Error, UnicodeEncodeError) as error:
+        for kinds, made, message, hint in _TRANSLATIONS:
+            if isinstance(error, kinds):
+                what_to_do = how_to_write(path) if hint is None else hint or None
+                raise made(message.format(path=path, error=error), hint=what_to_do) from error
 
 
 def how_to_write(path: str) -> str:
@@ -328,32 +317,62 @@ def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) ->
         raise StoreOfAnotherVersion(path, version, SCHEMA)
     if read_only:
         raise StoreDamaged(f"{path} is not a limpet store")
-    _use_log(connection)
-    _make(connection)
-
-
-def _use_log(connection: apsw.Connection) -> None:
-    """Switch to the write-ahead log. SQLite calls no busy handler for that, so we wait ourselves."""
+    # To the write-ahead log. SQLite calls no busy handler for that, so we wait ourselves.
     wait = busy_handler()
     for attempt in count():
         try:
             connection.execute("PRAGMA journal_mode=WAL").fetchall()
-            return
+            break
         except apsw.BusyError:
             if not wait(attempt):
                 raise
-
-
-def _make(connection: apsw.Connection) -> None:
-    """Make the tables, in one transaction; another process may have done it while we waited."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        if not connection.execute("PRAGMA user_version").get:
+    with transaction(connection):
+        if not connection.execute("PRAGMA user_version").get:  # another process may have made it while we waited
             with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
                 connection.execute(file.read())
             connection.execute(f"PRAGMA user_version={SCHEMA}; PRAGMA application_id={APPLICATION_ID}")
+
+
+@contextlib.contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[apsw.Connection]:
+    """A write transaction: committed at the end, rolled back when anything is raised."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+        refuse_child()  # one that was forked meanwhile
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:
+        if not is_child() and connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+# How long a line waits for other writers.
+WAIT_MS = 60_000
+
+
+class Pen:
+    """A connection, and no store. What it writes may be lost with the power."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        # A file that is there and has no bytes was a store: what is noted beside the work makes no new one of it.
+        self._con = open_connection(path, read_only=False, durable=False, create=not os.path.exists(path))
+        with translated(path):
+            self.read_only = bool(self._con.readonly("main"))
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        with translated(self._path):
+            yield self._con
+
+    @contextlib.contextmanager
+    def writing(self, *, wait_ms: int = WAIT_MS) -> Iterator[apsw.Connection]:
+        """A write transaction. Raises StoreBusy when others write for longer than that."""
+        with translated(self._path):
+            self._con.set_busy_timeout(wait_ms)
+            with transaction(self._con):
+                yield self._con
+
+    def close(self) -> None:
+        self._con.close()

@@ -1,24 +1,32 @@
 """One SQLite file as repositories use it: a connection that writes, one that reads, each behind its lock.
 
-What a thread reads inside its own write transaction is read from that transaction.
+What a thread reads inside its own write transaction is read from that transaction. Beside the rows stand FTS5, which
+triggers fill, and chunks of codes, written in place.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import struct
 import threading
 import time
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import apsw
 
 from ...model.errors import LimpetError, StoreError, StoreReadOnly
 from ...model.forks import is_child, refuse_child
-from ..sql import database
-from .connection import DRIVER_ERRORS, busy_handler, connect, how_to_write, open_connection, translated, translation
-from .index import SqliteIndex
+from ..sql import store
+from .connection import (
+    busy_handler,
+    connect,
+    how_to_write,
+    open_connection,
+    transaction,
+    translated,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,9 +35,77 @@ if TYPE_CHECKING:
 # After so many pages more a thread folds the write-ahead log into the file: the commit that did so took five times as
 # long as others. From so many on, as nobody paused for the log to begin anew, a commit does it.
 FOLD_PAGES, FOLD_AT_ONCE_PAGES = 1_000, 4_000
+# Texts of one statement: from a hundred on the price of a row is that of its own words.
+TEXTS_TOGETHER = 100
+_INSERT = "INSERT INTO body (num, content, topics, labels, dates, scope, grams) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_VALUES = ", (?, ?, ?, ?, ?, ?, ?)"
+# Column of a chunk -> its bytes a code; None: as many as the embedder has dimensions.
+_COLUMNS = (("codes", None), ("scales", 4), ("bodies", 8), ("scopes", 4))
 
 
-class Database(database.Database):
+class SqliteIndex:
+    """Full text and codes of vectors. Needs an open write transaction; another engine's has the same methods."""
+
+    def insert(self, con: apsw.Connection, texts: Sequence[tuple[Any, ...]]) -> None:
+        """Texts arrive: number, content, topics, labels, dates, scope token, grams. Many rows a statement: FTS5 writes
+        out what it holds at every statement that fires a trigger."""
+        for start in range(0, len(texts), TEXTS_TOGETHER):
+            part = texts[start : start + TEXTS_TOGETHER]
+            con.execute(_INSERT + _VALUES * (len(part) - 1), [value for row in part for value in row])
+
+    def describe(self, con: apsw.Connection, num: int, described: tuple[Any, ...]) -> None:
+        """What is searched for with a text: topics, labels, dates, grams, scope token."""
+        con.execute(
+            "UPDATE body SET topics = ?1, labels = ?2, dates = ?3, grams = ?4, scope = ?5 WHERE num = ?6"
+            " AND (topics IS NOT ?1 OR labels IS NOT ?2 OR dates IS NOT ?3 OR grams IS NOT ?4 OR scope IS NOT ?5)",
+            (*described, num),
+        )
+
+    def delete(self, con: apsw.Connection, num: int) -> None:
+        """A text goes, and its vectors."""
+        for embedder, chunk, slot, dimensions in _vectors_of(con, num):
+            for column, size in _COLUMNS:
+                wide = size or dimensions
+                _overwrite(con, chunk, column, slot * wide, bytes(wide))
+            con.execute("DELETE FROM vector WHERE embedder = ? AND body = ?", (embedder, num))
+        con.execute("DELETE FROM body WHERE num = ?", (num,))
+
+    def move(self, con: apsw.Connection, num: int, scope: int) -> None:
+        """The vectors of a text stand in another scope."""
+        for _, chunk, slot, _ in _vectors_of(con, num):
+            _overwrite(con, chunk, "scopes", slot * 4, struct.pack("<i", scope))
+
+    def rebuild(self, con: apsw.Connection) -> None:
+        """The words of all texts anew."""
+        con.execute("INSERT INTO body_fts (body_fts) VALUES ('rebuild')")
+
+    def purged(self, con: apsw.Connection) -> None:
+        """Leave nothing of the words of purged texts. FTS5's secure-delete leaves leaves of the index behind, which no
+        search finds; its `optimize` passes over an index of one segment."""
+        self.rebuild(con)
+
+    def tell_anew(self, con: apsw.Connection) -> None:
+        """Rows were made anew without an event that says so: other processes see it by the schema's version."""
+        con.execute("CREATE TABLE rebuilt (at); DROP TABLE rebuilt")
+
+
+def _vectors_of(con: apsw.Connection, body: int) -> list[tuple[int, int, int, int]]:
+    """(embedder, chunk, slot, dimensions)"""
+    return con.execute(
+        "SELECT v.embedder, v.chunk, v.slot, e.dimensions FROM vector v JOIN embedder e ON e.num = v.embedder"
+        " WHERE v.body = ?",
+        (body,),
+    ).fetchall()
+
+
+def _overwrite(con: apsw.Connection, chunk: int, column: str, start: int, data: bytes) -> None:
+    with con.blob_open("main", "chunk", column, chunk, True) as blob:
+        blob.seek(start)
+        blob.write(data)
+    con.execute("UPDATE chunk SET version = version + 1 WHERE num = ?", (chunk,))
+
+
+class Database(store.Database):
     """The connections of a store. Thread-safe; several processes may use the file at once."""
 
     index = SqliteIndex()
@@ -53,22 +129,18 @@ class Database(database.Database):
         self._folding: threading.Thread | None = None
         self._folded = 0  # pages of the log, when that began
         self._file: tuple[int, int] | None = None  # which file the path led to
-        self._open_first(create=create)
-
-    def _open_first(self, *, create: bool) -> None:
-        """The connection that is surely needed checks the file: a store that cannot work fails here."""
-        path = self.path
-        if self.read_only:
+        # The connection that is surely needed checks the file: a store that cannot work fails here.
+        if read_only:
             self._open_reader()
-        else:
-            writer = self._open_writer(create=create)
-            with translated(path):
-                self.read_only = bool(writer.readonly("main"))
-            self._file = _file_at(path)
-            if path == ":memory:" or self.read_only or not self.begun:
-                # One connection for both, so one lock.
-                self._read_lock = self._write_lock
-                writer.set_wal_hook(None)
+            return
+        writer = self._open_writer(create=create)
+        with translated(path):
+            self.read_only = bool(writer.readonly("main"))
+        self._file = _file_at(path)
+        if path == ":memory:" or self.read_only or not self.begun:
+            # One connection for both, so one lock.
+            self._read_lock = self._write_lock
+            writer.set_wal_hook(None)
 
     def close(self) -> None:
         if is_child():
@@ -110,35 +182,29 @@ class Database(database.Database):
             finally:
                 con.close()
 
-    def reading(self) -> Reading:
-        """The connection to read from, for the length of a `with`."""
-        return Reading(self)
-
     @contextlib.contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
-        """A write transaction: committed at the end, rolled back when anything is raised; inside one, a part of it."""
-        if self.read_only:
-            raise StoreReadOnly(f"{self.path} is open read-only", hint=how_to_write(self.path))
+    def reading(self) -> Iterator[apsw.Connection]:
+        """The connection to read from, for the length of a `with`."""
+        refuse_child()
         if self._writes_in == threading.get_ident():
             assert self._writer is not None
             yield self._writer
             return
-        refuse_child()
-        with self._write_lock, translated(self.path):
+        with self._read_lock, translated(self.path):
             self._check_open()
-            self._begin()
-            self._check_in_place()
-            con = self._open_writer()
-            con.execute("BEGIN IMMEDIATE")
+            yield self._open_reader()
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[apsw.Connection]:
+        """A write transaction: committed at the end, rolled back when anything is raised; inside one, a part of it."""
+        if self._writes_in == threading.get_ident():
+            assert self._writer is not None
+            yield self._writer
+            return
+        with self.maintaining() as con, transaction(con):
             self._writes_in = threading.get_ident()
             try:
                 yield con
-                refuse_child()  # one that was forked meanwhile
-                con.execute("COMMIT")
-            except BaseException:
-                if not is_child() and con.in_transaction:
-                    con.execute("ROLLBACK")
-                raise
             finally:
                 self._writes_in = None
 
@@ -174,9 +240,6 @@ class Database(database.Database):
     def version(self, con: apsw.Connection) -> int:
         """Changes with every commit: by others, read from the file itself, and by this connection."""
         return self._snapshot if self._snapshot is not None and con is not self._writer else _version_of(con)
-
-    def is_writing(self, con: apsw.Connection) -> bool:
-        return self._writes_in is not None and con is self._writer
 
     def flush_erased(self, *, seconds: float) -> bool:
         """The write-ahead log is folded into the file and cut to nothing. False: a reader of the old state is still at
@@ -214,7 +277,7 @@ class Database(database.Database):
             except BaseException:
                 self._writer, self.begun = empty, False
                 raise
-            self._reader, self._cached, self._file = None, (-1, {}), _file_at(self.path)
+            self._reader, self._file = None, _file_at(self.path)
 
     def _open_writer(self, *, create: bool = False) -> apsw.Connection:
         if self._writer is None:
@@ -246,40 +309,6 @@ class Database(database.Database):
             raise StoreError(f"{self.path} was closed", hint="open it again")
 
 
-class Reading:
-    """The connection to read from under its lock, driver errors translated. No generator: a recall enters it often."""
-
-    __slots__ = ("_database", "_locked")
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def __enter__(self) -> apsw.Connection:
-        refuse_child()
-        database = self._database
-        if database._writes_in == threading.get_ident():
-            self._locked = False
-            assert database._writer is not None
-            return database._writer
-        self._locked = True
-        database._read_lock.acquire()
-        try:
-            database._check_open()
-            if database._reader is not None:
-                return database._reader
-            with translated(database.path):
-                return database._open_reader()
-        except BaseException:
-            database._read_lock.release()
-            raise
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if self._locked:
-            self._database._read_lock.release()
-        if isinstance(error, DRIVER_ERRORS):
-            raise translation(error, self._database.path) from error
-
-
 def _file_at(path: str) -> tuple[int, int] | None:
     try:
         status = os.stat(path)  # noqa: PTH116  without a Path: at every write
@@ -290,3 +319,13 @@ def _file_at(path: str) -> tuple[int, int] | None:
 
 def _version_of(con: apsw.Connection) -> int:
     return int(con.execute("PRAGMA data_version").get) + int(con.total_changes())
+
+
+class SqliteStore(store.Store):
+    """A store in one file, or in memory for `:memory:`. Thread-safe; several processes may use the file at once."""
+
+    PACKAGE, PREFIX = __package__, "Sqlite"
+
+    def __init__(self, path: str, describe: store.Describe, **options: bool) -> None:
+        """`options`: those of the `Database`."""
+        super().__init__(Database(path, **options), describe)

@@ -5,18 +5,15 @@ Only a connection that reads uses it, always the same one, under its lock.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 
 import apsw
 import numpy as np
 
-from ..arrays.feed_records import IndexedText, WordLists
-from ..records import Filter
-from ..sql.feed import ChangeFeed, WordFeed, varints
+from ..sql.feed import ChangeFeed, IndexedText, WordFeed, WordLists, varints
+from ..sql.search import Tokenizer
 from ..sql.store import Store
 from .database import Database
-from .fulltext import Lexical, allowed, interrupted, topic_expressions
 
 _COLUMN = (
     "CASE col WHEN 'content' THEN 0 WHEN 'topics' THEN 1 WHEN 'labels' THEN 2 WHEN 'dates' THEN 3 WHEN 'scope' THEN 4"
@@ -33,7 +30,7 @@ _AFTER = (
 class SqliteWordFeed(WordFeed):
     """From FTS5's own tables."""
 
-    def __init__(self, con: apsw.Connection, tokenizer: Lexical) -> None:
+    def __init__(self, con: apsw.Connection, tokenizer: Tokenizer) -> None:
         self._con = con
         self.tokenizer = tokenizer
         con.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.word USING fts5vocab ('main', 'body_fts', 'instance')")
@@ -69,11 +66,10 @@ class SqliteWordFeed(WordFeed):
         return map(IndexedText._make, rows)
 
     def with_topic_words(self, topic: str) -> list[tuple[int, str]]:
-        (expression,) = topic_expressions([topic], self.tokenizer.stems)
         return self._con.execute(
             "SELECT f.rowid, b.topics FROM body_fts f JOIN body b ON b.num = f.rowid"
             " WHERE f.body_fts MATCH ? ORDER BY f.rowid",
-            (expression,),
+            ('topics : "' + topic.replace('"', '""') + '"',),
         ).fetchall()
 
 
@@ -82,14 +78,9 @@ class SqliteFeed(ChangeFeed):
 
     length, lengths = "d.sz", "LEFT JOIN body_fts_docsize d ON d.id = b.num"
 
-    def __init__(self, store: Store, con: apsw.Connection, lexical: Lexical) -> None:
-        super().__init__(store, SqliteWordFeed(con, lexical))
+    def __init__(self, store: Store, con: apsw.Connection, tokenizer: Tokenizer) -> None:
+        super().__init__(store, SqliteWordFeed(con, tokenizer))
         self._con = con
-
-    @contextmanager
-    def within(self, deadline: float | None) -> Iterator[None]:
-        with suppress(apsw.InterruptError), interrupted(self._con, deadline):
-            yield
 
     def _making(self) -> object:
         """The schema's version: a rebuild changes it on purpose, and no event."""
@@ -98,9 +89,6 @@ class SqliteFeed(ChangeFeed):
     def terms_of(self, kept: bytes | None) -> int:
         """From the packed sizes of its columns."""
         return sum(kept if kept and max(kept) < 0x80 else varints(kept or b""))
-
-    def with_topic(self, topic: str) -> list[int]:
-        return allowed(self._con, Filter(topics=(topic,), states=()), self.words.tokenizer.stems)
 
 
 def _numbers(listed: str | None) -> np.ndarray:

@@ -1,37 +1,39 @@
-"""The care of the file: checks, backup, compaction."""
+"""The care of the file: checks, backup, compaction, and what a purge leaves in it."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from ...model.errors import BadInput, StoreDamaged
+from ..files import REPLACED, check_place, partial_file, publish, unguessable, writing
 from ..records import BEYOND_REBUILD, Problem, is_beyond_rebuild
-from ..sql.maintenance import SIGNATURE, Maintenance, check_rows
-from .connection import connect, is_encrypted, open_connection
+from ..sql.chain import verify_chain
+from ..sql.maintenance import AGE, Erasure, Maintenance, check_rows, hits_of
+from .connection import connect, head_of, is_encrypted, open_connection
 from .database import Database
 
 
 class SqliteMaintenance(Maintenance):
     _database: Database
 
-    def verify(self, *, sign: bool = False) -> list[Problem]:
-        key = self._database.signing_key
-        self._may_sign(key, wanted=sign)
+    def _problems(self, key: bytes | None) -> list[Problem]:
         with self._database.reading() as con:
-            problems = verify_file(con, key)
+            # FTS5 checks with the structure it has in memory, which only a search brings up to date.
+            con.execute("SELECT count(*) FROM body_fts WHERE body_fts MATCH 'limpet'").fetchall()
+            problems = _verify_pages(con) + check_rows(con)
+            for num, dimensions in con.execute("SELECT num, dimensions FROM embedder").fetchall():
+                problems += _verify_chunks(con, num, dimensions)
+            problems += _verify_ledger(con, key)
         if not self._database.read_only:
             with self._database.writing() as con:
                 problems += _verify_index(con)
-                if sign and key is not None and all(one.check == SIGNATURE for one in problems):
-                    from ..sql.chain_check import sign_chain
-
-                    problems = sign_chain(con, key)
         return problems
 
     def encryption(self) -> tuple[bool, str]:
@@ -42,21 +44,13 @@ class SqliteMaintenance(Maintenance):
 
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
         """Page by page, through the online backup API. What a restore would refuse is no backup: StoreDamaged."""
-        from ..files import check_place, partial_file, publish, unguessable, writing
-        from .restore import copy_pages
-
         target = Path(path)
         check_place(target, store=self._database.path)
         if os.path.lexists(target):
             raise BadInput(f"{path} is there already", hint="give a new file name")
         with writing(path), partial_file(unguessable(target.parent)) as file:
             with self._database.reading() as con:
-                copy = connect(file.name, like=self._database.path)
-                try:
-                    copy_pages(con, copy, progress)
-                    copy.execute("PRAGMA journal_mode=DELETE").fetchall()
-                finally:
-                    copy.close()
+                copy_into(con, file.name, like=self._database.path, progress=progress)
             wrong = first_problem(file.name)
             if wrong:
                 raise StoreDamaged(
@@ -82,17 +76,26 @@ class SqliteMaintenance(Maintenance):
         return sum(file.stat().st_size for file in files if file.exists()), free * size
 
 
-def verify_file(con: apsw.Connection, key: bytes | None = None) -> list[Problem]:
-    """Everything that can be checked without changing anything: pages, index, and how the tables fit together.
+def copy_pages(
+    source: apsw.Connection, target: apsw.Connection, progress: Callable[[int, int], None] | None = None
+) -> None:
+    with target.backup("main", source, "main") as run:
+        while not run.done:
+            run.step(1_000)
+            if progress:
+                progress(run.page_count - run.remaining, run.page_count)
 
-    `key`: of the signature of the chain, if it is to be looked at.
-    """
-    # FTS5 checks with the structure it has in memory, which only a search brings up to date.
-    con.execute("SELECT count(*) FROM body_fts WHERE body_fts MATCH 'limpet'").fetchall()
-    problems = _verify_pages(con) + check_rows(con)
-    for num, dimensions in con.execute("SELECT num, dimensions FROM embedder").fetchall():
-        problems += _verify_chunks(con, num, dimensions)
-    return problems + _verify_ledger(con, key)
+
+def copy_into(
+    source: apsw.Connection, path: str, *, like: str, progress: Callable[[int, int], None] | None = None
+) -> None:
+    """Copy a store into a file without a log, encrypted if the file `like` is."""
+    copy = connect(path, like=like)
+    try:
+        copy_pages(source, copy, progress)
+        copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+    finally:
+        copy.close()
 
 
 def _verify_pages(con: apsw.Connection) -> list[Problem]:
@@ -104,8 +107,6 @@ def _verify_pages(con: apsw.Connection) -> list[Problem]:
 
 
 def _verify_ledger(con: apsw.Connection, key: bytes | None = None) -> list[Problem]:
-    from ..sql.chain_check import verify_chain
-
     return verify_chain(con, key) + [
         Problem(check="ledger", message=f"event {row[0]} holds unreadable data")
         for row in con.execute("SELECT seq FROM event WHERE data IS NOT NULL AND NOT json_valid(data) LIMIT 20")
@@ -155,3 +156,42 @@ def _verify_chunks(con: apsw.Connection, embedder: int, dimensions: int) -> list
             wrong += stored.pop((num, slot), 0) != body
     wrong += len(stored)
     return [Problem(check="vectors", message=f"{wrong} codes do not fit their vectors")] if wrong else []
+
+
+class SqliteErasure(Erasure):
+    def is_locked(self, file: Path) -> bool:
+        """A store's file is read through SQLite: closing it by itself would take away SQLite's locks."""
+        return is_encrypted(file) or head_of(file).startswith(AGE)
+
+    def scour(self, pieces: Sequence[bytes]) -> bool:
+        left: set[bytes] = set()
+        for file in self.own_files():
+            with contextlib.suppress(FileNotFoundError, apsw.Error):
+                left |= hits_of(file, pieces)[0]
+        if not any(not self._held(one) for one in left):
+            return False
+        self._store.maintenance.compact()
+        return True
+
+    def own_files(self) -> list[Path]:
+        path = Path(self._database.path)
+        sides = ("", "-wal", "-journal", ".hooks.log", ".mirrors")
+        return [] if str(path) == ":memory:" else [path.with_name(path.name + side) for side in sides]
+
+    def replaced_stores(self) -> list[Path]:
+        path = Path(os.path.realpath(self._database.path))
+        return sorted(one for one in path.parent.glob("*") if one.name.startswith(path.name + REPLACED))
+
+    def _held(self, piece: bytes) -> bool:
+        """Whether a row that is there has it: another memory says the same."""
+        with self._database.reading() as con:
+            tables = con.execute(
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+                " AND name NOT LIKE 'body\\_fts\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+            ).fetchall()
+            for (table,) in tables:
+                columns = [row[0] for row in con.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+                has = " OR ".join(f'instr(CAST("{one}" AS BLOB), ?1)' for one in columns)
+                if con.execute(f'SELECT 1 FROM "{table}" WHERE {has} LIMIT 1', (piece,)).get:
+                    return True
+        return False

@@ -1,25 +1,31 @@
-"""Putting a copy in the place of a store: checked before, page by page into the live file, what it replaces kept.
+"""Putting a copy in the place of a store, and reading what is left of a damaged one.
 
-The file stays the same file, so that processes that have it open go on with what was put back.
+A copy is checked before, put page by page into the live file, and what it replaces is kept. The file stays the same,
+so that processes that have it open go on with what was put back.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, NamedTuple
 
 import apsw
 
+from ...model.clock import format_time
 from ...model.errors import BadInput, NotFound, StoreBusy, StoreDamaged
+from ...model.events import Event
+from ...model.ids import format_id
 from ..files import REPLACED, partial_file, publish, unguessable, writing
+from ..sql.statements import to_event
 from .connection import check_place, connect, head_of, is_encrypted, open_connection, translated
-from .maintenance import first_problem
-from .vectors import free_slots
+from .maintenance import copy_into, copy_pages, first_problem
+from .search import new_chunk
 
 Progress = Callable[[int, int], None]
 # Tries when others write while what is replaced is copied.
@@ -55,7 +61,11 @@ def restore_file(path: str, source: str, *, progress: Progress | None = None) ->
             with translated(path):
                 _into_place(file.name, str(target), kept, progress)
         except StoreDamaged:
-            _set_aside(target, kept)
+            # No database any more: it is set aside with what lies beside it.
+            for side in ("-wal", "-shm"):
+                with contextlib.suppress(FileNotFoundError):
+                    target.with_name(target.name + side).rename(kept.with_name(kept.name + side))
+            target.rename(kept)
             publish(file, target)
     return str(kept)
 
@@ -76,14 +86,6 @@ def undo_restore(path: str, *, progress: Progress | None = None) -> tuple[str, s
     return str(files[-1]), kept
 
 
-def copy_pages(source: apsw.Connection, target: apsw.Connection, progress: Progress | None = None) -> None:
-    with target.backup("main", source, "main") as run:
-        while not run.done:
-            run.step(1_000)
-            if progress:
-                progress(run.page_count - run.remaining, run.page_count)
-
-
 def _take_over(source: str, file: IO[bytes], *, store: str) -> None:
     """A copy of what is to be put back, checked: nothing that is there is touched before.
 
@@ -93,12 +95,7 @@ def _take_over(source: str, file: IO[bytes], *, store: str) -> None:
     try:
         given = open_connection(source, read_only=True, durable=True)
         try:
-            copy = connect(file.name, like=source)
-            try:
-                copy_pages(given, copy)
-                copy.execute("PRAGMA journal_mode=DELETE").fetchall()
-            finally:
-                copy.close()
+            copy_into(given, file.name, like=source)
         finally:
             given.close()
         wrong = first_problem(file.name)
@@ -120,7 +117,9 @@ def _into_place(copy: str, path: str, kept: Path, progress: Progress | None) -> 
     try:
         for _ in range(TRIES):
             before = there.execute("PRAGMA data_version").get
-            _keep(there, path, kept)
+            with partial_file(unguessable(kept.parent)) as file:
+                copy_into(there, file.name, like=path)
+                publish(file, kept)
             if there.execute("PRAGMA data_version").get == before:
                 break
             kept.unlink()
@@ -140,27 +139,105 @@ def _renumber(fresh: apsw.Connection, there: apsw.Connection) -> None:
     if fresh.execute("SELECT count(*) FROM embedder").get == 0:
         for row in there.execute("SELECT * FROM embedder"):
             fresh.execute("INSERT INTO embedder VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-    for embedder, dimensions in fresh.execute("SELECT num, dimensions FROM embedder").fetchall():
-        free_slots(fresh, embedder, dimensions)  # there is a chunk, and the next has a number above it
+    for (embedder,) in fresh.execute("SELECT num FROM embedder").fetchall():
+        if fresh.execute("SELECT 1 FROM chunk WHERE embedder = ? LIMIT 1", (embedder,)).get is None:
+            new_chunk(fresh, embedder)  # the next has a number above it
     last = [one.execute("SELECT ifnull(max(num), 0) FROM chunk").get for one in (fresh, there)]
     fresh.execute("UPDATE chunk SET num = num + ?", (max(last),))
     fresh.execute("UPDATE vector SET chunk = chunk + ?", (max(last),))
 
 
-def _keep(there: apsw.Connection, store: str, kept: Path) -> None:
-    with partial_file(unguessable(kept.parent)) as file:
-        copy = connect(file.name, like=store)
-        try:
-            copy_pages(there, copy)
-            copy.execute("PRAGMA journal_mode=DELETE").fetchall()
-        finally:
-            copy.close()
-        publish(file, kept)
+# How many row numbers are tried, one after the other, to get past what is broken: pages of the upper levels lead to
+# ten thousands of rows.
+MOST_TRIES = 200_000
+LATER_VERSIONS = 1 << 32  # the numbers of these rows of `memory` begin there
 
 
-def _set_aside(target: Path, kept: Path) -> None:
-    """A file that is no database any more, with what lies beside it."""
-    for side in ("-wal", "-shm"):
-        with contextlib.suppress(FileNotFoundError):
-            target.with_name(target.name + side).rename(kept.with_name(kept.name + side))
-    target.rename(kept)
+class Salvaged(NamedTuple):
+    """`statements`: memories of whose events the first is lost, as they are now, in the form of `remember --batch`.
+    `lost`: row numbers and texts of events that could not be read."""
+
+    events: list[Event]
+    statements: list[dict[str, Any]]
+    lost: int
+
+
+def salvage(path: str) -> Salvaged:
+    """Read a damaged store as far as that goes. Raises StoreError if it cannot even be opened."""
+    con = open_connection(path, read_only=True, durable=True)
+    try:
+        columns = "seq, id, type, memory, at, operation, origin, body, data"
+        found = _Rows(con, f"SELECT {columns} FROM event NOT INDEXED", "seq")
+        events = []
+        for row in found:
+            content = None if row[7] is None else _text(con, row[7])
+            if row[7] is not None and content is None:
+                found.lost += 1
+                continue
+            events.append(to_event((*row[:7], content, row[8])))
+        begun = {event.memory for event in events if event.type == "remembered"}
+        statements = list(_statements(con, begun))
+        alone = {one["id"] for one in statements}
+        return Salvaged([one for one in events if format_id(one.memory) not in alone], statements, found.lost)
+    finally:
+        con.close()
+
+
+def _statements(con: apsw.Connection, begun: set[bytes]) -> Iterator[dict[str, Any]]:
+    scopes = dict(_Rows(con, "SELECT num, name FROM scope NOT INDEXED", "num"))
+    sessions = dict(_Rows(con, "SELECT num, name FROM session NOT INDEXED", "num"))
+    current = (
+        "SELECT num, id, body, scope, kind, topics, key, metadata, importance, pinned, valid_from, valid_to, source,"
+        " origin, session, speaker, stated_confidence, state, retired_at FROM memory NOT INDEXED"
+    )
+    for row in _Rows(con, current, "num"):
+        _, id, body, scope, kind, topics, key, metadata, importance, pinned, start, end, source, origin = row[:14]
+        session, speaker, confidence, state, retired = row[14:]
+        content = None if body is None else _text(con, body)
+        if id in begun or content is None or state != "active" or retired is not None:
+            continue
+        said = {
+            "id": format_id(id), "content": content, "kind": kind, "scope": scopes.get(scope), "key": key,
+            "topics": json.loads(topics) if topics else None, "metadata": json.loads(metadata) if metadata else None,
+            "importance": importance, "pin": bool(pinned) or None, "valid_from": format_time(start),
+            "valid_to": None if end is None else format_time(end), "source": source, "origin": origin,
+            "session": sessions.get(session), "speaker": speaker, "confidence": confidence,
+        }  # fmt: skip
+        yield {name: value for name, value in said.items() if value is not None}
+
+
+class _Rows:
+    """The rows of a table by their numbers; what cannot be read is passed over and counted."""
+
+    def __init__(self, con: apsw.Connection, statement: str, number: str) -> None:
+        self._con = con
+        self._statement = f"{statement} WHERE {number} > ? ORDER BY {number}"
+        self.lost = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        after = tries = 0
+        while True:
+            try:
+                for row in self._con.execute(self._statement, (after,)):
+                    after = row[0]
+                    self.lost, tries = self.lost + tries, 0
+                    yield row
+                self.lost += tries > 0  # at the end nobody can say how many there were
+                return
+            except (apsw.CorruptError, apsw.NotADBError):
+                after += 1
+                tries += 1
+            if tries >= MOST_TRIES:
+                self.lost += 1
+                if after > LATER_VERSIONS:
+                    return
+                after, tries = LATER_VERSIONS, 0
+
+
+def _text(con: apsw.Connection, num: int) -> str | None:
+    """A text by its number; None: it cannot be read."""
+    try:
+        text: str | None = con.execute("SELECT content FROM body WHERE num = ?", (num,)).get
+    except (apsw.CorruptError, apsw.NotADBError):
+        return None
+    return text

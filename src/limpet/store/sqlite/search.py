@@ -1,72 +1,200 @@
-"""What search asks of the file: full text, filters, and the columns of a process that asks often."""
+"""Search in the file: BM25 in two phases, and chunks of codes.
+
+The filter comes before ranking: it returns only what its scopes and topics let pass.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+import struct
+import time
+from collections.abc import Iterator, Sequence
 
 import apsw
 
-from ..records import ALL, Filter, LexicalResult
-from ..sql.filters import filtered
-from ..sql.search import Search, like_pattern
-from .database import Database
-from .fulltext import Lexical, allowed, interrupted
+from .. import lexical
+from ..records import NO_HITS, Filter, LexicalHit, LexicalResult, NewVector, VectorChunk
+from ..sql.search import CHUNK_SLOTS, Search, Tokenizer, Vectors
+from ..sql.statements import filtered, scope_token, was_left
+from ..sql.store import TimedOut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..sql.store import Store
     from .feed import SqliteFeed
 
+# What a search may take for each text of a large store: with less time until its deadline it is not begun.
+SECONDS_PER_TEXT = 2e-7
+# BM25 over text, topics, labels, dates, pairs of characters; a word of a label counts half: the recorded benchmark.
+_SCORED = (
+    "SELECT rowid, bm25(body_fts, 1, 1, 0.5, 1, 0, 1) AS score FROM body_fts WHERE body_fts MATCH ?"
+    " ORDER BY score, rowid LIMIT ?"
+)
+# Number, text with its pairs of characters, and the words of its fields, of each text that matches in a small store.
+_MATCHING = (
+    "SELECT num, concat_ws(' ', content, grams), concat_ws(' ', topics, labels, dates) FROM body"
+    " WHERE num IN (SELECT rowid FROM body_fts WHERE body_fts MATCH ?)"
+)
+_PROGRESS_STEPS = 5_000
+_FOUND = "SELECT rowid AS body FROM body_fts WHERE body_fts MATCH :expression"
+
 
 class SqliteSearch(Search):
-    _database: Database
+    """Full text by FTS5, with document frequencies held until the store changes."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
-        self._full_text: tuple[apsw.Connection, Lexical] | None = None
-
-    def close(self) -> None:
-        self._full_text = None
-        super().close()
-
-    def _lexical(self, con: apsw.Connection) -> Lexical:
-        if self._full_text is None or self._full_text[0] is not con:
-            self._full_text = con, Lexical(con)
-        return self._full_text[1]
-
-    def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None) -> LexicalResult:
-        with self._database.reading() as con:
-            version = self._database.version(con)
-            return self._lexical(con).search(text, where, limit=limit, version=version, deadline=deadline)
+        self.tokenizer = Tokenizer()
+        self._as_of: tuple[object, int] = (None, -1)  # connection and version
+        self._frequencies: dict[str, int] = {}
+        self._texts = 0
 
     def _feed(self) -> SqliteFeed:
         from .feed import SqliteFeed
 
         with self._database.reading() as con:
-            return SqliteFeed(self._store, con, self._lexical(con))
+            return SqliteFeed(self._store, con, self.tokenizer)
 
-    def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
+    def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None) -> LexicalResult:
+        """Best texts for any text whatever: its words are looked up, never interpreted.
+
+        Two phases: rows come from the rarest terms, every term then counts in the BM25 of those rows.
+        """
         with self._database.reading() as con:
-            lexical = self._lexical(con)
-            return {text: lexical.stems(text) for text in texts}
+            if (as_of := (con, self._database.version(con))) != self._as_of:
+                self._as_of, self._frequencies = as_of, {}
+                self._texts = con.execute("SELECT ifnull(max(num), 0) FROM body").get
+            if deadline is not None and deadline - time.monotonic() < self._texts * SECONDS_PER_TEXT:
+                return NO_HITS._replace(complete=False)  # FTS5 looks at no clock while it reads a common word's list
+            terms = self.tokenizer.terms(text)
+            frequencies = {stem: self._frequency(con, stem) for stem in terms}
+            useful, rare = lexical.choose(terms, frequencies.__getitem__, self._texts, self.tokenizer)
+            within = self._within(con, where)
+            if not useful or within is None:
+                return NO_HITS
+            words = [terms[term] for _, term in useful]
+            expression, factor = _expression(words[:rare], words[rare:])
+            expression = " AND ".join([*within, f"({expression})"])
+            absent = [stem for stem, count in frequencies.items() if not count]
+            if lexical.is_small(self._texts):
+                matching = con.execute(_MATCHING, (expression,))
+                return lexical.small_result(self.tokenizer, self._texts, useful, absent, matching, limit)
+            stems = lexical.worth(useful, self._texts)
+            scored, complete = [], False
+            with self.until(deadline):
+                scored = con.execute(_SCORED, (expression, -1 if limit is None else limit)).fetchall()
+                complete = True
+            return LexicalResult(
+                hits=[LexicalHit(body, -score / factor) for body, score in scored],
+                stems=stems,
+                weight=sum(stems.values()),
+                complete=complete,
+                more=len(scored) == limit,
+                absent=lexical.absent_worth(len(absent), self._texts),
+            )
 
-    def substring(
-        self, text: str, where: Filter, *, limit: int, deadline: float | None = None, newest: int = ALL
-    ) -> list[int]:
-        pattern = like_pattern(text)
-        if pattern is None:
-            return []
-        statement, bound = filtered("substring", where)
-        bound |= {"pattern": pattern, "limit": limit, "newest": newest}
-        with (
-            self._database.reading() as con,
-            interrupted(con, deadline),
-            contextlib.suppress(apsw.InterruptError),
-        ):
-            return [row[0] for row in con.execute(statement, bound)]
-        return []
+    def _frequency(self, con: apsw.Connection, stem: str) -> int:
+        known = self._frequencies.get(stem)
+        if known is None:
+            known = con.execute("SELECT doc FROM body_terms WHERE term = ?", (stem,)).get or 0
+            self._frequencies[stem] = known
+        return known
+
+    def _within(self, con: apsw.Connection, where: Filter) -> list[str] | None:
+        """Index expressions that every row must match: topics, and small scopes. None: nothing can."""
+        found = self.topic_expressions(where)
+        if where.scopes is None or (where.known_at is not None and was_left(con, where.scopes)):
+            return found
+        tokens = [scope_token(num) for num in self.scope_numbers(where.scopes)]
+        if not tokens:
+            return None
+        # A scope that holds most rows anyway restricts nothing.
+        if sum(self._frequency(con, token) for token in tokens) * 2 <= self._texts:
+            found.append(f"scope : ({' OR '.join(tokens)})")
+        return found
+
+    @contextlib.contextmanager
+    def until(self, deadline: float | None) -> Iterator[None]:
+        with self._database.reading() as con, contextlib.suppress(apsw.InterruptError, TimedOut):
+            if deadline is not None:
+                con.set_progress_handler(lambda: time.monotonic() > deadline, _PROGRESS_STEPS)
+            try:
+                yield
+            finally:
+                con.set_progress_handler(None)
+
+    def topic_expressions(self, where: Filter) -> list[str]:
+        """For each topic the index expression that its rows match, some others too; none for one without words, and
+        none as known before: then topics were others than those in the index."""
+        topics = where.topics if where.known_at is None else ()
+        return ['topics : "' + topic.replace('"', '""') + '"' for topic in topics if self.tokenizer.stems(topic)]
 
     def allowed(self, where: Filter) -> list[int]:
-        with self._database.reading() as con:
-            return allowed(con, where, self._lexical(con).stems)
+        topics = self.topic_expressions(where)
+        if topics:
+            statement, bound = filtered("allowed_of_topic", where)
+            statement = statement.replace("{found}", _FOUND)
+            bound["expression"] = " AND ".join(topics)
+        else:
+            statement, bound = filtered("allowed_of_session" if where.session is not None else "allowed", where)
+        return [row[0] for row in self._database.rows(statement, bound)]
+
+
+def _expression(rare: list[str], common: list[str]) -> tuple[str, int]:
+    """FTS5 expression whose rows come from the rare words, and the factor by which it multiplies BM25.
+
+    `(rare) AND (rare OR common OR common)`: FTS5 counts a phrase once for every place in the expression, so rare and
+    common words both count twice; the common ones are looked up only in the rows of the rare ones.
+    """
+    quoted = [f'"{word}"' for word in (w.replace('"', '""') for w in rare)]
+    if not common:
+        return " OR ".join(quoted), 1
+    twice = [f'"{word}" OR "{word}"' for word in (w.replace('"', '""') for w in common)]
+    return f"({' OR '.join(quoted)}) AND ({' OR '.join(quoted + twice)})", 2
+
+
+class SqliteVectors(Vectors):
+    def _chunk(self, con: apsw.Connection, num: int) -> VectorChunk:
+        version, used, *parts = con.execute(
+            "SELECT c.version, c.used, e.dimensions, c.codes, c.scales, c.bodies, c.scopes FROM chunk c"
+            " JOIN embedder e ON e.num = c.embedder WHERE c.num = ?",
+            (num,),
+        ).fetchone()
+        dimensions, codes, scales, bodies, scopes = parts
+        held = codes[: used * dimensions], scales[: used * 4], bodies[: used * 8], scopes[: used * 4]
+        return VectorChunk(num, version, used, *held)
+
+    def _new_chunk(self, con: apsw.Connection, embedder: int) -> int:
+        return new_chunk(con, embedder)
+
+    def _put(
+        self, con: apsw.Connection, chunk: int, used: int, vectors: Sequence[NewVector], scopes: Sequence[int]
+    ) -> None:
+        several = len(vectors)
+        columns = (
+            ("codes", b"".join(vector.code for vector in vectors)),
+            ("scales", struct.pack(f"<{several}f", *(vector.scale for vector in vectors))),
+            ("bodies", struct.pack(f"<{several}q", *(vector.text_id for vector in vectors))),
+            ("scopes", struct.pack(f"<{several}i", *scopes)),
+        )
+        for column, data in columns:
+            with con.blob_open("main", "chunk", column, chunk, True) as blob:
+                blob.seek(used * (len(data) // several))
+                blob.write(data)
+        con.execute("UPDATE chunk SET used = used + ?, version = version + 1 WHERE num = ?", (several, chunk))
+        con.executemany(
+            "INSERT INTO vector (embedder, body, chunk, slot, exact)"
+            " VALUES ((SELECT embedder FROM chunk WHERE num = ?2), ?1, ?2, ?3, ?4)",
+            [(vector.text_id, chunk, slot, vector.exact) for slot, vector in enumerate(vectors, used)],
+        )
+
+
+def new_chunk(con: apsw.Connection, embedder: int) -> int:
+    """An empty chunk of an embedder."""
+    con.execute(
+        "INSERT INTO chunk (embedder, version, used, codes, scales, bodies, scopes)"
+        " SELECT num, 1, 0, zeroblob(?2 * dimensions), zeroblob(?2 * 4), zeroblob(?2 * 8), zeroblob(?2 * 4)"
+        " FROM embedder WHERE num = ?1",
+        (embedder, CHUNK_SLOTS),
+    )
+    return con.last_insert_rowid()
