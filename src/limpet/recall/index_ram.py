@@ -25,7 +25,7 @@ class RamIndex:
     def text_hits(self, query: str, where: Filter, *, deadline: float | None) -> TextHits:
         """Find the best texts by BM25."""
         # As many as are asked of rows at first, so that both give scores to the same texts.
-        limit: int | None = C.LEXICAL_CANDIDATES * 3
+        limit = C.LEXICAL_CANDIDATES * 3
         hits = self._columns.lexical(query, where, limit=limit, deadline=deadline)
         kept = hits.text_ids[self._columns.passing(hits.text_ids, where)]
         if len(kept) < C.LEXICAL_CANDIDATES and len(hits.text_ids) == limit:
@@ -43,8 +43,7 @@ class RamIndex:
     def passing(self, text_ids: Sequence[int], where: Filter) -> list[int]:
         """Keep of some texts those that pass the filter, in the order given."""
         some = np.asarray(text_ids, dtype=np.int64)
-        found: list[int] = some[self._columns.passing(some, where)].tolist()
-        return found
+        return [*some[self._columns.passing(some, where)].tolist()]
 
     def allowed(self, where: Filter) -> list[int]:
         """List every text that passes the filter."""
@@ -54,8 +53,7 @@ class RamIndex:
     def neighbours(self, text_ids: Sequence[int], where: Filter, *, reach: int) -> list[int]:
         """List texts that pass the filter up to `reach` places before or after some in their sessions."""
         around = self._columns.near(np.asarray(text_ids, dtype=np.int64), reach)
-        found: list[int] = around[self._columns.passing(around, where)].tolist()
-        return found
+        return [*around[self._columns.passing(around, where)].tolist()]
 
     def table(self, text_ids: Sequence[int]) -> CandidateTable:
         """What ranking knows of some texts that this index has let pass, in order."""

@@ -99,7 +99,11 @@ def small_result(
         (text_id, *_count(tokenizer, text, weights), _count(tokenizer, named, weights)[0])
         for text_id, text, named in matching
     ]
-    mean = _mean_size([size for _, _, size, _ in counts])
+    # In the mean the longest texts count as MOST_MEDIANS times the median: beside one pasted log all others would be as
+    # good as of no length, and the log no longer than it may be. In a large store one log is not much.
+    sizes = sorted(size for _, _, size, _ in counts if size)
+    most = MOST_MEDIANS * sizes[(len(sizes) - 1) // 2] if sizes else 0
+    mean = sum(min(size, most) for size in sizes) / max(1, len(counts)) or 1.0
     hits = []
     for text_id, found, size, named in counts:
         norm = BM25_K1 * (1 - BM25_B + BM25_B * size / mean)
@@ -114,14 +118,6 @@ def small_result(
         absent=missing,
         more=limit is not None and len(hits) > limit,
     )
-
-
-def _mean_size(sizes: Sequence[int]) -> float:
-    """Words of a text, of which the longest count as MOST_MEDIANS times the median: beside one pasted log all others
-    would be as good as of no length, and the log no longer than it may be. In a large store one log is not much."""
-    some = sorted(size for size in sizes if size)
-    most = MOST_MEDIANS * some[(len(some) - 1) // 2] if some else 0
-    return sum(min(size, most) for size in sizes) / max(1, len(sizes)) or 1.0
 
 
 def _count(tokenizer: Tokenizer, text: str, stems: Mapping[str, float]) -> tuple[dict[str, int], int]:

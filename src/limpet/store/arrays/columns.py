@@ -7,7 +7,7 @@ texts and those of changed memories, whichever process changed them. `postings.p
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,7 +128,13 @@ class Columns:
             self.postings.add(texts["text_id"])
             self._done = texts["text_id"][-1]
         if self._changed:
-            self._reread(sorted(self._changed))
+            text_ids = np.array(sorted(self._changed), dtype=np.int64)
+            described, session, position = self.described[text_ids], self.session[text_ids], self.position[text_ids]
+            self._put(self._feed.texts(text_ids.tolist()), new=False)
+            if (described != self.described[text_ids]).any():
+                self.postings.forget()
+            if (session != self.session[text_ids]).any() or (position != self.position[text_ids]).any():
+                self._sorted, self._sorted_to = [], [0, 0]
             self._changed.clear()
         self._exact.clear()
         self._used = changes.used
@@ -140,15 +146,6 @@ class Columns:
     def _read_words(self, until: float) -> None:
         if self.postings.words_there_are <= READ_BY_RECALLS * WORDS_A_TEXT or not self._feed.in_pieces:
             self.postings.read(until)
-
-    def _reread(self, changed: Sequence[int]) -> None:
-        text_ids = np.array(changed, dtype=np.int64)
-        before = self.described[text_ids], self.session[text_ids], self.position[text_ids]
-        self._put(self._feed.texts(changed), new=False)
-        if (before[0] != self.described[text_ids]).any():
-            self.postings.forget()
-        if (before[1] != self.session[text_ids]).any() or (before[2] != self.position[text_ids]).any():
-            self._sorted, self._sorted_to = [], [0, 0]
 
     def _put(self, texts: TextColumns, *, new: bool = True) -> None:
         if not texts["text_id"]:
@@ -255,27 +252,21 @@ class Columns:
 
     def near(self, text_ids: np.ndarray, reach: int) -> np.ndarray:
         """Texts up to `reach` places before or after the given ones in their sessions, themselves included."""
+        base, end = self._sorted_to
+        if end != self._done + 1:  # most texts are sorted once, the newest beside them
+            end = self._done + 1
+            if end - base > MAX_UNSORTED or not self._sorted:
+                base = end if end - base > MAX_UNSORTED else 0
+                self._sorted = [self._by_place(0, base)]
+            self._sorted[1:] = [self._by_place(base, end)]
+            self._sorted_to = [base, end]
         text_ids = text_ids[self.session[text_ids] > 0]
         keys = self.session[text_ids] * np.int64(_PLACES) + self.position[text_ids]
-        self._sort()
         found = [text_ids]
         for ordered, order in self._sorted:
             low, high = ordered.searchsorted(keys - reach), ordered.searchsorted(keys + reach, side="right")
             found += [order[start:end] for start, end in zip(low.tolist(), high.tolist(), strict=True) if start < end]
         return distinct(np.concatenate(found))
-
-    def _sort(self) -> None:
-        """Texts by session and position: most of them sorted once, the newest beside them."""
-        base, end = self._sorted_to
-        if end == self._done + 1:
-            return
-        if self._done + 1 - base > MAX_UNSORTED:
-            base = self._done + 1
-            self._sorted = [self._by_place(0, base), self._by_place(base, base)]
-        else:
-            self._sorted[1:] = [self._by_place(base, self._done + 1)]
-            self._sorted = self._sorted if base else [self._by_place(0, 0), *self._sorted]
-        self._sorted_to = [base, self._done + 1]
 
     def _by_place(self, start: int, end: int) -> tuple[np.ndarray, np.ndarray]:
         text_ids = start + np.flatnonzero(self.session[start:end])

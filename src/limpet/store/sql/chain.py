@@ -124,6 +124,7 @@ class Chain:
         self._end = None
 
     def _append(self, said: Any) -> tuple[int, bytes, bytes]:
+        """Place, salt and link of an event that says this."""
         salt = os.urandom(SALT_BYTES)
         place, link = self._next(leaf_of(salt, said))
         return place, salt, link

@@ -32,6 +32,7 @@ _UNTRUSTED = (
     "g.device NOT IN (SELECT id FROM device) AND g.device NOT IN (SELECT device FROM trusted)"
     " AND NOT EXISTS (SELECT 1 FROM trusted WHERE device = x'')"
 )
+DOUBTED = f"SELECT 1 FROM segment g WHERE {_UNTRUSTED} LIMIT 1"
 _HEARD = f"SELECT s.segment FROM synced s JOIN segment g ON g.num = s.segment WHERE s.id = ? AND {_UNTRUSTED}"
 # Fields that name another memory.
 _OTHERS = ("by", "into", "target", "over", "corrects")
@@ -141,10 +142,6 @@ def is_trusted(con: Connection, device: bytes) -> bool:
     """This device itself under any identity it ever had, and those that somebody here trusts."""
     trusted = "SELECT 1 FROM device WHERE id = ?1 UNION ALL SELECT 1 FROM trusted WHERE device IN (?1, x'') LIMIT 1"
     return con.execute(trusted, (device,)).get is not None
-
-
-def doubts_any(con: Connection) -> bool:
-    return con.execute(f"SELECT 1 FROM segment g WHERE {_UNTRUSTED} LIMIT 1").get is not None
 
 
 def doubted(con: Connection, event: bytes) -> int | None:

@@ -18,8 +18,8 @@ INSERT = "INSERT INTO journal (scope, session, at, kind, what) VALUES (?, ?, ?, 
 
 CANNOT_TELL = -1
 _VERDICTS = {0: False, 1: True}
-_SURFACED = "scope, session, client, at, via, memory, tokens, shown, drawn, used"
-INSERT_SURFACED = f"INSERT INTO surfaced ({_SURFACED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_EXPOSURE = "scope, session, client, at, via, memory, tokens, shown, drawn, used"
+INSERT_EXPOSURE = f"INSERT INTO surfaced ({_EXPOSURE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Journal(Repository):
@@ -116,7 +116,7 @@ class Exposures(Repository):
         with self._database.writing() as con:
             if action is not None:
                 con.execute(INSERT, action)
-            con.executemany(INSERT_SURFACED, [(*row[:9], None if row.used is None else int(row.used)) for row in rows])
+            con.executemany(INSERT_EXPOSURE, [(*row[:9], None if row.used is None else int(row.used)) for row in rows])
 
     def latest(
         self, scope: str, *, session: str | None = None, memory: bytes | None = None, limit: int
@@ -125,7 +125,7 @@ class Exposures(Repository):
         from ..records import ExposureRow
 
         found = self._database.rows(
-            f"SELECT {_SURFACED} FROM surfaced WHERE CASE WHEN ?4 IS NULL"
+            f"SELECT {_EXPOSURE} FROM surfaced WHERE CASE WHEN ?4 IS NULL"
             " THEN scope = ?1 AND (?2 IS NULL OR session = ?2) ELSE memory = ?4 END ORDER BY num DESC LIMIT ?3",
             (scope, session, limit, memory),
         )

@@ -136,10 +136,9 @@ class Listings(Repository):
         (when the store first knew it, UTC). The most first, then by name."""
         statement, bound = filtered("count_by", where)
         columns = ", ".join(f"{_PARTS[one]} AS part{i}" for i, one in enumerate(by))
-        topics = ", json_each(m.topics) j" if "topic" in by else ""
-        parts = ", ".join(f"part{i}" for i in range(len(by)))
-        for name, text in {"{counted}": columns, "{unnested}": topics, "{parts}": parts}.items():
-            statement = statement.replace(name, text)
+        statement = statement.replace("{counted}", columns)
+        statement = statement.replace("{unnested}", ", json_each(m.topics) j" if "topic" in by else "")
+        statement = statement.replace("{parts}", ", ".join(f"part{i}" for i in range(len(by))))
         found = self._database.rows(statement, bound)
         counts: dict[tuple[str, ...], int] = {}
         for *values, count in found:

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import product
 
@@ -49,6 +49,7 @@ def statements() -> dict[str, str]:
     return found
 
 
+_JSON_TYPES = {bool: "'true', 'false'", str: "'text'"}
 # Field of a filter -> what it asks.
 _CONDITIONS = {
     "session": "m.session IN (SELECT num FROM session WHERE name = :session)",
@@ -97,7 +98,10 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
         parts.append(caseless_match("m.key", where.key, bound, len(where.topics)))
     for i, (name, value) in enumerate(where.metadata):
         bound |= {f"name{i}": name} | ({} if value is None else {f"value{i}": value})
-        there = f"EXISTS (SELECT 1 FROM json_each(m.metadata) j WHERE j.key = :name{i} AND {_same(value, i)})"
+        # True is no 1, and "1" is no number.
+        types = _JSON_TYPES.get(type(value), "'integer', 'real'")
+        same = "j.type <> 'null'" if value is None else f"j.type IN ({types}) AND j.value = :value{i}"
+        there = f"EXISTS (SELECT 1 FROM json_each(m.metadata) j WHERE j.key = :name{i} AND {same})"
         parts.append(there if value is not None else f"NOT {there}")
     for name, condition in _CONDITIONS.items():
         value = getattr(where, name)
@@ -112,30 +116,16 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
 def caseless_match(column: str, name: str, bound: dict[str, Any], i: int) -> str:
     """Whether a column has a name, whatever its case (`caseless`): SQL ignores that of ASCII alone. `i`: unlike that of
     the statement's other names."""
-    forms = {f"form{i}_{n}": form for n, form in enumerate(_cases(name))}
+    spelt = {name: None}
+    if not name.isascii():  # each letter beyond ASCII in either case; of many such letters, as words are
+        several = [name, name.lower(), name.upper(), name.capitalize(), name.title()]
+        letters = [dict.fromkeys((one, one.lower(), one.upper())) if one > "\x7f" else (one,) for one in name]
+        if math.prod(map(len, letters)) <= MOST_FORMS:
+            several += map("".join, product(*letters))
+        spelt = dict.fromkeys(form for form in several if caseless(form) == caseless(name))
+    forms = {f"form{i}_{n}": form for n, form in enumerate(spelt)}
     bound |= forms
     return "(" + " OR ".join(f"{column} = :{form} COLLATE NOCASE" for form in forms) + ")"
-
-
-def _cases(name: str) -> Iterable[str]:
-    """A name as it may be written: each letter beyond ASCII in either case; of many such letters, as words are."""
-    if name.isascii():
-        return (name,)
-    forms = [name, name.lower(), name.upper(), name.capitalize(), name.title()]
-    letters = [dict.fromkeys((one, one.lower(), one.upper())) if one > "\x7f" else (one,) for one in name]
-    if math.prod(map(len, letters)) <= MOST_FORMS:
-        forms += map("".join, product(*letters))
-    return dict.fromkeys(form for form in forms if caseless(form) == caseless(name))
-
-
-def _same(value: str | float | bool | None, i: int) -> str:
-    """Whether a row `j` of `json_each` holds a value; true is no 1 and "1" is no number."""
-    if value is None:
-        return "j.type <> 'null'"
-    types = (
-        "'true', 'false'" if isinstance(value, bool) else "'text'" if isinstance(value, str) else "'integer', 'real'"
-    )
-    return f"j.type IN ({types}) AND j.value = :value{i}"
 
 
 def filtered(name: str, where: Filter | None, *, id: str = "c.value") -> tuple[str, dict[str, Any]]:

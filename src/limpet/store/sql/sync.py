@@ -17,7 +17,7 @@ from ...model.events import Event
 from ...model.merge_order import Conflict, SequencedEvent, in_merge_order, variant
 from ...model.state import SESSION_EVENTS, scrub
 from ..records import IN_PART, Merged, Proposal, SegmentRow
-from .devices import Hearing, doubted, doubts_any, is_trusted
+from .devices import DOUBTED, Hearing, doubted, is_trusted
 from .projection import Projection
 from .statements import scope_token, to_json
 
@@ -138,7 +138,7 @@ class Sync(Projection):
     def _withdraw(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> None:
         """A trusted device turns out to have begun a memory: what one that nobody trusts said of it waits again."""
         trusted = {place for place, one in enumerate(segments) if is_trusted(self._con, one.device)}
-        if not trusted or not doubts_any(self._con):
+        if not trusted or self._con.execute(DOUBTED).get is None:
             return
         for id in {one.event.memory for one in lines if one.event.type == "remembered" and one.segment in trusted}:
             events = self._events_of(id)

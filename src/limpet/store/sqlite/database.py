@@ -16,12 +16,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import apsw
 
-from ...model.errors import LimpetError, StoreError, StoreReadOnly
+from ...model.errors import StoreError, StoreReadOnly
 from ...model.forks import is_child, refuse_child
 from ..sql import store
 from .connection import (
     busy_handler,
-    connect,
     how_to_write,
     open_connection,
     transaction,
@@ -32,9 +31,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# After so many pages more a thread folds the write-ahead log into the file: the commit that did so took five times as
-# long as others. From so many on, as nobody paused for the log to begin anew, a commit does it.
-FOLD_PAGES, FOLD_AT_ONCE_PAGES = 1_000, 4_000
 # Texts of one statement: from a hundred on the price of a row is that of its own words.
 TEXTS_TOGETHER = 100
 _INSERT = "INSERT INTO body (num, content, topics, labels, dates, scope, grams) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -79,10 +75,9 @@ class SqliteIndex:
         """The words of all texts anew."""
         con.execute("INSERT INTO body_fts (body_fts) VALUES ('rebuild')")
 
-    def purged(self, con: apsw.Connection) -> None:
-        """Leave nothing of the words of purged texts. FTS5's secure-delete leaves leaves of the index behind, which no
-        search finds; its `optimize` passes over an index of one segment."""
-        self.rebuild(con)
+    # After a purge: FTS5's secure-delete leaves leaves of the index behind, which no search finds, with words of what
+    # was deleted; its `optimize` passes over an index of one segment.
+    purged = rebuild
 
     def tell_anew(self, con: apsw.Connection) -> None:
         """Rows were made anew without an event that says so: other processes see it by the schema's version."""
@@ -120,14 +115,11 @@ class Database(store.Database):
         self._durable = durable
         self._write_lock = threading.RLock()
         self._read_lock = threading.RLock()
-        self._fold_lock = threading.RLock()
         self._writer: apsw.Connection | None = None
         self._reader: apsw.Connection | None = None
         self._writes_in: int | None = None  # the thread that is inside a write transaction
         self._closed = False
         self._snapshot: int | None = None  # the version of the file in this snapshot
-        self._folding: threading.Thread | None = None
-        self._folded = 0  # pages of the log, when that began
         self._file: tuple[int, int] | None = None  # which file the path led to
         # The connection that is surely needed checks the file: a store that cannot work fails here.
         if read_only:
@@ -140,15 +132,12 @@ class Database(store.Database):
         if path == ":memory:" or self.read_only or not self.begun:
             # One connection for both, so one lock.
             self._read_lock = self._write_lock
-            writer.set_wal_hook(None)
 
     def close(self) -> None:
         if is_child():
             return
         with self._write_lock, self._read_lock:
             self._closed = True
-            if self._folding is not None:
-                self._folding.join()
             if self._reader is not None and self._reader is not self._writer:
                 self._reader.close()
             if self._writer is not None:
@@ -157,30 +146,6 @@ class Database(store.Database):
                         self._writer.execute("PRAGMA optimize").fetchall()
                 self._writer.close()
             self._writer = self._reader = None
-
-    def _committed(self, con: apsw.Connection, name: str, pages: int) -> int:
-        """After each commit, in place of SQLite's own fold. What fails here is done later: what was committed is."""
-        self._folded = min(self._folded, pages)  # fewer: the log began anew
-        if pages >= FOLD_AT_ONCE_PAGES:
-            with contextlib.suppress(apsw.Error):
-                con.wal_checkpoint(name)
-        elif pages >= self._folded + FOLD_PAGES and (self._folding is None or not self._folding.is_alive()):
-            self._folded = pages
-            folding = threading.Thread(target=self._fold, name="limpet-fold", daemon=True)
-            with contextlib.suppress(RuntimeError):  # an interpreter that ends starts none
-                folding.start()
-                self._folding = folding
-        return apsw.SQLITE_OK
-
-    def _fold(self) -> None:
-        """By a connection of its own: nobody waits who reads or writes."""
-        with self._fold_lock, contextlib.suppress(apsw.Error, LimpetError):  # a key command that fails now, too
-            con = connect(self.path)
-            try:
-                con.execute("PRAGMA schema_version").fetchall()  # a connection that read nothing knows of no log
-                con.wal_checkpoint()
-            finally:
-                con.close()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
@@ -216,7 +181,14 @@ class Database(store.Database):
         refuse_child()
         with self._write_lock, translated(self.path):
             self._check_open()
-            self._begin()
+            if not self.begun:  # the file of a store that begins late, in place of what was empty
+                empty, self._writer, self.begun = self._writer, None, True
+                try:
+                    self._open_writer(create=True)
+                except BaseException:
+                    self._writer, self.begun = empty, False
+                    raise
+                self._reader, self._file = None, _file_at(self.path)
             self._check_in_place()
             yield self._open_writer()
 
@@ -268,23 +240,10 @@ class Database(store.Database):
         """None at all become one that no row has: an empty array is not aligned as SQLite wants."""
         return apsw.carray(array("q", numbers) or array("q", [-1]))
 
-    def _begin(self) -> None:
-        """The file of a store that begins late, in place of what was empty."""
-        if not self.begun:
-            empty, self._writer, self.begun = self._writer, None, True
-            try:
-                self._open_writer(create=True)
-            except BaseException:
-                self._writer, self.begun = empty, False
-                raise
-            self._reader, self._file = None, _file_at(self.path)
-
     def _open_writer(self, *, create: bool = False) -> apsw.Connection:
         if self._writer is None:
             path = self.path if self.begun else ":memory:"
             self._writer = open_connection(path, read_only=False, durable=self._durable, create=create, mapped=False)
-            if not self.read_only and self.path != ":memory:":
-                self._writer.set_wal_hook(self._committed)
         return self._writer
 
     def _open_reader(self) -> apsw.Connection:
