@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .api import Limpet, change_key, copy_store, open, restore_backup
     from .asynchronous import AsyncHistory, AsyncLimpet
     from .erasure import PurgeReport
-    from .features.mirror.state import MirrorReport
+    from .features.mirror.folder import MirrorReport
     from .features.organize.report import OrganizeReport
     from .features.transfer.records import TransferReport
     from .features.transfer.segments import DeviceInfo, SegmentReport
@@ -99,7 +99,7 @@ _HOMES = {
     "history.walk": ("Affected", "Chain", "GraphPath", "Impact", "Subgraph", "Why"),
     "history.whole": ("Central", "Contradiction", "Contradictions", "Gap", "Gaps"),
     "jobs.embed": ("WorkReport",),
-    "features.mirror.state": ("MirrorReport",),
+    "features.mirror.folder": ("MirrorReport",),
     "model.clock": ("Clock", "FixedClock", "SystemClock"),
     "model.errors": (
         "AmbiguousId", "BadInput", "ChangedSince", "EmbedderUnavailable", "LimpetError", "NotFound", "StoreBusy",

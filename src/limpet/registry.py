@@ -28,8 +28,8 @@ COMMANDS = {
 }
 # What the core calls at certain moments -> the module and the function of the feature that answers.
 CALLS = {
-    "before_recall": ("features.mirror.service", "take_in_edits_seen_by_recalls"),
-    "mirrors": ("features.mirror.service", "synced_mirrors"),
+    "before_recall": ("features.mirror", "take_in_edits_seen_by_recalls"),
+    "mirrors": ("features.mirror", "synced_mirrors"),
     "rewrite_segments": ("features.transfer.segments", "export_segments"),
 }
 
@@ -39,7 +39,7 @@ class FeatureMissing(LimpetError):
 
 
 def part(name: str) -> Any:
-    """Import a module of limpet, such as `features.mirror.service`. Raises FeatureMissing."""
+    """Import a module of limpet, such as `features.mirror.syncing`. Raises FeatureMissing."""
     try:
         return import_module(f"limpet.{name}")
     except ModuleNotFoundError as error:

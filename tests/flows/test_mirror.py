@@ -384,17 +384,6 @@ def test_a_mirror_is_of_one_scope_and_one_store(memory, root, path, clock, tmp_p
         mirror.sync(wrong, root)
 
 
-def test_a_mirror_with_global_keeps_the_scopes_apart(memory, root, path, clock):
-    with limpet.open(path, scope="global", clock=clock) as everyone:
-        everyone.remember("Deploys are watched", topics=["deploy"])
-    memory.remember("Deploys need the VPN", topics=["deploy"])
-    mirror.init(memory, root, with_global=True)
-    assert "watched" in (root / "global-deploy.md").read_text() and "VPN" in (root / "deploy.md").read_text()
-    change(root / "global-deploy.md", "# deploy\n", "# deploy\n\n- Deploys are announced\n")
-    mirror.sync(memory, root)
-    assert {one.scope for one in memory.list().memories if "announced" in one.content} == {"global"}
-
-
 def test_a_dry_run_changes_nothing_on_either_side(memory, root):
     memory.remember("Deploys need the VPN", topics=["deploy"])
     mirror.init(memory, root)

@@ -7,7 +7,6 @@ import pytest
 import limpet
 from limpet.agents.mcp import Drain
 from limpet.features import mirror
-from limpet.features.mirror import service
 
 
 @pytest.fixture
@@ -53,7 +52,7 @@ def test_an_edit_holds_when_a_server_begins(memory, root):
 
 
 def test_a_recall_leaves_large_folders_to_the_server(memory, root, monkeypatch):
-    monkeypatch.setattr(service, "SEEN_BY_RECALLS", 1)
+    monkeypatch.setattr(mirror, "SEEN_BY_RECALLS", 1)
     edit(root)
     memory.recall("requests")
     assert texts(memory) != EDITED
@@ -68,8 +67,8 @@ def test_what_cannot_be_taken_in_is_not_tried_at_every_recall(memory, root, monk
     mirror.sync(memory, root)
     (root / "limits.md").unlink()
     tried = []
-    real = service.mirror_sync
-    monkeypatch.setattr(service, "mirror_sync", lambda *given, **more: tried.append(given) or real(*given, **more))
+    real = mirror.sync_folder
+    monkeypatch.setattr(mirror, "sync_folder", lambda *given, **more: tried.append(given) or real(*given, **more))
     for _ in range(3):
         assert memory.recall("sensor room").items
     assert len(tried) == 1

@@ -80,7 +80,7 @@ REFUSED = [
     ("remember", "x", "--because", ID), ("remember", "x", "--id", "me"), ("remember", "password: hunter2hunter2"),
     ("fact", "city", "Tampa"), ("fact", "user.city", ""), ("import", "jsonl", "none.jsonl"), ("import", "jsonl", "bad.jsonl"),
     ("import", "segments", "none"), ("import", "memori", "none.db"), ("import", "transcripts", "none"), ("organize", "none"),
-    ("mirror", "init", "notes", "--index-bytes", "3"), ("serve", "device", "trust", "none"),
+    ("serve", "device", "trust", "none"),
 ]  # fmt: skip
 
 

@@ -1,40 +1,81 @@
-"""The Markdown copy that people read and edit: `page` and `index` are its text, `folder` its files, `state` what both
-sides said at the last sync, `reconcile` the three-way decision, `syncing` carries it out. Read first: `page`, then
-`syncing`.
+"""The Markdown copy of a scope that people read and edit: `page` and `render` are its text, `folder` its files and what
+both sides said at the last sync, `syncing` the three-way decision, `commit` what the store is told. Read first: `page`,
+then `syncing`.
 """
 
 from __future__ import annotations
 
+import json
+import os
+from contextlib import suppress
+
+from ...folders import beside, resolved
+from ...model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
     import threading
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from ...api import Limpet
-    from .state import MirrorReport
+    from ...context import Context
+    from .folder import MirrorReport
 
 OWN = ".limpet"  # the mirror's own folder in it: what was last alike, the lock, files that were taken away
 STATE = "mirror.json"  # in there; its time is that of the last sync
+# Memories that a topic's page shows on request, the newest; a mirror shows all.
+TOPIC_ENTRIES = 200
+# A change is taken up when the folder has been still for this long: an editor writes in several steps.
+STILL_MS = 400
+# How often a watch looks at the store while nothing happens in the folder.
+STORE_EVERY_MS = 2_000
+# Files of a folder that a recall looks at, about a millisecond; a session's start and a server look at any number.
+SEEN_BY_RECALLS = 200
 
 
-def init(
-    memory: Limpet, path: str | os.PathLike[str], *, author: str = "user", index_bytes: int | None = None,
-    with_global: bool = False,
-) -> MirrorReport:  # fmt: skip
+def init(memory: Limpet, path: str | os.PathLike[str], *, author: str = "user") -> MirrorReport:
     """Make a folder the mirror of this scope, and sync it. What is in it becomes memory, and nothing of it is lost.
 
-    `author`: the origin of what files say, unless a file names its own. `index_bytes`: the cap of MEMORY.md.
-    `with_global`: mirror the scope `global` too. Again: other settings. Raises BadInput, StoreError.
+    `author`: the origin of what files say, unless a file names its own. Again: another author. Raises BadInput,
+    StoreError.
 
     >>> _ = memory.remember("Deploys go out on Tuesdays")
     >>> _ = init(memory, "notes")
     >>> (Path("notes") / "MEMORY.md").is_file()
     True
     """
-    from . import service
+    from pathlib import Path
 
-    return service.mirror_init(memory._context, path, author=author, index_bytes=index_bytes, with_global=with_global)
+    from ...model.memory import check_origin
+    from ...store.files import write_own
+    from . import folder
+
+    context = memory._context
+    check_origin(author)
+    if context.store.path == ":memory:":
+        raise BadInput("a store in memory has no mirror", hint="open a store in a file")
+    root = folder.open_root(Path(path), make=True)
+    with folder.locked(root):
+        known = folder.load(root)
+        store = resolved(context.store.path)
+        if known is not None and (known.scope != context.scope or known.store != store):
+            raise BadInput(
+                f"{root} mirrors {known.scope} of {known.store}",
+                hint=f"to bind it anew, remove {root / OWN / STATE}; entries keep their marks",
+            )
+        made = folder.SyncState(store=store, scope=context.scope, author=author)
+        if known is not None:
+            made.files, made.lines = known.files, known.lines
+        if not context.store.begun:
+            context.write(lambda _: None)  # what is noted beside a store needs one
+        folder.save(root, made)
+        os.utime(root / OWN / STATE, ns=(0, 0))
+        noted = _noted(context)
+        if str(root) not in noted:  # beside the store, so that `sync` need not be told where
+            place = Path(beside(context.store.path) + ".mirrors")
+            write_own(place, json.dumps(sorted([*noted, str(root)]), ensure_ascii=False).encode())
+    return sync_folder(context, root)
 
 
 def sync(
@@ -51,9 +92,26 @@ def sync(
     >>> sync(memory, "notes").added
     1
     """
-    from . import service
+    return sync_folder(memory._context, path, dry_run=dry_run, forget=forget, full=full)
 
-    return service.mirror_sync(memory._context, path, dry_run=dry_run, forget=forget, full=full)
+
+def sync_folder(
+    context: Context, path: str | os.PathLike[str], *, dry_run: bool = False, forget: bool = False, full: bool = False
+) -> MirrorReport:
+    from pathlib import Path
+
+    from . import folder
+    from .syncing import Sync
+
+    root = folder.open_root(Path(path), make=False)
+    if not (root / OWN / STATE).exists():
+        raise BadInput(f"{root} is no mirror", hint=f"limpet mirror init {root}")
+    with folder.locked(root):
+        known = folder.load(root)
+        assert known is not None
+        if known.store != resolved(context.store.path):
+            raise BadInput(f"{root} mirrors {known.store}", hint=f"limpet --store {known.store} mirror sync")
+        return Sync(root, known, context.in_scope(known.scope)).run(dry_run=dry_run, forget=forget, full=full)
 
 
 def take_in_edits(memory: Limpet) -> None:
@@ -64,9 +122,35 @@ def take_in_edits(memory: Limpet) -> None:
 
     >>> take_in_edits(memory)
     """
-    from . import service
+    _take_in_edits(memory._context, None)
 
-    service.take_in_edits(memory._context)
+
+def take_in_edits_seen_by_recalls(context: Context) -> None:
+    """Bring in edits of folders that are small enough for each recall to look at."""
+    _take_in_edits(context, SEEN_BY_RECALLS)
+
+
+def _take_in_edits(context: Context, most: int | None) -> None:
+    if context.store.read_only:
+        return
+    for name in _noted(context):
+        at = _changed_at(name, most)
+        # What cannot be taken in now (a busy folder, one that lost most of its entries) is tried at the next change.
+        if at is None or context.edits_seen.get((context.scope, name)) == at:
+            continue
+        context.edits_seen[context.scope, name] = at
+        with suppress(LimpetError):
+            if name in mirrors_of(context):
+                sync_folder(context, name)
+
+
+def synced_mirrors(context: Context, *, refresh: bool) -> list[str]:
+    """List the folders of all mirrors of the store. `refresh`: sync them before."""
+    folders = _noted(context)
+    for folder in folders if refresh else ():
+        with suppress(LimpetError):  # a folder that is not there, or is in use: what it holds is named
+            sync_folder(context, folder)
+    return folders
 
 
 def watch(
@@ -80,9 +164,36 @@ def watch(
     >>> for report in watch(memory, "notes"):
     ...     break  # after the first sync
     """
-    from . import service
+    import threading
+    from pathlib import Path
 
-    yield from service.mirror_watch(memory._context, path, stop=stop)
+    context, root = memory._context, Path(path).resolve()
+    yield sync_folder(context, root)
+    for _ in _changes(root, context.store.data_version, stop or threading.Event()):
+        with suppress(StoreBusy):
+            yield sync_folder(context, root)
+
+
+def _changes(root: Path, store_version: Callable[[], int], stop: threading.Event) -> Iterator[None]:
+    """Yield when something changed on either side, until `stop`. Raises BadInput without the package watchfiles."""
+    from pathlib import Path
+
+    try:
+        from watchfiles import watch
+    except ImportError:
+        raise BadInput("watching needs the package watchfiles", hint='pip install "limpet[watch]"') from None
+
+    def is_page(_: object, path: str) -> bool:
+        return Path(path).suffix.lower() == ".md" and OWN not in Path(path).parts
+
+    seen = store_version()
+    for changed in watch(
+        root, watch_filter=is_page, debounce=1_600, step=STILL_MS, stop_event=stop, rust_timeout=STORE_EVERY_MS,
+        yield_on_timeout=True, recursive=False, raise_interrupt=False,
+    ):  # fmt: skip
+        if changed or store_version() != seen:
+            yield
+            seen = store_version()
 
 
 def read_topic(memory: Limpet, topic: str) -> str:
@@ -92,9 +203,16 @@ def read_topic(memory: Limpet, topic: str) -> str:
     >>> "Tuesdays" in read_topic(memory, "deploy")
     True
     """
-    from . import service
+    from ...remember.validation import check_topics
+    from ...store.records import Filter
+    from . import page
 
-    return service.read_topic(memory._context, topic)
+    context = memory._context
+    where = Filter(scopes=context.scopes, topics=check_topics([topic]), as_of=context.now())
+    found = context.store.listings.page(where, sort="created", limit=TOPIC_ENTRIES, cursor=None).memories
+    if not found:
+        raise NotFound(f"nothing is remembered about {topic}", hint="`limpet recall` finds by meaning")
+    return page.topic_text(topic, found)
 
 
 def mirrors(memory: Limpet) -> list[str]:
@@ -104,6 +222,47 @@ def mirrors(memory: Limpet) -> list[str]:
     >>> [Path(one).name for one in mirrors(memory)]
     ['notes']
     """
-    from . import service
+    return mirrors_of(memory._context)
 
-    return service.mirrors(memory._context)
+
+def mirrors_of(context: Context) -> list[str]:
+    from pathlib import Path
+
+    from . import folder
+
+    found = []
+    for name in _noted(context):
+        with suppress(BadInput, StoreError):
+            known = folder.load(Path(name))
+            if known is not None and known.scope == context.scope:
+                found.append(name)
+    return found
+
+
+def _noted(context: Context) -> list[str]:
+    """The folders of all mirrors of the store, of whatever scope."""
+    try:
+        with open(beside(context.store.path) + ".mirrors", encoding="utf-8") as file:  # noqa: PTH123 - each recall looks: a Path takes longer
+            listed = json.load(file)
+    except (OSError, ValueError):
+        return []
+    return [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+
+
+def _changed_at(root: str, most: int | None) -> int | None:
+    """When a file of the folder, or which files there are, last changed, in nanoseconds.
+
+    None: not since the last sync, it is no mirror, or it holds more than `most` files and looking would take long.
+    """
+    try:
+        synced = os.stat(f"{root}/{OWN}/{STATE}").st_mtime_ns  # noqa: PTH116
+        newest = os.stat(root).st_mtime_ns  # noqa: PTH116
+        with os.scandir(root) as items:
+            for count, one in enumerate(items):
+                if most is not None and count >= most:
+                    return None
+                if one.name.lower().endswith(".md"):
+                    newest = max(newest, one.stat(follow_symlinks=False).st_mtime_ns)
+    except OSError:
+        return None
+    return newest if newest > synced else None

@@ -14,15 +14,14 @@ from . import init, mirrors, sync, watch
 
 if TYPE_CHECKING:
     from ...api import Limpet
-    from .state import MirrorReport
+    from .folder import MirrorReport
 
 # What people get to see one by one; --json has all.
 SHOWN = 20
 
 
 def _init(memory: Limpet, args: Namespace) -> list[MirrorReport]:
-    given = {name: getattr(args, name) for name in ("author", "index_bytes", "with_global")}
-    made = init(memory, args.dir, **given)
+    made = init(memory, args.dir, author=args.author)
     if memory.encrypted:
         output.words("the store is encrypted, and its mirror is plain text")
     return [made]
@@ -102,8 +101,6 @@ VERBS = (
         arguments=(
             arg("DIR", "the folder"),
             arg("--author ORIGIN", "whose word files are, unless one says so itself", choices=ORIGINS, default="user"),
-            arg("--index-bytes BYTES", "the longest MEMORY.md may be (default: 10240)", type=int),
-            arg("--with-global", "mirror the scope global too"),
         ),
     ),
     Verb(

@@ -96,7 +96,6 @@ def read(text: str) -> Page:
 class Group(NamedTuple):
     """What a page of entries is about: a topic, the episodes of a month, or (neither) the rest of a scope."""
 
-    scope: str
     topic: str | None = None
     month: str | None = None
 
@@ -114,15 +113,12 @@ def group(text: str) -> Group:
 
 
 def _group(about: dict[str, Any]) -> str:
-    what, scope = about.get("limpet"), about.get("scope")
-    if what not in ("topic", "episodes", "general") or not isinstance(scope, str):
-        return ""
-    topic, month = str(about.get("topic", "")), str(about.get("month", ""))
+    what, topic, month = about.get("limpet"), str(about.get("topic", "")), str(about.get("month", ""))
     if what == "topic":
-        return str(Group(scope, topic=topic)) if topic else ""
+        return str(Group(topic=topic)) if topic else ""
     if what == "episodes":
-        return str(Group(scope, month=month)) if re.fullmatch(r"\d{4}-\d\d", month) else ""
-    return str(Group(scope))
+        return str(Group(month=month)) if re.fullmatch(r"\d{4}-\d\d", month) else ""
+    return str(Group()) if what == "general" else ""
 
 
 def _bare(line: str) -> str:
@@ -306,7 +302,7 @@ def _splice(page: Page, start: int, end: int, new: list[str]) -> None:
 def new_page(of: Group, slug: str) -> Page:
     """A page without entries."""
     about = {"type": "project", "limpet": "topic" if of.topic else "episodes" if of.month else "general"}
-    about |= {name: value for name, value in (("topic", of.topic), ("month", of.month)) if value} | {"scope": of.scope}
+    about |= {name: value for name, value in (("topic", of.topic), ("month", of.month)) if value}
     front = f"---\nname: {slug}\nmetadata:\n"
     front += "".join(f"  {name}: {_quoted(value)}\n" for name, value in about.items()) + "---\n"
     return read(f"{front}\n# {one_line(of.title) or slug}\n")
@@ -318,7 +314,7 @@ _PLAIN = re.compile(r"[A-Za-z][\w -]*[\w]|[a-z]")
 def topic_text(topic: str, memories: Collection[Memory]) -> str:
     """Some memories as a page to read: by kind, each with its mark."""
     made = read(f"# {one_line(topic)}\n")
-    made.group = str(Group("", topic=topic))
+    made.group = str(Group(topic=topic))
     for kind in KINDS:
         for one in memories:
             if one.kind == kind:
@@ -335,7 +331,7 @@ def _quoted(value: str) -> str:
     return value if _PLAIN.fullmatch(value) and value.lower() not in _WORDS else json.dumps(value, ensure_ascii=False)
 
 
-_OURS = frozenset({"type", "limpet", "topic", "month", "scope"})
+_OURS = frozenset({"type", "limpet", "topic", "month"})
 
 
 def has_prose(page: Page) -> bool:

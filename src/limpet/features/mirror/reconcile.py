@@ -14,7 +14,7 @@ from ...model.dataclass import dataclass, field
 from ...model.memory import Memory
 from ..transfer.records import digest
 from . import folder, page
-from .state import Mark, SyncedEntry, SyncedFile, SyncState
+from .folder import Mark, SyncedEntry, SyncedFile, SyncState
 
 
 @dataclass(slots=True, kw_only=True)

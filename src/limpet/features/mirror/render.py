@@ -1,19 +1,26 @@
-"""Changes of the store into the folder: every file as the store says, pages for what has none, and the index."""
+"""Changes of the store into the folder: files as the store says, pages for what has none, and the index, MEMORY.md.
+
+The index has one line a file, the most useful first, and is never longer than its cap; the rest goes to a second file.
+Lines of it that a person or an agent wrote stay as they are and where they are, unless the cap pushes them there.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
 
 from ...model.clock import format_time
 from ...model.ids import parse_id
 from ...model.memory import KINDS, Memory
 from ...text.excerpt import one_line
+from ..transfer.markdown import ENTRY
 from ..transfer.records import digest
-from . import folder, index, page
+from . import folder, page
+from .folder import MirrorReport, SyncedEntry, SyncedFile, SyncState
 from .reconcile import Matcher, View, load, said_in, store_hash
-from .state import MirrorReport, SyncedEntry, SyncedFile, SyncState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -159,7 +166,9 @@ class Render:
             space = (place for place in pages.get(str(group), ()) if len(files[place].entries) < PAGE_ENTRIES)
             name = next(space, "")
             if not name:
-                name, slug = folder.free_name(_wanted(group, self._base.scopes[0]), taken)
+                name, slug = folder.free_name(
+                    f"episodes-{group.month}" if group.month else group.topic or "general", taken
+                )
                 taken.add(folder.folded(name))
                 self._views[name] = View(
                     name=name, mark=(0, 0, 0), base=None, page=page.new_page(group, slug)
@@ -227,9 +236,7 @@ class Render:
         there = [name for name, view in self._views.items() if name in files or view.held]
         pointers = {name: self._pointer(name, files.get(name)) for name in there}
         gone = set(self._base.files) - set(there)
-        made = index.compose(
-            texts[self._index], texts[self._more], pointers, self._base.lines, gone, self._base.index_bytes
-        )
+        made = compose(texts[self._index], texts[self._more], pointers, self._base.lines, gone)
         for (name, known), text in zip(texts.items(), (made.text, made.more), strict=True):
             if text == known:
                 continue
@@ -243,7 +250,7 @@ class Render:
                 return
         self._base.lines = made.ours
 
-    def _pointer(self, name: str, made: SyncedFile | None) -> index.Pointer:
+    def _pointer(self, name: str, made: SyncedFile | None) -> Pointer:
         memories = [self._memories[one.id] for one in made.entries if one.id in self._memories] if made else []
         title, hook = name.removesuffix(".md"), ""
         if made and made.group:
@@ -255,7 +262,7 @@ class Render:
             hooks = [said.get(one) for one in ("hook", "description")]
             hook = next((one for one in hooks if isinstance(one, str) and one.strip()), memories[0].content)
         best = max((_useful(one) for one in memories), default=(0.0, 0.0, 0.0))
-        return index.Pointer(name, title, hook, best)
+        return Pointer(name, title, hook, best)
 
 
 def _useful(one: Memory) -> tuple[float, ...]:
@@ -265,11 +272,126 @@ def _useful(one: Memory) -> tuple[float, ...]:
 
 def _group(one: Memory) -> page.Group:
     if one.kind == "episode":
-        return page.Group(one.scope, month=(format_time(one.valid_from) or "")[:7])
-    return page.Group(one.scope, topic=one_line(one.topics[0]) if one.topics else None)
+        return page.Group(month=(format_time(one.valid_from) or "")[:7])
+    return page.Group(topic=one_line(one.topics[0]) if one.topics else None)
 
 
-def _wanted(group: page.Group, home: str) -> str:
-    """The name a page would like to have."""
-    name = f"episodes-{group.month}" if group.month else group.topic or "general"
-    return name if group.scope == home else f"{group.scope}-{name}"
+# -- the index, as text
+
+# The longest that MEMORY.md may be: agents load it at every start.
+INDEX_BYTES = 10_240
+# Characters of a line that limpet writes: about 70 of them fill the default cap.
+LINE_CHARACTERS = 140
+_NEW = "# Memory\n\n"
+_NEW_MORE = "# More memory\n\nFiles that [MEMORY.md](MEMORY.md) has no room for, the most useful first.\n\n"
+
+
+class Pointer(NamedTuple):
+    """What the index says of one file; `rank`: higher is more useful."""
+
+    file: str
+    title: str
+    hook: str
+    rank: tuple[float, ...]
+
+    def line(self) -> str:
+        title = one_line(self.title).translate(_NO_BRACKETS).strip()[:60] or self.file
+        hook = one_line(self.hook)
+        text = f"- [{title}]({self.file.translate(_ESCAPED)})"
+        space = LINE_CHARACTERS - len(title) - 20
+        return f"{text} — {hook if len(hook) <= space else hook[: space - 1].rstrip() + '…'}" if hook else text
+
+
+_NO_BRACKETS = str.maketrans("[]", "()")
+_ESCAPED = {ord(one): f"%{ord(one):02X}" for one in " ()%<>\t"}
+
+
+class Index(NamedTuple):
+    """Both files as they should be; `more` is None when one is enough. `ours`: hashes of the lines limpet wrote."""
+
+    text: str
+    more: str | None
+    ours: dict[str, str]
+
+
+class _Line(NamedTuple):
+    raw: str
+    file: str | None = None  # None = prose
+    own: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.raw.encode()) + 2  # with the longest line end
+
+
+def compose(
+    index: str | None, more: str | None, pointers: Mapping[str, Pointer], ours: Mapping[str, str], gone: set[str],
+    cap: int = INDEX_BYTES,
+) -> Index:  # fmt: skip
+    """`index`, `more`: as they are now. `ours`: of the last time. `gone`: files whose lines go with them."""
+    lines = _parse(index if index is not None else _NEW, pointers, ours, gone)
+    rest = _parse(more if more is not None else _NEW_MORE, pointers, ours, gone)
+    # What was pushed out may come back: all entries are laid out anew, most useful first.
+    entries = {name: _Line(pointer.line(), name, own=True) for name, pointer in pointers.items()}
+    entries |= {line.file: line for line in (*rest, *lines) if line.file is not None}
+    order = sorted(entries, key=lambda name: (pointers[name].rank, name), reverse=True)
+
+    prose = [line for line in lines if line.file is None]
+    space = cap - sum(line.size for line in prose)
+    kept, moved, last = order, list[_Line](), None
+    if sum(entries[name].size for name in order) > space:
+        last = _Line(f"- [More]({folder.MORE}) — {len(order):,} more files")
+        space -= last.size
+        while prose and space < 0:  # more was written here by hand than the index may hold
+            moved.insert(0, prose.pop())
+            space += moved[0].size
+        used = list(accumulate(entries[name].size for name in order))
+        kept = order[: sum(size <= space for size in used)]
+        last = _Line(last.raw.replace(f"{len(order):,}", f"{len(order) - len(kept):,}"))
+    away = {id(line) for line in moved}
+    text = _lay([line for line in lines if id(line) not in away], [entries[name] for name in kept], last)
+    pushed = [entries[name] for name in order[len(kept) :]]
+    by_hand = any(line.file is None and line.raw.strip() and line.raw not in _NEW_MORE.split("\n") for line in rest)
+    second = None
+    if pushed or moved or by_hand:
+        over = [line for line in rest if line.file is None]
+        second = _lay([*over, *moved, *(line for line in rest if line.file is not None)], pushed, None)
+    eol = "\r\n" if "\r\n" in (index or "") else "\n"
+    written = {name: digest(entries[name].raw) for name in order if entries[name].own}
+    return Index(text.replace("\n", eol), second, written)
+
+
+def _parse(text: str, pointers: Mapping[str, Pointer], ours: Mapping[str, str], gone: set[str]) -> list[_Line]:
+    lines: list[_Line] = []
+    seen: set[str] = set()
+    for raw in text.removesuffix("\n").split("\n"):
+        line = raw.removesuffix("\r")
+        entry = ENTRY.match(line)
+        file = unquote(entry[2]).removeprefix("./") if entry else None
+        if file == folder.MORE or (file is not None and file in gone):
+            continue
+        if file is None or file not in pointers or file in seen:
+            lines.append(_Line(line))
+            continue
+        seen.add(file)
+        own = ours.get(file) == digest(line)
+        lines.append(_Line(pointers[file].line() if own else line, file, own))
+    return lines
+
+
+def _lay(lines: list[_Line], entries: list[_Line], last: _Line | None) -> str:
+    """Lines by hand where they were; in the places of our entries, and behind them, ours, the most useful first."""
+    fits = {entry.file for entry in entries}
+    by_hand = {line.file for line in lines if line.file is not None and not line.own}
+    ours = [entry for entry in entries if entry.file not in by_hand]
+    # An own line stands for a place that any entry of ours may take.
+    laid = [line for line in lines if line.file is None or line.own or line.file in fits]
+    place = max((at for at, line in enumerate(laid, 1) if line.file is not None), default=0)
+    missing = len(ours) - sum(line.own for line in laid)
+    new = [_Line("", "", own=True)] * missing + ([last] if last else [])
+    if new and not place:
+        place = len(laid)
+    laid[place:place] = new
+    coming = iter(ours)
+    texts = [(next(coming, None) if line.own else line) for line in laid]
+    return "\n".join(line.raw for line in texts if line is not None) + "\n"

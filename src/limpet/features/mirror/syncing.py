@@ -7,21 +7,27 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...model.errors import BadInput
+from ...model.clock import parse_time
+from ...model.dataclass import replace
+from ...model.errors import BadInput, LimpetError, NotFound, message_of
 from ...model.ids import parse_id
-from ...model.memory import STATES, Memory
-from ...store.records import Filter
-from . import OWN, STATE, folder
-from . import state as states
-from .commit import Commit
-from .reconcile import Matcher, View, decide, said_in, short, views
+from ...model.memory import STATES, Memory, is_below, unlike_topics
+from ...remember.decide import correct, state
+from ...remember.validation import ValidStatement
+from ...remember.write import Writer
+from ...store.records import Filter, Proposal
+from ...text.normalise import fingerprint
+from ..transfer.markdown import claude_memory_record
+from ..transfer.records import TransferReport
+from . import OWN, STATE, folder, page
+from .folder import MirrorReport, SyncState
+from .reconcile import Matcher, Task, View, decide, said_in, short, views
 from .render import Render
-from .state import MirrorReport, SyncState
 
 if TYPE_CHECKING:
     from ...context import Context
@@ -40,7 +46,7 @@ class Sync:
         self._root, self._base, self._context = root, base, context
         self._memories: dict[str, Memory] = {}
         self._views: dict[str, View] = {}
-        self._report = MirrorReport(folder=str(root), scope=base.scopes[0])
+        self._report = MirrorReport(folder=str(root), scope=base.scope)
         self._index, self._more = folder.INDEX, folder.MORE
         self._ledger, self._listed_at = "", 0
 
@@ -95,7 +101,7 @@ class Sync:
         if not dry_run:
             folder.forget_removed(self._root, self._purged)
             self._remember_stand()
-            states.save(self._root, self._base)
+            folder.save(self._root, self._base)
             self._looked(began)
         return self._report
 
@@ -137,7 +143,7 @@ class Sync:
         """What is held now in the mirror's scopes, oldest first."""
         # What is told meanwhile is told after this mark: the next sync looks.
         self._ledger, self._listed_at = self._context.store.ledger.watermark(), self._context.now()
-        where = Filter(scopes=self._base.scopes, as_of=self._listed_at)
+        where = Filter(scopes=(self._base.scope,), as_of=self._listed_at)
         return {memory.id: memory for memory in self._context.store.listings.each(where, descending=False)}
 
     def _trusted(self) -> int:
@@ -155,14 +161,14 @@ class Sync:
     def _all_marks(self) -> dict[str, str]:
         """Every memory that ever was, by what an entry may have as its mark."""
         marks: dict[str, str] = {}
-        for memory in self._context.store.listings.each(Filter(scopes=self._base.scopes, states=STATES)):
+        for memory in self._context.store.listings.each(Filter(scopes=(self._base.scope,), states=STATES)):
             marks[memory.id.replace("-", "")] = marks[short(memory.id)] = memory.id
         return marks
 
     def _earlier(self, id: str, text: str) -> str | None:
         memories = self._context.store.memories
         versions = memories.versions(parse_id(id)) if memories.get(parse_id(id)) else []
-        if not versions or versions[-1].scope not in self._base.scopes:
+        if not versions or versions[-1].scope != self._base.scope:
             return None
         state = versions[-1].state
         if state == "quarantined":
@@ -173,3 +179,216 @@ class Sync:
     def _purged(self, id: str) -> bool:
         one = self._context.store.memories.get(parse_id(id))
         return one is not None and one.state == "purged"
+
+
+# -- changes of the folder into the store: each task becomes events, under the policy of every other write
+
+# Tasks in one transaction: few enough that other writers wait for milliseconds.
+BATCH = 500
+REASON = "changed in the folder and in the store since they were last alike"
+_COUNTED = {"new": "created", "edit": "edited", "archive": "archived", "restore": "restored", "tag": "tagged",
+            "conflict": "conflicts"}  # fmt: skip
+# What becomes of a task, beside the reasons why the store does not take it.
+DONE, KNOWN, REPEAT, LATER, MORE_TRUSTED = "done", "known", "repeat", "later", "more trusted"
+
+
+class Prepared(NamedTuple):
+    """A task with what passed validation and policy: a statement, unless the memory only goes or comes back."""
+
+    task: Task
+    origin: str
+    statement: ValidStatement | None
+
+
+class Commit:
+    """One sync's way into the store. `place`: which memory is in which file already."""
+
+    def __init__(
+        self, context: Context,
+        *, root: Path, base: SyncState, views: Mapping[str, View], memories: Mapping[str, Memory],
+        place: dict[str, str], report: MirrorReport, dry_run: bool,
+    ) -> None:  # fmt: skip
+        self._context, self._now = context, context.now()
+        self._root, self._base, self._views, self._memories = root, base, views, memories
+        self._place, self._report, self._dry_run = place, report, dry_run
+        self.refused: set[int] = set()  # entries (by identity) that stay in the file and nowhere else
+
+    def run(self, tasks: Sequence[Task]) -> None:
+        """Tell the store everything. What it does not take stays in the file, and is in the report."""
+        order = sorted(tasks, key=lambda task: task.what in ("archive", "tag"))  # what is moved is there before it goes
+        for start in range(0, len(order), BATCH):
+            prepared = [one for task in order[start : start + BATCH] if (one := self._prepare(task)) is not None]
+            if self._dry_run:
+                for one in prepared:
+                    self._count(one.task)
+            elif prepared:
+                self._commit(prepared)
+
+    # -- validation and policy
+
+    def _prepare(self, task: Task) -> Prepared | None:
+        view = self._views.get(task.file)
+        author = (view.page.author() if view and view.page else None) or self._base.author
+        if task.what in ("archive", "restore"):
+            return Prepared(task, author, None)
+        assert task.entry is not None and view is not None
+        try:
+            statement = self._context.validate({**self._given(task, view, task.entry), "origin": author})
+        except (LimpetError, ValueError, OverflowError) as error:
+            self._refuse(task, message_of(error))
+            return None
+        if statement.secrets:
+            self._refuse(task, f"holds a secret ({', '.join(statement.secrets)}), which is not stored")
+            return None
+        return Prepared(task, author, statement)
+
+    def _given(self, task: Task, view: View, entry: page.Entry) -> dict[str, Any]:
+        """The arguments of `remember` for what an entry says."""
+        assert view.page is not None
+        key, value = page.keyed(entry.text) if view.page.group else (None, entry.text)
+        old = self._memories.get(task.id) if task.id else None
+        if old is None and task.id:
+            old = self._context.store.memories.get(parse_id(task.id))
+        if old is not None and old.state != "purged" and task.what != "tag":
+            given: dict[str, Any] = {
+                "kind": old.kind, "topics": old.topics, "metadata": old.metadata, "speaker": old.speaker,
+                "importance": old.importance, "pin": old.pinned, "scope": old.scope,
+            }  # fmt: skip
+            if task.what == "edit" and old.key:
+                return {**given, "key": old.key, "content": value if key == old.key else entry.text}
+            return {**given, "content": entry.text}
+        if not view.page.group:  # a file that is one memory, read as an import reads it
+            lines = [line.removesuffix("\r") for line in view.page.lines]
+            record = claude_memory_record(self._root / view.name, lines, None, {}, TransferReport())
+            start = None if record.created is None else min(record.created, self._now)
+            return {"content": entry.text, "kind": record.kind, "topics": record.topics, "valid_from": start,
+                    "source": view.name, "metadata": record.metadata, "scope": self._base.scope}  # fmt: skip
+        group = page.group(view.page.group)
+        given = {"content": value, "key": key, "scope": self._base.scope, "source": view.name}
+        if group.topic:
+            given["topics"] = [group.topic]
+        given["kind"] = "episode" if group.month else page.kind_of(entry.heading) or "fact"
+        if group.month:
+            day = entry.heading if entry.heading.startswith(group.month) else f"{group.month}-01"
+            try:
+                given["valid_from"] = min(parse_time(day, now=self._now), self._now)
+            except BadInput:
+                given["valid_from"] = self._now
+        return given
+
+    def _refuse(self, task: Task, reason: str) -> None:
+        if task.entry is not None:
+            self.refused.add(id(task.entry))
+            self._views[task.file].refused[task.entry.hash] = (task.entry.start + 1, reason)
+
+    def _count(self, task: Task) -> None:
+        name = _COUNTED[task.what]
+        setattr(self._report, name, getattr(self._report, name) + 1)
+
+    # -- events
+
+    def _commit(self, prepared: list[Prepared]) -> None:
+        outcomes: list[tuple[str, str | None]] = []
+
+        def decide(writer: Writer) -> None:
+            made: dict[int, str] = {}
+            outcomes[:] = [self._decide(writer, one, made) for one in prepared]
+
+        self._context.write(decide)
+        for (task, _, _), (outcome, memory) in zip(prepared, outcomes, strict=True):
+            entry = task.entry
+            if outcome == DONE:
+                self._count(task)
+            elif outcome == LATER:
+                self._report.left.append((task.file, "changed in the store meanwhile: the next sync looks again"))
+                self.refused.add(id(entry))
+            elif outcome == MORE_TRUSTED:
+                assert task.id is not None
+                # Counted like feedback: it comes up for review, and its line comes back.
+                self._context.store.usage.record([parse_id(task.id)], self._now, "wrong")
+                self._report.left.append((task.file, f"{task.id} is trusted more than the folder: kept"))
+            elif outcome == REPEAT and entry is not None:
+                self._views[task.file].repeats.append(entry.hash)
+                entry.id = None
+            elif outcome != KNOWN:
+                self._refuse(task, outcome)
+            if outcome in (DONE, KNOWN) and memory is not None and entry is not None:
+                if task.what == "conflict" and task.id is not None:
+                    self._place.pop(task.id, None)  # the store's text gets an entry of its own
+                    if outcome == DONE:
+                        self._propose(task.id, memory)
+                entry.id = memory
+                self._place[memory] = task.file
+
+    def _propose(self, old: str, new: str) -> None:
+        """Ask a person which of two texts holds."""
+        other = self._context.store.memories.get(parse_id(old))
+        if other is not None and other.state == "active" and other.superseded_by is None:
+            proposal = Proposal(
+                id=self._context.new_id(), kind="conflict", scope=other.scope, memory=parse_id(new),
+                other=parse_id(old), reason=REASON, score=0.0, created_at=self._now,
+            )  # fmt: skip
+            self._context.store.reviews.propose([proposal])
+
+    def _decide(self, writer: Writer, one: Prepared, made: dict[int, str]) -> tuple[str, str | None]:
+        """What becomes of a task, or why it is not taken; and the id of the memory that its entry is from now on."""
+        what, id, statement = one.task.what, one.task.id, one.statement
+        if what in ("new", "conflict"):
+            assert statement is not None
+            return self._decide_new(writer, one.task, statement, made)
+        assert id is not None
+        raw = parse_id(id)
+        old, seen = writer.reads.memories.get(raw), self._memories.get(id)
+        if what == "restore":
+            if old is None or old.state != "archived":
+                return LATER, None
+            writer.event("restored", raw, origin=one.origin)
+            return DONE, id
+        if old is None or seen is None or (old.state, old.content, old.key) != ("active", seen.content, seen.key):
+            return LATER, None
+        below = is_below(one.origin, old.trust)
+        if what == "archive":
+            if below:
+                return MORE_TRUSTED, None
+            writer.event("archived", raw, origin=one.origin)
+            return DONE, None
+        assert statement is not None
+        if what == "tag":
+            topics = list(unlike_topics((*statement.topics, *old.topics)))[:50]
+            metadata = old.metadata | statement.metadata if not below else statement.metadata | old.metadata
+            if metadata == old.metadata and topics == list(old.topics):
+                return KNOWN, id
+            writer.event("tagged", raw, origin=one.origin, topics=topics, metadata=metadata)
+            return DONE, id
+        if old.key or below:
+            # Another value is another memory, and the one before held until now. What is trusted more is not edited.
+            try:
+                receipt = correct(writer, old, statement, None)
+            except (BadInput, NotFound) as error:
+                return error.message, None
+            return (DONE, receipt.id) if receipt.status != "proposed" else (str(receipt.reason), None)
+        writer.event("edited", raw, origin=one.origin, content=statement.content)
+        return DONE, id
+
+    def _decide_new(
+        self, writer: Writer, task: Task, statement: ValidStatement, made: dict[int, str]
+    ) -> tuple[str, str | None]:
+        if task.what == "conflict" and statement.key:
+            statement = replace(statement, key=None)
+        mark = fingerprint(statement.scope, statement.kind, statement.speaker, statement.key, statement.content)
+        there = writer.reads.memories.same_statement(statement.scope, mark, writer.now)
+        id = there.id if there else made.get(mark)
+        if id is not None and id != task.id and (there is None or there.content == statement.content):
+            if id in self._place or id in made.values():
+                return REPEAT, None
+            made[mark] = id
+            return KNOWN, id
+        try:
+            receipt = state(writer, statement, fresh=True)
+        except (BadInput, NotFound) as error:
+            return error.message, None
+        if receipt.status == "proposed":
+            return str(receipt.reason), None
+        assert receipt.id is not None
+        made[mark] = receipt.id
+        return DONE, receipt.id

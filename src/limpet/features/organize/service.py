@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...model.errors import BadInput, LimpetError
 from ...model.ids import format_id
 from ...pause import look
-from ..mirror.service import mirror_sync, mirrors
+from ..mirror import mirrors_of, sync_folder
 
 if TYPE_CHECKING:
     from ...context import Context
@@ -74,9 +74,9 @@ def _refresh_mirrors(context: Context, report: OrganizeReport) -> None:
     """The last step. A mirror that cannot be synced now is said, and is synced another time."""
     for scope in sorted({context.scope, *(one["scope"] for one in report.taken)}):
         of_scope = context.in_scope(scope)
-        for folder in mirrors(of_scope):
+        for folder in mirrors_of(of_scope):
             try:
-                mirror_sync(of_scope, folder)
+                sync_folder(of_scope, folder)
                 report.mirrors.append(folder)
             except LimpetError as error:
                 report.note(f"the mirror {folder} was not synced: {error.message}")

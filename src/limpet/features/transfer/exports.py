@@ -33,7 +33,7 @@ _SPACE = re.compile(r"\s*")
 BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 
 
-def json_items(file: IO[bytes] | Limited, name: str) -> Iterator[Any]:
+def json_items(file: IO[bytes], name: str) -> Iterator[Any]:
     """The items of a JSON array, one at a time, or the one value that a file holds; only the part that is being read is
     in memory. Raises BadInput where it breaks.
     """
@@ -85,62 +85,46 @@ def json_items(file: IO[bytes] | Limited, name: str) -> Iterator[Any]:
             raise BadInput(f"{name} is not UTF-8: {wrong.reason}") from None
 
 
-class Limited:
-    """A stream that refuses to give more than a limit, whatever was declared."""
-
-    def __init__(self, file: IO[bytes], limit: int, name: str) -> None:
-        self._file, self._left, self._name = file, limit, name
-
-    def read(self, size: int = -1) -> bytes:
-        try:
-            part = self._file.read(min(size, CHUNK) if size > 0 else CHUNK)
-        except BROKEN_ZIP as error:
-            raise BadInput(f"{self._name} is damaged: {error or type(error).__name__}") from None
-        self._left -= len(part)
-        if self._left < 0:
-            raise BadInput(f"{self._name} unpacks to more than it may: refused")
-        return part
-
-
 @contextlib.contextmanager
-def member(path: Path, wanted: str) -> Iterator[tuple[Limited, str]]:
+def member(path: Path, wanted: str) -> Iterator[tuple[IO[bytes], str]]:
     """A file itself, or from a zip archive (or a folder) the member of that name. Raises BadInput."""
     if path.is_dir():
-        inner = path / wanted
-        if not inner.is_file():
-            raise BadInput(f"{path} holds no {wanted}")
-        path = inner
-    try:
-        packed = zipfile.is_zipfile(path)
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror}") from None
-    if not packed:
+        path, folder = path / wanted, path
+        if not path.is_file():
+            raise BadInput(f"{folder} holds no {wanted}")
+    if not zipfile.is_zipfile(path):
         with path.open("rb") as file:
             if file.read(4) == b"PK\x03\x04":
                 raise BadInput(f"{path} is a damaged archive, or was cut off")
             file.seek(0)
-            yield Limited(file, MAX_UNPACKED_BYTES, path.name), path.name
+            yield file, path.name
         return
     try:
-        archive = zipfile.ZipFile(path)
+        with zipfile.ZipFile(path) as archive:
+            found = [one for one in archive.infolist()[:100_000] if Path(one.filename).name == wanted]
+            if not found:
+                raise BadInput(f"{path} holds no {wanted}")
+            one = min(found, key=lambda info: len(info.filename))
+            # No more than what is declared is unpacked.
+            if one.file_size > min(MAX_UNPACKED_BYTES, max(FREE_BYTES, one.compress_size * MAX_RATIO)):
+                sizes = f"from {one.compress_size:,} to {one.file_size:,} bytes"
+                raise BadInput(f"{wanted} in {path} would unpack {sizes}: refused")
+            with archive.open(one) as unpacked:
+                yield unpacked, f"{wanted} in {path}"
     except BROKEN_ZIP as error:
-        raise BadInput(f"{path} is a damaged archive: {error}") from None
-    with archive:
-        found = [one for one in archive.infolist()[:100_000] if Path(one.filename).name == wanted]
-        if not found:
-            raise BadInput(f"{path} holds no {wanted}")
-        one = min(found, key=lambda info: len(info.filename))
-        limit = min(MAX_UNPACKED_BYTES, max(FREE_BYTES, one.compress_size * MAX_RATIO))
-        if one.file_size > limit:
-            raise BadInput(
-                f"{wanted} in {path} would unpack from {one.compress_size:,} to {one.file_size:,} bytes: refused"
-            )
-        try:
-            unpacked = archive.open(one)
-        except BROKEN_ZIP as error:
-            raise BadInput(f"{wanted} in {path} cannot be read: {error or type(error).__name__}") from None
-        with unpacked:
-            yield Limited(unpacked, limit, f"{wanted} in {path}"), one.filename
+        raise BadInput(f"{path} is a damaged archive: {error or type(error).__name__}") from None
+
+
+def _items(path: Path, wanted: str, within: tuple[str, ...], report: TransferReport) -> Iterator[tuple[int, Any]]:
+    """(number, item) of the list that a file holds, alone or below one of the names `within`. Raises BadInput."""
+    number = 0
+    with member(path, wanted) as (file, name):
+        for item in json_items(file, name):
+            lists = [item[one] for one in within if isinstance(item.get(one), list)] if isinstance(item, dict) else []
+            for one in lists[0] if lists else [item]:
+                number += 1
+                report.at(number, number)
+                yield number, one
 
 
 # -- mem0: a JSON export
@@ -161,16 +145,6 @@ _MEM0_KNOWN = {"hash", "score", "immutable", "event", "metadata", "categories", 
 def read_mem0(path: Path, report: TransferReport) -> Iterator[Record]:
     """The items of a list, below `results` or `memories` or alone. Raises BadInput."""
 
-    def items() -> Iterator[tuple[str, Any]]:
-        with member(path, path.name) as (file, name):
-            number = 0
-            for item in json_items(file, name):
-                within = item.get("results", item.get("memories")) if isinstance(item, dict) else None
-                for memory in within if isinstance(within, list) else [item]:
-                    number += 1
-                    yield f"item {number}", memory
-                    report.at(number, number)
-
     def record(item: dict[str, Any], place: str) -> Record:
         for name in sorted(set(item) - _MEM0_KNOWN):
             report.note(f"the field {name[:40]!r} is not known and was left out")
@@ -182,7 +156,8 @@ def read_mem0(path: Path, report: TransferReport) -> Iterator[Record]:
             values["id"] = digest(values["content"], values["metadata"])
         return cleaned(place, report, kinds=MEM0_KINDS, **values)
 
-    yield from records_from(items(), report, record)
+    items = _items(path, path.name, ("results", "memories"), report)
+    yield from records_from(((f"item {number}", item) for number, item in items), report, record)
 
 
 # -- conversations
@@ -209,31 +184,20 @@ def _read(
 ) -> Iterator[Record]:
     """`names`: the fields of a conversation that hold its id, another one, its title and its time."""
     first_id, other_id, title_name, time_name = names.split()
-    with member(path, CONVERSATIONS) as (file, name):
-        number = 0
-        for item in json_items(file, name):
-            within = item.get("conversations") if isinstance(item, dict) else None
-            for conversation in within if isinstance(within, list) else [item]:
-                number += 1
-                report.at(number, number)
-                place = f"conversation {number}"
-                if not isinstance(conversation, dict):
-                    report.bad(place, "not an object")
-                    continue
-                title = conversation.get(title_name)
-                session = _name(conversation.get(first_id) or conversation.get(other_id))
-                session = session or digest(title, conversation.get(time_name))
-                about = {"conversation": title[:300]} if isinstance(title, str) and title.strip() else {}
-
-                def record(
-                    message: dict[str, Any], place: str, session: str = session, about: dict[str, str] = about
-                ) -> Record | None:
-                    return _record(message, place, session, about, report)
-
-                try:
-                    yield from records_from(messages(conversation, place, report), report, record)
-                except BadInput as error:
-                    report.bad(place, error.message)
+    for number, conversation in _items(path, CONVERSATIONS, ("conversations",), report):
+        place = f"conversation {number}"
+        if not isinstance(conversation, dict):
+            report.bad(place, "not an object")
+            continue
+        title = conversation.get(title_name)
+        session = _name(conversation.get(first_id) or conversation.get(other_id))
+        session = session or digest(title, conversation.get(time_name))
+        about = {"conversation": title[:300]} if isinstance(title, str) and title.strip() else {}
+        try:
+            for where, message in messages(conversation, place, report):
+                yield from _record(message, where, session, about, report)
+        except BadInput as error:
+            report.bad(place, error.message)
 
 
 def _chatgpt(conversation: dict[str, Any], place: str, report: TransferReport) -> _Messages:
@@ -304,21 +268,21 @@ def _claude(conversation: dict[str, Any], place: str, report: TransferReport) ->
 
 def _record(
     message: dict[str, Any], place: str, session: str, about: dict[str, str], report: TransferReport
-) -> Record | None:
+) -> Iterator[Record]:
     role, at = message["role"], message["at"]
+    text = "\n".join(part for part in message["texts"] if isinstance(part, str) and part.strip())
     if role in ("system", "tool"):
         report.note("messages of the system and of tools were left out")
-        return None
-    if not isinstance(role, str) or role not in SPEAKERS:
-        raise BadInput(f"unknown speaker: {str(role)[:60]!r}")
-    text = "\n".join(part for part in message["texts"] if isinstance(part, str) and part.strip())
-    if not text:
+    elif not isinstance(role, str) or role not in SPEAKERS:
+        report.bad(place, f"unknown speaker: {str(role)[:60]!r}")
+    elif not text:
         report.note("messages without text were left out")
-        return None
-    return cleaned(
-        place, report, id=f"{session}/{message['id']}", content=text, default="episode", session=session,
-        created=None if isinstance(at, float) and not math.isfinite(at) else at, speaker=SPEAKERS[role], metadata=about,
-    )  # fmt: skip
+    else:
+        yield cleaned(
+            place, report, id=f"{session}/{message['id']}", content=text, default="episode", session=session,
+            created=None if isinstance(at, float) and not math.isfinite(at) else at, speaker=SPEAKERS[role],
+            metadata=about,
+        )  # fmt: skip
 
 
 def _name(value: Any) -> str | None:

@@ -50,10 +50,6 @@ def _topics(value: Any) -> None:
     check_topics(value)
 
 
-def _one_of(*allowed: str) -> Callable[[Any], object]:
-    return _must(f"one of {', '.join(allowed)}", lambda value: value in allowed)
-
-
 _count = _must(
     f"a whole number from 0 to {MAX_POSITION:,}", lambda value: type(value) is int and 0 <= value <= MAX_POSITION
 )
@@ -69,52 +65,31 @@ _text = _must(
 )
 _word = _must("one short word", lambda value: isinstance(value, str) and re.fullmatch(r"[a-z][a-z_]{0,39}", value))
 _name = _must("text that is not empty", lambda value: check_name("it", value) is not None)
-# What is in it is looked at where secrets are taken out of it.
 _object = _must("an object", lambda value: isinstance(value, dict))
+_edge = _must(f"one of {', '.join(STORED_TYPES)}", lambda value: value in STORED_TYPES)
+_verdict = _must("accepted or rejected", lambda value: value in ("accepted", "rejected"))
 
-
-FIELDS: dict[str, Callable[[Any], object]] = {
-    "scope": check_scope,
-    "was": check_scope,
-    "whole": _flag,
-    "kind": check_kind,
-    "key": check_key,
-    "trust": check_origin,
-    "topics": _topics,
-    "metadata": _object,
-    "source": lambda value: check_name("it", value, limit=2_000),
-    "session": _name,
-    "speaker": _name,
-    "position": _count,
-    "importance": _unit,
-    "confidence": _unit,
-    "pinned": _flag,
-    "anyway": _flag,
-    "quarantine": _text,
-    "demoted": _object,
-    "background": _flag,
-    "valid_from": _instant,
-    "valid_to": _instant,
-    "stated_at": _instant,
-    "by": _id,
-    "into": _id,
-    "target": _id,
-    "over": _id,
-    "corrects": _id,
-    "undoes": _id,
-    "item": _id,
-    "edge": _one_of(*STORED_TYPES),
-    "weight": check_weight,
-    "why": _text,
-    "settled": _flag,
-    "reached": _flag,
-    "about": _word,
-    "verdict": _one_of("accepted", "rejected"),
-    "times": _count,
-    "repeats": _flag,
-    "name": _name,
-    "title": _name,
+_CHECKS: dict[Callable[[Any], object], str] = {
+    check_scope: "scope was",
+    check_kind: "kind",
+    check_key: "key",
+    check_origin: "trust",
+    check_weight: "weight",
+    lambda value: check_name("it", value, limit=2_000): "source",
+    _topics: "topics",
+    _object: "metadata demoted",  # what is in it is looked at where secrets are taken out of it
+    _name: "session speaker name title",
+    _count: "position times",
+    _unit: "importance confidence",
+    _flag: "whole pinned anyway background settled reached repeats",
+    _text: "quarantine why",
+    _word: "about",
+    _instant: "valid_from valid_to stated_at",
+    _id: "by into target over corrects undoes item",
+    _edge: "edge",
+    _verdict: "verdict",
 }
+FIELDS = {name: check for check, names in _CHECKS.items() for name in names.split()}
 
 
 def _fields(needed: str = "", others: str = "") -> tuple[frozenset[str], frozenset[str]]:
