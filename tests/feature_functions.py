@@ -10,5 +10,8 @@ FUNCTIONS = {
     f"{package.__name__.rpartition('.')[2]}.{name}": function
     for package in (evaluate, mirror, organize, transfer, usefulness)
     for name, function in vars(package).items()
-    if inspect.isfunction(function) and function.__module__ == package.__name__
+    if inspect.isfunction(function)
+    and function.__module__ == package.__name__
+    and not name.startswith("_")
+    and next(iter(inspect.signature(function).parameters)) == "memory"
 }

@@ -276,10 +276,3 @@ def test_the_ledger_mark_moves_with_events_and_use_alone(scribe):
     assert len(set(marks)) == 4
     store.listings.page(Filter(), sort="created", limit=5, cursor=None)
     assert store.ledger.watermark() == marks[-1]
-
-
-def test_the_next_turn_is_when_something_begins_or_ceases_to_hold(scribe):
-    scribe.remember("always", valid_from=10)
-    scribe.remember("for a while", valid_from=10, valid_to=50)
-    scribe.remember("later", valid_from=30)
-    assert [scribe.store.listings.next_change(at) for at in (9, 10, 30, 49, 50)] == [10, 30, 50, 50, None]

@@ -460,7 +460,6 @@ def test_pmb_events_become_memories_with_kinds_topics_arcs_and_links(memory, tmp
     assert (found["event 2"].state, found["event 2"].importance) == ("archived", 0.9)
     assert edges(memory)[0][:3] == ("event 1", "caused_by", "Q: What is it?\nA: 42")
     assert report.notes["edges of the type 'invented' are related_to here"] == 1
-    assert report.notes["rows of agent_actions are not memories and were left out"] == 1
 
 
 @pytest.mark.parametrize("version", ["view", "virtual", "generated"])

@@ -436,7 +436,7 @@ def test_the_commands(memory, path, root, capsys):
     assert code == 0 and "wrote 2 files" in out and "to the folder: new 1" in out
     (root / "note.md").write_text("something new\n")
     code, out, _ = run(path, capsys, "mirror", "status")
-    assert code == 0 and "would write 1 file" in out and "to the store:  new 1" in out and memory.count() == 1
+    assert code == 0 and "would write 1 file" in out and "to the store: new 1" in out and memory.count() == 1
     code, out, _ = run(path, capsys, "mirror", "sync", "--json")
     assert code == 0 and json.loads(out)["created"] == 1
     assert "nothing to do" in run(path, capsys, "mirror", "sync", root)[1]
@@ -469,10 +469,9 @@ def stand_still(root):
 
 
 def settled(memory, root):
-    """A mirror in which the last sync had nothing to do and took both sides for alike."""
+    """A mirror in which the last sync had nothing to do."""
     stand_still(root)
     mirror.sync(memory, root)
-    assert json.loads((root / ".limpet" / "mirror.json").read_text())["ledger"]
 
 
 def test_where_neither_side_moved_no_file_is_opened(memory, root):

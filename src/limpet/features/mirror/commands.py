@@ -67,25 +67,21 @@ def _left(done: list[MirrorReport]) -> int:
 
 
 def _report(done: MirrorReport, *, would: bool = False) -> None:
-    inward = [("new", done.created), ("edited", done.edited), ("archived", done.archived), ("restored", done.restored),
-              ("front matter", done.tagged), ("conflicts", done.conflicts)]  # fmt: skip
-    outward = [("new", done.added), ("changed", done.updated), ("gone", done.removed)]
-    head = f"{done.folder} ({done.scope}): "
-    if not done.changed:
-        output.line(head + "nothing to do")
-    else:
-        output.line(head + f"{'would write' if would else 'wrote'} {counted(len(done.files), 'file')}")
-        for what, counts in (("  to the store: ", inward), ("  to the folder:", outward)):
-            if any(count for _, count in counts):
-                output.line(f"{what} " + ", ".join(f"{name} {count:,}" for name, count in counts if count))
-        for name in done.files[:SHOWN] if would else ():
-            output.line(f"  {output.printable(name)}")
+    counts = {
+        "to the store": {"new": done.created, "edited": done.edited, "archived": done.archived,
+                         "restored": done.restored, "front matter": done.tagged, "conflicts": done.conflicts},
+        "to the folder": {"new": done.added, "changed": done.updated, "gone": done.removed},
+    }  # fmt: skip
+    wrote = f"{'would write' if would else 'wrote'} {counted(len(done.files), 'file')}"
+    output.line(f"{done.folder} ({done.scope}): {wrote if done.changed else 'nothing to do'}")
+    for what, several in counts.items():
+        if any(several.values()):
+            output.line(f"  {what}: " + ", ".join(f"{name} {count:,}" for name, count in several.items() if count))
+    for name in done.files[:SHOWN] if would else ():
+        output.line(f"  {output.printable(name)}")
     if done.conflicts and not would:
         output.words("both texts of a conflict are kept: `limpet review`")
-    for place, reason in done.left[:SHOWN]:
-        output.words(f"left as it is: {place}: {reason}")
-    if len(done.left) > SHOWN:
-        output.words(f"... and {len(done.left) - SHOWN:,} more; --json lists all")
+    output.rejected([(f"left as it is: {place}", reason) for place, reason in done.left], 0)
 
 
 _DIR = arg("[DIR]", "the folder (without it: every mirror of this scope)")

@@ -12,7 +12,7 @@ import stat
 import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...model.dataclass import dataclass, field
 from ...model.encode import PLACES, JsonForm
@@ -74,17 +74,14 @@ def locked(root: Path) -> Iterator[None]:
     except ImportError:  # Windows: what is written is still checked against what was read
         yield
         return
-    with open(root / OWN / "lock", "ab", opener=_open_own) as file:
+    # Through no link, and without waiting for the other end of a pipe.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with os.fdopen(os.open(root / OWN / "lock", flags, 0o600), "ab") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise StoreBusy(f"another process syncs {root}", hint="try again in a moment") from None
         yield
-
-
-def _open_own(name: str, flags: int) -> int:
-    """Through no link, and without waiting for the other end of a pipe."""
-    return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
 
 
 def look(root: Path) -> dict[str, Seen]:
@@ -244,7 +241,6 @@ class SyncedFile:
 
     mark: Mark = (0, 0, 0)
     group: str = ""  # what a page of entries is about; "": the file is one memory
-    whole: str = ""  # hash of its text
     front: str = ""  # hash of the front matter
     entries: list[SyncedEntry] = field(default_factory=list)
     # Texts in it that are no memory of their own, by hash: said elsewhere in the folder.
@@ -262,11 +258,6 @@ class SyncState:
     author: str = "user"  # the origin of what files say, unless a file names another
     files: dict[str, SyncedFile] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)  # index lines that limpet wrote, hashed: file -> line
-    # The index's files, and what the store's ledger said, when both sides were last alike: as long as that stays (until
-    # a time at which something begins or ceases to hold) there is nothing to do.
-    index: dict[str, Mark] = field(default_factory=dict)
-    ledger: str = ""
-    alike: tuple[int, int] = (0, 0)  # from, until
 
 
 def load(root: Path) -> SyncState | None:
@@ -278,48 +269,38 @@ def load(root: Path) -> SyncState | None:
         raw = json.loads(path.read_bytes())
         if raw["version"] != VERSION:
             raise BadInput(f"{path} is of version {raw['version']!r}", hint="a newer limpet wrote it")
-        return _base(raw)
+        files = {
+            str(name): SyncedFile(
+                mark=(int(mark[0]), int(mark[1]), int(mark[2])), group=str(group), front=str(front),
+                entries=[SyncedEntry(str(id), str(file), str(store)) for id, file, store in entries],
+                repeats=[str(text) for text in repeats],
+                refused={str(text): (int(line), str(why)) for text, (line, why) in refused.items()},
+            )
+            for name, (mark, group, front, entries, repeats, refused) in raw["files"].items()
+        }  # fmt: skip
+        return SyncState(
+            store=str(raw["store"]), scope=check_scope(raw["scope"]), files=files, author=check_origin(raw["author"]),
+            lines={str(name): str(line) for name, line in raw["lines"].items()},
+        )  # fmt: skip
     except FileNotFoundError:
         return None
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
         raise BadInput(
             f"{path} is damaged", hint=f"remove {path} and run `limpet mirror init {root}`: entries keep their marks"
         ) from None
 
 
-def _base(raw: dict[str, Any]) -> SyncState:
-    files = {
-        str(name): SyncedFile(
-            mark=_mark(mark), group=str(group), front=str(front), whole=str(whole),
-            entries=[SyncedEntry(str(id), str(file), str(store)) for id, file, store in entries],
-            repeats=[str(text) for text in repeats],
-            refused={str(text): (int(line), str(why)) for text, (line, why) in refused.items()},
-        )
-        for name, (mark, group, front, entries, repeats, refused, whole) in raw["files"].items()
-    }  # fmt: skip
-    start, end = raw["alike"]
-    return SyncState(
-        store=str(raw["store"]), scope=check_scope(raw["scope"]), files=files, author=check_origin(raw["author"]),
-        lines={str(name): str(line) for name, line in raw["lines"].items()}, ledger=str(raw["ledger"]),
-        index={str(name): _mark(mark) for name, mark in raw["index"].items()}, alike=(int(start), int(end)),
-    )  # fmt: skip
-
-
-def _mark(raw: Any) -> Mark:
-    modified, size, inode = raw
-    return int(modified), int(size), int(inode)
-
-
 def save(root: Path, base: SyncState) -> None:
     """Replace the base, when it changed. Raises StoreError."""
     path = root / OWN / STATE
-    names = ("store", "scope", "author", "lines", "index", "ledger", "alike")
-    shown = {"version": VERSION} | {name: getattr(base, name) for name in names}
-    shown["files"] = {
-        name: [one.mark, one.group, one.front, one.entries, one.repeats, one.refused, one.whole]
-        for name, one in sorted(base.files.items())
+    shown = {name: getattr(base, name) for name in ("store", "scope", "author", "lines")} | {
+        "version": VERSION,
+        "files": {
+            name: [one.mark, one.group, one.front, one.entries, one.repeats, one.refused]
+            for name, one in sorted(base.files.items())
+        },
     }
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     with writing(path):

@@ -301,14 +301,11 @@ def _splice(page: Page, start: int, end: int, new: list[str]) -> None:
 
 def new_page(of: Group, slug: str) -> Page:
     """A page without entries."""
-    about = {"type": "project", "limpet": "topic" if of.topic else "episodes" if of.month else "general"}
-    about |= {name: value for name, value in (("topic", of.topic), ("month", of.month)) if value}
-    front = f"---\nname: {slug}\nmetadata:\n"
-    front += "".join(f"  {name}: {_quoted(value)}\n" for name, value in about.items()) + "---\n"
+    named = {"topic": of.topic, "month": of.month}
+    about = "".join(f"  {name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in named.items() if value)
+    what = "topic" if of.topic else "episodes" if of.month else "general"
+    front = f"---\nname: {slug}\nmetadata:\n  type: project\n  limpet: {what}\n{about}---\n"
     return read(f"{front}\n# {one_line(of.title) or slug}\n")
-
-
-_PLAIN = re.compile(r"[A-Za-z][\w -]*[\w]|[a-z]")
 
 
 def topic_text(topic: str, memories: Collection[Memory]) -> str:
@@ -320,15 +317,6 @@ def topic_text(topic: str, memories: Collection[Memory]) -> str:
             if one.kind == kind:
                 add(made, HEADINGS[kind], shown(one.content, one.key), marked(one.id.replace("-", "")[-12:], one))
     return made.text()
-
-
-# What YAML takes for something else than a text.
-_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-
-
-def _quoted(value: str) -> str:
-    """A value that YAML reads as this text."""
-    return value if _PLAIN.fullmatch(value) and value.lower() not in _WORDS else json.dumps(value, ensure_ascii=False)
 
 
 _OURS = frozenset({"type", "limpet", "topic", "month"})

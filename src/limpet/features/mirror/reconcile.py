@@ -69,15 +69,14 @@ def views(
         view = View(name=name, mark=seen.mark, base=was, held=seen.problem)
         found[name] = view
         if was is None or was.repeats or was.mark != seen.mark or seen.mark[0] >= trusted_before:
-            load(root, view, lazily=True)
+            load(root, view)
         else:
             view.refused = dict(was.refused)
     return found
 
 
-def load(root: Path, view: View, *, lazily: bool = False) -> None:
-    """Read a file. One that cannot be read, or was emptied, is held: it may be half written. `lazily`: one that says
-    what it said is not taken apart."""
+def load(root: Path, view: View) -> None:
+    """Read a file. One that cannot be read, or was emptied, is held: it may be half written."""
     if view.held:
         return
     was = view.base
@@ -87,10 +86,7 @@ def load(root: Path, view: View, *, lazily: bool = False) -> None:
     if view.held or text is None:
         return
     view.text, view.mark = text, mark
-    if lazily and was and digest(text) == was.whole and not was.repeats:
-        view.refused = dict(was.refused)
-    else:
-        view.page = page.read(text)
+    view.page = page.read(text)
 
 
 class Matcher:

@@ -98,7 +98,7 @@ class Render:
         found = view.page
         assert found is not None
         made = SyncedFile(
-            mark=view.mark, whole=digest(view.text or ""), group=found.group, front=found.front_hash(),
+            mark=view.mark, group=found.group, front=found.front_hash(),
             repeats=list(dict.fromkeys(view.repeats)), refused=view.refused,
         )  # fmt: skip
         vanishes, kept = False, None
@@ -215,7 +215,7 @@ class Render:
                     del files[name]
                     continue
             elif (mark := folder.write(self._root, name, text, view.text)) is not None:
-                files[name].mark, files[name].whole = mark, digest(text)
+                files[name].mark = mark
                 continue
             # Somebody wrote to it during the sync: it stays, and the next sync compares it with the last base.
             self._report.files.remove(name)
@@ -261,13 +261,10 @@ class Render:
             title = next((one for one in named if isinstance(one, str) and one.strip()), title)
             hooks = [said.get(one) for one in ("hook", "description")]
             hook = next((one for one in hooks if isinstance(one, str) and one.strip()), memories[0].content)
-        best = max((_useful(one) for one in memories), default=(0.0, 0.0, 0.0))
+        # Pinned first, then by importance and use, then the newest.
+        ranks = [(one.pinned, one.importance * (1 + min(one.uses, 20) / 10), one.valid_from_us) for one in memories]
+        best = max(ranks, default=(False, 0.0, 0))
         return Pointer(name, title, hook, best)
-
-
-def _useful(one: Memory) -> tuple[float, ...]:
-    """Pinned first, then by importance and use, then the newest."""
-    return (float(one.pinned), one.importance * (1 + min(one.uses, 20) / 10), float(one.valid_from_us))
 
 
 def _group(one: Memory) -> page.Group:
@@ -380,18 +377,17 @@ def _parse(text: str, pointers: Mapping[str, Pointer], ours: Mapping[str, str], 
 
 
 def _lay(lines: list[_Line], entries: list[_Line], last: _Line | None) -> str:
-    """Lines by hand where they were; in the places of our entries, and behind them, ours, the most useful first."""
+    """Lines by hand where they were; where the first of our lines was, or behind the entries, all of ours."""
     fits = {entry.file for entry in entries}
     by_hand = {line.file for line in lines if line.file is not None and not line.own}
-    ours = [entry for entry in entries if entry.file not in by_hand]
-    # An own line stands for a place that any entry of ours may take.
-    laid = [line for line in lines if line.file is None or line.own or line.file in fits]
-    place = max((at for at, line in enumerate(laid, 1) if line.file is not None), default=0)
-    missing = len(ours) - sum(line.own for line in laid)
-    new = [_Line("", "", own=True)] * missing + ([last] if last else [])
-    if new and not place:
-        place = len(laid)
-    laid[place:place] = new
-    coming = iter(ours)
-    texts = [(next(coming, None) if line.own else line) for line in laid]
-    return "\n".join(line.raw for line in texts if line is not None) + "\n"
+    laid: list[_Line] = []
+    place: int | None = None
+    for line in lines:
+        if line.own:
+            place = len(laid) if place is None else place
+        elif line.file is None or line.file in fits:
+            laid.append(line)
+    if place is None:
+        place = max((at for at, line in enumerate(laid, 1) if line.file is not None), default=len(laid))
+    laid[place:place] = [entry for entry in entries if entry.file not in by_hand] + ([last] if last else [])
+    return "\n".join(line.raw for line in laid) + "\n"

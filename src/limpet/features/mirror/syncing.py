@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,8 +36,21 @@ if TYPE_CHECKING:
 # A sync that would archive more than this many memories, and more than half of all, asks first: a folder that was not
 # mounted, or a checkout of another branch, is no wish to forget.
 MANY_ARCHIVED = 10
-PAGE = 5_000
-NEVER = 1 << 62
+# Tasks in one transaction: few enough that other writers wait for milliseconds.
+BATCH = 500
+REASON = "changed in the folder and in the store since they were last alike"
+_COUNTED = {"new": "created", "edit": "edited", "archive": "archived", "restore": "restored", "tag": "tagged",
+            "conflict": "conflicts"}  # fmt: skip
+# What becomes of a task, beside the reasons why the store does not take it.
+DONE, KNOWN, REPEAT, LATER, MORE_TRUSTED = "done", "known", "repeat", "later", "more trusted"
+
+
+class Prepared(NamedTuple):
+    """A task with what passed validation and policy: a statement, unless the memory only goes or comes back."""
+
+    task: Task
+    origin: str
+    statement: ValidStatement | None
 
 
 class Sync:
@@ -44,11 +58,13 @@ class Sync:
 
     def __init__(self, root: Path, base: SyncState, context: Context) -> None:
         self._root, self._base, self._context = root, base, context
+        self._now = context.now()
         self._memories: dict[str, Memory] = {}
         self._views: dict[str, View] = {}
+        self._place: dict[str, str] = {}  # which memory is in which file already
+        self._refused: set[int] = set()  # entries (by identity) that stay in the file and nowhere else
         self._report = MirrorReport(folder=str(root), scope=base.scope)
-        self._index, self._more = folder.INDEX, folder.MORE
-        self._ledger, self._listed_at = "", 0
+        self._index = folder.INDEX
 
     def run(self, *, dry_run: bool = False, forget: bool = False, full: bool = False) -> MirrorReport:
         """`dry_run`: only say what would be done. `forget`: archive also when most of the entries are gone.
@@ -57,17 +73,15 @@ class Sync:
         Raises BadInput, StoreError.
         """
         began = time.time_ns()
-        there = folder.look(self._root)
-        trusted = 0 if full else self._trusted()
-        if self._still(there, trusted):
-            if not dry_run:
-                self._looked(began)
-            return self._report
+        state, there, trusted = self._root / OWN / STATE, folder.look(self._root), 0
+        if not full:
+            with suppress(OSError):  # files that were changed before this are as the base says when their marks are
+                trusted = state.stat().st_mtime_ns - folder.FRESH_NS
         for name in there:
             if folder.folded(name) == folder.folded(folder.INDEX):
                 self._index = name
         self._memories = self._listed()
-        self._views = views(self._root, there, self._base, trusted, (self._index, self._more))
+        self._views = views(self._root, there, self._base, trusted, (self._index, folder.MORE))
         for view in self._views.values():
             if view.held:
                 self._report.left.append((view.name, view.held))
@@ -81,11 +95,8 @@ class Sync:
                 hint="bring the files back, or forget=True archives the entries; `limpet undo` and another sync then "
                 "write them anew",
             )
-        commit = Commit(
-            self._context, root=self._root, base=self._base, views=self._views, memories=self._memories,
-            place=matcher.place, report=self._report, dry_run=dry_run,
-        )  # fmt: skip
-        commit.run(tasks)
+        self._place = matcher.place
+        self._tell(tasks, dry_run)
         if tasks and not dry_run:
             self._memories = self._listed()
             for id in self._memories:
@@ -94,64 +105,22 @@ class Sync:
             self._report.left += [(f"{view.name}:{line}", why) for line, why in view.refused.values()]
         Render(
             self._root, self._base, self._context.store, views=self._views, memories=self._memories, matcher=matcher,
-            refused=commit.refused, report=self._report, indexes=(self._index, self._more), dry_run=dry_run,
+            refused=self._refused, report=self._report, indexes=(self._index, folder.MORE), dry_run=dry_run,
         ).run()  # fmt: skip
         self._report.files.sort()
         self._report.left.sort()
         if not dry_run:
             folder.forget_removed(self._root, self._purged)
-            self._remember_stand()
             folder.save(self._root, self._base)
-            self._looked(began)
+            os.utime(state, ns=(began, began))  # files older than this need not be read next time
         return self._report
-
-    # -- whether there is anything to do
-
-    def _still(self, there: Mapping[str, folder.Seen], trusted: int) -> bool:
-        """Neither side has moved since both were alike. Looks at time stamps and at one row of the store."""
-        base = self._base
-        if not base.ledger or not base.alike[0] <= self._context.now() < base.alike[1]:
-            return False
-        if len(there) != len(base.files) + len(base.index):
-            return False
-        for name, seen in there.items():
-            known = base.files.get(name)
-            mark = known.mark if known else base.index.get(name)
-            if mark != seen.mark or seen.problem or seen.mark[0] >= trusted:
-                return False
-        return base.ledger == self._context.store.ledger.watermark()
-
-    def _remember_stand(self) -> None:
-        """What both sides are like now, when nothing is left to be said again."""
-        base = self._base
-        base.ledger, base.index, base.alike = "", {}, (0, 0)
-        if self._report.left or any(one.repeats or one.refused for one in base.files.values()):
-            return
-        for name in (self._index, self._more):
-            if os.path.lexists(self._root / name):
-                base.index[name] = folder.mark_of(self._root / name)
-        base.ledger = self._ledger
-        base.alike = (self._listed_at, self._context.store.listings.next_change(self._listed_at) or NEVER)
-
-    def _looked(self, began: int) -> None:
-        """Files older than this need not be read next time."""
-        os.utime(self._root / OWN / STATE, ns=(began, began))
 
     # -- the store's side
 
     def _listed(self) -> dict[str, Memory]:
         """What is held now in the mirror's scopes, oldest first."""
-        # What is told meanwhile is told after this mark: the next sync looks.
-        self._ledger, self._listed_at = self._context.store.ledger.watermark(), self._context.now()
-        where = Filter(scopes=(self._base.scope,), as_of=self._listed_at)
+        where = Filter(scopes=(self._base.scope,), as_of=self._context.now())
         return {memory.id: memory for memory in self._context.store.listings.each(where, descending=False)}
-
-    def _trusted(self) -> int:
-        """Files that were changed before this are as the base says when their marks are."""
-        try:
-            return (self._root / OWN / STATE).stat().st_mtime_ns - folder.FRESH_NS
-        except OSError:
-            return 0
 
     def _resolve(self, mark: str) -> str | None:
         """A memory that is no longer held, by the mark of an entry that the base does not know."""
@@ -180,45 +149,14 @@ class Sync:
         one = self._context.store.memories.get(parse_id(id))
         return one is not None and one.state == "purged"
 
+    # -- changes of the folder into the store: each task becomes events, under the policy of every other write
 
-# -- changes of the folder into the store: each task becomes events, under the policy of every other write
-
-# Tasks in one transaction: few enough that other writers wait for milliseconds.
-BATCH = 500
-REASON = "changed in the folder and in the store since they were last alike"
-_COUNTED = {"new": "created", "edit": "edited", "archive": "archived", "restore": "restored", "tag": "tagged",
-            "conflict": "conflicts"}  # fmt: skip
-# What becomes of a task, beside the reasons why the store does not take it.
-DONE, KNOWN, REPEAT, LATER, MORE_TRUSTED = "done", "known", "repeat", "later", "more trusted"
-
-
-class Prepared(NamedTuple):
-    """A task with what passed validation and policy: a statement, unless the memory only goes or comes back."""
-
-    task: Task
-    origin: str
-    statement: ValidStatement | None
-
-
-class Commit:
-    """One sync's way into the store. `place`: which memory is in which file already."""
-
-    def __init__(
-        self, context: Context,
-        *, root: Path, base: SyncState, views: Mapping[str, View], memories: Mapping[str, Memory],
-        place: dict[str, str], report: MirrorReport, dry_run: bool,
-    ) -> None:  # fmt: skip
-        self._context, self._now = context, context.now()
-        self._root, self._base, self._views, self._memories = root, base, views, memories
-        self._place, self._report, self._dry_run = place, report, dry_run
-        self.refused: set[int] = set()  # entries (by identity) that stay in the file and nowhere else
-
-    def run(self, tasks: Sequence[Task]) -> None:
+    def _tell(self, tasks: Sequence[Task], dry_run: bool) -> None:
         """Tell the store everything. What it does not take stays in the file, and is in the report."""
         order = sorted(tasks, key=lambda task: task.what in ("archive", "tag"))  # what is moved is there before it goes
         for start in range(0, len(order), BATCH):
             prepared = [one for task in order[start : start + BATCH] if (one := self._prepare(task)) is not None]
-            if self._dry_run:
+            if dry_run:
                 for one in prepared:
                     self._count(one.task)
             elif prepared:
@@ -278,7 +216,7 @@ class Commit:
 
     def _refuse(self, task: Task, reason: str) -> None:
         if task.entry is not None:
-            self.refused.add(id(task.entry))
+            self._refused.add(id(task.entry))
             self._views[task.file].refused[task.entry.hash] = (task.entry.start + 1, reason)
 
     def _count(self, task: Task) -> None:
@@ -301,7 +239,7 @@ class Commit:
                 self._count(task)
             elif outcome == LATER:
                 self._report.left.append((task.file, "changed in the store meanwhile: the next sync looks again"))
-                self.refused.add(id(entry))
+                self._refused.add(id(entry))
             elif outcome == MORE_TRUSTED:
                 assert task.id is not None
                 # Counted like feedback: it comes up for review, and its line comes back.

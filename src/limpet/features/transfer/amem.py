@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...model.errors import BadInput, package_missing
 from ...model.ids import parse_id
+from ...rank.adjust import confidence_of
 from .records import Link, Record, TransferReport, cleaned, mark_of, moment, note_lost, own_metadata, records_from
 
 if TYPE_CHECKING:
@@ -206,9 +207,11 @@ def write(source: Source, path: Path) -> int:
         packed = pack_text(memory.content.encode())
         row = id, KINDS.index(kind), max(0, memory.valid_from_us), sessions.get(memory.session or "", 0)
         used = max(0, memory.used_at_us or memory.valid_from_us)
+        sure = memory.stated_confidence  # to the last digit
+        sure = confidence_of(memory, source.now) if sure is None else sure
         nodes.append(
             NODE.pack(
-                *row, source.sure(memory), min(memory.uses, 0xFFFFFFFF), used, 1.0, at, len(packed),
+                *row, sure, min(memory.uses, 0xFFFFFFFF), used, 1.0, at, len(packed),
                 place * EDGE.size, links[id],
             )
         )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 OWN = ("jsonl", "segments")
 
 
-def _check_format(name: str, known: Iterable[str]) -> None:
-    if name not in OWN and name not in known:
-        raise BadInput(
-            f"the format {name[:60]!r} is not known", hint=f"formats there are now: {', '.join((*OWN, *known))}"
-        )
-
-
 def _listed(formats: Mapping[str, tuple[str, str, str]]) -> str:
     return "; ".join(f"{name}: {what}" for name, (_, _, what) in formats.items())
 
@@ -40,7 +33,6 @@ def _import(args: Namespace) -> int:
 
         args.paths = [args.path]
         return organize(args)
-    _check_format(args.format, (*READERS, *PROJECTS))
     if args.trust != "import" and args.format in OWN:
         raise BadInput(f"{args.format} says of each line where it is from", hint='in a plain line: "origin": "web"')
     if args.format == "jsonl" and args.path == "-" and sys.stdin is None:
@@ -92,7 +84,6 @@ def _show_segments(report: SegmentReport, would: str = "", *, exported: bool = F
 
 def _export(args: Namespace) -> int:
     """2 when something was left out, or of segments is missing; the rest is there all the same."""
-    _check_format(args.format, WRITERS)
     if args.encrypt and args.format not in OWN:
         raise BadInput("--encrypt belongs to jsonl and segments", hint="limpet export jsonl FILE.age --encrypt")
     to_stdout = args.path == "-" and args.format == "jsonl"

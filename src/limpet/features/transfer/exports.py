@@ -135,23 +135,18 @@ MEM0 = {
     "valid_to": "expiration_date", "session": "run_id", "speaker": "role", "metadata": "metadata",
 }  # fmt: skip
 MEM0_KINDS = {"preferences": "preference", "goals": "goal", "decisions": "decision"}
-# Whose memory it is, and whose words; they are labels there, and stay in the metadata here.
-_MEM0_OWNERS = ("user_id", "agent_id", "app_id", "run_id", "actor_id", "attributed_to")
-_MEM0_KNOWN = {"hash", "score", "immutable", "event", "metadata", "categories", *_MEM0_OWNERS} | {
-    name for names in MEM0.values() for name in names.split()
-}
+# What is ours under another name. What else an item has, such as whose memory it is, stays in the metadata.
+_MEM0_KNOWN = {"metadata"} | {name for names in MEM0.values() for name in names.split()} - {"run_id"}
 
 
 def read_mem0(path: Path, report: TransferReport) -> Iterator[Record]:
     """The items of a list, below `results` or `memories` or alone. Raises BadInput."""
 
     def record(item: dict[str, Any], place: str) -> Record:
-        for name in sorted(set(item) - _MEM0_KNOWN):
-            report.note(f"the field {name[:40]!r} is not known and was left out")
         values = picked(item, MEM0)
-        owners = {name: item[name] for name in _MEM0_OWNERS if isinstance(item.get(name), str)}
         if values["metadata"] is None or isinstance(values["metadata"], dict):
-            values["metadata"] = owners | (values["metadata"] or {})
+            others = {name: value for name, value in item.items() if name not in _MEM0_KNOWN and value is not None}
+            values["metadata"] = others | (values["metadata"] or {})
         if values["id"] in (None, ""):
             values["id"] = digest(values["content"], values["metadata"])
         return cleaned(place, report, kinds=MEM0_KINDS, **values)

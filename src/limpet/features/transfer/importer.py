@@ -155,15 +155,13 @@ class Importer:
         return valid
 
     def _import_part(self, part: Sequence[tuple[Record, ValidStatement]]) -> None:
-        outcomes: list[str] = []
 
-        def decide(writer: Writer) -> None:
+        def decide(writer: Writer) -> list[str]:
             # The event that makes a memory has its id, so that one look-up tells which are there.
             there = {event.id for event in writer.reads.ledger.events(ids=[one.id for _, one in part if one.id])}
-            outcomes[:] = [self._decide(writer, record, one, one.id in there) for record, one in part]
+            return [self._decide(writer, record, one, one.id in there) for record, one in part]
 
-        if part:
-            self._context.write(decide)
+        outcomes = self._context.write(decide) if part else []
         used = []
         for (record, one), outcome in zip(part, outcomes, strict=True):
             if outcome in ("created", "quarantined", "proposed"):

@@ -89,24 +89,21 @@ def read_event(line: dict[str, Any]) -> Event:
             data={name: value for name, value in line.items() if name not in _OWN},
         )
         check_event(event)
-        return _without_secrets(event)
+        # What a hand wrote, or a program that redacts nothing, loses its secrets here.
+        content = event.content if event.content is None else redact(event.content)[0]
+        metadata, found = clean_metadata(event.data.get("metadata"))
+        words = {name: one for name, one in event.data.items() if isinstance(one, str)}
+        if suspected("\n".join(words.values())):
+            words = {name: redact(one)[0] for name, one in words.items()}
+        data = event.data | words | ({"metadata": metadata} if found else {})
+        if event.type in ("remembered", "tagged") and data.get("topics"):
+            data["topics"] = list(check_topics(data["topics"]))
+        same = content == event.content and data == event.data
+        return event if same else replace(event, content=content, data=data)
     except KeyError as error:
         raise BadInput(f"not an event of limpet: {error} is missing") from None
     except (TypeError, AttributeError, UnicodeEncodeError) as error:
         raise BadInput(f"not an event of limpet: {error}") from None
-
-
-def _without_secrets(event: Event) -> Event:
-    """The event itself, unless it was written by a hand, or a program, that redacts nothing."""
-    content = event.content if event.content is None else redact(event.content)[0]
-    metadata, found = clean_metadata(event.data.get("metadata"))
-    said = {name: one for name, one in event.data.items() if type(one) is str}
-    if suspected("\n".join(said.values())):
-        said = {name: redact(one)[0] for name, one in said.items()}
-    data = event.data | said | ({"metadata": metadata} if found else {})
-    if event.type in ("remembered", "tagged") and data.get("topics"):
-        data["topics"] = list(check_topics(data["topics"]))
-    return event if content == event.content and data == event.data else replace(event, content=content, data=data)
 
 
 # -- a whole store, written

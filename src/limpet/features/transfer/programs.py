@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from ...model.edges import STORED_TYPES
 from ...model.errors import BadInput
 from ...model.ids import parse_id
-from ...model.memory import Memory
 from ...store.foreign import Cell, ForeignFile, TooLarge, is_sqlite
 from .records import (
     MAX_TOPICS,
@@ -177,10 +176,21 @@ def write_memori(source: Source, path: Path) -> int:
             id = memory.id if id in names else id
             names.add(id)
             created = moment(mark.get("created")) or memory.valid_from_us
+            metadata = own_metadata(memory)  # theirs as it was; what it does not say already beside it
+            if (kind_of(metadata.get("type"), MEMORI_KINDS) or "fact") != memory.kind:
+                metadata["type"] = memory.kind
+            if topics(*(metadata.get(name) for name in ("topic", "topics", "tags"))) != memory.topics:
+                metadata["topics"] = list(memory.topics)
+            more = facts_of(memory) | {
+                "metadata": None,
+                "source": memory.source,
+                "scope": memory.scope if mark.get("from") != "memori" else None,
+            }
+            metadata = {name: value for name, value in more.items() if value is not None} | metadata
             line = {
                 "id": id,
                 "content": memory.content,
-                "metadata": _memori_metadata(memory) or None,
+                "metadata": metadata or None,
                 "created_at": created / 1e6,
                 "updated_at": (moment(mark.get("updated")) or max(memory.valid_from_us, created)) / 1e6,
                 "last_accessed": (memory.used_at_us or 0) / 1e6,
@@ -191,19 +201,6 @@ def write_memori(source: Source, path: Path) -> int:
             note_lost([memory], source.report, lost)
     source.note_links()
     return len(names)
-
-
-def _memori_metadata(memory: Memory) -> dict[str, Any]:
-    """Their metadata as it was; what it does not say already beside it."""
-    metadata = own_metadata(memory)
-    if (kind_of(metadata.get("type"), MEMORI_KINDS) or "fact") != memory.kind:
-        metadata["type"] = memory.kind
-    if topics(*(metadata.get(name) for name in ("topic", "topics", "tags"))) != memory.topics:
-        metadata["topics"] = list(memory.topics)
-    more = {name: value for name, value in facts_of(memory).items() if name != "metadata"}
-    more["source"] = memory.source
-    more["scope"] = memory.scope if mark_of(memory).get("from") != "memori" else None
-    return {name: value for name, value in more.items() if value is not None} | metadata
 
 
 # -- PMB: `events.sqlite` of a workspace, schema 1 to 6
@@ -225,8 +222,6 @@ PMB_KINDS = {
 # Their edges lead from the older event to the newer one; ours from what rests to what it rests on.
 _PMB_BACKWARDS = frozenset({"causes", "influenced", "enabled"})
 _PMB_LINKS = {"contradicts": "contradicts", "temporal-next": "temporal_next"}
-# Tables that hold what PMB makes by itself, or what happened around it: not memories.
-_PMB_LEFT_OUT = ("agent_actions", "lesson_surfaces", "predictive_cache", "graph_edges", "workspace_kv")
 
 
 def read_pmb(path: Path, report: TransferReport) -> Iterator[Record]:
@@ -240,9 +235,6 @@ def read_pmb(path: Path, report: TransferReport) -> Iterator[Record]:
                 if len(entities.setdefault(id, [])) < MAX_TOPICS:
                     entities[id].append(" ".join(str(name).split()))
         arcs = dict(_pmb_joined(file, "arcs id title", "arc_events event_ulid arc_id", report))
-        for name in _PMB_LEFT_OUT:
-            if name in file.tables and (count := file.count(name)):
-                report.note(f"rows of {name} are not memories and were left out", count)
 
         def record(row: dict[str, Any], place: str) -> Record:
             id, type = row["ulid"], row["event_type"]

@@ -86,7 +86,13 @@ def events_of(file: SegmentFile) -> tuple[list[SequencedEvent], list[str]]:
     next(lines, None)  # the header
     for number, line in lines:
         try:
-            events.append(_sequenced(parsed(line)))
+            event = parsed(line)
+            order = event.pop("order", None)
+            if not (isinstance(order, list) and len(order) == 2 and all(map(_whole, order))) or (
+                order[0] >= MAX_STAMP or order[1] >= MAX_STAMP >> 21
+            ):
+                raise BadInput(f"not an order: {order!r:.60}")
+            events.append(SequencedEvent(jsonl.read_event(event), *order))
         except LimpetError as error:
             bad.append(f"line {number}: {error.message}")
     return events, bad
@@ -117,16 +123,6 @@ def _lines(file: SegmentFile) -> Iterator[tuple[int, bytes]]:
                 yield number, kept
     if digest.hexdigest()[:32] != file.digest:
         raise BadInput("its bytes do not fit its name: cut off, changed, or not there in full yet")
-
-
-def _sequenced(line: dict[str, Any]) -> SequencedEvent:
-    """The event of a line, in its place. Raises BadInput."""
-    order = line.pop("order", None)
-    if not (isinstance(order, list) and len(order) == 2 and all(map(_whole, order))) or (
-        order[0] >= MAX_STAMP or order[1] >= MAX_STAMP >> 21
-    ):
-        raise BadInput(f"not an order: {order!r:.60}")
-    return SequencedEvent(jsonl.read_event(line), *order)
 
 
 def _check_header(text: bytes, file: SegmentFile) -> dict[str, Any]:

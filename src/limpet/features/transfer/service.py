@@ -21,7 +21,6 @@ from ...model.edges import STORED_TYPES, Edge
 from ...model.errors import BadInput, LimpetError, StoreDamaged, StoreError
 from ...model.ids import format_id
 from ...model.memory import FOREIGN, STATES, Memory
-from ...rank.adjust import confidence
 from ...store.engines import open_store
 from ...store.files import new_file
 from ...store.records import MOST_WAITING, Filter
@@ -93,20 +92,17 @@ def import_from(
 
     if trust != "import" and trust not in FOREIGN:
         raise BadInput(f"trust of an import is import, {' or '.join(sorted(FOREIGN))}, not {trust!r}")
-    if format not in PROJECTS:
-        return _import(
-            context, dry_run, progress,
-            lambda target, report: Importer(target, format=format, report=report, origin=trust).run(
-                records(format, Path(path), report)
-            ),
-        )  # fmt: skip
-    if trust != "import":
+    read = _function(format, READERS | PROJECTS)
+    if format in PROJECTS and trust != "import":
         raise BadInput(f"{format} indexes a project of yours: it has no --trust")
-    pieces = _function(format, PROJECTS)
-    return _import(
-        context, dry_run, progress,
-        lambda target, report: Indexer(target, format=format, pieces=pieces, report=report).run(Path(path)),
-    )  # fmt: skip
+
+    def run(target: Context, report: TransferReport) -> None:
+        if format in PROJECTS:
+            Indexer(target, format=format, pieces=read, report=report).run(Path(path))
+        else:
+            Importer(target, format=format, report=report, origin=trust).run(records(format, Path(path), report))
+
+    return _import(context, dry_run, progress, run)
 
 
 def import_jsonl(
@@ -171,35 +167,17 @@ class Source:
     def memories(self, *, ended: bool) -> Iterator[Memory]:
         """Active ones; `ended`: also those that hold no longer. What stays behind is noted."""
         where = Filter(scopes=self.scopes, as_of=None if ended else self.now)
-        self._note_rest(where)
         total = self.store.listings.count(where)
+        rest = self.store.listings.count(Filter(scopes=self.scopes)) - total
+        if rest:
+            self.report.note("memories that do not hold now were left out", rest)
+        for state in ("archived", "retracted", "merged", "quarantined"):
+            if count := self.store.listings.count(Filter(scopes=self.scopes, states=(state,))):
+                self.report.note(f"{state} memories were left out", count)
         for done, one in enumerate(self.store.listings.each(where, descending=False), 1):
             yield one
             if done % PAGE == 0 or done == total:
                 self.report.at(done, total)
-
-    def _note_rest(self, where: Filter) -> None:
-        every = Filter(scopes=self.scopes)
-        rest = self.store.listings.count(every) - self.store.listings.count(where)
-        if rest:
-            self.report.note("memories that do not hold now were left out", rest)
-        for state in ("archived", "retracted", "merged", "quarantined"):
-            count = self.store.listings.count(Filter(scopes=self.scopes, states=(state,)))
-            if count:
-                self.report.note(f"{state} memories were left out", count)
-
-    def sure(self, memory: Memory) -> float:
-        """The confidence of a memory, also of one that was superseded: what it had. A stated one to the last digit."""
-        if memory.stated_confidence is not None:
-            return memory.stated_confidence
-        return confidence(
-            kind=memory.kind,
-            trust=memory.trust,
-            observations=memory.observations,
-            observed_at=memory.observed_at_us,
-            stated=None,
-            now=self.now,
-        )
 
     def note_links(self) -> None:
         """Say that the format has no place for links."""

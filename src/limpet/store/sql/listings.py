@@ -183,10 +183,6 @@ class Listings(Repository):
         """Rows, the oldest first, that were neither stated nor used since `before`; none that is pinned."""
         return [row[0] for row in self._of_each_scope("unseen", where, before=before, limit=limit)][:limit]
 
-    def next_change(self, after: int) -> int | None:
-        """When next a memory begins or ceases to hold by itself, later than `after`; None: never."""
-        return self._ask("next_change", after=after)[0][0]
-
     def _of_each_scope(self, name: str, where: Filter, **bound: Any) -> list[Any]:
         """One scope at a time, so that the index gives the order."""
         with self._database.reading():

@@ -635,11 +635,3 @@ SELECT g.device, g.number, b.content FROM event v JOIN synced s ON s.id = v.id J
 SELECT e.seq, e.id, u.rows, u.uses, u.used_at
   FROM (SELECT count(*) AS rows, total(uses) AS uses, max(used_at) AS used_at FROM usage) u
   LEFT JOIN event e ON e.seq = (SELECT max(seq) FROM event)
-
--- name: next_change
--- The next time at which what holds changes by itself. Reads every current version.
-SELECT min(at) FROM (
-  SELECT min(valid_from) AS at FROM memory WHERE retired_at IS NULL AND valid_from > :after
-  UNION ALL
-  SELECT min(valid_to) FROM memory WHERE retired_at IS NULL AND valid_to > :after
-) AS turns
