@@ -26,11 +26,18 @@ from transformers import AutoTokenizer, BertConfig, BertForSequenceClassificatio
 
 CHANGES = ("replaces", "ends", "resolves")
 RELATIONS = (*CHANGES, "same", "adds", "sibling", "unrelated")
-TOKENS = 112
+SYMMETRIC = ("same", "sibling", "unrelated")  # as true of the newer and the older
+TOKENS, TOGETHER = 112, 7
 WARMING = 0.06  # share of the time in which the rate rises
 KEPT = 0.998  # of the mean of weights, a step
+SWAPPED = 0.3  # share of symmetric pairs that are shown the other way round
 BARE = 0.4  # share of pairs that are shown without dates, and without topics and keys
-PAIRS, REVERSED, STRANGERS = 20, 4, 4  # of a step: as written, read the other way round, of two lines
+PAIRS, REVERSED, STRANGERS, QUIET = (
+    20,
+    3,
+    3,
+    6,
+)  # of a step: as written, read backwards, of two lines, of quiet_pairs.py
 
 
 def written(row: dict[str, Any], side: str, draw: random.Random | None = None) -> str:
@@ -63,14 +70,17 @@ class Reader:
         )
 
     def logits(self, pairs: list[tuple[str, str]]) -> torch.Tensor:
-        """Log-odds of each relation: float32 (n, 7)."""
-        older, newer = zip(*pairs, strict=True)
-        tokens = self.tokenizer(
-            list(older), list(newer), truncation="longest_first", max_length=TOKENS, padding=True, return_tensors="pt",
-            return_token_type_ids=True,
-        )  # fmt: skip
-        logits: torch.Tensor = self.model(**tokens).logits
-        return logits
+        """Log-odds of each relation: float32 (n, 7). Pairs of a length are read together: few tokens are padding."""
+        order = sorted(range(len(pairs)), key=lambda place: sum(map(len, pairs[place])))
+        parts = []
+        for start in range(0, len(order), TOGETHER):
+            older, newer = zip(*(pairs[place] for place in order[start : start + TOGETHER]), strict=True)
+            tokens = self.tokenizer(
+                list(older), list(newer), truncation="longest_first", max_length=TOKENS, padding=True,
+                return_tensors="pt", return_token_type_ids=True,
+            )  # fmt: skip
+            parts.append(self.model(**tokens).logits)
+        return torch.cat(parts)[torch.tensor(order).argsort()]
 
 
 def area(good: np.ndarray, bad: np.ndarray) -> float:
@@ -110,10 +120,13 @@ def measure(reader: Reader, rows: list[dict[str, Any]]) -> None:
     reader.model.train()
 
 
-def loss_of(reader: Reader, rows: list[dict[str, Any]], draw: random.Random) -> torch.Tensor:
+def loss_of(
+    reader: Reader, rows: list[dict[str, Any]], quiet: list[dict[str, Any]], draw: random.Random
+) -> torch.Tensor:
     pairs, labels = [], []
     for row in draw.sample(rows, PAIRS):
-        pairs.append((written(row, "old", draw), written(row, "new", draw)))
+        pair = written(row, "old", draw), written(row, "new", draw)
+        pairs.append(pair[::-1] if row["rel"] in SYMMETRIC and draw.random() < SWAPPED else pair)
         labels.append(RELATIONS.index(row["rel"]))
     backwards = [row for row in draw.sample(rows, 6 * REVERSED) if row["rel"] in CHANGES][:REVERSED]
     pairs += [(written(row, "new", draw), written(row, "old", draw)) for row in backwards]
@@ -126,6 +139,9 @@ def loss_of(reader: Reader, rows: list[dict[str, Any]], draw: random.Random) -> 
             key=lambda row: (row is not one) * len(words & set(re.findall(r"\w{4,}", row["new"].lower()))),
         )
         pairs.append((written(one, "old", draw), written(other, "new", draw)))
+    pairs += [
+        (written(row, "old", draw), written(row, "new", draw)) for row in draw.sample(quiet, min(QUIET, len(quiet)))
+    ]
     logits = reader.logits(pairs)
     plain = F.cross_entropy(logits[:PAIRS], torch.tensor(labels), label_smoothing=0.03)
     odds = change_odds(logits)
@@ -144,6 +160,7 @@ def train(options: argparse.Namespace) -> None:
     if options.pairs:
         given = draw.sample(given, options.pairs)
     kept_back = [row for row in rows if row["field"] in held]
+    quiet = [json.loads(line) for line in open(options.quiet, encoding="utf-8")] if options.quiet else []  # noqa: PTH123, SIM115
     reader = Reader(options.start, options.layers)
     model = reader.model
     model.bert.embeddings.requires_grad_(False)
@@ -158,7 +175,7 @@ def train(options: argparse.Namespace) -> None:
     while (gone := (time.process_time() - began - spent) / (60 * options.minutes * options.threads)) < 1:
         for group in optimiser.param_groups:
             group["lr"] = options.rate * min(gone / WARMING, (1 - gone) / (1 - WARMING))
-        loss = loss_of(reader, given, draw)
+        loss = loss_of(reader, given, quiet, draw)
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -170,6 +187,7 @@ def train(options: argparse.Namespace) -> None:
                 if name in mean:
                     mean[name].lerp_(value, 1 - min(KEPT, step / (step + 10)))
         if step % 100 == 0:
+            model.save_pretrained(options.out)
             print(step, f"{gone:.3f}", f"loss {np.mean(losses[-100:]):.3f}", flush=True)
         if options.figures and step % options.figures == 0:
             before = time.process_time()
@@ -191,6 +209,7 @@ def main() -> int:
     add("relations")
     add("out")
     add("--held", default="", help="fields that are held back, with ; between them")
+    add("--quiet", help="a file by quiet_pairs.py")
     add("--pairs", type=int, help="so many of the others alone: for a learning curve")
     add("--layers", type=int, help="the first layers alone")
     add("--minutes", type=float, default=60, help="of the processor, with all threads busy")
