@@ -69,7 +69,8 @@ def test_an_import_ends_with_its_vectors_made(run, notes, path):
 
     assert (code, err) == (0, "")
     assert json.loads(out) | {"rejected": []} == {
-        "new": MANY + 1, "known": 0, "quarantined": 0, "rejected": [], "embedded": MANY + 1, "waiting": 0
+        "new": MANY + 1, "changed": 0, "known": 0, "links": 0, "quarantined": 0, "redacted": 0, "rejected": [],
+        "more_rejected": 0, "notes": {}, "embedded": MANY + 1, "waiting": 0
     }  # fmt: skip
     assert vectors(path) == (MANY + 1, 0)
 

@@ -10,11 +10,8 @@ import weakref
 
 from .errors import StoreError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-_in_use: weakref.WeakSet[Any] = weakref.WeakSet()
+_in_use: weakref.WeakSet[object] = weakref.WeakSet()
+forget_use = _in_use.discard  # of a connection that is closed, whoever still holds it
 _kept: list[object] = []  # in a child, what its parent had in use
 
 

@@ -104,18 +104,17 @@ class Ledger(Repository):
         `event` None: the last operation that has any.
         """
         with self._database.reading():
-            if event is None:
-                last = self._ask("last_event", scopes=scope_list(scopes))
-                event = last[0][0] if last else None
-            first = next(self.events(ids=[event]), None) if event else None
-            if first is None:
+            visible = scope_list(scopes)
+            ids = [event] if event else [row[0] for row in self._ask("last_event", scopes=visible)]
+            found = self._events("events_by_ids", ids=self._database.ids(ids), after=0) if ids else []
+            if not found:
                 return []
-            whole = self._events("operation_events", operation=first.operation, scopes=None)
-            if scopes is None:
-                return whole
-            seen = self._events("operation_events", operation=first.operation, scopes=scope_list(scopes))
+            bound = {"operation": found[0].operation}
+            seen = self._events("operation_events", **bound, scopes=visible)
+            if not seen or self._ask("operation_size", **bound)[0][0] == len(seen):
+                return seen
             # A move between scopes is one operation of both, and so is its undoing.
-            moved: Sequence[Event] = whole if 0 < len(seen) < len(whole) else ()
+            whole = moved = self._events("operation_events", **bound, scopes=None)
             while moved and not any(one.type == "moved" for one in moved):
                 moved = list(
                     self.events(ids=[bytes.fromhex(one.data["undoes"]) for one in moved if one.type == "undone"])

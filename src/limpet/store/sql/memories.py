@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from ...model.edges import STORED_TYPES, TEMPORAL, Edge
 from ...model.errors import AmbiguousId, NotFound
@@ -13,6 +12,10 @@ from ...model.memory import Memory
 from ..records import Filter, GraphNode, Piece, Validity
 from .statements import caseless_match, filtered, statements, to_memory, visible
 from .store import Repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _USAGE = ("id", "uses", "used_at", "useful", "not_useful", "wrong")
 
@@ -54,13 +57,11 @@ class Memories(Repository):
         self, nums: Sequence[int], ids: Sequence[bytes]
     ) -> tuple[list[Memory], list[tuple[str, bytes, bytes]]]:
         """`by_rows`, and what `edges.warnings` says of some ids: a server is asked once for both."""
-        memories: Iterable[Any] = ()
-        warnings: Iterable[Any] = ()
         with self._database.reading() as con:
-            if nums:
-                memories = con.execute(statements()["memories_by_num"], {"nums": self._database.numbers(nums)})
-            if ids:
-                warnings = con.execute(statements()["warnings"], {"ids": self._database.ids(ids)})
+            memories = (
+                con.execute(statements()["memories_by_num"], {"nums": self._database.numbers(nums)}) if nums else ()
+            )
+            warnings = con.execute(statements()["warnings"], {"ids": self._database.ids(ids)}) if ids else ()
             found = {row[0]: to_memory(row) for row in memories}
             return [found[num] for num in nums], sorted(warnings)
 

@@ -78,9 +78,7 @@ SELECT {columns} FROM {tables} WHERE m.id = :id AND m.retired_at IS NULL
 
 -- name: memory_versions
 -- All versions of one memory, oldest first. memory_current, memory_past.
-SELECT {columns} FROM {tables}
- WHERE m.num IN {versions}
- ORDER BY m.recorded_at, m.num
+SELECT {columns} FROM {tables} WHERE m.num IN {versions} ORDER BY m.recorded_at, m.num
 
 -- name: memories_by_num
 -- Whole rows by number. Primary key.
@@ -162,8 +160,7 @@ SELECT {event}
 
 -- name: events_after
 -- The ledger from a place on. Primary key.
-SELECT {event}
-  FROM {events} WHERE v.seq > :after ORDER BY v.seq LIMIT :limit
+SELECT {event} FROM {events} WHERE v.seq > :after ORDER BY v.seq LIMIT :limit
 
 -- name: events_by_ids
 -- Some events, in order. event_id.
@@ -199,13 +196,15 @@ SELECT {event}
 
 -- name: last_event
 -- The newest event of some scopes: see scope_of_event; or that which its memory left. Primary key, memory_current.
-SELECT v.id FROM event v WHERE {in_scopes}
- ORDER BY v.seq DESC LIMIT 1
+SELECT v.id FROM event v WHERE {in_scopes} ORDER BY v.seq DESC LIMIT 1
+
+-- name: operation_size
+-- How many events an operation has, in whatever scope. event_id, event_operation.
+SELECT count(*) FROM event WHERE id = :operation OR operation = :operation
 
 -- name: operation_events
 -- An operation: its first event and those that name it. event_id, event_operation.
-SELECT {event}
-  FROM {events}
+SELECT {event} FROM {events}
  WHERE v.seq IN (SELECT seq FROM event WHERE id = :operation UNION SELECT seq FROM event WHERE operation = :operation)
    AND {in_scopes}
  ORDER BY v.seq

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import apsw
 
 from ...model.errors import StoreError, StoreReadOnly
-from ...model.forks import is_child, refuse_child
+from ...model.forks import forget_use, is_child, refuse_child
 from ..sql import store
 from .connection import (
     busy_handler,
@@ -138,13 +138,12 @@ class Database(store.Database):
             return
         with self._write_lock, self._read_lock:
             self._closed = True
-            if self._reader is not None and self._reader is not self._writer:
-                self._reader.close()
-            if self._writer is not None:
-                if self._writer.total_changes():
-                    with contextlib.suppress(apsw.Error):
-                        self._writer.execute("PRAGMA optimize").fetchall()
-                self._writer.close()
+            if self._writer is not None and self._writer.total_changes():
+                with contextlib.suppress(apsw.Error):
+                    self._writer.execute("PRAGMA optimize").fetchall()
+            for connection in filter(None, {self._reader, self._writer}):
+                connection.close()
+                forget_use(connection)
             self._writer = self._reader = None
 
     @contextlib.contextmanager
