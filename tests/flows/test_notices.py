@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
 import limpet
 from limpet.agents.hooks.entry import handle
 
+LIMPET = [sys.executable, "-m", "limpet"]
 MESSAGE = {"claude": "UserPromptSubmit", "gemini": "BeforeAgent"}
 
 
@@ -67,3 +74,29 @@ def test_a_client_that_shows_its_user_nothing_has_its_model_say_that_the_store_i
 def test_a_store_in_order_says_nothing(path, clock):
     limpet.open(path).close()
     assert said(path, clock) == {}
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None or os.geteuid() != 0, reason="needs root, to become somebody else")
+def test_a_store_that_cannot_be_written_is_said_beside_what_it_holds(path, clock, request):
+    folder = Path(tempfile.mkdtemp())  # pytest's own folders let nobody else in
+    request.addfinalizer(lambda: shutil.rmtree(folder))
+    with limpet.open(path, scope="global", clock=clock) as memory:
+        memory.remember("The port is 5433", kind="preference")
+        memory.backup(str(folder / "memory.db"))
+    assert "systemMessage" not in said(path, clock)
+    (folder / "memory.db").chmod(0o644)
+    folder.chmod(0o555)
+
+    def by_nobody(event, **data):
+        who = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        argv = [*who, *LIMPET, "hook", "claude", event, "--store", str(folder / "memory.db"), "--scope", "global"]
+        given = json.dumps({"session_id": "s1", "cwd": "/", "prompt": "Which port is it?", **data})
+        done = subprocess.run(argv, input=given, capture_output=True, text=True, cwd="/", env={"HOME": "/"}, check=True)
+        return json.loads(done.stdout) if done.stdout else {}
+
+    out = by_nobody("SessionStart", source="startup")
+    assert "5433" in out["hookSpecificOutput"]["additionalContext"] and "cannot write" in out["systemMessage"]
+    for event, source in (("UserPromptSubmit", ""), ("SessionStart", "compact")):
+        out = by_nobody(event, source=source)
+        assert "5433" in out["hookSpecificOutput"]["additionalContext"] and "systemMessage" not in out
+    assert by_nobody("SessionStart", source="resume") == {}

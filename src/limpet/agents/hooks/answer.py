@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 
 from ... import registry
-from ...folders import is_there
+from ...folders import is_there, shown
 from ...model.dataclass import dataclass, replace
 from ...pause import append, is_incognito, look, read_pauses
 from ...text.blocks import plain_line, strip_blocks
@@ -68,6 +68,7 @@ class _Event:
         self.now = host.clock.now() if host.clock else time.time_ns() // 1_000
         self.session = call.session or call.client
         self.is_shown = call.role in CLIENT_ADAPTERS[call.client].answers
+        self.to_user = ""  # what the client shows to its user beside the answer
         self._settings: Settings | None = None
 
     @property
@@ -160,6 +161,9 @@ class _Event:
         with self._opened() as memory:
             with suppress(registry.FeatureMissing):
                 registry.part("features.mirror").take_in_edits(memory)
+            if memory.read_only and call.source not in FORGETS:
+                place = plain_line(shown(self.settings.path), 200)
+                self.to_user = f"limpet can read its memory at {place} and cannot write it: nothing is remembered."
             # What was resumed is still in front of the agent.
             if call.source not in KEEPS:
                 self._expose(left_off(memory, self.session, same=call.source == "compact"))
@@ -238,8 +242,9 @@ class _Event:
             from .journal import expose
 
             expose(
-                self.settings, offer, lambda block: self.say(shape(self.call, block.text)), session=self.session,
-                client=self.call.client, at=self.now, via=self.call.role, asked=asked, once=bool(self.call.session),
+                self.settings, offer, lambda block: self.say(shape(self.call, block.text, self.to_user)),
+                session=self.session, client=self.call.client, at=self.now, via=self.call.role, asked=asked,
+                once=bool(self.call.session),
             )  # fmt: skip
 
     def _forget(self) -> None:

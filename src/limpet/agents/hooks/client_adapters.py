@@ -215,11 +215,11 @@ def _exited(data: dict[str, Any]) -> bool:
     return False
 
 
-def shape(call: Call, text: str) -> str:
-    """The text as the client takes it from stdout; "" where it takes none."""
+def shape(call: Call, text: str, to_user: str = "") -> str:
+    """The text as the client takes it from stdout, and what it shows to its user; of neither what it takes not."""
     kind = CLIENT_ADAPTERS[call.client].answers.get(call.role)
     if not text or kind is None:
-        return ""
+        return notice(call, to_user)
     if kind == "plain":
         return text
     import json
@@ -230,7 +230,8 @@ def shape(call: Call, text: str) -> str:
         "snake": {"additional_context": text},
         "modification": {"cancel": False, "contextModification": text},
     }
-    return json.dumps(wrapped[kind], ensure_ascii=False)
+    beside = {"systemMessage": to_user} if to_user and call.client in SHOWS_NOTICES else {}
+    return json.dumps(wrapped[kind] | beside, ensure_ascii=False)
 
 
 def notice(call: Call, text: str) -> str:
