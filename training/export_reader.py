@@ -75,7 +75,7 @@ def main() -> int:
     for name, value in ((name.removeprefix("bert."), value.float().numpy()) for name, value in state.items()):
         if name == "embeddings.word_embeddings.weight":
             tensors[f"{name}.int4"], tensors[f"{name}.scale"] = halves(value[kept])
-        elif name in start and name.startswith("encoder.") and value.ndim == 2:
+        elif name in start and name.startswith("encoder.") and value.ndim == 2:  # noqa: PLR2004
             tensors[f"{name}.int4"], tensors[f"{name}.scale"] = halves(start[name])
             for part, factor in zip(("down", "up"), factors(value - start[name], options.rank), strict=True):
                 tensors[f"{name}.{part}.int8"], tensors[f"{name}.{part}.scale"] = columns(factor)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from copy import copy
@@ -651,6 +652,18 @@ class Limpet:
         True
         """
         return work_service.doctor(self._context)
+
+    def may_replace(self, id: str, *, within_ms: float = 150.0) -> builtins.list[Memory]:
+        """List older memories that this one, just stored, may replace: as far as the reader comes in so many ms.
+
+        Empty too where its models are not loaded. Raises NotFound, AmbiguousId.
+        """
+        until = time.monotonic() + within_ms / 1000
+        return work_service.may_replace(self._context, id, until)
+
+    def drop_relations(self) -> int:
+        """Forget what the reader said of pairs of memories. Returns how many verdicts there were. Raises StoreError."""
+        return self._context.store.relations.drop()
 
     def remember(
         self, content: str, *, kind: str | None = None, topics: Iterable[str] = (), key: str | None = None,

@@ -17,6 +17,7 @@ from .model.forks import refuse_child
 from .model.ids import IdSource, parse_id
 from .model.memory import GLOBAL_SCOPE, Memory, check_characters, check_key, check_kinds, check_list, check_scope
 from .rank.adjust import confidence_of, confidence_word
+from .settings import wants_relations
 from .store.records import Filter
 
 TYPE_CHECKING = False
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .remember.write import Receipt, Writer
     from .store import Store
     from .vectors.embedder import Embedder
+    from .vectors.reader import Reader
 
     T = TypeVar("T")
 
@@ -109,6 +111,14 @@ class Context:
 
             self._policy = ContentPolicy(lambda: self.semantic().load())
         return self._policy
+
+    def reader(self) -> Reader | None:
+        """The model that reads two statements, unless relations are off."""
+        if not wants_relations():
+            return None
+        from .vectors.reader import shared
+
+        return shared()
 
     def semantic(self) -> SemanticSearch:
         """Search by meaning, composed at first use; NumPy is imported only when it searches."""

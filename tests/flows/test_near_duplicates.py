@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.model.dataclass import replace
 from limpet.recall.answer import Recall
-from limpet.recall.candidates import find_candidates
-from limpet.recall.pack import pack
-from limpet.recall.plan import make_plan
-from limpet.recall.score import rank
 
 SAME = [
     "The orders of the shop are stored in Postgres 16 on the second machine in the cellar",
@@ -196,20 +191,3 @@ def test_what_is_trusted_less_is_not_shown_instead(memory):
     memory.remember(SAME[1], origin="web")
     memory.work(only_vectors=True)
     assert memory.recall(SAME[0]).items[0].id == old
-
-
-def test_after_the_deadline_all_stand_for_themselves_and_the_answer_says_so(crowded):
-    memory, stored, _ = crowded
-    context = memory._context
-    plan = make_plan(
-        QUESTION, replace(context.filter(), as_of=context.now()), k=3, now=context.now(), deadline_ms=None,
-        budget_tokens=None, lexical_only=True, without=frozenset(),
-    )  # fmt: skip
-    with context.store.snapshot():
-        found = find_candidates(context.store, None, plan)
-        ranking = rank(context.store, None, found, plan)
-        assert pack(context.store, found, ranking, plan).also and found.missing == []
-        late = replace(plan, deadline=0.0)
-        assert {one.id for one in pack(context.store, found, ranking, late).memories} == set(stored)
-        assert pack(context.store, found, ranking, replace(late, budget_tokens=1_000)).also == {}
-    assert found.missing == ["folding"] and "deadline" in found.notes["folding"]

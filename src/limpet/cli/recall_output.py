@@ -107,6 +107,8 @@ def _item(rank: int, item: Item, short: str, scope: str) -> None:
     marks += [f"source {item.source_state}"] * bool(item.source_state) + [DOUBTFUL] * (item.confidence_word == DOUBTFUL)
     if marks:
         line(MARGIN + paint(printable("  ".join(marks)).replace("\n", " "), DIM))
+    for what, (id, content) in item.history():
+        line(MARGIN + paint(cut(f"{what}: {output.flat(content)} ({short_ids(id)})", LEFT_OUT_WIDTH), YELLOW))
     if item.disputed_by:
         line(MARGIN + paint(f"disputed: see {short_ids(', '.join(item.disputed_by))}", YELLOW))
     if item.why is not None:

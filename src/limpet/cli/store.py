@@ -49,6 +49,11 @@ def _verified(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
 def _doctor(args: Namespace) -> int:
     if args.models:
         return _models(args)
+    if args.drop_relations:
+        with open_store(args) as memory:
+            dropped = memory.drop_relations()
+        output.result({"dropped": dropped}) if args.json else output.words(f"forgot {counted(dropped, 'verdict')}")
+        return 0
     checks = [*_store_checks(args), *_clients_checks(args)]
     if args.json:
         output.result({"checks": [
@@ -330,7 +335,10 @@ VERBS = (
     ),
     Verb(
         name="doctor", group=STORE, about="is everything as it should be, and what to do where it is not", run=_doctor,
-        arguments=(arg("--models", "the embedders this store knows, and those that are installed"),),
+        arguments=(
+            arg("--models", "the embedders this store knows, and those that are installed"),
+            arg("--drop-relations", "forget what the reader said of pairs of statements"),
+        ),
         example="limpet doctor\nlimpet doctor --models",
     ),
     Verb(

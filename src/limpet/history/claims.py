@@ -1,7 +1,7 @@
 """What is believed about something: an audit; a claim against it: grounded or not, and what would have to give.
 
-Recall is given as a function, so that this package need not know the other. It never decides by a language model: a
-similarity and the differences in numbers and negation speak, and the reader judges.
+Recall is given as a function, so that this package need not know the other. No language model is asked: a similarity
+and the reader of statements speak, and who asked judges.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from typing import NamedTuple
 from ..model.clock import Instant, MaybeInstant
 from ..model.dataclass import dataclass, field
 from ..model.encode import INLINE, OPTIONAL, TIME, JsonForm, rounded
-from ..model.errors import BadInput
+from ..model.errors import BadInput, EmbedderUnavailable
 from ..model.ids import parse_id
 from ..model.memory import Memory
 from ..model.sequence import Holds
 from ..rank.adjust import stage
-from ..text.difference import CERTAIN, differences
 from ..text.normalise import normalise
 from .view import Node, View, raw_id
 from .walk import Affected, chain, edges_around, impact, rested_before, why
@@ -84,28 +83,28 @@ class Revision(JsonForm):
     agrees: list[Support] = field(default_factory=list)
 
 
-def differs(one: str, other: str) -> str | None:
-    """In what two texts about the same thing differ so that they are different statements, in words."""
-    for found in differences(one, other).found:
-        if found.kind == "negation":
-            return "denies it"
-        if found.kind in CERTAIN:
-            ours, theirs = " ".join(found.a) or "nothing", " ".join(found.b) or "nothing"
-            return f"says {theirs} where the claim says {ours}"
-    return None
+def says_otherwise(claim: str, texts: Sequence[str]) -> list[bool]:
+    """For each text whether a claim would change it, as the reader of statements takes both."""
+    from ..relate.verdicts import CHANGES, verdict
+    from ..vectors.reader import shared
+
+    try:
+        found = map(verdict, shared().relations([(text, claim) for text in texts]))
+    except EmbedderUnavailable:
+        return [False] * len(texts)
+    return [one is not None and one.relation in CHANGES for one in found]
 
 
 def ground(view: View, recall: Recaller, claim: str, *, limit: int) -> Grounding:
     """Which beliefs support a claim, which speak against it, and what is near when none does. Raises BadInput."""
     near = _near(view, recall, claim, limit)
-    about = [one for one in near if one.similarity >= SAME]
-    supports = [one for one in about if one.difference is None]
-    against = [one for one in about if one.difference is not None]
-    against += _contradicted(view, supports, {one.node.id for one in about})
+    supports = [one for one in near if one.similarity >= SAME and one.difference is None]
+    against = [one for one in near if one.similarity >= NEAR and one.difference is not None]
+    against += _contradicted(view, supports, {one.node.id for one in (*supports, *against)})
     verdict = "ungrounded"
     if supports or against:
         verdict = "opposed" if not supports else "disputed" if against else "supported"
-    suggestions = [one for one in near if NEAR <= one.similarity < SAME]
+    suggestions = [one for one in near if NEAR <= one.similarity < SAME and one.difference is None]
     return Grounding(claim=claim, verdict=verdict, supports=supports, against=against, suggestions=suggestions)
 
 
@@ -134,12 +133,16 @@ def _near(view: View, recall: Recaller, text: str, limit: int) -> list[Support]:
         raise BadInput("the text is empty")
     matches = recall(text, limit, view)
     memories = view.memories(parse_id(one.id) for one in matches)
-    found = []
-    for match in matches:
-        one = memories.get(parse_id(match.id))
-        if one is not None and view.standing(one) == "held":
-            similarity = overlap(text, one) if match.cosine is None else match.cosine
-            found.append(Support(node=view.node(one), similarity=similarity, difference=differs(text, one.content)))
+    held = [
+        (one, overlap(text, one) if match.cosine is None else match.cosine)
+        for match in matches
+        if (one := memories.get(parse_id(match.id))) is not None and view.standing(one) == "held"
+    ]
+    against = says_otherwise(text, [one.content for one, _ in held])
+    found = [
+        Support(node=view.node(one), similarity=similarity, difference="says otherwise" if differs else None)
+        for (one, similarity), differs in zip(held, against, strict=True)
+    ]
     return sorted(found, key=lambda one: (-one.similarity, one.node.id))
 
 

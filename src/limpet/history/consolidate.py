@@ -10,9 +10,9 @@ from ..model.dataclass import dataclass, field
 from ..model.encode import JsonForm, rounded
 from ..model.ids import format_id
 from ..model.sequence import Holds
-from ..recall.near_duplicates import COMPARED, Wording, about, repeats, wording
+from ..recall.near_duplicates import about
 from ..store.records import Piece
-from ..text.difference import content
+from ..text.normalise import content
 from ..vectors.calibration import stored
 from .view import Node, View, raw_id
 
@@ -87,8 +87,8 @@ def consolidate(view: View, *, limit: int) -> Consolidation:
         taken: set[int] = set()
         least = calibration.threshold(SAME_COSINE)
         for label, texts in _by_content(view, pieces, rows):
-            places, said = list(texts), [wording(one) for one in texts.values()]
-            for group, similarity in _alike(matrix, [rows[i] for i in places], least, 2, said):
+            places = list(texts)
+            for group, similarity in _alike(matrix, [rows[i] for i in places], least, 2):
                 members = [places[i] for i in group]
                 taken |= set(members)
                 groups.append(_Group(action="merge", label=label, places=members, similarity=similarity))
@@ -154,15 +154,8 @@ def _vectors(view: View, pieces: Sequence[Piece]) -> tuple[np.ndarray, dict[int,
     return np.concatenate(parts), {place: row for row, place in enumerate(places)}, stored(active)
 
 
-def _alike(
-    matrix: np.ndarray,
-    rows: Sequence[int],
-    least: float,
-    fewest: int,
-    said: Sequence[Wording] | None = None,
-) -> list[tuple[list[int], float]]:
-    """Groups around a first member, in order: each takes all later ones that are near it and not taken yet; of
-    texts that are `said`, only what says the same.
+def _alike(matrix: np.ndarray, rows: Sequence[int], least: float, fewest: int) -> list[tuple[list[int], float]]:
+    """Groups around a first member, in order: each takes all later ones that are near it and not taken yet.
 
     Returns (indices into `rows`, mean cosine to the first). O(n^2 d) in blocks; what is taken is not compared again.
     """
@@ -181,9 +174,6 @@ def _alike(
                 continue
             # Later ones only: each pair once, and not with itself.
             others = i + 1 + np.nonzero(near[i, i + 1 :] & ~gone[start + i + 1 :])[0]
-            if said is not None:
-                first, rest = said[place[start + i]], [said[at] for at in place[start + others].tolist()]
-                others = others[[repeats(first, one, 1.0) for one in rest]]  # near they are by their vectors
             if len(others) + 1 >= fewest:
                 members = place[start + others].tolist()
                 found.append(([int(place[start + i]), *members], float(cosines[i, others].mean())))
@@ -204,7 +194,7 @@ def _by_content(view: View, pieces: Sequence[Piece], rows: dict[int, int]) -> li
         read = view.memories(pieces[place].id for place in places[start : start + BLOCK])
         for place in places[start : start + BLOCK]:
             one = read.get(pieces[place].id)
-            if one is not None and len(one.content) <= COMPARED:
+            if one is not None:
                 alike = (pieces[place].scope, one.kind, about(one), content(one.content))
                 groups.setdefault(alike, {})[place] = one.content
     return [(pieces[next(iter(texts))].kind, texts) for texts in groups.values() if len(texts) > 1]

@@ -16,7 +16,6 @@ from ..rank.adjust import confidence_of
 from ..rank.constants import OBSERVED_PER_DAY, STALE_DAYS, STALE_KINDS
 from ..store.records import MOST_WAITING, GraphNode, Proposal
 from ..text.normalise import normalise
-from ..text.statements import contradict
 from .view import FALLEN, Link, Node, View, link_of, raw_id, standing
 
 # PageRank: the usual damping; the sum of changes at which it has converged. Brin & Page, 1998.
@@ -122,19 +121,18 @@ def contradictions(view: View, *, limit: int, everything: bool) -> Contradiction
 
 
 def waiting_contradictions(view: View) -> list[tuple[Proposal, Memory, Memory]]:
-    """Contradictions on the review list between memories that were held, as known then."""
+    """Contradictions and changes on the review list between memories that were held, as known then."""
     waiting = [
         one
-        for one in view.store.reviews.waiting(view.scopes, limit=MOST_WAITING, kind="contradiction")
+        for kind in ("contradiction", "correction")
+        for one in view.store.reviews.waiting(view.scopes, limit=MOST_WAITING, kind=kind)
         if view.known_at is None or one.created_at <= view.known_at
     ]
     memories = view.memories(id for one in waiting for id in (one.memory, one.other))
     found = []
     for proposal in waiting:
         one, other = memories.get(proposal.memory), memories.get(proposal.other)
-        if one is None or other is None or not view.standing(one) == view.standing(other) == "held":
-            continue
-        if contradict(one.content, other.content, keys=(one.key, other.key)):
+        if one is not None and other is not None and view.standing(one) == view.standing(other) == "held":
             found.append((proposal, one, other))
     return found
 

@@ -79,15 +79,9 @@ CHARACTERS_PER_TOKEN = 3.5
 # Tokens that an item costs beside its content (id, kind, date).
 TOKENS_PER_ITEM = 16
 
-# Duplicates, by the cosine of the content alone, on the scale of vectors/calibration.py. At or above the first and
-# without any difference: merged (domain model). From the second on, without one: proposed.
-# Guarded by tests/quality/test_duplicates.py.
+# Near-duplicates, by the cosine of the content alone, on the scale of vectors/calibration.py: at or above it and
+# without any difference two results are one. Guarded by tests/quality/test_duplicates.py.
 DUPLICATE_COSINE = 0.915
-NEAR_DUPLICATE_COSINE = 0.70
-# From here on it is asked whether one names a change of the other: "lives in Hamburg", "moved to Leipzig" lie far
-# apart.
-# Guarded by tests/flows/test_updates.py.
-CLASH_COSINE = 0.40
 # Keys, by the cosine of "the ATTRIBUTE of SUBJECT": from here on two may name one thing, and a person is asked. Finds
 # 17 of 20 synonyms made by hand; asks in vain for none of 20 other pairs. tests/quality/test_synonyms.py.
 SYNONYM_COSINE = 0.78

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..model.clock import Instant, MaybeInstant, format_time, parse_time
-from ..model.dataclass import NamedTuple, dataclass, field
+from ..model.dataclass import NamedTuple, dataclass, field, replace
 from ..model.ids import format_id
 from ..model.sequence import Holds
 from ..rank import adjust
@@ -38,6 +38,7 @@ _SHOWN = (
     "id", "kind", "content", "scope", "score", "confidence", "confidence_word", "topics", "key", "origin", "trust",
     "valid_from", "valid_to", "recorded_at", "session", "speaker", "metadata",
 )  # fmt: skip
+_NEWER = ("newer", "resolved_by")
 _TIMES = ("valid_from", "valid_to", "recorded_at")
 
 
@@ -88,12 +89,20 @@ class Item:
     speaker: str | None
     metadata: dict[str, object]
     disputed_by: tuple[str, ...] = ()  # ids of what contradicts it and is held as well
+    newer: tuple[str, str] | None = None  # id and text of what likely replaced it
+    resolved_by: tuple[str, str] | None = None  # id and text of what says that it is over
+    before: tuple[tuple[str, str], ...] = ()  # ids and texts of what it surely replaced, the newest first
     why: Trace | None = None
     source_state: str | None = None  # of an indexed file: fresh, drifted or gone
     pinned: bool = False
     valid_from = Instant("valid_from_us")
     valid_to = MaybeInstant("valid_to_us")
     recorded_at = Instant("recorded_at_us")
+
+    def history(self) -> list[tuple[str, tuple[str, str]]]:
+        """What replaced it or what it replaced, as a reader is told: [(newer, over or before, (id, text))]."""
+        after = [(what, one) for what, one in (("newer", self.newer), ("over", self.resolved_by)) if one is not None]
+        return after + [("before", one) for one in self.before]
 
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> Item:
@@ -103,6 +112,8 @@ class Item:
             given[f"{name}_us"] = None if shown[name] is None else parse_time(shown[name], now=0)
         given |= {name: shown[name] for name in ("disputed_by", "source_state", "pinned") if name in shown}
         given |= {name: tuple(given[name]) for name in ("topics", "disputed_by") if name in given}
+        given |= {name: (shown[name]["id"], shown[name]["content"]) for name in _NEWER if name in shown}
+        given["before"] = tuple((one["id"], one["content"]) for one in shown.get("before", ()))
         return cls(**given)
 
     def as_dict(self) -> dict[str, object]:
@@ -112,6 +123,11 @@ class Item:
         shown["score"], shown["topics"] = round(self.score, 6), list(self.topics)
         if self.disputed_by:
             shown["disputed_by"] = list(self.disputed_by)
+        for name in _NEWER:
+            if (other := getattr(self, name)) is not None:
+                shown[name] = {"id": other[0], "content": other[1]}
+        if self.before:
+            shown["before"] = [{"id": id, "content": content} for id, content in self.before]
         if self.source_state is not None:
             shown["source_state"] = self.source_state
         if self.pinned:
@@ -201,7 +217,14 @@ def recall(
     likely, relevant = ranking.relevance, ranking.relevant
     return Recall(
         query=plan.query,
-        items=as_items(found, ranking, packed.places, packed.memories, plan, disputed, traces),
+        items=[
+            replace(one, **_changes(store, found, ranking, packed, i))
+            for i, one in zip(
+                packed.places,
+                as_items(found, ranking, packed.places, packed.memories, plan, disputed, traces),
+                strict=True,
+            )
+        ],
         missing=found.missing,
         notes=found.notes,
         elapsed_ms=plan.elapsed_ms(),
@@ -215,6 +238,22 @@ def recall(
             for i, several in packed.also.items()
         },
     )
+
+
+def _changes(store: Store, found: Candidates, ranking: Ranking, packed: Packed, i: int) -> dict[str, Any]:
+    """What the fields of an item say of what changed it, and of what it replaced."""
+
+    def told(place: int) -> tuple[str, str]:
+        (memory,) = found.memories(store, [place])
+        return memory.id, memory.content
+
+    changes: dict[str, Any] = {"before": tuple(map(told, packed.before.get(i, ())))}
+    newer, what = ranking.changed.get(i, (i, ""))
+    if what.startswith("resolves"):
+        changes["resolved_by"] = told(newer)
+    elif what:
+        changes["newer"] = told(newer)
+    return changes
 
 
 def _traces(found: Candidates, ranking: Ranking, packed: Packed, plan: Plan) -> dict[int, Trace]:

@@ -108,7 +108,7 @@ class Caution:
     """Something to beware of about an item. `at`: of a correction, or the last time it was said."""
 
     about: str  # short id of the item
-    what: str  # contradicts, corrected, stale
+    what: str  # contradicts, newer, corrected, stale
     other: BriefItem | None = None  # what it stands against
     shown: bool = False  # the other one is among the items
     at_us: int | None = None
@@ -126,7 +126,7 @@ class Caution:
             return f"{self.about} was last stated or used on {day}"
         assert self.other is not None
         tail = self.other.short if self.shown else f"{self.other.mark} {self.other.text}"
-        return f"{self.about} contradicts {tail}"
+        return f"{self.about} {'may be outdated, newer is' if self.what == 'newer' else 'contradicts'} {tail}"
 
     def as_dict(self) -> dict[str, object]:
         """{"about", "what", "text", "other"?, "replaced"?, "at"?}."""

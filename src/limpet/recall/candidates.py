@@ -100,8 +100,10 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan) -
         pool |= seen
     held = _by_substring(store, plan, text, alone=not pool)
     literal = set(index.passing(held, plan.where)) if held else set()
+    best = best_of(orders, C.NEIGHBOURHOODS)
+    if pool and (newer := store.relations.newer_texts(best)):
+        pool |= set(index.passing(newer, plan.where))
     if pool and "neighbours" not in plan.without:
-        best = best_of(orders, C.NEIGHBOURHOODS)
         pool |= set(index.neighbours(best, plan.where, reach=C.NEIGHBOUR_REACH))
     text_ids = sorted(pool | literal)
     found.table = index.table(text_ids)

@@ -16,6 +16,7 @@ from ..model.ids import parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, is_unconfirmed
 from ..rank import adjust
 from ..rank import constants as C
+from ..relate.verdicts import SURE
 from ..text.blocks import neutral
 from ..text.excerpt import excerpt, one_line, words_of
 from ..text.quoted import QUOTED_CHARACTERS, quoted_in
@@ -34,8 +35,9 @@ from .brief import (
     more_rules,
 )
 from .candidates import Candidates
-from .disputes import warnings
+from .disputes import DISPUTES, warnings
 from .near_duplicates import folded, newest_of, wording
+from .newer import CHANGES, of_another_time
 from .pack import fit, tokens_of
 
 if TYPE_CHECKING:
@@ -49,8 +51,6 @@ MOST = {
 }  # fmt: skip
 # How long a correction is news, in days, and how many of the statements that it replaced are named.
 CORRECTED_DAYS, REPLACED_SHOWN = 30, 3
-# The best that are compared with each other: what is worth less seldom fits.
-COMPARED = 100
 STALE = "stale line"
 
 
@@ -89,7 +89,7 @@ def choose(
     space = budget if answers else min(budget, TERSE_TOKENS)
     nums = sorted(entries.by_num, key=lambda num: (-entries.by_num[num].value, num))
     memories = dict(zip(nums, store.memories.by_rows(nums), strict=True))
-    nums = _in_sections(store, plan, nums, entries, memories, found)
+    nums = _in_sections(store, plan, _that_hold(store, plan, nums, memories), entries, memories)
     warned, others = warnings(store, plan, [memories[num] for num in nums])
     # What is no answer is quoted from its beginning: a rule must not be read without it.
     words = words_of(plan.query) if answers else frozenset[str]()
@@ -126,8 +126,17 @@ def choose(
 # -- what stands where
 
 
+def _that_hold(store: Store, plan: Plan, nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
+    """Without what a newer memory surely replaced, unless the message is about another time."""
+    if of_another_time(plan):
+        return list(nums)
+    warned, _ = warnings(store, plan, [memories[num] for num in nums])
+    over = {id for id, rows in warned.items() for what, _ in rows if what in CHANGES and what.endswith(SURE)}
+    return [num for num in nums if memories[num].id not in over]
+
+
 def _in_sections(
-    store: Store, plan: Plan, nums: Sequence[int], entries: Entries, memories: dict[int, Memory], found: Candidates
+    store: Store, plan: Plan, nums: Sequence[int], entries: Entries, memories: dict[int, Memory]
 ) -> list[int]:
     """Without what may not stand where it was found, or says again what another one does; each in its section."""
     hidden = _overridden(store, plan, memories.values())
@@ -138,7 +147,7 @@ def _in_sections(
         if memories[num].id not in hidden
         and (entries.by_num[num].section == "matches" or not is_unconfirmed(memories[num].origin, memories[num].trust))
     ]
-    nums = _once(_distinct(nums, memories, found, entries), memories)
+    nums = _once(_distinct(nums, memories, entries), memories)
     counts: Counter[str] = Counter()
     kept = []
     for num in nums:
@@ -179,17 +188,14 @@ def _overridden(store: Store, plan: Plan, memories: Iterable[Memory]) -> set[str
     return hidden
 
 
-def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Candidates, entries: Entries) -> list[int]:
+def _distinct(nums: Sequence[int], memories: dict[int, Memory], entries: Entries) -> list[int]:
     """Of those that say the same the newest, where the best of them would stand."""
     several = []
-    for num in nums[:COMPARED]:
+    for num in nums:
         one = memories[num]
         day = one.valid_from_us // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
         several.append(wording(one.content, f"{one.key or ''}/{one.speaker or ''}/{day}"))
-    candidate_of = {row: i for i, row in enumerate(found.table.rows)}
-    places = [place for place, num in enumerate(nums[:COMPARED]) if num in candidate_of]
-    near = found.among([candidate_of[nums[place]] for place in places])
-    same = folded(several, {(places[i], places[j]): cosine for (i, j), cosine in near.items()})
+    same = folded(several)
     groups = {place: [num] for place, num in enumerate(nums) if place not in same}
     for later, earlier in same.items():
         groups[earlier].append(nums[later])
@@ -242,8 +248,10 @@ def _cautions(
 ) -> list[Caution]:  # fmt: skip
     """What to know about a memory before relying on it."""
     about, rows = short[memory.id], list(warned)
-    against = dict.fromkeys(other for what, other in rows if what != "replaced")
+    against = dict.fromkeys(other for what, other in rows if what in DISPUTES)
     found = [Caution(about=about, what="contradicts", other=items[other]) for other in against]
+    newer = dict.fromkeys(other for what, other in rows if what in CHANGES and not what.startswith("resolves"))
+    found += [Caution(about=about, what="newer", other=items[other]) for other in newer]
     if terse:
         return found
     replaced = tuple(other for what, other in rows if what == "replaced")[:REPLACED_SHOWN]
@@ -271,7 +279,7 @@ def _warnings(shown: Sequence[tuple[BriefItem, Sequence[Caution]]]) -> list[Caut
                 pairs.add(pair)
                 found.append(replace(one, shown=one.other.id in seen))
                 seen.add(one.other.id)
-    return sorted(found, key=lambda one: ("contradicts", "corrected", "stale").index(one.what))
+    return sorted(found, key=lambda one: ("contradicts", "newer", "corrected", "stale").index(one.what))
 
 
 def _sections(shown: Mapping[int, BriefItem], entries: Entries) -> list[Section]:

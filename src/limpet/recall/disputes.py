@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from ..model.dataclass import replace
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory
+from .newer import stands
 from .plan import Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..store import Store
 
-# For each id (what, other id): `contradicts` by a link, `contradiction` as a check proposes, `replaced`.
+# That two deny each other: by a link, or as a check proposes.
+DISPUTES = ("contradicts", "contradiction")
+# For each id (what, other id): one of DISPUTES, `replaced`, or what a model read of it and a newer one: `ends sure`.
 Warned = dict[str, list[tuple[str, str]]]
 
 
@@ -38,17 +41,10 @@ def warnings(
         if what == "replaced":
             if other in seen:
                 warned.setdefault(one.id, []).append((what, format_id(other)))
-        elif other in held and (what == "contradicts" or still(one, held[other])):
+        elif other in held and (what in DISPUTES or stands(one, held[other])):
             others[held[other].id] = held[other]
             warned.setdefault(one.id, []).append((what, held[other].id))
     return warned, others
-
-
-def still(one: Memory, other: Memory) -> bool:
-    """Whether a contradiction that waits would still be found: rules get stricter, and rows stay."""
-    from ..text.statements import contradict
-
-    return contradict(one.content, other.content, keys=(one.key, other.key))
 
 
 def disputes(
@@ -56,7 +52,5 @@ def disputes(
 ) -> dict[str, tuple[str, ...]]:
     """For each id those that contradict it, of what is held and seen from here. `rows`: as for `warnings`."""
     warned, _ = warnings(store, plan, memories, rows)
-    found = {
-        id: tuple(dict.fromkeys(other for what, other in rows if what != "replaced")) for id, rows in warned.items()
-    }
+    found = {id: tuple(dict.fromkeys(other for what, other in rows if what in DISPUTES)) for id, rows in warned.items()}
     return {id: others for id, others in found.items() if others}

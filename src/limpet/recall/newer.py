@@ -1,9 +1,9 @@
 """Newer before older: of near results that answer the same question, what was said later takes the older's place.
 
-Three cases, unless the question is about the past. A newer result gives another value of the same thing, or denies it,
-in the words of the older (`text/statements.py`). Or it is a correction, by its kind, and near. Or the question asks for
-what holds now, and a logistic model takes the newer one to answer it as well (`rank/newer_weights.py`). Only the first
-results are compared. Asked as of a time, or about a date, all stay where they are.
+Three cases, unless the question is about the past. A model that read both said so when the newer one was stored
+(`relate/`). Or the newer is a correction, by its kind, and near. Or the question asks for what holds now, and a
+logistic model takes the newer one to answer it as well (`rank/newer_weights.py`). Only the first results are looked at.
+Asked as of a time, or about a date, all stay where they are.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from itertools import permutations
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.memory import FOREIGN, is_below, is_unconfirmed
 from ..rank.newer_weights import NEWER, REPLACES_FROM
+from ..relate import verdicts
 from ..text.dates import mentioned, spans
 from ..text.describe import searchable
 from .question import asks_now, asks_past
@@ -30,8 +31,12 @@ if TYPE_CHECKING:
 
 # Results that may change places.
 LOOKED_AT = 8
-# Results whose words are compared: those that are nearer to each other than this, by the cosine where there is one.
+# How near a correction, by its kind, is to what it corrects, by the cosine.
 NEAR = 0.4
+# What `edges.warnings` says of a memory that a newer one changed.
+CHANGES = frozenset(
+    f"{relation} {level}" for relation in verdicts.CHANGES for level in (verdicts.SURE, verdicts.LIKELY)
+)
 CORRECTION = "correction"
 # How near a newer result that may say what became of an older one is to it, and the words that they have in common;
 # where there are no cosines, more of these. Chosen on tests/quality/recency and injection, tuning halves.
@@ -41,22 +46,44 @@ IN_A_PLACE = 2
 _WORD = re.compile(r"\w+")
 
 
-def replacements(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> list[set[tuple[int, int]]]:
-    """Pairs (older, newer) of the first candidates of which the newer takes the older's place: those that are surest,
-    then those that are likely."""
+def replacements(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> list[tuple[int, int, str]]:
+    """(older, newer, what) of candidates of which the newer takes the older's place: first those that a model has read
+    together (`replaces sure`), then those that are likely by their vectors (`asked`)."""
     first = ranking.order[:LOOKED_AT]
+    if "recency" in plan.without or of_another_time(plan):
+        return []
+    changed = _read_as_changes(store, found, first)
     times = [found.table.valid_from[i] for i in first]
     pairs = [(a, b) for b in range(1, len(first)) for a in range(b) if times[b] > times[a]]
-    if not pairs or "recency" in plan.without or _of_another_time(plan):
-        return []
+    if not pairs:
+        return changed
     cosines = found.among(first)
-    near = [pair for pair in pairs if found.hits is None or cosines.get(pair, 0.0) >= NEAR]
-    sure = _by_words(store, found, first, near)
     likely = _corrections(found, first, pairs, cosines)
     if found.hits is not None and "vector" in found.features and asks_now(plan.query):
         several = features(found, first, ranking.ranked, pairs, cosines)
         likely |= {pair for pair, values in several.items() if probability(values) >= REPLACES_FROM}
-    return [{(first[a], first[b]) for a, b in some} for some in (sure, likely)]
+    return changed + [(first[a], first[b], "asked") for b in range(len(first)) for a in range(b) if (a, b) in likely]
+
+
+def _read_as_changes(store: Store, found: Candidates, first: Sequence[int]) -> list[tuple[int, int, str]]:
+    """What a model said of the first: (older, newer, "replaces sure"). Where the older was said again after the newer,
+    it is the other way round."""
+    place = {id: i for i, id in enumerate(found.table.ids)}
+    changed = []
+    for what, older, newer in found.warnings(store, first):
+        if what not in CHANGES or newer not in place:
+            continue
+        a, b = place[older], place[newer]
+        if stands(*found.memories(store, [a, b])):
+            changed.append((a, b, what))
+        elif what.startswith("replaces"):
+            changed.append((b, a, what))
+    return changed
+
+
+def stands(older: Memory, newer: Memory) -> bool:
+    """Whether a newer memory still says what became of an older one: that was not said again after it."""
+    return older.observed_at_us <= newer.observed_at_us
 
 
 def later(found: Candidates, places: Sequence[int], memories: Sequence[Memory], plan: Plan) -> dict[int, str]:
@@ -106,7 +133,7 @@ def _is_of_another(question: str, one: Memory, other: Memory) -> bool:
     return few and not apart.isdisjoint(_WORD.findall(question.casefold()))
 
 
-def _of_another_time(plan: Plan) -> bool:
+def of_another_time(plan: Plan) -> bool:
     """Whether the question is about a time of its own: then what is newest says nothing."""
     if not plan.timeless or asks_past(plan.query):
         return True
@@ -126,29 +153,6 @@ def _corrections(
         if found.table.priors[first[b]].kind == CORRECTION and not (newer in FOREIGN or is_below(newer, older)):
             nearest[b] = max(nearest.get(b, (0.0, 0)), (cosines.get((a, b), 0.0), a))
     return {(a, b) for b, (cosine, a) in nearest.items() if cosine >= NEAR}
-
-
-def _by_words(
-    store: Store, found: Candidates, first: Sequence[int], pairs: Sequence[tuple[int, int]]
-) -> set[tuple[int, int]]:
-    """Pairs of places in `first` of which the second clashes with the first: not of a series of siblings."""
-    if not pairs:
-        return set()
-    wanted = sorted({place for pair in pairs for place in pair})
-    several = found.memories(store, [first[place] for place in wanted])
-    read = dict(zip(wanted, several, strict=True))
-    return {(a, b) for a, b in pairs if _clashes(read[a], read[b], list(read.values()))}
-
-
-def _clashes(older: Memory, newer: Memory, others: Sequence[Memory]) -> bool:
-    if (older.scope, older.speaker) != (newer.scope, newer.speaker) or older.key or newer.key:
-        return False
-    from ..text.statements import clash, in_series  # its tables and patterns: for those that are compared
-
-    against = clash(older.content, newer.content)
-    if against is None:
-        return False
-    return not any(in_series(older.content, newer.content, against.frame, one.content) for one in others)
 
 
 def features(

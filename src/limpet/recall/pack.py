@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 
 from ..model.dataclass import dataclass
 from ..rank import constants as C
+from ..relate.verdicts import SURE
 from .near_duplicates import about, folded, newest_of, wording
 
 TYPE_CHECKING = False
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 # How far below the best `k` it is looked for what takes the places that became free; a token budget may pass over the
 # long ones among them.
 REACH, REACH_WITHIN = 2, 3
-# Its name in `missing`.
-FOLDING = "folding"
-# Where all have vectors and none are nearer than this, no two are taken for the same: the same words with and without
-# backticks, a full stop and capitals had 0.88 by MiniLM in the pair of test_near_duplicates.py, 0.97 with one more full
-# stop.
-SAME_WORDS_COSINE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +34,21 @@ class Packed:
     memories: list[Memory]  # theirs
     also: dict[int, list[int]]  # of a result, the near-duplicates that it stands for
     dropped: list[tuple[int, str]]  # what was left out, and why
+    before: dict[int, list[int]]  # of a result, the older ones that it surely replaced, the newest first
     truncated: bool = False  # the token budget left something out
 
 
 def pack(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> Packed:
-    """The best `plan.k` that say different things, as far as the deadline lets them be compared; within a token budget
-    those that are worth most together."""
+    """The best `plan.k` that say different things; within a token budget those that are worth most together."""
     k, budget = plan.k, plan.budget_tokens
-    first = ranking.order[: k if budget is None else k * REACH_WITHIN]
-    same = _same(store, found, first, plan)
+    before = _replaced(ranking)
+    folded_away = {older for several in before.values() for older in several}
+    order = [i for i in ranking.order if i not in folded_away]
+    first = order[: k if budget is None else k * REACH_WITHIN]
+    same = _same(store, found, first)
     if same and budget is None:  # only then is anything below the best read
-        first = ranking.order[: k * REACH]
-        same = _same(store, found, first, plan)
+        first = order[: k * REACH]
+        same = _same(store, found, first)
     memories = dict(zip(first, found.memories(store, first), strict=True))
     groups = {i: [i] for i in first if i not in same}
     for later, earlier in same.items():
@@ -72,6 +69,7 @@ def pack(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> Packe
         chosen = fit([1 / (place + 1) for place in range(len(shown))], costs, budget, most=k)
     kept = [shown[place] for place in chosen]
     dropped = [(i, "near-duplicate of a better one") for best in kept for i in also.get(best, ())]
+    dropped += [(i, "replaced by a newer one") for best in kept for i in before.get(best, ())]
     if budget is not None and len(kept) < k:
         dropped += [(i, "over the token budget") for i in shown if i not in kept]
     return Packed(
@@ -79,28 +77,28 @@ def pack(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> Packe
         [memories[i] for i in kept],
         {i: also[i] for i in kept if i in also},
         dropped,
+        {i: before[i] for i in kept if i in before},
         truncated=budget is not None and (len(chosen) < min(k, len(shown)) or chosen != list(range(len(chosen)))),
     )
 
 
-def _same(store: Store, found: Candidates, first: Sequence[int], plan: Plan) -> dict[int, int]:
+def _replaced(ranking: Ranking) -> dict[int, list[int]]:
+    """Of each candidate the older ones that it surely replaced, also by way of others."""
+    sure = {older: newer for older, (newer, what) in ranking.changed.items() if what.endswith(SURE)}
+    before: dict[int, list[int]] = {}
+    for older in sure:
+        newest, passed = older, {older}
+        while newest in sure and sure[newest] not in passed:
+            newest = sure[newest]
+            passed.add(newest)
+        if newest not in sure:
+            before.setdefault(newest, []).append(older)
+    return before
+
+
+def _same(store: Store, found: Candidates, first: Sequence[int]) -> dict[int, int]:
     """Each of the first that says what a better one says -> that one."""
-    if len(first) < 2 or FOLDING in found.missing:
-        return {}
-    cosines = found.among(first)
-    known = {place for pair in cosines for place in pair}
-    if len(known) == len(first) and max(cosines.values()) < SAME_WORDS_COSINE:
-        return {}
-
-    def late() -> bool:
-        if plan.remaining() > 0:
-            return False
-        if FOLDING not in found.missing:
-            found.miss(FOLDING, "the deadline came before all results were compared: some may say the same")
-        return True
-
-    in_time = takewhile(lambda _: not late(), found.memories(store, first))
-    same = folded([wording(one.content, about(one)) for one in in_time], cosines, late)
+    same = folded([wording(one.content, about(one)) for one in found.memories(store, first)])
     return {first[later]: first[earlier] for later, earlier in same.items()}
 
 

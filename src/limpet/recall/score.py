@@ -25,7 +25,7 @@ from ..rank.adjust import factors
 from ..rank.weights import WEIGHTS
 from ..text.describe import searchable
 from ..text.excerpt import excerpt, words_of
-from .newer import LOOKED_AT, replacements
+from .newer import replacements
 from .question import asks_for_several
 from .relevance import relevance
 
@@ -69,6 +69,8 @@ class Ranking:
     ranked: list[float]  # the scores before the judge and all caps: what thresholds know
     terms: dict[str, dict[int, float]] = field(default_factory=dict)
     judged: Mapping[int, float] = field(default_factory=dict)  # what the judge says of those it has read
+    # Of a candidate the newer one that changed it, and what a model said: (place, "replaces sure").
+    changed: dict[int, tuple[int, str]] = field(default_factory=dict)
     relevance: float = 0.0  # the probability that something here answers the query
     relevant: bool = False  # whether that is enough
 
@@ -97,18 +99,24 @@ def rank(
     if read and unread:
         over = max(ranking.scores[i] for i in unread) - min(ranking.scores[i] for i in read)
         ranking.add("unread", dict.fromkeys(unread, -(over + BELOW)) if over >= 0 else {})
-    for pairs in replacements(store, found, ranking, plan):
-        for newer in ranking.order[1:LOOKED_AT]:
-            above = ranking.order[: ranking.order.index(newer)]
-            older = next((i for i in above if (i, newer) in pairs), None)
-            if older is not None:
-                gained = ranking.scores[older] - ranking.scores[newer]
-                # The older is capped by less than what parts it from the next below.
-                next_below = ranking.scores[ranking.order[above.index(older) + 1]]
-                ranking.add("replaced", {older: -min(BELOW, max((ranking.scores[older] - next_below) / 2, LEAST))})
-                ranking.add("newer", {newer: gained})
+    for older, newer, what in replacements(store, found, ranking, plan):
+        _put_before(ranking, older, newer)
+        if what != "asked":
+            ranking.changed[older] = newer, what
     ranking.add("unconfirmed", _unconfirmed(found, ranking, plan))
     return ranking
+
+
+def _put_before(ranking: Ranking, older: int, newer: int) -> None:
+    """Give a newer candidate the score of an older one, which is capped by less than what parts it from the next."""
+    order, scores = ranking.order, ranking.scores
+    at = order.index(older)
+    if scores[newer] > scores[older]:
+        return
+    below = [scores[i] for i in order[at + 1 :] if i != newer]
+    gained = scores[older] - scores[newer]
+    ranking.add("replaced", {older: -min(BELOW, max((scores[older] - below[0]) / 2, LEAST) if below else BELOW)})
+    ranking.add("newer", {newer: gained})
 
 
 def by_signals(found: Candidates, now: int) -> Ranking:

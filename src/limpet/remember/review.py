@@ -22,7 +22,6 @@ from ..rank import constants as C
 from ..store.records import MOST_WAITING, OBJECTION, Filter, Proposal
 from ..text.blocks import plain_line
 from .decide import take_place, waiting_data
-from .duplicates import standing
 from .restate import take_over
 from .write import Receipt, Writer
 
@@ -170,13 +169,13 @@ def _held_back(store: Store, scopes: Sequence[str], one: Memory) -> ReviewItem:
 
 
 def _pairs(store: Store, scopes: Sequence[str]) -> list[tuple[Proposal, Memory, Memory]]:
-    """Proposals that wait, without those that the rules of today would not make."""
+    """Proposals that wait, with their memories."""
     found = []
     for proposal in store.reviews.waiting(scopes, limit=MOST_WAITING):
         memory, other = store.memories.get(proposal.memory), store.memories.get(proposal.other)
         if memory is not None and other is not None and proposal.kind != OBJECTION:
             found.append((proposal, memory, other))
-    return standing(found)
+    return found
 
 
 def wants_judgement(reads: Store, one: Memory, times: int) -> bool:

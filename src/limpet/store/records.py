@@ -302,6 +302,17 @@ class Proposal(NamedTuple):
     decided_at: int | None = None
 
 
+class Relation(NamedTuple):
+    """How a newer memory stands to an older one, by a model that has read both. `level`: sure or likely."""
+
+    older: bytes
+    newer: bytes
+    relation: str  # replaces, ends, resolves or same
+    level: str
+    probability: float
+    model: str
+
+
 class Action(NamedTuple):
     """A line of the journal: what was asked, done or answered in a session. `at` in UTC."""
 

@@ -52,21 +52,3 @@ def _alike(one: str, other: str) -> bool:
     """Whether two words are the same but for their ends."""
     stem = max(STEM, max(len(one), len(other)) - END)
     return one == other or (min(len(one), len(other)) >= stem and one[:stem] == other[:stem])
-
-
-# Two texts that clash may have so many words more that are unlike than alike: synonyms, and what stands in the place.
-UNLIKE_WORDS = 2
-_ANY_WORD = re.compile(r"\d+:\d+|\w+")
-
-
-def share_words(a: str, b: str) -> bool:
-    """Whether two texts share enough of their words to be the same but for a place. Most that stand side by side do
-    not, and to tell that takes a thirtieth of reading both."""
-    one, other = _beginnings(a), _beginnings(b)
-    return 2 * len(one & other) + UNLIKE_WORDS >= min(len(one), len(other))
-
-
-@lru_cache(maxsize=256)
-def _beginnings(text: str) -> frozenset[str]:
-    """Of all words: what inflection leaves of most of them."""
-    return frozenset(word[:3] for word in _ANY_WORD.findall(text.casefold()))

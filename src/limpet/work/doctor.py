@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable, counted
+from ..relate.verdicts import LANGUAGES
 from ..remember.rules import is_measured, languages
+from ..settings import wants_relations
 from ..store.records import ALL, Problem, is_beyond_rebuild
 from ..vectors.own import OwnModel
 
@@ -65,6 +67,11 @@ def doctor(context: Context) -> list[Check]:
         note("rules", "ok", f"with {embedder.name} they {said}")
     except EmbedderUnavailable as error:
         note("embedder", "warn", f"{error.message}; recall works by words", error.hint)
+    counts = ", ".join(f"{count:,} {relation} ({level})" for _, relation, level, count in store.relations.counts())
+    if not wants_relations():
+        note("relations", "warn", "off: what a newer statement replaced is not seen", "unset LIMPET_RELATIONS")
+    else:
+        note("relations", "ok", f"read in {LANGUAGES}; {counts or 'no statement changes another'}")
     encrypted, driver = store.maintenance.encryption()
     note("encryption", "ok", f"the store is {'' if encrypted else 'not '}encrypted; {driver}")
     note("scope", "ok", f"{context.scope}: recall sees it and global")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..model.dataclass import NamedTuple, replace
@@ -13,9 +14,10 @@ from .backups import backup_state, make_due, plan_backups
 if TYPE_CHECKING:
     from ..context import Context
     from ..jobs.embed import WorkReport
+    from ..model.memory import Memory
     from .doctor import Check
 
-__all__ = ["ModelInfo", "backup_state", "doctor", "models", "plan_backups", "rebuild", "reembed", "work"]
+__all__ = ["ModelInfo", "backup_state", "doctor", "may_replace", "models", "plan_backups", "rebuild", "reembed", "work"]
 Progress = Callable[[int, int], None]
 
 
@@ -37,7 +39,7 @@ def work(context: Context, *, limit: int | None, only_vectors: bool, progress: P
         context.store.erasure.flush(0.0)
     try:
         from ..jobs.embed import AGAIN, KIND, drain, drain_missing, patiently
-        from .duplicates import Checks
+        from .checks import Checks
     except ImportError as error:
         from ..recall.semantic import cannot_load
 
@@ -62,10 +64,21 @@ def work(context: Context, *, limit: int | None, only_vectors: bool, progress: P
     searchable = semantic.index()
     if searchable is not None:
         rest = None if limit is None else limit - report.done - report.failed
-        checks = Checks(store, embedder, *searchable, context.policy.rules(), context.clock)
+        checks = Checks(store, embedder, *searchable, context.policy.rules(), context.reader(), context.clock)
         report = replace(report, checked=checks.drain(rest))
     make_due(context)
     return report
+
+
+def may_replace(context: Context, id: str, until: float) -> list[Memory]:
+    memory, reader, semantic = context.memory(id), context.reader(), context.semantic()
+    if reader is None or context.store.read_only or not semantic.can_answer():
+        return []
+    from ..relate.job import changed_by
+
+    with suppress(EmbedderUnavailable):
+        return changed_by(context.store, semantic, reader, memory, until, context.now())
+    return []
 
 
 def _both(first: WorkReport, second: WorkReport) -> WorkReport:

@@ -123,7 +123,7 @@ def offered(
     found: Recall, message: str, abbreviate: Callable[[list[str]], list[str]], budget: int, holdout: Holdout
 ) -> Offer:
     """What of a recall of ASKED with its traces a message is offered."""
-    after = {one.id: one.why.later if one.why else None for one in found.items}
+    after = {one.id: one.newer[0] if one.newer else one.why.later if one.why else None for one in found.items}
     kept = _kept(found, message, [signals(one.why) for one in found.items], after)
     return _after_holdout(kept, {one.id for one in kept if one.pinned}, abbreviate, budget, holdout)
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ...model.dataclass import dataclass
-from ...text.difference import differences
-from ...text.normalise import normalise
-from ...text.statements import clash
+from ...text.lexicon import NEGATORS
+from ...text.normalise import content, normalise
 
 # An agent's statement repeats what was injected when so much of its words stands in one line of it.
 REPEATED_SHARE = 0.75
@@ -51,7 +50,8 @@ def repeats_injected(content: str, injected_lines: Iterable[str]) -> bool:
 def says_already(told: str, text: str) -> bool:
     """Whether a text that was stored after a statement tells most of its words, and not the contrary."""
     mine, theirs = _stems(text), _stems(told)
-    return bool(mine) and len(mine & theirs) >= REPEATED_SHARE * len(mine) and clash(told, text) is None
+    most = bool(mine) and len(mine & theirs) >= REPEATED_SHARE * len(mine)
+    return most and _values(text) <= _values(told) and _denials(text) == _denials(told)
 
 
 def _stems(text: str) -> set[str]:
@@ -71,7 +71,17 @@ _QUOTED = re.compile(r'^User said: "(.*)"$', re.DOTALL)
 def same_statement(a: str, b: str) -> bool:
     """Whether two texts say one thing, whoever says it: "We use pnpm here", "The project uses pnpm"."""
     mine, theirs = _neutral(a), _neutral(b)
-    return normalise(mine) == normalise(theirs) or differences(mine, theirs).same_statement
+    return normalise(mine) == normalise(theirs) or content(mine) == content(theirs)
+
+
+def _values(text: str) -> set[str]:
+    return {word for word in content(text) if any(map(str.isdigit, word))}
+
+
+def _denials(text: str) -> set[str]:
+    return {
+        word for word in re.findall(r"[\w'’]+", text.casefold()) if word in NEGATORS or word.endswith(("n't", "n’t"))
+    }
 
 
 def _neutral(text: str) -> str:
@@ -86,16 +96,17 @@ def is_part_of(short: str, long: str) -> bool:
     return len(mine) < len(theirs) and f" {mine} " in f" {theirs} " and len(mine.split()) >= 3
 
 
-def conflict(old: str, new: str, replaces: str = "") -> Clash | None:
-    """Why two statements cannot both hold, if nothing else differs or the newer one names what the older says."""
+def conflict(old: str, new: str, replaces: str) -> Clash | None:
+    """Why two statements cannot both hold: the newer one names as wrong what the older says.
+
+    What says so in other words is read once both are stored (`limpet.relate`)."""
     wrong = replaces.lower()
     if wrong and wrong in words(old):
         mine, theirs = words(new), {word for word in words(old) if not _denies(old, word)}
         # The older one says what is wrong, does not say what is right, and speaks of the same.
         if wrong in theirs and not _put(new, wrong) & theirs and (mine & words(old) - {wrong} or len(theirs) <= 3):
             return Clash("correction", f"says that {replaces} is wrong")
-    found = clash(old, new)
-    return None if found is None else Clash(found.kind, str(found.found))
+    return None
 
 
 def _put(new: str, wrong: str) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ...text.tokens import stem, tokens
+from ...text.normalise import content
 from .conflicts import Clash, Near
 
 # A change, and what is right beside what is wrong. Done to "the server" it is mostly an act of the moment.
@@ -66,5 +66,4 @@ def correction(content: str, near: Sequence[Near], other: Near) -> Clash | None:
 
 
 def _subject(text: str) -> set[str]:
-    words = {stem(one.value.casefold()) for one in tokens(text) if one.kind in {"word", "name"}}
-    return {word for word in words if word not in _SAID and len(word) > 2}
+    return {word for word in content(text) if word not in _SAID and len(word) > 2 and word.isalpha()}

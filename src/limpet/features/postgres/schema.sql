@@ -128,6 +128,12 @@ CREATE TABLE review (
 );
 CREATE INDEX review_waiting ON review (tenant, scope, created_at) WHERE verdict IS NULL;
 CREATE INDEX review_other ON review (tenant, other) WHERE verdict IS NULL;
+CREATE TABLE relation (
+  tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), older bytea NOT NULL, newer bytea NOT NULL,
+  relation text COLLATE "C" NOT NULL, level text COLLATE "C" NOT NULL, probability float8 NOT NULL,
+  model text COLLATE "C" NOT NULL, PRIMARY KEY (tenant, older, newer)
+);
+CREATE INDEX relation_newer ON relation (tenant, newer);
 CREATE TABLE source (
   tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), scope text COLLATE "C" NOT NULL, path text COLLATE "C" NOT NULL,
   digest text COLLATE "C", reached text COLLATE "C", waits integer NOT NULL DEFAULT 0, at bigint NOT NULL,

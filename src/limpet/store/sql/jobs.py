@@ -1,4 +1,5 @@
-"""What waits: texts and other work for a worker, sources for the organizer, pairs of memories for a person.
+"""What waits: texts and other work for a worker, sources for the organizer, pairs of memories for a person; and how
+a model has read such pairs.
 
 The queue is leased, so that a killed worker's jobs come back; failed ones wait longer, then lie dead. A text that no
 worker has come for has no row yet: it waits because its number is above `taken.through`, and a write need not touch the
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.ids import short_id
-from ..records import ALL, INTERRUPTED, OBJECTION, Job, Proposal, Source
+from ..records import ALL, INTERRUPTED, OBJECTION, Job, Proposal, Relation, Source
 from .memories import scope_list
 from .statements import statements
 from .store import Connection, Database, Repository
@@ -228,6 +229,42 @@ class Sources(Repository):
             f"SELECT {_SOURCE} FROM source WHERE waits = 1 AND (?1 IS NULL OR scope = ?1) ORDER BY at, scope, path"
         )
         return [Source(*row) for row in self._database.rows(statement, (scope,))]
+
+
+class Relations(Repository):
+    """How newer memories stand to older ones, as a model has read both. What a person rejected in review is in no
+    answer. Made from texts, never ledger."""
+
+    def add(self, relations: Sequence[Relation]) -> None:
+        """Keep verdicts; a later one about the same pair takes the place of the earlier."""
+        with self._database.writing() as con:
+            con.executemany(
+                "INSERT INTO relation (older, newer, relation, level, probability, model) VALUES (?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (older, newer) DO UPDATE SET relation = excluded.relation, level = excluded.level,"
+                " probability = excluded.probability, model = excluded.model",
+                relations,
+            )
+
+    def of(self, ids: Sequence[bytes]) -> list[Relation]:
+        """All verdicts about some memories, as the older or the newer one."""
+        return [Relation(*row) for row in self._ask("relations", ids=self._database.ids(ids))] if ids else []
+
+    def newer_texts(self, bodies: Sequence[int]) -> list[int]:
+        """Texts of the memories that say what became of those which have some texts."""
+        return [row[0] for row in self._ask("newer_texts", bodies=self._database.numbers(bodies))] if bodies else []
+
+    def counts(self) -> list[tuple[str, str, str, int]]:
+        """(model, relation, level, how many), in order."""
+        return self._database.rows(
+            "SELECT model, relation, level, count(*) FROM relation GROUP BY model, relation, level ORDER BY 1, 2, 3", {}
+        )
+
+    def drop(self) -> int:
+        """Forget every verdict. Returns how many there were."""
+        with self._database.writing() as con:
+            before = con.total_changes()
+            con.execute("DELETE FROM relation")
+            return con.total_changes() - before
 
 
 class Reviews(Repository):

@@ -325,6 +325,7 @@ class Projection:
         self._delete_versions(id)
         self._con.execute("DELETE FROM usage WHERE id = ?", (id,))
         self._con.execute("DELETE FROM review WHERE memory = ?1 OR other = ?1", (id,))
+        self._con.execute("DELETE FROM relation WHERE older = ?1 OR newer = ?1", (id,))
         is_session = self._is_session(id)
         for event in self._events_of(id):
             if event.type in SESSION_EVENTS and not is_session:

@@ -72,6 +72,10 @@ coalesce(
   v.data ->> 'scope',
   (SELECT e.data ->> 'scope' FROM event e WHERE e.memory = v.memory AND e.memory <> e.id AND e.type = 'session_started' LIMIT 1))
 
+-- fragment: not_rejected
+-- Of a relation `r`: no person has said that both hold.
+NOT EXISTS (SELECT 1 FROM review v WHERE v.memory = r.newer AND v.other = r.older AND v.verdict = 'rejected')
+
 -- name: memory_current
 -- The current version of one memory. memory_current.
 SELECT {columns} FROM {tables} WHERE m.id = :id AND m.retired_at IS NULL
@@ -531,7 +535,8 @@ SELECT m.num, m.kind, e.name, e.title, e.num IS NOT NULL AND e.ended_at IS NULL,
  ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
 
 -- name: warnings
--- (what, one of some memories, the other): links that deny it, what it replaced, contradictions that wait for review.
+-- (what, one of some memories, the other): links that deny it, what it replaced, contradictions that wait for review,
+-- what a newer one says of it.
 -- edge_source, edge_target, memory_replaced, review_memory, review_other.
 SELECT 'contradicts', e.source, e.target FROM carray(:ids) c CROSS JOIN edge e INDEXED BY edge_source
     ON e.source = c.value AND e.type = 'contradicts' AND e.retired_at IS NULL
@@ -543,6 +548,25 @@ UNION SELECT r.kind, r.memory, r.other FROM carray(:ids) c CROSS JOIN review r I
     ON r.memory = c.value WHERE r.verdict IS NULL AND r.kind = 'contradiction'
 UNION SELECT r.kind, r.other, r.memory FROM carray(:ids) c CROSS JOIN review r INDEXED BY review_other
     ON r.other = c.value WHERE r.verdict IS NULL AND r.kind = 'contradiction'
+UNION SELECT r.relation || ' ' || r.level, r.older, r.newer FROM carray(:ids) c CROSS JOIN relation r ON r.older = c.value
+ WHERE {not_rejected}
+
+-- name: relations
+-- Verdicts about some memories that nobody rejected. Primary key of relation, relation_newer.
+SELECT r.older, r.newer, r.relation, r.level, r.probability, r.model FROM carray(:ids) c CROSS JOIN relation r
+    ON r.older = c.value WHERE {not_rejected}
+UNION SELECT r.older, r.newer, r.relation, r.level, r.probability, r.model FROM carray(:ids) c
+  CROSS JOIN relation r INDEXED BY relation_newer ON r.newer = c.value WHERE {not_rejected}
+
+-- name: newer_texts
+-- Texts of memories that say what became of those which have some texts. Primary keys, memory_body, memory_current.
+SELECT n.body FROM carray(:bodies) c CROSS JOIN memory m ON m.num = c.value AND m.body = m.num
+  CROSS JOIN relation r ON r.older = m.id CROSS JOIN memory n INDEXED BY memory_current ON n.id = r.newer
+ WHERE n.retired_at IS NULL AND n.body IS NOT NULL AND r.relation <> 'same' AND {not_rejected}
+UNION
+SELECT n.body FROM carray(:bodies) c CROSS JOIN memory m INDEXED BY memory_body ON m.body = c.value AND m.body <> m.num
+  CROSS JOIN relation r ON r.older = m.id CROSS JOIN memory n INDEXED BY memory_current ON n.id = r.newer
+ WHERE m.retired_at IS NULL AND n.retired_at IS NULL AND n.body IS NOT NULL AND r.relation <> 'same' AND {not_rejected}
 
 -- name: ids_around
 -- Of some ids those that are next to them by their last bytes, and one that ends alike, for abbreviations. memory_short.

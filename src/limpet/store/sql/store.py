@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..records import Filter
     from .checkouts import Checkouts
     from .devices import Devices
-    from .jobs import Jobs, Reviews, Sources
+    from .jobs import Jobs, Relations, Reviews, Sources
     from .journal import Exposures, Journal
     from .ledger import Ledger
     from .listings import Listings
@@ -45,7 +45,7 @@ else:
 MODULES = {
     "checkouts": "checkouts", "devices": "devices", "edges": "memories", "exposures": "journal", "graph": "memories",
     "jobs": "jobs", "journal": "journal", "ledger": "ledger", "listings": "listings", "memories": "memories",
-    "reviews": "jobs", "sessions": "sessions", "sources": "jobs", "usage": "memories",
+    "relations": "jobs", "reviews": "jobs", "sessions": "sessions", "sources": "jobs", "usage": "memories",
     "erasure": "maintenance", "maintenance": "maintenance", "search": "search", "vectors": "search",
 }  # fmt: skip
 OWN = ("erasure", "maintenance", "search", "vectors")
@@ -163,6 +163,7 @@ class Store:
     listings: Listings
     maintenance: Maintenance
     memories: Memories
+    relations: Relations
     reviews: Reviews
     search: Search
     sessions: Sessions

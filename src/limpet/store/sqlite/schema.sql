@@ -180,6 +180,13 @@ CREATE INDEX review_waiting ON review (scope, created_at) WHERE verdict IS NULL;
 CREATE INDEX review_memory ON review (memory) WHERE verdict IS NULL;
 CREATE INDEX review_other ON review (other) WHERE verdict IS NULL;
 
+-- How a newer memory stands to an older one, as a model has read both. Not ledger: without a row the pair is read again.
+CREATE TABLE relation (
+  older BLOB NOT NULL, newer BLOB NOT NULL, relation TEXT NOT NULL, level TEXT NOT NULL, probability REAL NOT NULL,
+  model TEXT NOT NULL, PRIMARY KEY (older, newer)
+) WITHOUT ROWID;
+CREATE INDEX relation_newer ON relation (newer);
+
 -- Transcripts and notes that the organizer has read, or that a hook has said are there to read. Not ledger: without a row
 -- a source is read again, and what was taken from it is known by its id.
 CREATE TABLE source (

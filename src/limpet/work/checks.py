@@ -1,8 +1,7 @@
-"""The job that looks at a memory once it has its vector: it is judged, merged when it was surely said before, or
-proposed to a person.
+"""The job that looks at a memory once it has its vector: it is judged, and read together with the older ones near it.
 
-A pair is looked at from the side of its newer memory. Episodes are left alone: the same words said on two days are two
-events. Keys that may name the same thing ("user.town", "user.city") are found by meaning, and joined by a person alone.
+Episodes are left alone: the same words said on two days are two events. Keys that may name the same thing ("user.town",
+"user.city") are found by meaning, and joined by a person alone.
 """
 
 from __future__ import annotations
@@ -18,25 +17,21 @@ from ..model.events import Event
 from ..model.ids import IdSource, parse_id
 from ..model.memory import Memory
 from ..rank.constants import SYNONYM_COSINE
-from ..remember.duplicates import COMPARED, compare, is_series, is_turn, subject
+from ..relate.job import relate
 from ..remember.policy import judge, set_right, worth_judging
-from ..remember.review import merge
-from ..remember.write import Writer, held
+from ..remember.write import Writer
 from ..store.records import Candidate, EmbedderRow, Filter, Proposal
-from ..text.ceased import ceased, says_ceased
-from ..text.difference import differences
-from ..vectors.calibration import calibration_of, stored
+from ..vectors.calibration import calibration_of
 from ..vectors.embedder import Embedder
 from ..vectors.index import VectorIndex
 
 if TYPE_CHECKING:
     from ..remember.rules import Rules
     from ..store import Store
+    from ..vectors.reader import Reader
 
 BATCH = 64
-# Nearest memories that a new one is compared with, and proposals it can make.
-NEAREST, MOST_PROPOSALS = 12, 3
-# Kinds whose repetition means something.
+# Kinds that no later statement takes back.
 NEVER = frozenset({"episode"})
 # Keys of a scope that a new one is compared with, the most alike proposed.
 KEYS_COMPARED, KEYS_PROPOSED = 1_000, 2
@@ -46,13 +41,14 @@ class Checks:
     """The checks that are due in a store, with the embedder whose vectors answer."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, row: EmbedderRow, index: VectorIndex, rules: Rules | None, clock: Clock
-    ) -> None:
-        """`rules`: those of the content policy, if there is an embedder to judge with."""
+        self, store: Store, embedder: Embedder, row: EmbedderRow, index: VectorIndex, rules: Rules | None,
+        reader: Reader | None, clock: Clock,
+    ) -> None:  # fmt: skip
+        """`rules`: those of the content policy, if there is an embedder to judge with. `reader`: if pairs are read."""
         self._store, self._embedder, self._row, self._index = store, embedder, row, index
-        self._rules, self._clock, self._ids = rules, clock, IdSource()
+        self._rules, self._reader, self._clock, self._ids = rules, reader, clock, IdSource()
         # Vectors of an embedder that is being replaced may still answer; keys are embedded here.
-        self._of_texts, self._of_keys = stored(row), calibration_of(embedder, row)
+        self._of_keys = calibration_of(embedder, row)
 
     def drain(self, limit: int | None) -> int:
         """Do at most `limit`. Returns how many were done."""
@@ -74,13 +70,12 @@ class Checks:
             found = [one for one in self._store.search.candidates(list(vectors), where) if one.kind not in NEVER]
             memories = self._store.memories.by_rows([one.num for one in found])
             fallen = self._judge(found, memories, vectors)
-            for one, new in zip(found, memories, strict=True):
-                if new.id in fallen:
-                    continue
+            stands = [(one, new) for one, new in zip(found, memories, strict=True) if new.id not in fallen]
+            for _, new in stands:
                 if new.key is not None:
                     self._propose_keys(new)
-                else:
-                    self._compare(one, new, vectors[one.text_id], where)
+            if self._reader is not None:
+                relate(self._store, self._index, self._reader, stands, vectors, at)
             self._store.jobs.finish(THEN, text_ids)
             done += len(jobs)
         return done
@@ -100,53 +95,6 @@ class Checks:
         for one in against:
             self._write(lambda writer: set_right(writer, [one]))  # noqa: B023
         return {one.memory.id for one in against}
-
-    def _compare(self, one: Candidate, new: Memory, query: np.ndarray, where: Filter) -> None:
-        """Compare one memory with those near it that are older; merge it, or put proposals on the list."""
-        store, index = self._store, self._index
-        near = [text_id for text_id in index.search(query, scopes=None).take(NEAREST) if text_id != one.text_id]
-        others = [c for c in store.search.candidates(near, where) if c.id != one.id]
-        exact = index.rescore(query, [c.text_id for c in others]) if others else {}
-        cosines = {text_id: self._of_texts.of_texts(cosine) for text_id, cosine in exact.items()}
-        memories = store.memories.by_rows([c.num for c in others])
-        pairs = [
-            (cosines.get(candidate.text_id, 0.0), other)
-            for other, candidate in zip(memories, others, strict=True)
-            if _comparable(other, new) and other.key is None and other.kind == new.kind
-        ]
-        kin = [third.content for third in memories if third.scope == new.scope and subject(third) == subject(new)]
-        proposals, series = self._against_facts(new), set[bytes]()
-        for cosine, other in sorted(pairs, key=lambda pair: -pair[0]):
-            found = compare(other.content, new.content, cosine)
-            # Words from outside neither confirm nor weaken what a person or the agent said: a person decides.
-            if found.verdict == "merge" and other.trust == new.trust:
-                # The older one speaks for both; the newer keeps its words and can be brought back by `undo`.
-                self._write(lambda writer: merge(writer, other.id, new.id, origin="agent"))  # noqa: B023
-                return
-            kind = "duplicate" if found.verdict == "merge" else found.verdict
-            if kind not in COMPARED or (kind == "duplicate" and is_turn(new)):
-                continue
-            if is_series(found.clash, other.content, new.content, kin):
-                series |= {parse_id(other.id), parse_id(new.id)}
-            elif len(proposals) < MOST_PROPOSALS:
-                reason = "; ".join(str(one) for one in found.difference.found) or "nearly the same words"
-                proposals.append(self._proposal(kind, other, new, reason, cosine))
-        store.reviews.propose(proposals)
-        if series:
-            # Its first two looked like a value and its correction before the third was there.
-            store.reviews.withdraw("correction", list(series))
-
-    def _against_facts(self, new: Memory) -> list[Proposal]:
-        """Proposals against the keyed facts whose value a statement says holds no more: too short to be near."""
-        if not says_ceased(new.content):
-            return []
-        found = []
-        for key in self._store.memories.keys(new.scope):
-            one = held(self._store.memories.keyed(new.scope, key), self._clock.now())
-            if one is not None and _comparable(one, new) and ceased(new.content, one.content, key):
-                reason = f"says that {key} is no longer {one.content}"
-                found.append(self._proposal("contradiction", one, new, reason, 0.0))
-        return found
 
     def _propose_keys(self, new: Memory) -> None:
         """For the first value of a key: put older keys of its scope that mean the same on the review list.
@@ -188,14 +136,6 @@ class Checks:
         )  # fmt: skip
 
 
-def _comparable(other: Memory, new: Memory) -> bool:
-    return (
-        other.scope == new.scope
-        and subject(other) == subject(new)
-        and (other.created_at, other.id) < (new.created_at, new.id)
-    )
-
-
 def key_phrase(key: str) -> str:
     """What a key is embedded as: "the home address of user"."""
     subject, _, attribute = key.partition(".")
@@ -203,8 +143,9 @@ def key_phrase(key: str) -> str:
 
 
 def same_names(a: str, b: str) -> bool:
-    """Whether nothing tells two keys apart that meaning does not see: numbers, opposites ("max", "min")."""
-    return not differences(_words(a), _words(b)).conflict
+    """Whether nothing tells two keys apart that meaning does not see: numbers."""
+    one, other = ({word for word in _words(key).split() if any(map(str.isdigit, word))} for key in (a, b))
+    return one == other
 
 
 def _words(part: str) -> str:

@@ -1,0 +1,102 @@
+"""The job that reads each new memory together with the older ones near it, and keeps how they stand to one another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..model.ids import IdSource, parse_id
+from ..model.memory import Memory
+from ..store.records import Candidate, Filter, Proposal, Relation
+from ..text.describe import searchable
+from ..vectors.reader import Reader
+from .pairs import in_order, may_relate, statement
+from .verdicts import PROPOSED, verdict
+
+if TYPE_CHECKING:
+    from ..recall.semantic import SemanticSearch
+    from ..store import Store
+    from ..vectors.index import VectorIndex
+
+# The nearest texts that are looked at, those of them that are read at most, and the cosine that each needs.
+NEAREST, MOST_READ, NEAR = 40, 12, 0.3
+# What reading one pair takes on a slow machine.
+PAIR_SECONDS = 0.06
+# Of one memory, how many pairs wait for a person at most.
+MOST_PROPOSED = 3
+
+
+def relate(
+    store: Store, index: VectorIndex, reader: Reader, new: Sequence[tuple[Candidate, Memory]],
+    vectors: dict[int, np.ndarray], now: int,
+) -> None:  # fmt: skip
+    """Read each new memory with what was stored before it and is near. Raises EmbedderUnavailable.
+
+    `vectors`: of the new ones by text. What follows is kept: verdicts, and for a person the changes that they name.
+    """
+    pairs: list[tuple[Memory, Memory]] = []
+    for candidate, memory in new:
+        pairs += _near(store, index, candidate.text_id, memory, vectors[candidate.text_id], now)
+    _keep(store, reader, pairs, now)
+
+
+def changed_by(
+    store: Store, semantic: SemanticSearch, reader: Reader, memory: Memory, until: float, now: int
+) -> list[Memory]:
+    """Older memories that one just stored may replace, as far as can be read until a time on the monotonic clock, the
+    nearest first. Raises EmbedderUnavailable."""
+    ready = semantic.index() if semantic.can_answer() else None
+    if ready is None:
+        return []
+    (text_id,) = store.search.texts_of([parse_id(memory.id)])
+    vector = semantic.load().embed_passages([searchable(memory.content, memory.key)])[0]
+    found = []
+    for older, newer in _near(store, ready[1], text_id, memory, vector, now):
+        if time.monotonic() + PAIR_SECONDS > until:
+            break
+        kept = _keep(store, reader, [(older, newer)], now)
+        found += [older for one in kept if newer.id == memory.id and one.relation in PROPOSED]
+    return found
+
+
+def _keep(store: Store, reader: Reader, pairs: Sequence[tuple[Memory, Memory]], now: int) -> list[Relation]:
+    """Read pairs (older, newer) and keep the verdicts, and for a person the changes."""
+    if not pairs:
+        return []
+    logits = reader.relations([(statement(older), statement(newer)) for older, newer in pairs])
+    relations, proposals, ids = list[Relation](), list[Proposal](), IdSource()
+    for (older, newer), values in zip(pairs, logits, strict=True):
+        found = verdict(values)
+        if found is None:
+            continue
+        raw = parse_id(older.id), parse_id(newer.id)
+        relations.append(Relation(*raw, found.relation, found.level, round(found.probability, 4), reader.fingerprint))
+        proposed = sum(one.memory == raw[1] for one in proposals)
+        if found.relation in PROPOSED and proposed < MOST_PROPOSED:
+            proposals.append(Proposal(
+                id=ids.make(now), kind="correction", scope=newer.scope, memory=raw[1], other=raw[0],
+                reason=f"read as a change: {found.probability:.0%}", score=round(found.probability, 4), created_at=now,
+            ))  # fmt: skip
+    store.relations.add(relations)
+    store.reviews.propose(proposals)
+    return relations
+
+
+def _near(
+    store: Store, index: VectorIndex, text_id: int, memory: Memory, vector: np.ndarray, now: int
+) -> list[tuple[Memory, Memory]]:
+    """Pairs (older, newer) of a memory with those stored before it, the nearest first."""
+    near = [other for other in index.search(vector, scopes=None).take(NEAREST) if other != text_id]
+    others = store.search.candidates(near, Filter(scopes=(memory.scope,), as_of=now))
+    cosines = index.rescore(vector, [one.text_id for one in others]) if others else {}
+    ranked = sorted(others, key=lambda one: (-cosines.get(one.text_id, 0.0), one.id))
+    read = [one.num for one in ranked if cosines.get(one.text_id, 0.0) >= NEAR]
+    pairs = []
+    for other in store.memories.by_rows(read):
+        before = (other.created_at_us, other.id) < (memory.created_at_us, memory.id)
+        if before and may_relate(*(pair := in_order(other, memory))):
+            pairs.append(pair)
+    return pairs[:MOST_READ]

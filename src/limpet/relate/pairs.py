@@ -1,0 +1,49 @@
+"""Which memories are read together, and what the reader is given of each."""
+
+from __future__ import annotations
+
+from ..model.clock import format_time
+from ..model.memory import Memory, is_below, is_unconfirmed
+
+TURN = "episode"
+
+
+def statement(memory: Memory) -> str:
+    """What the reader is given of a memory: its date, who says it, its key and topics, its text."""
+    parts = [(format_time(memory.valid_from_us) or "")[:10]]
+    if memory.speaker:
+        parts.append(f"{memory.speaker}:")
+    if memory.key:
+        parts.append(f"[{memory.key}]")
+    if memory.topics:
+        parts.append(" ".join(f"#{topic}" for topic in memory.topics))
+    return " ".join([*parts, memory.content])
+
+
+def in_order(one: Memory, other: Memory) -> tuple[Memory, Memory]:
+    """Both, the older first: by when they began to hold, then by when they were stored."""
+
+    def age(memory: Memory) -> tuple[int, int, str]:
+        return memory.valid_from_us, memory.created_at_us, memory.id
+
+    return (one, other) if age(one) <= age(other) else (other, one)
+
+
+def may_relate(older: Memory, newer: Memory) -> bool:
+    """Whether a newer statement can say anything of an older one.
+
+    Of one scope, of one heading of a document, by one speaker where both name theirs; not two values of keys, which
+    their keys compare; not of what happened, which stays so; and nothing trusted less touches what is trusted more.
+    """
+    speakers = {name for name in (older.speaker, newer.speaker) if name}
+    headings = {str(one.metadata.get("heading") or "") for one in (older, newer)}
+    return (
+        older.id != newer.id
+        and older.scope == newer.scope
+        and len(speakers) < 2
+        and len(headings) == 1
+        and not (older.key and newer.key)
+        and TURN not in (older.kind, newer.kind)
+        and not is_unconfirmed(newer.origin, newer.trust)
+        and not is_below(newer.trust, older.trust)
+    )

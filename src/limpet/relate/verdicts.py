@@ -1,0 +1,56 @@
+"""What the reader's verdict about two statements is worth: the one table of relations, levels and thresholds.
+
+A change is that the older statement holds no more: `replaces` (another value), `ends` (no value), `resolves` (a problem
+or a plan is over). A level says how sure that is on real streams, where nearly no pair is a change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ..model.dataclass import NamedTuple
+
+# What the reader was taught; in every other language nothing is said of statements.
+LANGUAGES = "English, German, French, Spanish, Italian, Portuguese, Dutch, Polish"
+CHANGES = ("replaces", "ends", "resolves")
+# Of these a person is asked whether the newer one takes the older one's place. What resolves a problem leaves it true.
+PROPOSED = ("replaces", "ends")
+SURE, LIKELY = "sure", "likely"
+# Log-odds of a change from which it is likely, and sure; and of `same` from which it is sure. Fitted on one half of
+# real streams and measured on the other (benchmarks/relations.py).
+LIKELY_FROM, SURE_FROM, SAME_FROM = 1.5, 4.0, 4.0
+
+
+class Verdict(NamedTuple):
+    """How a newer statement stands to an older one, and how sure that is."""
+
+    relation: str
+    level: str
+    probability: float
+
+
+def verdict(logits: Sequence[float]) -> Verdict | None:
+    """Decide about a pair by the log-odds of `vectors.reader.RELATIONS`; None where nothing follows from it."""
+    from ..vectors.reader import RELATIONS
+
+    by_name = dict(zip(RELATIONS, logits, strict=True))
+    changed = log_odds(logits, range(len(CHANGES)))
+    if changed >= LIKELY_FROM:
+        relation = max(CHANGES, key=lambda name: by_name[name])
+        return Verdict(relation, SURE if changed >= SURE_FROM else LIKELY, probability(changed))
+    same = log_odds(logits, [RELATIONS.index("same")])
+    return Verdict("same", SURE, probability(same)) if same >= SAME_FROM else None
+
+
+def log_odds(logits: Sequence[float], places: Sequence[int]) -> float:
+    """Log-odds that one of some relations holds against all others."""
+    top = max(logits)
+    chosen = set(places)
+    inside = sum(math.exp(value - top) for i, value in enumerate(logits) if i in chosen)
+    outside = sum(math.exp(value - top) for i, value in enumerate(logits) if i not in chosen)
+    return math.log(max(inside, 1e-30)) - math.log(max(outside, 1e-30))
+
+
+def probability(odds: float) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))

@@ -1,0 +1,72 @@
+"""The reader: one small model that reads two statements, the older and the newer, and says how they relate.
+
+It is asked in the background when something is stored, never in a recall, so it runs in NumPy out of the mapped file:
+no session of a runtime holds its weights in memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os.path
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+
+from .encoder import Encoder
+from .pieces import Pieces
+from .wordpiece import DATA
+
+RELATIONS = ("replaces", "ends", "resolves", "same", "adds", "sibling", "unrelated")
+# Tokens of both texts with the marks around them, characters of each that are looked at, pairs that are read at once.
+TOKENS, CHARACTERS, BATCH = 112, 2_000, 16
+MARKS = 4
+NAME = "reader"
+
+
+class Reader:
+    """The model, loaded when it is first asked. Thread-safe."""
+
+    def __init__(self, folder: str = DATA) -> None:
+        self._encoder = Encoder(folder, NAME, session=False)
+        self._pieces: Pieces | None = None
+        self._path = os.path.join(folder, f"{NAME}.pieces")  # noqa: PTH118
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells one version of the model from another."""
+        with open(os.path.join(DATA, f"{NAME}.json"), encoding="utf-8") as file:  # noqa: PTH118, PTH123
+            digest: str = json.load(file)["sha256"]
+        return f"{NAME} {digest[:12]}"
+
+    def relations(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
+        """Log-odds of each of RELATIONS for pairs (older, newer), in their order. Raises EmbedderUnavailable."""
+        self._encoder.load()
+        if self._pieces is None:
+            self._pieces = Pieces(self._path)
+        texts = {text: self._pieces.ids(text[:CHARACTERS], TOKENS) for pair in pairs for text in pair}
+        rows = [_pair(texts[older], texts[newer], self._pieces) for older, newer in pairs]
+        order = sorted(range(len(rows)), key=lambda i: len(rows[i][0]))
+        logits: list[list[float]] = [[]] * len(rows)
+        for start in range(0, len(order), BATCH):
+            part = order[start : start + BATCH]
+            read = self._encoder.run([rows[i][0] for i in part], [rows[i][1] for i in part])
+            for i, values in zip(part, read.tolist(), strict=True):
+                logits[i] = values
+        return logits
+
+
+def _pair(older: list[int], newer: list[int], pieces: Pieces) -> tuple[list[int], list[int]]:
+    """The tokens of both, the longer cut first, and for each token whether it is the newer's."""
+    room = TOKENS - MARKS
+    first = max(room - len(newer), room // 2)
+    older = older[:first]
+    newer = newer[: room - len(older)]
+    return (
+        [pieces.begin, *older, pieces.end, pieces.end, *newer, pieces.end],
+        [0] * (len(older) + 2) + [1] * (len(newer) + 2),
+    )
+
+
+@lru_cache(maxsize=1)
+def shared() -> Reader:
+    """One for the whole process."""
+    return Reader()
