@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..vectors.index import VectorIndex
 
 # The nearest texts that are looked at, those of them that are read at most, and the cosine that each needs.
-NEAREST, MOST_READ, NEAR = 40, 12, 0.3
+NEAREST, MOST_READ, NEAR = 40, 6, 0.3
 # What reading one pair takes on a slow machine.
 PAIR_SECONDS = 0.06
 # Of one memory, how many pairs wait for a person at most.
