@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from limpet.work.checks import key_phrase, same_names
 
 from limpet.rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE, SYNONYM_COSINE
 from limpet.remember.rules import _VECTORS
 from limpet.vectors.calibration import Calibration, measured, pairs
 from limpet.vectors.encoder import digest
 from limpet.vectors.wordpiece import DATA
+from limpet.work.checks import key_phrase, same_names
 from tests.quality.halves import is_held_back, read
 from tests.quality.test_synonyms import OTHER, SAME
 
