@@ -9,7 +9,7 @@ from functools import lru_cache
 from .lexicon import FUNCTION_WORDS, SAYS_NOTHING
 
 # A word with the signs before and inside it, a sign, or the question mark at the end.
-_SAID = re.compile(r"(?:(?<!\w)[.!/@#$-]{1,3})?\w+(?:[.:/'’+-]\w+)*|[^\w\s.,;:!?'\"()`*“”’–—-]+|[?]$")
+_SAID = re.compile(r"(?:(?<!\w)[.!/@#$*-]{1,3})?\w+(?:[.:/'’+-]\w+)*|[^\w\s.,;:!?'\"()`*“”’–—-]+|[?]$")
 # Words that may be missing of the same statement; "in" and "out", "for" and "from" may not.
 _PASSED_OVER = (FUNCTION_WORDS | SAYS_NOTHING) - frozenset("in out up for from by with".split())  # noqa: SIM905
 
