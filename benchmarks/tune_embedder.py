@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from limpet.rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE, SYNONYM_COSINE
+from limpet.rank.constants import SYNONYM_COSINE
 from limpet.remember.rules import _VECTORS
 from limpet.vectors.calibration import Calibration, measured, pairs
 from limpet.vectors.encoder import digest
@@ -67,8 +67,6 @@ def thresholds(embedder: Any, calibration: Calibration) -> dict[str, Any]:
             _cosines(embedder, [(row["a"], row["b"]) for row in rows if row["label"] == label])
         )
         found[f"{label}, cosines"] = np.quantile(cosines, QUANTILES).round(2).tolist()
-        for least in (NEAR_DUPLICATE_COSINE, DUPLICATE_COSINE):
-            found[f"{label}, from {least}"] = round(float((cosines >= least).mean()), 3)
     for name, keys in (("synonyms", SAME), ("other keys", OTHER)):
         cosines = calibration.of_texts(_cosines(embedder, [(key_phrase(a), key_phrase(b)) for a, b in keys]))
         asked = [same_names(*pair) and cosine >= SYNONYM_COSINE for pair, cosine in zip(keys, cosines, strict=True)]

@@ -254,8 +254,8 @@ def test_hot_commands_stay_cold(path, argv, most):
     else:
         heavy |= {"pathlib", "urllib.parse", "limpet.recall.semantic", "limpet.recall.answer"}
     heavy |= {"hashlib"} if argv[0] != "remember" else set()
-    # Nothing here is German, and no class is made of annotations that are text: to compile the first costs a millisecond.
-    heavy |= {"limpet.text.german", "limpet.text.secret_rules", "socket"}
+    # No class is made of annotations that are text.
+    heavy |= {"limpet.text.secret_rules", "socket"}
     code = (
         "import builtins\n"
         "def compiled(source, name, *rest, make=compile, **more):\n"

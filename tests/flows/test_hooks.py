@@ -528,7 +528,6 @@ def test_a_hook_imports_nothing_heavy(path, shop):
         "dataclasses",
         "inspect",
         "socket",
-        "limpet.text.german",
     }
     light = heavy | {"limpet.api", "limpet.recall.answer"}
     for (client, event, data, _), unwanted, most in ((inputs.MESSAGES[0], heavy, 125), (inputs.TOOLS[0], light, 42)):

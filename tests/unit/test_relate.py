@@ -27,9 +27,12 @@ def reader():
 
 
 @pytest.fixture
-def said(memory):
-    """Two statements by the user."""
-    ids = [memory.remember(text, origin="user").id for text in ("CI runs on Jenkins", "builds go through Actions")]
+def said(memory, clock):
+    """Two statements by the user, a day apart."""
+    ids = []
+    for text in ("CI runs on Jenkins", "builds go through Actions"):
+        ids.append(memory.remember(text, origin="user").id)
+        clock.advance(days=1)
     return [memory.show(id) for id in ids]
 
 
@@ -105,6 +108,7 @@ def test_what_cannot_say_anything_of_another_is_not_read(said, older, newer):
     first, second = said
     assert may_relate(first, second)
     assert not may_relate(replace(first, **older), replace(second, **newer))
+    assert not may_relate(first, replace(second, valid_from_us=first.valid_from_us))  # neither is the older
 
 
 def test_a_verdict_is_the_likeliest_change_from_where_it_is_likely_and_sure():

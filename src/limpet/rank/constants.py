@@ -79,9 +79,6 @@ CHARACTERS_PER_TOKEN = 3.5
 # Tokens that an item costs beside its content (id, kind, date).
 TOKENS_PER_ITEM = 16
 
-# Near-duplicates, by the cosine of the content alone, on the scale of vectors/calibration.py: at or above it and
-# without any difference two results are one. Guarded by tests/quality/test_duplicates.py.
-DUPLICATE_COSINE = 0.915
 # Keys, by the cosine of "the ATTRIBUTE of SUBJECT": from here on two may name one thing, and a person is asked. Finds
 # 17 of 20 synonyms made by hand; asks in vain for none of 20 other pairs. tests/quality/test_synonyms.py.
 SYNONYM_COSINE = 0.78
@@ -90,11 +87,6 @@ SYNONYM_COSINE = 0.78
 # of a fact (69 days), so that less than a fifth of its weight is left. test_graph.py, test_prepare.py.
 STALE_DAYS = 180
 STALE_KINDS = ("fact", "decision", "inference", "opinion", "goal")
-
-# Share of their words that two texts have in common to be taken for two wordings of one statement, where there are no
-# vectors. Finds 29 % of the rewordings in tests/quality/duplicate_pairs.jsonl and no distinct pair.
-# test_token_budget.py.
-SHARED_WORDS = 0.6
 
 # `prepare`: tokens of a brief when nobody says otherwise. Clients cut or replace injected context from 2,000 tokens or
 # 9,000 characters on. test_prepare.py.

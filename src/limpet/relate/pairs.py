@@ -32,13 +32,14 @@ def in_order(one: Memory, other: Memory) -> tuple[Memory, Memory]:
 def may_relate(older: Memory, newer: Memory) -> bool:
     """Whether a newer statement can say anything of an older one.
 
-    Of one scope, of one heading of a document, by one speaker where both name theirs; not two values of keys, which
-    their keys compare; not of what happened, which stays so; and nothing trusted less touches what is trusted more.
+    Of one scope, of one heading of a document, by one speaker where both name theirs; not of one instant, as the lines
+    of a batch are; not two values of keys, which their keys compare; not of what happened, which stays so; and nothing
+    trusted less touches what is trusted more.
     """
     speakers = {name for name in (older.speaker, newer.speaker) if name}
     headings = {str(one.metadata.get("heading") or "") for one in (older, newer)}
     return (
-        older.id != newer.id
+        older.valid_from_us < newer.valid_from_us
         and older.scope == newer.scope
         and len(speakers) < 2
         and len(headings) == 1

