@@ -6,6 +6,7 @@ A client runs `limpet hook` with every message and tool call: argparse alone wou
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 TYPE_CHECKING = False
@@ -17,6 +18,9 @@ def run() -> NoReturn:
     """`limpet`, as installed."""
     # Looking for garbage among what imports have just made costs a twentieth of a cold command.
     gc.set_threshold(100_000)
+    # NumPy multiplies on one core, and loads sooner: on a busy machine threads that wait for each other take ten times
+    # as long, and small products gain little from them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     argv = sys.argv[1:]
     place = hook_place(argv)
     if place is not None:
