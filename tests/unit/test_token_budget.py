@@ -87,6 +87,12 @@ def test_rewordings_do_not_crowd_and_other_values_stay():
     assert distinct([wording(one) for one in texts]) == [0, 1, 3, 4]
 
 
+def test_what_a_model_read_as_the_same_is_one_also_by_way_of_others():
+    texts = [wording(one) for one in ("a", "b", "c", "d", "b")]
+    assert folded(texts, [(3, 1), (4, 0)]) == {1: 0, 3: 0, 4: 0}
+    assert folded(texts, [(0, 3)]) == {3: 0, 4: 1} and folded(texts) == {4: 1}
+
+
 def test_the_same_words_about_another_key_or_day_are_another_statement():
     assert distinct(
         [wording("Tampa", "user.city"), wording("Tampa", "office.city"), wording("Tampa", "user.city")]

@@ -35,9 +35,9 @@ from .brief import (
     more_rules,
 )
 from .candidates import Candidates
-from .disputes import DISPUTES, warnings
+from .disputes import DISPUTES, Warned, warnings
 from .near_duplicates import folded, newest_of, wording
-from .newer import CHANGES, of_another_time
+from .newer import CHANGES, SAME, of_another_time
 from .pack import fit, tokens_of
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ def choose(
     space = budget if answers else min(budget, TERSE_TOKENS)
     nums = sorted(entries.by_num, key=lambda num: (-entries.by_num[num].value, num))
     memories = dict(zip(nums, store.memories.by_rows(nums), strict=True))
-    nums = _in_sections(store, plan, _that_hold(store, plan, nums, memories), entries, memories)
-    warned, others = warnings(store, plan, [memories[num] for num in nums])
+    warned, others = warnings(store, plan, list(memories.values()))
+    nums = _in_sections(store, plan, _that_hold(plan, nums, memories, warned), entries, memories, warned)
     # What is no answer is quoted from its beginning: a rule must not be read without it.
     words = words_of(plan.query) if answers else frozenset[str]()
     limit = max(60, min(C.BRIEF_EXCERPT, int(space * C.CHARACTERS_PER_TOKEN / 3)))
@@ -126,17 +126,16 @@ def choose(
 # -- what stands where
 
 
-def _that_hold(store: Store, plan: Plan, nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
+def _that_hold(plan: Plan, nums: Sequence[int], memories: Mapping[int, Memory], warned: Warned) -> list[int]:
     """Without what a newer memory surely replaced, unless the message is about another time."""
     if of_another_time(plan):
         return list(nums)
-    warned, _ = warnings(store, plan, [memories[num] for num in nums])
     over = {id for id, rows in warned.items() for what, _ in rows if what in CHANGES and what.endswith(SURE)}
     return [num for num in nums if memories[num].id not in over]
 
 
 def _in_sections(
-    store: Store, plan: Plan, nums: Sequence[int], entries: Entries, memories: dict[int, Memory]
+    store: Store, plan: Plan, nums: Sequence[int], entries: Entries, memories: dict[int, Memory], warned: Warned
 ) -> list[int]:
     """Without what may not stand where it was found, or says again what another one does; each in its section."""
     hidden = _overridden(store, plan, memories.values())
@@ -147,7 +146,7 @@ def _in_sections(
         if memories[num].id not in hidden
         and (entries.by_num[num].section == "matches" or not is_unconfirmed(memories[num].origin, memories[num].trust))
     ]
-    nums = _once(_distinct(nums, memories, entries), memories)
+    nums = _once(_distinct(nums, memories, entries, warned), memories)
     counts: Counter[str] = Counter()
     kept = []
     for num in nums:
@@ -188,14 +187,21 @@ def _overridden(store: Store, plan: Plan, memories: Iterable[Memory]) -> set[str
     return hidden
 
 
-def _distinct(nums: Sequence[int], memories: dict[int, Memory], entries: Entries) -> list[int]:
+def _distinct(nums: Sequence[int], memories: dict[int, Memory], entries: Entries, warned: Warned) -> list[int]:
     """Of those that say the same the newest, where the best of them would stand."""
     several = []
     for num in nums:
         one = memories[num]
         day = one.valid_from_us // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
         several.append(wording(one.content, f"{one.key or ''}/{one.speaker or ''}/{day}"))
-    same = folded(several)
+    place = {memories[num].id: at for at, num in enumerate(nums)}
+    read = [
+        (place[id], place[other])
+        for id in place
+        for what, other in warned.get(id, ())
+        if what == SAME and other in place
+    ]
+    same = folded(several, read)
     groups = {place: [num] for place, num in enumerate(nums) if place not in same}
     for later, earlier in same.items():
         groups[earlier].append(nums[later])

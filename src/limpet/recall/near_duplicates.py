@@ -1,12 +1,12 @@
 """Near-duplicates: whether one text says what another says already.
 
-They must have the same words in the same order, but for case and words that say nothing ("the", "already"): better show
-two than hide one. What says the same in other words is read by a model when it is stored (`relate/`). Pure.
+They have the same words in the same order, but for case and words that say nothing ("the", "already"), or a model was
+sure of it when it read both (`relate/`): better show two than hide one. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.memory import is_below
@@ -22,10 +22,16 @@ def wording(text: str, about: str = "") -> Hashable:
     return about, content(text) or text
 
 
-def folded(several: Sequence[Hashable]) -> dict[int, int]:
-    """Place of each wording that repeats an earlier one -> place of the first of them."""
+def folded(several: Sequence[Hashable], read: Iterable[tuple[int, int]] = ()) -> dict[int, int]:
+    """Place of each wording that repeats an earlier one -> place of the first of them. `read`: pairs of places that a
+    model took for the same."""
     first: dict[Hashable, int] = {}
-    return {place: first[one] for place, one in enumerate(several) if first.setdefault(one, place) != place}
+    same = {place: first[one] for place, one in enumerate(several) if first.setdefault(one, place) != place}
+    for pair in read:
+        earlier, later = sorted(same.get(place, place) for place in pair)
+        if earlier != later:
+            same |= {place: earlier for place, of in same.items() if of == later} | {later: earlier}
+    return same
 
 
 def newest_of(several: Sequence[Memory]) -> int:

@@ -37,6 +37,7 @@ NEAR = 0.4
 CHANGES = frozenset(
     f"{relation} {level}" for relation in verdicts.CHANGES for level in (verdicts.SURE, verdicts.LIKELY)
 )
+SAME = f"same {verdicts.SURE}"
 CORRECTION = "correction"
 # How near a newer result that may say what became of an older one is to it, and the words that they have in common;
 # where there are no cosines, more of these. Chosen on tests/quality/recency and injection, tuning halves.

@@ -12,6 +12,7 @@ from ..model.dataclass import dataclass
 from ..rank import constants as C
 from ..relate.verdicts import SURE
 from .near_duplicates import about, folded, newest_of, wording
+from .newer import SAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +99,12 @@ def _replaced(ranking: Ranking) -> dict[int, list[int]]:
 
 def _same(store: Store, found: Candidates, first: Sequence[int]) -> dict[int, int]:
     """Each of the first that says what a better one says -> that one."""
-    same = folded([wording(one.content, about(one)) for one in found.memories(store, first)])
+    place = {found.table.ids[i]: at for at, i in enumerate(first)}
+    rows = [row for row in found.warnings(store, first) if row[0] == SAME and row[1] in place and row[2] in place]
+    same = folded(
+        [wording(one.content, about(one)) for one in found.memories(store, first)],
+        [(place[older], place[newer]) for _, older, newer in rows],
+    )
     return {first[later]: first[earlier] for later, earlier in same.items()}
 
 

@@ -123,7 +123,7 @@ def _from_halves(packed: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 @cache
 def _halves() -> np.ndarray:
-    """Both weights of each byte, as one number of eight bytes: complex64 (256,). Five times as fast to look up as two."""
+    """Both weights of each byte in one number of eight bytes: complex64 (256,). 5 times as fast to look up as two."""
     import numpy as np
 
     numbers = np.arange(256)
