@@ -2,9 +2,10 @@
 
     python training/quiet_pairs.py OUT.jsonl [--seed 1]
 
-Nearest statements within each store of training/written (but those of changes), and within the documentation of an
-installed package. Each line is {"old", "new", "rel": "no change", "field"}: they may say the same, add to
-one another or be of two things, which the loss leaves open.
+Nearest statements within each store of training/written (but those of changes), within the documentation of an
+installed package, and within each of training/streams, where the few relations are marked. Each line is {"old", "new",
+"rel": "no change", "field"}: they may say the same, add to one another or be of two things, which the loss leaves open.
+What is marked in a stream has its relation in the place of "no change".
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 from limpet.vectors.embedder import load_embedder
 
 HERE = Path(__file__).parent
-NEAR, NEAREST, TOO_NEAR = 0.4, 2, 0.97
+NEAR, NEAREST, TOO_NEAR, STREAM_NEAREST = 0.4, 2, 0.97, 6
 SHORTEST, LONGEST = 20, 300
 
 
@@ -35,6 +36,30 @@ def stores() -> Iterator[tuple[str, list[dict[str, Any]]]]:
             store = json.loads(line)
             if not any("best" in one for one in store.get("questions", ())):
                 yield f"quiet, {path.stem}", store["memories"]
+
+
+def streams(embedder: Any) -> Iterator[dict[str, Any]]:
+    """Of each stream what is marked, and the other pairs that a store would have read together."""
+    for path in sorted((HERE / "streams").glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            stream = json.loads(line)
+            several = {one["id"]: one for one in stream["memories"]}
+            marked = {(one["older"], one["newer"]): one["rel"] for one in stream["relations"]}
+            vectors = embedder.embed_passages([one["text"] for one in several.values()])
+            ids, cosines = list(several), vectors @ vectors.T
+            for newer in range(1, len(ids)):
+                order = sorted(range(newer), key=lambda older: -cosines[newer, older])[:STREAM_NEAREST]
+                read = {ids[older] for older in order} | {one for one, other in marked if other == ids[newer]}
+                for older in sorted(read):
+                    rel = marked.get((older, ids[newer]), "no change")
+                    yield row_of(f"streams, {path.stem}", several[older], several[ids[newer]], rel)
+
+
+def row_of(field: str, older: dict[str, Any], newer: dict[str, Any], rel: str) -> dict[str, Any]:
+    row = {"old": older["text"], "new": newer["text"], "rel": rel, "field": field}
+    for side, one in (("old", older), ("new", newer)):
+        row |= {f"{side}_{name}": one[name] for name in ("speaker", "date") if one.get(name)}
+    return row
 
 
 def packages() -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -65,15 +90,7 @@ def pairs(field: str, statements: list[dict[str, Any]], embedder: Any, draw: ran
         order = sorted(range(newer), key=lambda older: -cosines[newer, older])[:NEAREST]
         for older in order:
             if NEAR <= cosines[newer, older] <= TOO_NEAR and draw.random() < 0.5:
-                row = {
-                    "old": statements[older]["text"],
-                    "new": statements[newer]["text"],
-                    "rel": "no change",
-                    "field": field,
-                }
-                for side, one in (("old", statements[older]), ("new", statements[newer])):
-                    row |= {f"{side}_{name}": one[name] for name in ("speaker", "date") if one.get(name)}
-                yield row
+                yield row_of(field, statements[older], statements[newer], "no change")
 
 
 def main() -> int:
@@ -88,9 +105,11 @@ def main() -> int:
     for source in (stores(), packages()):
         for field, statements in source:
             found.setdefault(field, []).extend(pairs(field, statements, embedder, draw))
+    for row in streams(embedder):
+        found.setdefault(row["field"], []).append(row)
     with options.out.open("w", encoding="utf-8") as file:
         for field, rows in sorted(found.items()):
-            kept = draw.sample(rows, min(options.most, len(rows)))
+            kept = rows if field.startswith("streams") else draw.sample(rows, min(options.most, len(rows)))
             print(field, len(rows), len(kept))
             for row in kept:
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")

@@ -33,10 +33,10 @@ KEPT = 0.998  # of the mean of weights, a step
 SWAPPED = 0.3  # share of symmetric pairs that are shown the other way round
 BARE = 0.4  # share of pairs that are shown without dates, and without topics and keys
 PAIRS, REVERSED, STRANGERS, QUIET = (
-    20,
+    18,
     3,
     3,
-    6,
+    12,
 )  # of a step: as written, read backwards, of two lines, of quiet_pairs.py
 
 
@@ -161,10 +161,15 @@ def train(options: argparse.Namespace) -> None:
         given = draw.sample(given, options.pairs)
     kept_back = [row for row in rows if row["field"] in held]
     quiet = [json.loads(line) for line in open(options.quiet, encoding="utf-8")] if options.quiet else []  # noqa: PTH123, SIM115
+    quiet = [row for row in quiet if row["field"] not in held]
+    given += [row for row in quiet if row["rel"] in RELATIONS]  # marked in a stream
+    quiet = [row for row in quiet if row["rel"] not in RELATIONS]
     reader = Reader(options.start, options.layers)
     model = reader.model
     model.bert.embeddings.requires_grad_(False)
-    model.bert.embeddings.token_type_embeddings.requires_grad_(True)  # an embedder knows one of both
+    model.bert.embeddings.token_type_embeddings.requires_grad_(not options.frozen)  # an embedder knows one of both
+    for layer in model.bert.encoder.layer[: options.frozen]:
+        layer.requires_grad_(False)
     mean = {name: value.detach().clone() for name, value in model.named_parameters() if value.requires_grad}
     optimiser = torch.optim.AdamW(
         [value for value in model.parameters() if value.requires_grad], lr=options.rate, weight_decay=0.01
@@ -212,6 +217,7 @@ def main() -> int:
     add("--quiet", help="a file by quiet_pairs.py")
     add("--pairs", type=int, help="so many of the others alone: for a learning curve")
     add("--layers", type=int, help="the first layers alone")
+    add("--frozen", type=int, default=0, help="first layers that stay as they are, when training goes on")
     add("--minutes", type=float, default=60, help="of the processor, with all threads busy")
     add("--rate", type=float, default=6e-5)
     add("--figures", type=int, default=0, help="steps between measurements")

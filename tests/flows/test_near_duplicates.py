@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from limpet.model.ids import parse_id
 from limpet.recall.answer import Recall
+from limpet.store.records import Relation
 
 SAME = [
     "The orders of the shop are stored in Postgres 16 on the second machine in the cellar",
@@ -50,6 +52,21 @@ def test_the_same_words_are_the_same_whatever_stands_around_them(memory):
     ((best, also),) = found.also.items()
     assert {best, *also} == {one, other}
     assert len({one, other} & {item.id for item in found.items}) == 1
+
+
+def test_what_a_model_surely_read_as_the_same_is_one_result_and_one_line(memory, clock):
+    texts = "Use parameterised queries", "SQL goes through bound parameters", "Never build SQL from strings"
+    ids = []
+    for text in texts:
+        ids.append(memory.remember(text, kind="preference").id)
+        clock.advance(days=1)
+    rows = [(ids[0], ids[1]), (ids[1], ids[2])]
+    memory._context.store.relations.add(
+        [Relation(parse_id(older), parse_id(newer), "same", "sure", 0.99, "reader test") for older, newer in rows]
+    )
+    found = memory.recall("how do we write SQL queries?", k=3, lexical_only=True)
+    assert [item.id for item in found.items] == [ids[2]] and set(found.also[ids[2]]) == set(ids[:2])
+    assert [item.id for item in memory.prepare("").items] == [ids[2]]
 
 
 def test_the_json_form_has_them_and_comes_back(crowded):

@@ -19,7 +19,7 @@ PROPOSED = ("replaces", "ends")
 SURE, LIKELY = "sure", "likely"
 # Log-odds of a change from which it is likely, and sure; and of `same` from which it is sure. Fitted on one half of
 # real streams and measured on the other (benchmarks/relations.py).
-LIKELY_FROM, SURE_FROM, SAME_FROM = 1.5, 4.0, 4.0
+LIKELY_FROM, SURE_FROM, SAME_FROM = 2.5, 4.5, 4.0
 
 
 class Verdict(NamedTuple):
