@@ -15,7 +15,7 @@ from limpet import BadInput
 from limpet.features import mirror, organize
 from limpet.features.organize import scan
 from limpet.features.organize.organizer import id_of
-from limpet.features.organize.work import extract
+from limpet.features.organize.extract import extract
 from limpet.features.transfer.records import TransferReport
 from limpet.model.ids import format_id
 from limpet.model.memory import KINDS

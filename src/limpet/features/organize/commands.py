@@ -15,7 +15,7 @@ from ...model.memory import GLOBAL_SCOPE
 from . import BUDGET_TOKENS, run
 
 if TYPE_CHECKING:
-    from .report import OrganizeReport
+    from .job import OrganizeReport
 
 MODELS = "LIMPET_ORGANIZER"
 
@@ -67,7 +67,6 @@ def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
         (len(report.demoted), "kept as an episode, by the rules of `limpet review sweep`"),
         (report.quarantined, "read like instructions, kept out until a person looks: `limpet review`"),
         (report.redacted, "held a secret, which was left out"),
-        (report.proposals, "spoke against what is believed, for a person to decide: `limpet review`"),
         (report.summaries, "written to sum up days and months"),
     ):
         if count:

@@ -1,0 +1,438 @@
+"""Conversations into memories: find files, skip the unchanged, extract, leave out what is injected or known, store.
+
+What is taken has an id that follows from the scope, the conversation, the turn and the words, and the event that
+stores or observes it has that id: so the ledger itself says what was taken, a run that was killed is completed by the
+next one, and organizing twice is organizing once. What is noted of files only saves reading them again. How a new
+memory stands to older ones is read once both are stored (`limpet.relate`), for these as for all others.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...model.dataclass import dataclass, field, replace
+from ...model.encode import OPTIONAL, PLACES, named
+from ...model.errors import BadInput, LimpetError
+from ...model.ids import format_id
+from ...model.memory import TRUST
+from ...pause import look, read_pauses
+from ...remember.decide import observe, state
+from ...remember.validation import ValidStatement, validate
+from ...remember.write import Writer
+from ...store.records import Candidate as Stored
+from ...store.records import Filter, Source
+from ...text.lexicon import NEGATORS
+from ...text.normalise import content, normalise
+from ..mirror import mirrors_of, sync_folder
+from ..transfer.records import TransferReport, imported_id
+from . import files
+from .extract import extract
+from .reading import Reading
+from .summaries import summarize
+from .topics import subject_of, topics_of
+from .transcripts import Candidate, Conversation
+
+if TYPE_CHECKING:
+    from ...context import Context
+
+Progress = Callable[[int, int], None]
+# Statements in one transaction.
+BATCH = 200
+# Memories that are looked at beside a statement.
+NEAREST = 12
+# A statement repeats a line when so much of its words stands in it, and it says neither another number nor the contrary.
+REPEATED_SHARE = 0.75
+# A text with fewer words says too little to be a part of another.
+FEWEST_WORDS = 3
+# "The database password is [redacted:password]": nothing is left to remember, unless so many words of other clauses
+# stand before it: "We dropped Python 3.10, my password is [redacted:password]".
+ELSE_WORDS = 4
+_CLAUSE = re.compile(r"[.!?;,:][\"')*]*\s+|\s+(?:[-\u2013\u2014]+|and|und)\s+")
+_SECRET = re.compile(r"[\"'`]?\[redacted:[a-z-]+\][\"'`.! ]*$")
+
+
+@dataclass(slots=True, kw_only=True)
+class OrganizeReport(TransferReport):
+    """What organizing did. `new`, `known` and so on are of statements; a known one was taken by an earlier run."""
+
+    SHOWN = (
+        "files", "unchanged", "conversations", "new", "observed", "known", "quarantined", "redacted", "echoes",
+        "summaries", "mirrors", "rules", "demoted", "rejected", "more_rejected", "notes", "taken", "model",
+    )  # fmt: skip
+
+    files: int = 0
+    unchanged: int = 0  # files that were read before, to the same content
+    conversations: int = 0
+    observed: int = 0  # said before in other conversations, or stored otherwise
+    echoes: int = 0  # an agent's words that limpet had put into the conversation
+    summaries: int = 0  # days and months, made or changed
+    mirrors: list[str] = field(default_factory=list)  # folders that were synced afterwards
+    # (place, why): new ones kept as episodes by a rule
+    demoted: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)
+    rules: Counter[str] = field(default_factory=Counter)  # which rule took how many of the new ones
+    taken: list[dict[str, Any]] = field(default_factory=list, metadata=named("memories"))  # the new ones
+    scopes: set[str] = field(default_factory=set)  # where something was stored or observed: an undo is of one of them
+    model: dict[str, Any] | None = field(default=None, metadata=OPTIONAL)  # what a language model did, and what it cost
+
+
+def organize(
+    context: Context,
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    clients: Sequence[str],
+    by_folder: bool,
+    dry_run: bool,
+    summaries: bool,
+    models: Sequence[str],
+    budget_tokens: int,
+    budget_usd: float | None,
+    progress: Progress | None,
+) -> OrganizeReport:
+    """See `limpet.features.organize.run`."""
+    report = OrganizeReport()
+    paused = look(context.store.path, os.getcwd(), "", context.now())  # noqa: PTH109
+    if paused.why:
+        report.note(f"{paused.why}: nothing was read")
+        return report
+    report.progress = progress
+    reading = None
+    if models:
+        reading = Reading(models, most_tokens=budget_tokens, most_usd=budget_usd, dry_run=dry_run)
+    found: list[_File] = []
+    sources = context.store.sources
+    try:
+        with context.one_operation() as operation:
+            if paths or clients:
+                given = [Path(os.fspath(path)) for path in paths]
+                found += [_File(path, context.scope, by_folder, path in given) for path in files.find(given, report)]
+                kept = files.of_clients(clients)
+                found += [_File(path, None if by_folder else context.scope, by_folder, False) for path in kept]
+            else:
+                # What hooks named, each into the scope of its hook; of every scope when none was asked for.
+                for one in sources.waiting(None if by_folder else context.scope):
+                    if Path(one.path).is_file():
+                        found.append(_File(Path(one.path), one.scope, False, True))
+                        continue
+                    report.note("transcripts that hooks named are not there any more")
+                    if not dry_run:
+                        sources.keep(one._replace(digest=one.digest or "gone"))
+            _Run(context, report, reading, dry_run, summaries).read_files(found)
+        report.operation = format_id(operation[0]) if operation else None
+    finally:
+        if reading is not None:
+            report.model = reading.as_dict()
+            reading.close()
+    report.progress = None
+    for scope in () if dry_run else sorted({context.scope, *(one["scope"] for one in report.taken)}):
+        of_scope = context.in_scope(scope)
+        for folder in mirrors_of(of_scope):
+            try:
+                sync_folder(of_scope, folder)
+                report.mirrors.append(folder)
+            except LimpetError as error:
+                report.note(f"the mirror {folder} was not synced: {error.message}")
+    return report
+
+
+class _File(NamedTuple):
+    """A file to read."""
+
+    path: Path
+    scope: str | None  # of what names no folder that is there; None: that is left out
+    by_folder: bool  # each conversation goes into the scope of its folder
+    is_named: bool  # it is reported when it is no transcript
+
+
+class _Statement(NamedTuple):
+    """A candidate on its way into the store."""
+
+    candidate: Candidate
+    valid: ValidStatement
+    place: str
+    id: bytes
+
+
+class _Run:
+    """One run over some files."""
+
+    def __init__(
+        self, context: Context, report: OrganizeReport, reading: Reading | None, dry_run: bool, summaries: bool
+    ) -> None:
+        self._context, self._report, self._reading = context, report, reading
+        self._dry_run, self._summaries = dry_run, summaries
+        self._pauses = read_pauses(context.store.path)
+        self._topics: dict[str, list[str]] = {}
+
+    def read_files(self, found: Sequence[_File]) -> None:
+        """Organize files, one after the other."""
+        for number, file in enumerate(found):
+            self._report.at(number, len(found))
+            try:
+                self._file(file)
+            except RecursionError:
+                self._report.bad(str(file.path), "nested too deeply to be read")
+            except OSError as error:
+                self._report.bad(str(file.path), f"cannot be read: {error.strerror or error}")
+        self._report.at(len(found), len(found))
+
+    def _file(self, file: _File) -> None:
+        """Organize what is in a file, unless it was read before."""
+        report, sources = self._report, self._context.store.sources
+        key = (file.scope or self._context.scope, str(file.path.absolute()))
+        before = sources.get(*key)
+        mark = f"{'f' if file.by_folder else ''}-{files.digest_of(file.path)}"
+        # How far a language model has read each conversation; "all": to the end of this content.
+        reached: dict[str, str] = json.loads(before.reached) if before and before.reached else {}
+        if before and before.digest == mark and (self._reading is None or reached.get("all") == mark):
+            report.files += 1
+            report.unchanged += 1
+            if not self._dry_run:
+                sources.keep(before._replace(at=self._context.now()))
+            return
+
+        def keep(digest: str | None) -> None:
+            sources.keep(Source(*key, digest, json.dumps(reached, sort_keys=True) if reached else None, self._context.now()))
+
+        of_file = TransferReport()
+        days: dict[str, set[int]] = {}
+        is_complete = self._reading is not None
+        try:
+            for one in files.read(file.path, of_file, self._pauses):
+                if (scope := self._scope_of(one, file)) is None:
+                    report.note("conversations of folders that are gone were left out; give --scope to take them")
+                    continue
+                report.conversations += 1
+                candidates = extract(one.turns, notes=one.client == "notes")
+                self._take(one, scope, candidates, days)
+                if self._reading is None:
+                    continue
+                name = f"{one.client}/{one.id}"
+                known = {candidate.turn.id for candidate in candidates if not candidate.if_corrects}
+                for through, more in self._reading.read(one, reached.get(name), known, report):
+                    self._take(one, scope, more, days)
+                    reached[name] = through
+                    # What was paid for is not paid again, whatever happens next.
+                    keep(before.digest if before else None)
+                is_complete &= self._reading.complete
+        except BadInput as error:
+            if not file.is_named and error.message.endswith("that is known"):
+                report.note("files that are neither transcripts nor notes were left out")
+                return
+            of_file.bad(file.path.name, error.message)
+        report.files += 1
+        report.rejected += [(f"{file.path.name}, {place}", reason) for place, reason in of_file.rejected]
+        report.more_rejected += of_file.more_rejected
+        report.notes += of_file.notes
+        if self._dry_run:
+            return
+        for scope in sorted(days) if self._summaries else []:
+            report.summaries += summarize(self._context, scope, days[scope])
+        if is_complete:
+            reached["all"] = mark
+        keep(mark)
+
+    def _scope_of(self, one: Conversation, file: _File) -> str | None:
+        """Whose a conversation is. One whose folder is gone is taken if its file was named, else it is nobody's."""
+        if file.by_folder and one.folder and os.path.isabs(one.folder) and os.path.isdir(one.folder):  # noqa: PTH112, PTH117
+            return self._context.store.checkouts.scope_of(Path(one.folder))
+        return file.scope
+
+    # -- from candidates to statements
+
+    def _take(
+        self, one: Conversation, scope: str, candidates: Sequence[Candidate], days: dict[str, set[int]]
+    ) -> None:
+        """Store the candidates of a conversation, and add their times to the days of the scope."""
+        subject = subject_of(one.turns, one.folder)
+        place_of = {turn.id: place for place, turn in enumerate(one.turns)}
+        statements: dict[bytes, _Statement] = {}
+        sure = [each for each in candidates if not each.if_corrects]
+        for each in candidates:
+            if any(other is not each and TRUST[other.origin] >= TRUST[each.origin] and is_part_of(each.content, other.content) for other in sure):
+                continue  # another one says it and more
+            if each.origin == "agent" and any(repeats(each.content, line) for line in one.injected_lines):
+                self._report.echoes += 1
+                continue
+            later = [text for at, text in one.remembered if at > place_of[each.turn.id]]
+            if any(repeats(each.content, text) for text in later):
+                self._report.known += 1
+                continue
+            place = f"{Path(one.path).name}, {each.turn.place}"
+            try:
+                statement = self._statement(each, one, scope, subject, place)
+            except LimpetError as error:
+                self._report.bad(place, error.message)
+                continue
+            if each.if_corrects and not self._near(statement.valid, scope) and not any(
+                shares_words(each.content, other.valid.content) for other in statements.values()
+            ):  # fmt: skip
+                continue
+            if says_a_secret_alone(statement.valid.content):
+                self._report.redacted += 1
+                self._report.note("statements of which a secret was all they said were left out")
+                continue
+            statements.setdefault(statement.id, statement)
+        every = list(statements.values())
+        for begin in range(0, len(every), BATCH):
+            self._store(every[begin : begin + BATCH], scope)
+        for statement in every:
+            if statement.valid.valid_from is not None:
+                days.setdefault(scope, set()).add(statement.valid.valid_from)
+
+    def _statement(
+        self, each: Candidate, one: Conversation, scope: str, subject: str | None, place: str
+    ) -> _Statement:
+        """A candidate with its evidence and topics. Raises LimpetError."""
+        if scope not in self._topics:  # the most used first
+            from ...history.queries import History
+
+            self._topics[scope] = [one.topic for one in History(self._context.in_scope(scope)).topics(limit=200)]
+        id, turn, now, is_note = id_of(each, one, scope), each.turn, self._context.now(), one.client == "notes"
+        kind, _, name = turn.place.partition(" ")
+        valid = validate(
+            {
+                "content": each.content,
+                "kind": each.kind,
+                "origin": "import" if is_note else each.origin,
+                "source": f"{one.path[-1_800:]}:{name}" if kind == "line" else f"{one.path[-1_800:]}#{name}",
+                "session": None if is_note else one.id,
+                "valid_from": None if turn.at is None else min(turn.at, now),
+                "importance": each.importance,
+                "topics": topics_of(each.content, self._topics[scope], subject),
+                "metadata": {
+                    "organized": one.client,
+                    "rule": each.rule,
+                    **({"evidence": [more.place for more in each.more[:5]]} if each.more else {}),
+                },
+                "id": format_id(id),
+            },
+            scope=scope,
+            now=now,
+        )
+        return _Statement(each, valid, place, id)
+
+    def _near(self, valid: ValidStatement, scope: str) -> list[Stored]:
+        """Memories of the scope, of people and agents, that share words with a statement, the nearest first."""
+        search, where = self._context.store.search, Filter(scopes=(scope,), as_of=self._context.now())
+        text_ids = [hit.text_id for hit in search.lexical(valid.content, where, limit=NEAREST).hits]
+        stored = {each.text_id: each for each in search.candidates(text_ids, where)}
+        near = [stored[text_id] for text_id in text_ids if text_id in stored]
+        return [each for each in near if each.key is None and each.kind != "episode" and each.trust in ("user", "agent")]
+
+    # -- into the store
+
+    def _store(self, part: Sequence[_Statement], scope: str) -> None:
+        """Store statements in one transaction: what was taken before is known, what is there is observed."""
+        ledger = self._context.store.ledger
+        taken = {event.id for event in ledger.events(ids=[one.id for one in part])}
+        fresh = [one for one in part if one.id not in taken]
+        judged = self._context.policy.judged([one.valid for one in fresh], [one.valid.content for one in fresh])
+        fresh = [one._replace(valid=valid) for one, valid in zip(fresh, judged, strict=True)]
+        twins = {one.id: twin for one in fresh if (twin := self._twin(one, scope)) is not None}
+
+        def decide(writer: Writer) -> dict[bytes, tuple[str, str | None]]:
+            outcomes: dict[bytes, tuple[str, str | None]] = {}
+            again = {event.id for event in writer.reads.ledger.events(ids=[one.id for one in fresh])}
+            for one in fresh:
+                # What a memory that is there learns: who said so and where, not how it is weighed and filed.
+                heard = replace(one.valid, metadata={}, importance=None, topics=())
+                if one.id in again:
+                    outcomes[one.id] = "known", None
+                elif (twin := twins.get(one.id)) is None:
+                    receipt = state(writer, one.valid, unused=one.id, again=heard)
+                    outcomes[one.id] = receipt.status, receipt.id
+                elif content(twin.content) == content(one.valid.content) and TRUST[twin.trust] <= TRUST[one.valid.origin]:
+                    receipt = observe(writer, twin.id, heard, unused=one.id)
+                    outcomes[one.id] = receipt.status, receipt.id
+                else:  # what else a longer text says, or a more trusted one, is not what is confirmed
+                    outcomes[one.id] = "observed", None
+            return outcomes
+
+        outcomes: dict[bytes, tuple[str, str | None]] = {}
+        if fresh and self._dry_run:
+            outcomes = decide(Writer(self._context.store, lambda: bytes(16), self._context.now()))
+        elif fresh:
+            outcomes = self._context.write(decide)
+        self._report.known += len(part) - len(fresh)
+        for one in fresh:
+            self._count(one, *outcomes[one.id])
+
+    def _twin(self, one: _Statement, scope: str) -> Stored | None:
+        """A memory that says what a statement says in other words, or says it and more.
+
+        What an agent noted of its user's words is confirmed by them; a page or a tool is not.
+        """
+        for other in self._near(one.valid, scope):
+            if other.kind == one.valid.kind and normalise(other.content) == normalise(one.valid.content):
+                continue  # the same words are found by the write itself
+            if TRUST[other.trust] < TRUST[one.valid.origin] and other.trust != "agent":
+                continue
+            if content(other.content) == content(one.valid.content) or is_part_of(one.valid.content, other.content):
+                return other
+        return None
+
+    def _count(self, one: _Statement, status: str, id: str | None) -> None:
+        """Add what became of a statement to the report."""
+        report, valid = self._report, one.valid
+        if status == "known":
+            report.known += 1
+            return
+        report.scopes.add(valid.scope)
+        if status == "observed":
+            report.observed += 1
+        elif status in ("created", "quarantined"):
+            report.new += 1
+            report.rules[one.candidate.rule] += 1
+            report.quarantined += status == "quarantined"
+            report.redacted += bool(valid.secrets)
+            if valid.demoted:
+                report.demoted.append((one.place, f"{valid.demoted.rule}: {valid.content[:120]}"))
+            report.taken.append(
+                {"id": id, "kind": valid.kind, "content": valid.content, "scope": valid.scope, "origin": valid.origin,
+                 "source": valid.source, "rule": one.candidate.rule}
+            )  # fmt: skip
+        else:
+            report.known += 1
+
+
+def id_of(each: Candidate, one: Conversation, scope: str) -> bytes:
+    """The id of what is taken: it follows from scope, conversation, turn and words."""
+    if each.rule == "retry":  # a lesson of work is the same one although an explanation came later
+        words = each.rule
+    else:
+        words = normalise(each.content)
+    is_note = one.client == "notes"
+    identity = (scope, one.client, one.path if is_note else one.id, "" if is_note else each.turn.id, words)
+    return imported_id("transcripts", "\0".join(identity))
+
+
+def repeats(text: str, line: str) -> bool:
+    """Whether a text says most of what a line says, and neither another number nor the contrary."""
+    mine, theirs = set(content(text)), set(content(line))
+    numbers = {word for word in mine if any(map(str.isdigit, word))}
+    denials = [{word for word in words if word in NEGATORS or word.endswith(("n't", "n’t"))} for words in (mine, theirs)]
+    share = len(mine & theirs) >= REPEATED_SHARE * len(mine)
+    return bool(mine) and share and numbers <= theirs and denials[0] == denials[1]
+
+
+def shares_words(text: str, other: str) -> bool:
+    """Whether two texts speak of one thing."""
+    return not set(content(text)).isdisjoint(content(other))
+
+
+def is_part_of(short: str, long: str) -> bool:
+    """Whether the words of a text stand one after the other in a longer one."""
+    mine, theirs = (" ".join(re.findall(r"\w+", normalise(text))) for text in (short, long))
+    return len(mine) < len(theirs) and f" {mine} " in f" {theirs} " and len(mine.split()) >= FEWEST_WORDS
+
+
+def says_a_secret_alone(text: str) -> bool:
+    """Whether a text says a secret, which is not in it any more, and nothing else."""
+    secret = _SECRET.search(text)
+    return secret is not None and len(" ".join(_CLAUSE.split(text[: secret.start()])[:-1]).split()) < ELSE_WORDS
