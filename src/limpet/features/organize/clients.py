@@ -159,8 +159,8 @@ def _gemini(into: Conversation, row: dict[str, Any], place: str) -> None:
         parts = [_object(part).get("functionResponse") or part for part in (result if isinstance(result, list) else [result])]
         output = "\n".join(filter(None, (output_text(_object(part).get("response") or part) for part in parts)))
         failed = {"success": False, "error": True}.get(str(call.get("status")))
-        # The end that a shell's output names tells more.
-        failed = None if failed is False and "Exit Code: " in output else failed
+        if failed is False and "Exit Code: " in output:  # a shell that ran is a success of the tool
+            failed = "Exit Code: 0" not in output
         into.ended(call.get("id"), output, failed, place, call.get("timestamp") or at)
 
 

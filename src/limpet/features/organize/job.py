@@ -253,14 +253,17 @@ class _Run:
         place_of = {turn.id: place for place, turn in enumerate(one.turns)}
         statements: dict[bytes, _Statement] = {}
         sure = [each for each in candidates if not each.if_corrects]
+        said: dict[tuple[str, ...], int] = {}
         for each in candidates:
-            if any(other is not each and TRUST[other.origin] >= TRUST[each.origin] and is_part_of(each.content, other.content) for other in sure):
-                continue  # another one says it and more
-            if each.origin == "agent" and any(repeats(each.content, line) for line in one.injected_lines):
+            trust, words = TRUST[each.origin], content(each.content)
+            others = [other for other in sure if other is not each and TRUST[other.origin] >= trust]
+            if said.get(words, -1) >= trust or any(is_part_of(each.content, other.content) for other in others):
+                continue  # another one says it, or it and more
+            said[words] = trust
+            if each.origin == "agent" and self._is_repeated(each.content, one.injected_lines):
                 self._report.echoes += 1
                 continue
-            later = [text for at, text in one.remembered if at > place_of[each.turn.id]]
-            if any(repeats(each.content, text) for text in later):
+            if self._is_repeated(each.content, [text for at, text in one.remembered if at > place_of[each.turn.id]]):
                 self._report.known += 1
                 continue
             place = f"{Path(one.path).name}, {each.turn.place}"
@@ -269,10 +272,11 @@ class _Run:
             except LimpetError as error:
                 self._report.bad(place, error.message)
                 continue
-            if each.if_corrects and not self._near(statement.valid, scope) and not any(
-                shares_words(each.content, other.valid.content) for other in statements.values()
-            ):  # fmt: skip
-                continue
+            if each.if_corrects:
+                near = [other.valid.content for other in statements.values()]
+                near += [other.content for other in self._near(statement.valid, scope)]
+                if not any(shares_words(each.content, text) for text in near):
+                    continue
             if says_a_secret_alone(statement.valid.content):
                 self._report.redacted += 1
                 self._report.note("statements of which a secret was all they said were left out")
@@ -324,6 +328,18 @@ class _Run:
         stored = {each.text_id: each for each in search.candidates(text_ids, where)}
         near = [stored[text_id] for text_id in text_ids if text_id in stored]
         return [each for each in near if each.key is None and each.kind != "episode" and each.trust in ("user", "agent")]
+
+    def _is_repeated(self, text: str, lines: Sequence[str]) -> bool:
+        """Whether a text says most of what one of some lines says, and neither another number nor the contrary."""
+        stems = self._context.store.search.stems([text, *lines])
+
+        def sure(text: str) -> set[str]:
+            return {word for word in content(text) if any(map(str.isdigit, word)) or word in NEGATORS}
+
+        return any(
+            len(stems[text] & stems[line]) >= REPEATED_SHARE * len(stems[text]) > 0 and sure(text) == sure(line)
+            for line in lines
+        )
 
     # -- into the store
 
@@ -410,15 +426,6 @@ def id_of(each: Candidate, one: Conversation, scope: str) -> bytes:
     is_note = one.client == "notes"
     identity = (scope, one.client, one.path if is_note else one.id, "" if is_note else each.turn.id, words)
     return imported_id("transcripts", "\0".join(identity))
-
-
-def repeats(text: str, line: str) -> bool:
-    """Whether a text says most of what a line says, and neither another number nor the contrary."""
-    mine, theirs = set(content(text)), set(content(line))
-    numbers = {word for word in mine if any(map(str.isdigit, word))}
-    denials = [{word for word in words if word in NEGATORS or word.endswith(("n't", "n’t"))} for words in (mine, theirs)]
-    share = len(mine & theirs) >= REPEATED_SHARE * len(mine)
-    return bool(mine) and share and numbers <= theirs and denials[0] == denials[1]
 
 
 def shares_words(text: str, other: str) -> bool:
