@@ -74,8 +74,7 @@ def _steps(one: Conversation) -> Iterator[Step]:
     for turn in one.turns:
         if turn.at is None:
             continue  # nobody knows what the store knew then
-        call = turn.call
-        yield Step(turn.at, turn.role == "user", turn.text if call is None else f"{call.command} {call.path}".strip())
+        yield Step(turn.at, turn.role == "user", turn.text or f"{turn.command} {turn.path}".strip())
 
 
 def _moments(session: str, client: str, steps: Sequence[Step], *, whole: bool) -> Iterator[Moment]:

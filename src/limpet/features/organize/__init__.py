@@ -40,9 +40,9 @@ def run(
     from .job import organize
 
     return organize(
-        memory._context, check_list("paths", paths), clients=check_list("clients", clients), by_folder=by_folder,
-        dry_run=dry_run, summaries=summaries, models=check_list("models", models), budget_tokens=budget_tokens,
-        budget_usd=budget_usd, progress=progress,
+        memory._context, check_list("paths", paths), check_list("clients", clients), by_folder=by_folder,
+        dry_run=dry_run, summaries=summaries, models=check_list("models", models), budget=(budget_tokens, budget_usd),
+        progress=progress,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from ...store.foreign import ForeignFile, is_sqlite
 from ..transfer.exports import json_items
 from ..transfer.programs import json_lines, report_damage
 from ..transfer.records import TransferReport
-from .transcripts import Conversation, conversation, decoded, injected, output_text, texts
+from .transcripts import Conversation, decoded, injected, texts
 
 Row = tuple[int, dict[str, Any]]
 # So many lines may come before one that tells which client wrote a file.
@@ -56,18 +56,18 @@ def _claude(into: Conversation, row: dict[str, Any], place: str) -> None:
         return
     into.name(None if into.turns else row.get("sessionId"), row.get("cwd"))
     if not (row.get("isMeta") or row.get("isCompactSummary") or row.get("isApiErrorMessage")):
-        _blocks(into, row, row["type"], place, failed=False)
+        _blocks(into, row, "type", place, failed=False)
 
 
 def _cursor(into: Conversation, row: dict[str, Any], place: str) -> None:
     if row.get("role") in ("user", "assistant"):
         # The file's own time stands for all messages.
         row = {**row, "timestamp": Path(into.path).stat().st_mtime_ns // 1_000 / 1_000_000}
-        _blocks(into, row, row["role"], place, failed=None)
+        _blocks(into, row, "role", place, failed=None)
 
 
-def _blocks(into: Conversation, row: dict[str, Any], role: str, place: str, *, failed: bool | None) -> None:
-    """Take a message and its tool calls. `failed`: what a result means that does not say how it ended."""
+def _blocks(into: Conversation, row: dict[str, Any], who: str, place: str, *, failed: bool | None) -> None:
+    """Take a message and its tool calls. `who`: names the role; `failed`: what a result without an end means."""
     content, at = _object(row.get("message")).get("content"), row.get("timestamp")
     for block in _objects(content):
         if block.get("type") == "tool_use":
@@ -77,7 +77,7 @@ def _blocks(into: Conversation, row: dict[str, Any], role: str, place: str, *, f
             if _object(row.get("toolUseResult")).get("interrupted"):
                 ended = True
             into.ended(block.get("tool_use_id"), block.get("content"), ended, place, at)
-    into.message("user" if role == "user" else "agent", texts(content, "text"), row.get("uuid"), place, at)
+    into.message(row[who], texts(content, "text"), row.get("uuid"), place, at)
 
 
 # -- Codex CLI
@@ -97,24 +97,17 @@ def _codex(into: Conversation, row: dict[str, Any], place: str) -> None:
         into.name(given.get("id"), given.get("cwd"))
     elif row.get("type") == "event_msg":
         item = _object(given.get("item")) if kind == "item_completed" else {"type": kind, "text": given.get("message")}
-        text = texts(item.get("content") or item.get("text"))
-        if item.get("type") in ("user_message", "UserMessage"):
-            into.message("user", text, None, place, at)
-        elif item.get("type") in ("agent_message", "AgentMessage"):
-            into.message("agent", text, None, place, at)
-    elif kind == "message" and given.get("role") in ("assistant", "user"):
-        role: Any = "user" if given["role"] == "user" else "agent"
-        into.message(role, texts(given.get("content")), given.get("id"), place, at)
+        into.message(item.get("type"), texts(item.get("content") or item.get("text")), None, place, at)
     elif kind == "message":
-        into.injected_lines += injected(texts(given.get("content")))
+        into.message(given.get("role"), texts(given.get("content")), given.get("id"), place, at)
     elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
         action = given.get("action") if kind == "local_shell_call" else given.get("arguments", given.get("input"))
         into.began(id, given.get("name") or "local_shell", action)
     elif kind in ("function_call_output", "custom_tool_call_output"):
-        output = decoded(given.get("output"))
-        code, success = (_object(_object(output).get("metadata")) or _object(output)).get("exit_code"), _object(output).get("success")
+        output = _object(decoded(given.get("output")))
+        code, success = (_object(output.get("metadata")) or output).get("exit_code"), output.get("success")
         failed = code != 0 if isinstance(code, int) else not success if isinstance(success, bool) else None
-        into.ended(id, output, failed, place, at)
+        into.ended(id, given.get("output"), failed, place, at)
 
 
 # -- Gemini CLI
@@ -144,24 +137,17 @@ def _gemini_arranged(rows: Iterable[Row]) -> Iterator[Row]:
 def _gemini(into: Conversation, row: dict[str, Any], place: str) -> None:
     if "directories" in row:
         folders = row["directories"]
-        into.name(row.get("sessionId"), folders[0] if isinstance(folders, list) and folders else _gemini_folder(into.path))
+        into.name(row["sessionId"], folders[0] if isinstance(folders, list) and folders else _gemini_folder(into.path))
         return
     at, kind = row.get("timestamp"), row.get("type") or row.get("role")
     # What was typed, without the files that were named in it.
     words = row.get("content") or row.get("parts") or row.get("message")
     into.injected_lines += injected(unescape(texts(words)))
-    if kind in ("user", "gemini", "model", "assistant"):
-        text = texts(row.get("displayContent") or words)
-        into.message("user" if kind == "user" else "agent", text, row.get("id"), place, at)
+    into.message(kind, texts(row.get("displayContent") or words), row.get("id"), place, at)
     for call in _objects(row.get("toolCalls")):
         into.began(call.get("id"), call.get("name"), call.get("args"))
-        result = call.get("result")
-        parts = [_object(part).get("functionResponse") or part for part in (result if isinstance(result, list) else [result])]
-        output = "\n".join(filter(None, (output_text(_object(part).get("response") or part) for part in parts)))
         failed = {"success": False, "error": True}.get(str(call.get("status")))
-        if failed is False and "Exit Code: " in output:  # a shell that ran is a success of the tool
-            failed = "Exit Code: 0" not in output
-        into.ended(call.get("id"), output, failed, place, call.get("timestamp") or at)
+        into.ended(call.get("id"), call.get("result"), failed, place, call.get("timestamp") or at)
 
 
 def _gemini_folder(path: str) -> str | None:
@@ -191,14 +177,12 @@ def _copilot(into: Conversation, row: dict[str, Any], place: str) -> None:
         into.injected_lines += injected(str(given.get("transformedContent") or ""))
         into.message("user", texts(given.get("content")), row.get("id"), place, at)
     elif kind == "assistant.message" and not given.get("parentToolCallId"):
-        into.message("agent", texts(given.get("content")), row.get("id"), place, at)
+        into.message("assistant", texts(given.get("content")), row.get("id"), place, at)
     elif kind == "tool.execution_start":
         into.began(id, given.get("toolName"), given.get("arguments"))
     elif kind == "tool.execution_complete":
-        success, output = given.get("success"), output_text(given.get("result") or given.get("error"))
-        failed = not success if isinstance(success, bool) else None
-        # A shell that ran is a success of the tool, whatever the command said.
-        into.ended(id, output, None if failed is False and "exit" in output else failed, place, at)
+        failed = not given["success"] if isinstance(given.get("success"), bool) else None
+        into.ended(id, given.get("result") or given.get("error"), failed, place, at)
 
 
 # -- OpenCode: the SQLite file opencode.db, read and never written
@@ -211,7 +195,7 @@ def _opencode(into: Conversation, row: dict[str, Any], place: str) -> None:
         if row.get("synthetic"):
             into.injected_lines += injected(row["text"])
         else:
-            into.message("user" if message.get("role") == "user" else "agent", row["text"], row["id"], place, at)
+            into.message(message.get("role"), row["text"], row["id"], place, at)
     state = _object(row.get("state"))
     if row.get("type") == "tool" and state.get("status") in ("completed", "error"):
         into.began(row["id"], row.get("tool"), state.get("input"))
@@ -226,31 +210,28 @@ def _read_opencode(path: Path, report: TransferReport) -> Iterator[Conversation]
     def text(cell: Any) -> str:
         return bytes(cell).decode("utf-8", "replace") if isinstance(cell, bytes) else ""
 
+    def rows(table: str, owner: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        """(id of what it belongs to, its id, its object) of each row."""
+        for number, (id, of, data) in enumerate(file.rows(table, ("id", owner, "data")), 1):
+            try:
+                value = json.loads(data) if isinstance(data, bytes) else None
+            except (ValueError, RecursionError):
+                value = None
+            if isinstance(value, dict) and text(id):
+                yield text(of), text(id), value
+            else:
+                report.bad(f"{table} {number}", "not a JSON object, or too large")
+
     with ForeignFile(path) as file:
-        if not (file.has("session", "id", "directory") and file.has("message", "id", "session_id", "data")):
-            raise BadInput(f"{path} is no database of OpenCode")
-        if not file.has("part", "id", "message_id", "data"):
-            raise BadInput(f"{path} has no table part: an OpenCode that is not known")
+        columns = {"session": ("directory",), "message": ("session_id", "data"), "part": ("message_id", "data")}
+        if not all(file.has(table, "id", *names) for table, names in columns.items()):
+            raise BadInput(f"{path} is no database of an OpenCode that is known")
         report_damage(file, report)
         found: dict[str, Conversation] = {}
-        for id, parent, folder in file.rows("session", ("id", "parent_id", "directory")):
-            if parent is None and text(id):
-                found[text(id)] = conversation("opencode", path)
-                found[text(id)].name(text(id), text(folder))
-
-        def rows(table: str, of: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
-            total = file.count(table)
-            for number, (id, owner, data) in enumerate(file.rows(table, ("id", of, "data")), 1):
-                report.at(number, total)
-                try:
-                    value = json.loads(data) if isinstance(data, bytes) else None
-                except (ValueError, RecursionError):
-                    value = None
-                if isinstance(value, dict) and text(id):
-                    yield text(owner), text(id), value
-                else:
-                    report.bad(f"{table} {number}", "not a JSON object, or too large")
-
+        for name, parent, folder in file.rows("session", ("id", "parent_id", "directory")):
+            if parent is None and text(name):
+                found[text(name)] = Conversation("opencode", path)
+                found[text(name)].name(text(name), text(folder))
         messages = {id: (session, value) for session, id, value in rows("message", "session_id") if session in found}
         parts = [part for part in rows("part", "message_id") if part[0] in messages]
     for of, id, part in sorted(parts, key=lambda part: part[:2]):  # ids ascend in time
@@ -286,7 +267,7 @@ CLIENTS = {
         lambda row: row.get("role") in ("user", "assistant") and isinstance(row.get("message"), dict), _cursor,
     ),
     "opencode": Client(
-        "XDG_DATA_HOME", "opencode", ".local/share/opencode", "opencode*.db", lambda row: False, _opencode,
+        "XDG_DATA_HOME", "opencode", ".local/share/opencode", "opencode*.db", lambda _: False, _opencode,
     ),
 }  # fmt: skip
 
@@ -298,7 +279,9 @@ def read_transcript(path: Path, report: TransferReport) -> Iterator[Conversation
         return
     if path.suffix.lower() == ".json":  # Gemini CLI's older form: the whole conversation is one object
         with path.open("rb") as file:
-            rows: Iterator[Row] = iter([(1, one) for one in _objects(list(json_items(file, path.name))) if "messages" in one])
+            rows: Iterator[Row] = iter(
+                [(1, one) for one in _objects(list(json_items(file, path.name))) if "messages" in one]
+            )
         client = "gemini"
         ahead = list(rows)
     else:
@@ -307,7 +290,7 @@ def read_transcript(path: Path, report: TransferReport) -> Iterator[Conversation
         client = next((name for _, row in ahead for name, one in CLIENTS.items() if one.wrote(row)), "")
     if not ahead or not client:
         raise BadInput(f"{path} is no transcript that is known", hint=f"clients: {', '.join(sorted(CLIENTS))}")
-    made = conversation(client, path)
+    made = Conversation(client, path)
     if client == "copilot" and path.stem == "events":
         made.id = path.parent.name[:200]
     for line, row in CLIENTS[client].arranged(chain(ahead, rows)):

@@ -16,9 +16,11 @@ from ...pause import Pauses, ignored_in, is_ignored, read_folder
 from ..transfer import markdown
 from ..transfer.records import TransferReport, is_own_file
 from .clients import CLIENTS, read_transcript
-from .transcripts import Conversation, Turn, conversation, said
+from .transcripts import Conversation, Turn, said
 
 MAX_FILES = 100_000
+# Of files in folders that could be transcripts or notes.
+SUFFIXES = (".jsonl", ".json", ".db", *markdown.SUFFIXES)
 
 
 def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
@@ -26,28 +28,19 @@ def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
 
     Raises BadInput for a path that is not there.
     """
-    found: dict[Path, None] = {}
+    found: list[Path] = []
     for path in paths:
-        if path.is_dir():
-            found.update(dict.fromkeys(sorted(_in_folder(path, report))))
-        elif path.is_file():
-            found[path] = None
-        else:
+        if not (path.is_dir() or path.is_file()):
             raise BadInput(f"no file or folder {path}")
-    return list(found)
-
-
-def _in_folder(root: Path, report: TransferReport) -> Iterator[Path]:
-    count = 0
-    for folder, folders, files in os.walk(root, followlinks=False):
-        folders[:] = [name for name in folders if name not in markdown.SKIPPED_FOLDERS and name != ".git"]
-        for name in files:
-            path = Path(folder) / name
-            if name.lower().endswith((".jsonl", ".json", ".db", *markdown.SUFFIXES)) and is_own_file(path, report):
-                count += 1
-                if count > MAX_FILES:
-                    raise BadInput(f"{root} holds more than {MAX_FILES:,} files")
-                yield path
+        inside = []
+        for folder, folders, names in os.walk(path, followlinks=False):
+            folders[:] = [name for name in folders if name not in markdown.SKIPPED_FOLDERS and name != ".git"]
+            wanted = [Path(folder) / name for name in names if name.lower().endswith(SUFFIXES)]
+            inside += [one for one in wanted if is_own_file(one, report)]
+            if len(inside) > MAX_FILES:
+                raise BadInput(f"{path} holds more than {MAX_FILES:,} files")
+        found += sorted(inside) if path.is_dir() else [path]
+    return list(dict.fromkeys(found))
 
 
 def of_clients(names: Sequence[str]) -> list[Path]:
@@ -69,8 +62,7 @@ def digest_of(path: Path) -> str:
     for part in (path, path.with_name(path.name + "-wal")):
         if part is path or part.is_file():
             with part.open("rb") as file:
-                while block := file.read(1 << 20):
-                    mark.update(block)
+                mark.update(hashlib.file_digest(file, "sha256").digest())
     return mark.hexdigest()
 
 
@@ -86,31 +78,16 @@ def read(path: Path, report: TransferReport, pauses: Pauses) -> Iterator[Convers
             report.note("conversations that are incognito, or of folders that are off, were left out")
             continue
         patterns = (*pauses.ignore, *ignored_in(folder))
-        if pauses.spans or patterns:
-            one.turns = [turn for turn in one.turns if not _is_left_out(turn, pauses, patterns)]
+        one.turns = [
+            turn for turn in one.turns
+            if not (turn.at is not None and pauses.at(turn.at))
+            and not (patterns and is_ignored(f"{turn.text} {turn.command} {turn.path} {turn.output}", patterns))
+        ]  # fmt: skip
         yield one
-    if path.name.lower().endswith(".jsonl"):
-        _pass_over_unfinished(path, report)
-
-
-def _is_left_out(turn: Turn, pauses: Pauses, patterns: tuple[str, ...]) -> bool:
-    if turn.at is not None and pauses.at(turn.at):
-        return True
-    call = turn.call
-    return is_ignored(turn.text if call is None else f"{call.command} {call.path} {call.output}", patterns)
-
-
-def _pass_over_unfinished(path: Path, report: TransferReport) -> None:
-    """Take the last line of a session that goes on from the report: it may be half written, the next run reads it."""
-    if not report.rejected:
-        return
-    with path.open("rb") as file:
-        last, block, end = 1, b"", b""
-        while block := file.read(1 << 20):
-            last, end = last + block.count(b"\n"), block[-1:]
-    if end != b"\n" and report.rejected[-1][0] == f"line {last}":
-        report.rejected.pop()
-        report.note("last lines that are not written to their end yet are left for the next run")
+    if report.rejected and not (raw := path.read_bytes()).endswith(b"\n"):
+        if report.rejected[-1][0] == f"line {1 + raw.count(10)}":  # a session goes on, its last line is half written
+            report.rejected.pop()
+            report.note("last lines that are not written to their end yet are left for the next run")
 
 
 def _notes(path: Path) -> Iterator[Conversation]:
@@ -122,7 +99,7 @@ def _notes(path: Path) -> Iterator[Conversation]:
     except UnicodeDecodeError as error:
         raise BadInput(f"{path} is not UTF-8: {error.reason} at {error.start}") from None
     page = markdown.page_of(path.name, text.splitlines())
-    made, at = conversation("notes", path), path.stat().st_mtime_ns // 1_000
+    made, at = Conversation("notes", path), path.stat().st_mtime_ns // 1_000
     for chunk in page.chunks if "limpet" not in page.front else ():
         words = said(chunk.text) if markdown.OWN.search(chunk.text) is None else ""
         if words:

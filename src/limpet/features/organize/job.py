@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,19 +42,14 @@ if TYPE_CHECKING:
     from ...context import Context
 
 Progress = Callable[[int, int], None]
-# Statements in one transaction.
-BATCH = 200
 # Memories that are looked at beside a statement.
 NEAREST = 12
-# A statement repeats a line when so much of its words stands in it, and it says neither another number nor the contrary.
+# A statement repeats a line when so much of its words stands in it.
 REPEATED_SHARE = 0.75
 # A text with fewer words says too little to be a part of another.
 FEWEST_WORDS = 3
-# "The database password is [redacted:password]": nothing is left to remember, unless so many words of other clauses
-# stand before it: "We dropped Python 3.10, my password is [redacted:password]".
-ELSE_WORDS = 4
-_CLAUSE = re.compile(r"[.!?;,:][\"')*]*\s+|\s+(?:[-\u2013\u2014]+|and|und)\s+")
-_SECRET = re.compile(r"[\"'`]?\[redacted:[a-z-]+\][\"'`.! ]*$")
+# Of so few words that hold a secret nothing is left to remember: "The database password is [redacted:password]".
+SECRET_WORDS = 9
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,18 +77,10 @@ class OrganizeReport(TransferReport):
 
 
 def organize(
-    context: Context,
-    paths: Iterable[str | os.PathLike[str]],
-    *,
-    clients: Sequence[str],
-    by_folder: bool,
-    dry_run: bool,
-    summaries: bool,
-    models: Sequence[str],
-    budget_tokens: int,
-    budget_usd: float | None,
+    context: Context, paths: Sequence[str | os.PathLike[str]], clients: Sequence[str], *, by_folder: bool,
+    dry_run: bool, summaries: bool, models: Sequence[str], budget: tuple[int, float | None],
     progress: Progress | None,
-) -> OrganizeReport:
+) -> OrganizeReport:  # fmt: skip
     """See `limpet.features.organize.run`."""
     report = OrganizeReport()
     paused = look(context.store.path, os.getcwd(), "", context.now())  # noqa: PTH109
@@ -101,9 +88,7 @@ def organize(
         report.note(f"{paused.why}: nothing was read")
         return report
     report.progress = progress
-    reading = None
-    if models:
-        reading = Reading(models, most_tokens=budget_tokens, most_usd=budget_usd, dry_run=dry_run)
+    reading = Reading(models, *budget, dry_run=dry_run) if models else None
     found: list[_File] = []
     sources = context.store.sources
     try:
@@ -197,14 +182,18 @@ class _Run:
             return
 
         def keep(digest: str | None) -> None:
-            sources.keep(Source(*key, digest, json.dumps(reached, sort_keys=True) if reached else None, self._context.now()))
+            text = json.dumps(reached, sort_keys=True) if reached else None
+            sources.keep(Source(*key, digest, text, self._context.now()))
 
         of_file = TransferReport()
         days: dict[str, set[int]] = {}
         is_complete = self._reading is not None
         try:
             for one in files.read(file.path, of_file, self._pauses):
-                if (scope := self._scope_of(one, file)) is None:
+                scope, folder = file.scope, one.folder
+                if file.by_folder and folder and os.path.isabs(folder) and os.path.isdir(folder):  # noqa: PTH112, PTH117
+                    scope = self._context.store.checkouts.scope_of(Path(folder))
+                if scope is None:
                     report.note("conversations of folders that are gone were left out; give --scope to take them")
                     continue
                 report.conversations += 1
@@ -237,17 +226,9 @@ class _Run:
             reached["all"] = mark
         keep(mark)
 
-    def _scope_of(self, one: Conversation, file: _File) -> str | None:
-        """Whose a conversation is. One whose folder is gone is taken if its file was named, else it is nobody's."""
-        if file.by_folder and one.folder and os.path.isabs(one.folder) and os.path.isdir(one.folder):  # noqa: PTH112, PTH117
-            return self._context.store.checkouts.scope_of(Path(one.folder))
-        return file.scope
-
     # -- from candidates to statements
 
-    def _take(
-        self, one: Conversation, scope: str, candidates: Sequence[Candidate], days: dict[str, set[int]]
-    ) -> None:
+    def _take(self, one: Conversation, scope: str, candidates: Sequence[Candidate], days: dict[str, set[int]]) -> None:
         """Store the candidates of a conversation, and add their times to the days of the scope."""
         subject = subject_of(one.turns, one.folder)
         place_of = {turn.id: place for place, turn in enumerate(one.turns)}
@@ -275,23 +256,18 @@ class _Run:
             if each.if_corrects:
                 near = [other.valid.content for other in statements.values()]
                 near += [other.content for other in self._near(statement.valid, scope)]
-                if not any(shares_words(each.content, text) for text in near):
+                if all(set(words).isdisjoint(content(text)) for text in near):
                     continue
-            if says_a_secret_alone(statement.valid.content):
+            if statement.valid.secrets and len(statement.valid.content.split()) < SECRET_WORDS:
                 self._report.redacted += 1
                 self._report.note("statements of which a secret was all they said were left out")
                 continue
             statements.setdefault(statement.id, statement)
-        every = list(statements.values())
-        for begin in range(0, len(every), BATCH):
-            self._store(every[begin : begin + BATCH], scope)
-        for statement in every:
-            if statement.valid.valid_from is not None:
-                days.setdefault(scope, set()).add(statement.valid.valid_from)
+        self._store(list(statements.values()), scope)
+        times = {statement.valid.valid_from for statement in statements.values()}
+        days.setdefault(scope, set()).update(at for at in times if at is not None)
 
-    def _statement(
-        self, each: Candidate, one: Conversation, scope: str, subject: str | None, place: str
-    ) -> _Statement:
+    def _statement(self, each: Candidate, one: Conversation, scope: str, subject: str | None, place: str) -> _Statement:
         """A candidate with its evidence and topics. Raises LimpetError."""
         if scope not in self._topics:  # the most used first
             from ...history.queries import History
@@ -327,7 +303,7 @@ class _Run:
         text_ids = [hit.text_id for hit in search.lexical(valid.content, where, limit=NEAREST).hits]
         stored = {each.text_id: each for each in search.candidates(text_ids, where)}
         near = [stored[text_id] for text_id in text_ids if text_id in stored]
-        return [each for each in near if each.key is None and each.kind != "episode" and each.trust in ("user", "agent")]
+        return [one for one in near if not one.key and one.kind != "episode" and one.trust in ("user", "agent")]
 
     def _is_repeated(self, text: str, lines: Sequence[str]) -> bool:
         """Whether a text says most of what one of some lines says, and neither another number nor the contrary."""
@@ -343,41 +319,43 @@ class _Run:
 
     # -- into the store
 
-    def _store(self, part: Sequence[_Statement], scope: str) -> None:
-        """Store statements in one transaction: what was taken before is known, what is there is observed."""
-        ledger = self._context.store.ledger
-        taken = {event.id for event in ledger.events(ids=[one.id for one in part])}
-        fresh = [one for one in part if one.id not in taken]
-        judged = self._context.policy.judged([one.valid for one in fresh], [one.valid.content for one in fresh])
+    def _store(self, statements: Sequence[_Statement], scope: str) -> None:
+        """Store statements in one transaction, and add what became of them to the report."""
+        context, report = self._context, self._report
+        taken = {event.id for event in context.store.ledger.events(ids=[one.id for one in statements])}
+        report.known += len(taken)
+        fresh = [one for one in statements if one.id not in taken]
+        if not fresh:
+            return
+        judged = context.policy.judged([one.valid for one in fresh], [one.valid.content for one in fresh])
         fresh = [one._replace(valid=valid) for one, valid in zip(fresh, judged, strict=True)]
-        twins = {one.id: twin for one in fresh if (twin := self._twin(one, scope)) is not None}
+        twins = {one.id: self._twin(one, scope) for one in fresh}
 
-        def decide(writer: Writer) -> dict[bytes, tuple[str, str | None]]:
-            outcomes: dict[bytes, tuple[str, str | None]] = {}
+        def decide(writer: Writer) -> list[tuple[str, str | None]]:
             again = {event.id for event in writer.reads.ledger.events(ids=[one.id for one in fresh])}
-            for one in fresh:
-                # What a memory that is there learns: who said so and where, not how it is weighed and filed.
-                heard = replace(one.valid, metadata={}, importance=None, topics=())
-                if one.id in again:
-                    outcomes[one.id] = "known", None
-                elif (twin := twins.get(one.id)) is None:
-                    receipt = state(writer, one.valid, unused=one.id, again=heard)
-                    outcomes[one.id] = receipt.status, receipt.id
-                elif content(twin.content) == content(one.valid.content) and TRUST[twin.trust] <= TRUST[one.valid.origin]:
-                    receipt = observe(writer, twin.id, heard, unused=one.id)
-                    outcomes[one.id] = receipt.status, receipt.id
-                else:  # what else a longer text says, or a more trusted one, is not what is confirmed
-                    outcomes[one.id] = "observed", None
-            return outcomes
+            return [("known", None) if one.id in again else _write(writer, one, twins[one.id]) for one in fresh]
 
-        outcomes: dict[bytes, tuple[str, str | None]] = {}
-        if fresh and self._dry_run:
-            outcomes = decide(Writer(self._context.store, lambda: bytes(16), self._context.now()))
-        elif fresh:
-            outcomes = self._context.write(decide)
-        self._report.known += len(part) - len(fresh)
-        for one in fresh:
-            self._count(one, *outcomes[one.id])
+        if self._dry_run:
+            outcomes = decide(Writer(context.store, lambda: bytes(16), context.now()))
+        else:
+            outcomes = context.write(decide)
+        for (candidate, valid, place, _), (status, id) in zip(fresh, outcomes, strict=True):
+            if status != "known":
+                report.scopes.add(valid.scope)
+            if status not in ("created", "quarantined"):
+                report.observed += status == "observed"
+                report.known += status != "observed"
+                continue
+            report.new += 1
+            report.rules[candidate.rule] += 1
+            report.quarantined += status == "quarantined"
+            report.redacted += bool(valid.secrets)
+            if valid.demoted:
+                report.demoted.append((place, f"{valid.demoted.rule}: {valid.content[:120]}"))
+            report.taken.append(
+                {"id": id, "kind": valid.kind, "content": valid.content, "scope": valid.scope, "origin": valid.origin,
+                 "source": valid.source, "rule": candidate.rule}
+            )  # fmt: skip
 
     def _twin(self, one: _Statement, scope: str) -> Stored | None:
         """A memory that says what a statement says in other words, or says it and more.
@@ -393,53 +371,31 @@ class _Run:
                 return other
         return None
 
-    def _count(self, one: _Statement, status: str, id: str | None) -> None:
-        """Add what became of a statement to the report."""
-        report, valid = self._report, one.valid
-        if status == "known":
-            report.known += 1
-            return
-        report.scopes.add(valid.scope)
-        if status == "observed":
-            report.observed += 1
-        elif status in ("created", "quarantined"):
-            report.new += 1
-            report.rules[one.candidate.rule] += 1
-            report.quarantined += status == "quarantined"
-            report.redacted += bool(valid.secrets)
-            if valid.demoted:
-                report.demoted.append((one.place, f"{valid.demoted.rule}: {valid.content[:120]}"))
-            report.taken.append(
-                {"id": id, "kind": valid.kind, "content": valid.content, "scope": valid.scope, "origin": valid.origin,
-                 "source": valid.source, "rule": one.candidate.rule}
-            )  # fmt: skip
-        else:
-            report.known += 1
+
+def _write(writer: Writer, one: _Statement, twin: Stored | None) -> tuple[str, str | None]:
+    """Store a statement, or that a memory which says the same was stated again; (status, id)."""
+    valid = one.valid
+    # What a memory that is there learns: who said so and where, not how it is weighed and filed.
+    heard = replace(valid, metadata={}, importance=None, topics=())
+    if twin is None:
+        receipt = state(writer, valid, unused=one.id, again=heard)
+    elif content(twin.content) == content(valid.content) and TRUST[twin.trust] <= TRUST[valid.origin]:
+        receipt = observe(writer, twin.id, heard, unused=one.id)
+    else:  # what else a longer text says, or a more trusted one, is not what is confirmed
+        return "observed", None
+    return receipt.status, receipt.id
 
 
 def id_of(each: Candidate, one: Conversation, scope: str) -> bytes:
     """The id of what is taken: it follows from scope, conversation, turn and words."""
-    if each.rule == "retry":  # a lesson of work is the same one although an explanation came later
-        words = each.rule
-    else:
-        words = normalise(each.content)
+    # A lesson of work is the same one although an explanation came later.
+    words = each.rule if each.rule == "retry" else normalise(each.content)
     is_note = one.client == "notes"
     identity = (scope, one.client, one.path if is_note else one.id, "" if is_note else each.turn.id, words)
     return imported_id("transcripts", "\0".join(identity))
-
-
-def shares_words(text: str, other: str) -> bool:
-    """Whether two texts speak of one thing."""
-    return not set(content(text)).isdisjoint(content(other))
 
 
 def is_part_of(short: str, long: str) -> bool:
     """Whether the words of a text stand one after the other in a longer one."""
     mine, theirs = (" ".join(re.findall(r"\w+", normalise(text))) for text in (short, long))
     return len(mine) < len(theirs) and f" {mine} " in f" {theirs} " and len(mine.split()) >= FEWEST_WORDS
-
-
-def says_a_secret_alone(text: str) -> bool:
-    """Whether a text says a secret, which is not in it any more, and nothing else."""
-    secret = _SECRET.search(text)
-    return secret is not None and len(" ".join(_CLAUSE.split(text[: secret.start()])[:-1]).split()) < ELSE_WORDS

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from ...text.blocks import plain_line
 from ...text.secrets import redact, redact_command
 from .sentences import has
-from .transcripts import Call, Candidate, Turn
+from .transcripts import Candidate, Turn
 
 # A success counts as the answer to a failure within so many calls.
 REACH = 12
@@ -26,9 +26,8 @@ _STEP = re.compile(r"\s*(?:&&|\|\||[;|])\s*")
 _LOOKS = frozenset(
     {"ls", "cat", "pwd", "cd", "echo", "head", "tail", "less", "which", "whoami", "type", "find", "grep", "rg", "fd", "wc", "stat", "file",
      "tree", "du", "df", "ps", "env", "printenv", "date", "true", "false", "sleep", "history", "man", "dir", "test", "[", "diff", "sed", "awk",
-     "jq", "cut", "sort", "uniq", "xargs", "printf", "mkdir", "rm", "cp", "mv", "touch", "command", "kill", "pkill", "lsof", "ag"}
+     "jq", "cut", "sort", "uniq", "xargs", "printf", "mkdir", "rm", "cp", "mv", "touch", "command", "git", "kill", "pkill", "lsof", "ag"}
 )  # fmt: skip
-_GIT_ACTS = ("push", "pull", "clone", "fetch", "commit", "rebase", "lfs", "submodule")
 # Before a program: what runs it, how long, with which environment.
 _BEFORE = re.compile(r"^(?:(?:sudo|time|timeout|exec|nohup|\d\S*|[A-Za-z_]\w*=\S*)\s+)+")
 # Programs whose commands are a project's own.
@@ -48,12 +47,6 @@ _ERROR = re.compile(
     r"unable\b|invalid\b|undefined\b|unknown\b|locked\b|in use\b|E[A-Z]{4,}\b)",
     re.IGNORECASE,
 )
-# Lines that say that something failed but not what, and what stands before the words that say it.
-_EMPTY_ERROR = re.compile(
-    r"^(?:=+|-+|_+|\d+ (?:failed|errors?)|FAILED|make(?:\[\d+\])?: \*\*\*|npm ERR! (?:code|A complete log|errno)|error Command failed|Exit code|Traceback|\s*at )",
-    re.IGNORECASE,
-)
-_BEFORE_ERROR = re.compile(r"^(?:Output: |E(?=\s)|error(?=[:\s])|npm ERR!|fatal)\s*:?\s{0,5}(?=\S)", re.IGNORECASE)
 
 
 def from_calls(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> list[Candidate]:
@@ -67,29 +60,27 @@ def from_calls(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> list[Candi
 
 def _lessons(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> Iterator[tuple[Candidate, list[Candidate]]]:
     """Failure, retry, success; each with the spoken lessons that are of the same failure."""
-    calls = [(place, turn, turn.call) for place, turn in enumerate(turns) if turn.call is not None]
+    calls = [(place, turn) for place, turn in enumerate(turns) if turn.role == "tool"]
     place_of = {turn.id: place for place, turn in enumerate(turns)}
     done: set[str] = set()
-    for number, (place, turn, call) in enumerate(calls):
+    for number, (place, call) in enumerate(calls):
         name = program(call.command)
         if call.failed is not True or not name or name in done:
             continue
-        for later in range(number + 1, min(number + 1 + REACH, len(calls))):
-            end, after, retry = calls[later]
+        for later, (end, retry) in enumerate(calls[number + 1 : number + 1 + REACH], number + 1):
             if retry.failed is not False or not _is_retry(call.command, retry.command):
                 continue
             if _is_taken_back(turns[end + 1 :]):
                 break
             parts = [one for one in spoken if one.kind == "lesson" and place < place_of[one.turn.id] < end + 4]
-            between = [one for _, _, one in calls[number + 1 : later]]
+            between = [one for _, one in calls[number + 1 : later]]
             if content := _lesson(call, retry, between, parts[0].content if parts else ""):
                 done.add(name)
                 # Composed of the agent's own acts; only the line of the error is the tool's.
-                lesson = Candidate(
-                    content=content, kind="lesson", rule="retry", turn=after, more=(turn,), origin="tool",
+                yield Candidate(
+                    content=content, kind="lesson", rule="retry", turn=retry, more=(call,), origin="tool",
                     importance=0.6,
-                )  # fmt: skip
-                yield lesson, parts
+                ), parts  # fmt: skip
             break
 
 
@@ -98,10 +89,10 @@ def _is_taken_back(turns: Sequence[Turn]) -> bool:
     place = next((place for place, turn in enumerate(turns) if turn.role == "user"), None)
     if place is None or not has("no", turns[place].text):
         return False
-    return any(_PUTS_BACK.search(one.call.command if one.call else one.text) for one in turns[place + 1 : place + 4])
+    return any(_PUTS_BACK.search(one.command or one.text) for one in turns[place + 1 : place + 4])
 
 
-def _lesson(call: Call, retry: Call, between: Sequence[Call], explained: str) -> str:
+def _lesson(call: Turn, retry: Turn, between: Sequence[Turn], explained: str) -> str:
     """A lesson in words; empty where nothing explains the success."""
     failed, worked, error = _shown(call.command), _shown(retry.command), error_line(call.output)
     tried = dict.fromkeys(
@@ -111,7 +102,8 @@ def _lesson(call: Call, retry: Call, between: Sequence[Call], explained: str) ->
     text = f"`{failed}` failed" + (f" ({error})" if error else "")
     text += f"; so did {' and '.join(list(tried)[:2])}." if tried else "."
     edited = any(one.path and one.failed is not True for one in between)
-    acts = [one.command for one in between if one.failed is False and program(one.command) not in ("", program(call.command))]
+    others = [one.command for one in between if one.failed is False]
+    acts = [command for command in others if program(command) not in ("", program(call.command))]
     if explained:
         text += f" {explained.rstrip('.! ')}."
     elif not error or edited:
@@ -127,13 +119,12 @@ def _commands(turns: Sequence[Turn]) -> Iterator[Candidate]:
     """Commands of the project that worked twice: short, one step, and not about one place in it."""
     worked: dict[str, list[Turn]] = {}
     for turn in turns:
-        if turn.call is not None and turn.call.failed is False:
-            worked.setdefault(turn.call.command.strip(), []).append(turn)
+        if turn.command and turn.failed is False:
+            worked.setdefault(turn.command, []).append(turn)
     for command, (first, *more) in worked.items():
         if (
             len(more) + 1 >= WORKED
-            and 0 < len(command) <= 80
-            and len(command.split()) <= 7
+            and len(command) <= 80
             and len(_STEP.split(command)) == 1
             and _RUNNERS.match(command)
             and not _TELLS_NOTHING.search(command)
@@ -151,9 +142,8 @@ def program(command: str) -> str:
         words = _BEFORE.sub("", step).split()
         name = words[0].rpartition("/")[2].lower() if words else ""
         rest = [word for word in words[1:] if not word.startswith("-")][:1]
-        if not name or name in _LOOKS or (name == "git" and not (rest and rest[0] in _GIT_ACTS)):
-            continue
-        return name if name in ("pytest", "mypy", "tox") else " ".join([name, *rest])
+        if name and name not in _LOOKS:
+            return name if name in ("pytest", "mypy", "tox") else " ".join([name, *rest])
     return ""
 
 
@@ -172,9 +162,9 @@ def _shown(command: str) -> str:
 
 def error_line(output: str) -> str:
     """The line of an output that says best what went wrong; empty when none does."""
-    lines = [line.strip() for line in output.splitlines()]
-    telling = [line for line in lines if len(line) > 8 and _ERROR.search(line) and not _EMPTY_ERROR.match(line)]
+    telling = [line for line in map(str.strip, output.splitlines()) if len(line) > 8 and _ERROR.search(line)]
     if not telling:
         return ""
     best = next((line for line in reversed(telling) if re.search(r"\w+(?:Error|Exception)\b:", line)), telling[0])
-    return plain_line(redact(_BEFORE_ERROR.sub("", best))[0], CHARACTERS).rstrip(".")
+    best = re.sub(r"^(?:output|error|fatal):\s+", "", best, flags=re.IGNORECASE)
+    return plain_line(redact(best)[0], CHARACTERS).rstrip(".")

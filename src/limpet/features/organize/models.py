@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -84,19 +85,11 @@ def parse_model(text: str) -> Model:
         raise BadInput(f"not an address: {url[:80]!r}", hint="such as url=http://localhost:11434/v1")
     if ("in" in given) != ("out" in given):
         raise BadInput("a price needs both in= and out=", hint="US dollars for a million tokens")
-    return Model(provider, name.strip(), url, _price(given.get("in")), _price(given.get("out")))
-
-
-def _price(text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < 100_000:
-        raise BadInput(f"not a price: {text[:40]!r}", hint="US dollars for a million tokens, such as in=0.30")
-    return value
+    for price in filter(None, (given.get("in"), given.get("out"))):
+        if not re.fullmatch(r"\d{1,5}(?:\.\d*)?|\.\d+", price):
+            raise BadInput(f"not a price: {price[:40]!r}", hint="US dollars for a million tokens, such as in=0.30")
+    prices = [float(given[name]) if name in given else None for name in ("in", "out")]
+    return Model(provider, name.strip(), url, *prices)
 
 
 def http_client() -> Any:
@@ -112,7 +105,7 @@ def ask(client: Any, model: Model, system: str, text: str, schema: dict[str, Any
     """The answer as parsed JSON, and its tokens. `most`: tokens that it may have. Raises ModelFailed."""
     import httpx2
 
-    address, variable = PROVIDERS[model.provider]
+    variable = PROVIDERS[model.provider][1]
     key = os.environ.get(variable, "")
     if not key and not model.is_local:
         raise ModelFailed(f"{model.label} has no key: set {variable}")

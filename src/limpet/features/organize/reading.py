@@ -1,7 +1,7 @@
 """A language model reads conversations: within a budget, with fallbacks, into a schema, at agent trust.
 
-Optional, never on a read path, and after the other models: it may say what they could not. Each statement must name the
-turn that it rests on, and share words with it; what does not is left out. Secrets are taken out before anything is sent.
+Optional, never on a read path, and after the other models: it may say what they could not. Each statement must name
+the turn that it rests on, and share words with it; else it is left out. Secrets are taken out before anything is sent.
 """
 
 from __future__ import annotations
@@ -55,21 +55,17 @@ worth remembering: an empty list. Answer with JSON alone, in this schema: {json.
 
 
 class Chunk(NamedTuple):
-    """Turns that one request holds."""
+    """Turns that one request holds; the tokens of request and answer at most."""
 
     turns: list[Turn]
     text: str
-
-    @property
-    def size(self) -> Usage:
-        """Tokens of a request and its answer at most."""
-        return Usage(-(-len(INSTRUCTIONS + str(SCHEMA) + self.text) // CHARACTERS_PER_TOKEN), ANSWER_TOKENS)
+    size: Usage
 
 
 class Reading:
     """Models that read: the first that answers, in order. `dry_run`: nothing is asked, only reckoned."""
 
-    def __init__(self, models: Sequence[str], *, most_tokens: int, most_usd: float | None, dry_run: bool) -> None:
+    def __init__(self, models: Sequence[str], most_tokens: int, most_usd: float | None, *, dry_run: bool) -> None:
         if isinstance(most_tokens, bool) or most_tokens < 1 or (most_usd is not None and not 0 <= most_usd < 1_000_000):
             raise BadInput("a budget must be a number of tokens above 0, and dollars from 0")
         self.models = [parse_model(text) for text in models]
@@ -117,7 +113,9 @@ class Reading:
         for model in self.models:
             if self._strikes[model] >= PATIENCE:
                 continue
-            if not self._allows(model, chunk.size):
+            usd = (self._usd or 0.0) + (model.usd(chunk.size) or 0.0)  # with a budget in dollars all prices are known
+            tokens = sum(self._spent) + sum(chunk.size)
+            if tokens > self._most_tokens or (self._most_usd is not None and usd > self._most_usd):
                 self._stopped = "the budget"
                 return None
             self._calls += 1
@@ -141,16 +139,8 @@ class Reading:
                 self._strikes[model] = 0
                 self._answered[model.label] += 1
                 return items
-        if not asked:
-            self._stopped = "every model failed"
+        self._stopped = self._stopped if asked else "every model failed"
         return None
-
-    def _allows(self, model: Model, size: Usage) -> bool:
-        """Whether a call of that size at most would stay within the budget."""
-        if sum(self._spent) + sum(size) > self._most_tokens:
-            return False
-        cost = model.usd(size)
-        return self._most_usd is None or (cost is not None and self._usd is not None and self._usd + cost <= self._most_usd)
 
     def close(self) -> None:
         if self._client is not None:
@@ -202,21 +192,21 @@ def _candidate(item: dict[str, Any], chunk: Chunk, report: TransferReport) -> Ca
 
 def _chunks(turns: Sequence[Turn]) -> Iterator[Chunk]:
     """Messages, and failures of tools in a line; in requests of a bounded size."""
-    chunk = Chunk([], "")
-    for turn in turns:
-        if not (text := " ".join(redact(_line(turn)[:TURN_CHARACTERS])[0].split())):
-            continue
-        if chunk.turns and len(chunk.text) + len(text) > CHUNK_CHARACTERS:
-            yield chunk
-            chunk = Chunk([], "")
-        chunk = Chunk([*chunk.turns, turn], f"{chunk.text}[{len(chunk.turns) + 1}] {turn.role}: {text}\n")
-    if chunk.turns:
-        yield chunk
+    taken: list[Turn] = []
+    lines = ""
+    for turn in [*turns, None]:
+        text = " ".join(redact(_line(turn)[:TURN_CHARACTERS])[0].split()) if turn else ""
+        if taken and (turn is None or len(lines) + len(text) > CHUNK_CHARACTERS):
+            tokens = -(-len(INSTRUCTIONS + str(SCHEMA) + lines) // CHARACTERS_PER_TOKEN)
+            yield Chunk(taken, lines, Usage(tokens, ANSWER_TOKENS))
+            taken, lines = [], ""
+        if turn and text:
+            taken.append(turn)
+            lines += f"[{len(taken)}] {turn.role}: {text}\n"
 
 
 def _line(turn: Turn) -> str:
     """What was said, or a shell command and how it ended; other tools' output is not sent."""
-    call = turn.call
-    if call is None or not call.command or call.failed is None:
+    if not turn.command or turn.failed is None:
         return turn.text
-    return f"{call.command[:300]} -> " + (f"failed: {error_line(call.output)}" if call.failed else "worked")
+    return f"{turn.command[:300]} -> " + (f"failed: {error_line(turn.output)}" if turn.failed else "worked")

@@ -42,7 +42,9 @@ def sentences(text: str) -> Iterator[str]:
         if _FENCE.match(line):
             fenced = not fenced
         begins = _ITEM.match(line)
-        is_prose = bool(line.strip()) and not (fenced or _FENCE.match(line) or _HEADING.match(line) or _PASTED.search(line))
+        is_prose = bool(line.strip()) and not (
+            fenced or _FENCE.match(line) or _HEADING.match(line) or _PASTED.search(line)
+        )
         if begins or not is_prose:
             yield from _split(paragraph)
             paragraph = []

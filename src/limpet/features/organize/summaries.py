@@ -74,21 +74,16 @@ def _summarize(context: Context, scope: str, kind: str, name: str, begin: int, e
 
     def decide(writer: Writer) -> bool:
         there = writer.reads.memories.get(id)
-        changed = False
-        if there is None:
-            if any(writer.reads.ledger.events(ids=[id])):
-                return False  # it was purged
+        if there is None and not any(writer.reads.ledger.events(ids=[id])):
             state(writer, statement, fresh=True, unused=id)
-            changed = True
-        elif there.state != "active":
+        elif there is None or there.state != "active":
             return False
         elif there.content != statement.content:
             writer.event("edited", id, origin=statement.origin, content=statement.content)
-            changed = True
         for one in members if kind == "day" else []:
             if writer.reads.edges.between(parse_id(one.id), "part_of", id) is None:
                 writer.event("linked", parse_id(one.id), origin="agent", edge="part_of", target=id.hex())
-        return changed
+        return there is None or there.content != statement.content
 
     return context.write(decide)
 

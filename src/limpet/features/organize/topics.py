@@ -1,4 +1,4 @@
-"""Topics of what is taken: topics that the scope has, parts of the project and terms that it names, else the session's."""
+"""Topics of what is taken: those that the scope has, parts of the project and terms it names, else the session's."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def topics_of(text: str, existing: Sequence[str], subject: str | None) -> tuple[
     """
     folded = {_fold(topic): topic for topic in existing}
     words = {_stem(word) for word in _fold(text).split()}
-    named = [topic for topic in existing if (parts := _fold(topic).split()) and all(_stem(one) in words for one in parts)]
+    named = [
+        topic for topic in existing if (parts := _fold(topic).split()) and all(_stem(one) in words for one in parts)
+    ]
     more = [*_parts(_PATH.findall(text)), *_terms(text)]
     if not named and not more and subject:
         more = [subject]
@@ -64,7 +66,7 @@ def topics_of(text: str, existing: Sequence[str], subject: str | None) -> tuple[
 
 def subject_of(turns: Sequence[Turn], folder: str) -> str | None:
     """What a session was about: the part of the project that it changed, else what its user spoke of most often."""
-    paths = [turn.call.path.removeprefix(folder).replace("\\", "/") for turn in turns if turn.call and turn.call.path]
+    paths = [turn.path.removeprefix(folder).replace("\\", "/") for turn in turns if turn.path]
     changed = Counter(_parts([f"{PurePosixPath(path).parent.as_posix()}/" for path in paths]))
     spoken = _terms(" ".join(turn.text for turn in turns if turn.role == "user"))
     for counts in (changed, spoken):

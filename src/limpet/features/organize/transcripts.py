@@ -7,32 +7,26 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from pathlib import Path
 from typing import Any, Literal
 
-from ...model.dataclass import dataclass, field
+from ...model.dataclass import dataclass
 from ...model.errors import BadInput
 from ...text.blocks import CLOSE, OPEN, strip_blocks
 from ..transfer.records import moment
 
 Role = Literal["user", "agent", "tool"]
+# What clients call them.
+_ROLES: dict[str, Role] = {
+    "user": "user", "user_message": "user", "UserMessage": "user", "assistant": "agent", "agent_message": "agent",
+    "AgentMessage": "agent", "gemini": "agent", "model": "agent",
+}  # fmt: skip
 # Of one message or output; what is longer is a paste, of which only the beginning could be words to somebody.
 LONGEST = 20_000
 # A text with fewer words states nothing.
 FEWEST_WORDS = 3
 # Milliseconds since 1970 are above this, seconds below.
 _MILLISECONDS = 100_000_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A tool call and how it ended."""
-
-    command: str  # of a shell; empty for other tools
-    path: str = ""  # of a file that it changes
-    output: str = ""
-    failed: bool | None = None  # None: it is not known, or it was interrupted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +38,11 @@ class Turn:
     place: str  # where it stands: "line 7"
     text: str = ""  # without what was injected and what clients add
     at: int | None = None  # microseconds UTC
-    call: Call | None = None
+    # Of a tool call: the shell's command, the file that it changes, its output; whether it failed (None: not known).
+    command: str = ""
+    path: str = ""
+    output: str = ""
+    failed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,21 +59,20 @@ class Candidate:
     if_corrects: bool = False  # kept only beside a memory about the same
 
 
-@dataclass(slots=True, kw_only=True)
 class Conversation:
     """One run of an agent, or one file of notes (client "notes"), filled while it is read."""
 
-    client: str
-    id: str
-    path: str
-    folder: str = ""  # where the agent worked
-    turns: list[Turn] = field(default_factory=list)
-    # What limpet put into the conversation, or was given to store from it: what an agent repeats of these is not taken.
-    injected_lines: list[str] = field(default_factory=list)
-    # What the agent stored through limpet meanwhile: (turns before it, text).
-    remembered: list[tuple[int, str]] = field(default_factory=list)
-    _open: dict[str, tuple[Any, Any]] = field(default_factory=dict)  # calls without their end: id -> (tool, input)
-    _seen: set[tuple[str, str, str]] = field(default_factory=set)
+    def __init__(self, client: str, path: Path) -> None:
+        self.client, self.path = client, str(path)
+        self.id = path.stem[:200]  # until the client's own is read
+        self.folder = ""  # where the agent worked
+        self.turns: list[Turn] = []
+        # What limpet put into the conversation, or was given from it: what an agent repeats of these is not taken.
+        self.injected_lines: list[str] = []
+        # What the agent stored through limpet meanwhile: (turns before it, text).
+        self.remembered: list[tuple[int, str]] = []
+        self._open: dict[str, tuple[Any, Any]] = {}  # calls without their end: id -> (tool, input)
+        self._seen: set[tuple[str, str, str]] = set()
 
     def name(self, id: Any, folder: Any) -> None:
         """Take the client's own id of the session, and the first folder that is named."""
@@ -84,61 +81,45 @@ class Conversation:
         if isinstance(folder, str) and not self.folder:
             self.folder = folder[:4_000]
 
-    def message(self, role: Role, raw: str, id: Any, place: str, at: Any) -> None:
-        """Add what somebody said, without what others put into it."""
+    def message(self, role: Any, raw: str, id: Any, place: str, at: Any) -> None:
+        """Add what somebody said, without what others put into it. `role`: by the client's name."""
         self.injected_lines += injected(raw)
-        if text := said(raw):
-            self._add(Turn(role=role, id=_id(id, place), place=place, text=text, at=when(at)))
+        who, text = _ROLES.get(str(role)), said(raw)
+        if who is not None and text:
+            self._add(who, id, place, at, text)
 
     def began(self, id: Any, tool: Any, given: Any) -> None:
-        """Note a tool call; what it stores through limpet is no news of the conversation."""
+        """Note a tool call; what limpet is given is no news of the conversation."""
         if not isinstance(id, str) or not isinstance(tool, str):
             return
         given = decoded(given)
         self._open[id] = tool, given
-        texts = _statements(given) if _is_own(tool) else []
-        self.injected_lines += texts
-        if not _is_own(tool) and (stored := _OWN_STORES.search(_command(tool, given))):
-            try:
-                texts = [word for word in shlex.split(stored[1]) if len(word.split()) >= FEWEST_WORDS]
-            except ValueError:
-                texts = []
-        elif not _STORES.search(tool):
-            texts = []
-        self.remembered += [(len(self.turns), text) for text in texts]
+        command = _command(tool, given)
+        if _is_own(tool, command):
+            lines = lines_of(command or output_text(given))
+            self.injected_lines += lines
+            if _STORES.search(command or tool):
+                self.remembered += [(len(self.turns), line) for line in lines]
 
     def ended(self, id: Any, output: Any, failed: bool | None, place: str, at: Any) -> None:
         """Add a tool call with its end; limpet's own are left out: what they say is in the store already."""
         tool, given = self._open.pop(id, ("", None)) if isinstance(id, str) else ("", None)
-        text = output_text(output)
-        if _is_own(tool):
+        text, command = output_text(output), _command(tool, given)
+        if _is_own(tool, command):
             self.injected_lines += lines_of(text)
-        command = _command(tool, given)
-        if not tool or _is_own(tool) or _OWN_COMMAND.search(command):
+        if not tool or _is_own(tool, command):
             return
-        path = ""
-        if not command and any(word in tool.lower() for word in _CHANGES):
-            path = _path(given)
-        if failed is None and (code := _EXIT.search(text[:2_000]) or _EXIT.search(text[-500:])):
+        path = "" if command or not any(word in tool.lower() for word in _CHANGES) else _path(given)
+        # A shell that ran is a success of the tool, whatever the command said.
+        if failed is not True and (code := _EXIT.search(text[:2_000]) or _EXIT.search(text[-500:])):
             failed = int(code[1]) != 0
-        call = Call(command=command[:4_000], path=path[:1_000], output=text, failed=failed)
-        self._add(Turn(role="tool", id=_id(id, place), place=place, at=when(at), call=call))
+        self._add("tool", id, place, at, command=command[:4_000], path=path[:1_000], output=text, failed=failed)
 
-    def _add(self, turn: Turn) -> None:
-        # A resumed session may hold its beginning twice.
-        key = turn.role, turn.id, turn.text
-        if key not in self._seen:
-            self._seen.add(key)
-            self.turns.append(turn)
-
-
-def conversation(client: str, path: Path) -> Conversation:
-    """Begin a conversation that a file holds; until the client's own id is read it has the file's name."""
-    return Conversation(client=client, id=path.stem[:200], path=str(path))
-
-
-def _id(id: Any, place: str) -> str:
-    return id[:200] if isinstance(id, str) and id else place
+    def _add(self, role: Role, id: Any, place: str, at: Any, text: str = "", **call: Any) -> None:
+        id = id[:200] if isinstance(id, str) and id else place
+        if (role, id, text) not in self._seen:  # a resumed session may hold its beginning twice
+            self._seen.add((role, id, text))
+            self.turns.append(Turn(role=role, id=id, place=place, text=text, at=when(at), **call))
 
 
 def when(value: Any) -> int | None:
@@ -194,42 +175,30 @@ def lines_of(text: str) -> list[str]:
 
 def texts(value: Any, *types: str) -> str:
     """The text in a message's content: a string, or a list of strings and blocks of some types (none given: all)."""
-    parts = []
-    for part in value if isinstance(value, list) else [value]:
-        if isinstance(part, dict) and (not types or part.get("type") in types):
-            part = part.get("text")
-        if isinstance(part, str):
-            parts.append(part)
-    return "\n".join(parts)
+    parts = value if isinstance(value, list) else [value]
+    wanted = [one.get("text") for one in parts if isinstance(one, dict) and (not types or one.get("type") in types)]
+    return "\n".join(part for part in [*parts, *wanted] if isinstance(part, str))
 
 
 # -- tool calls
 
-# The shells of the clients, in lower case; tools that change files, by what their names hold; where these name the file.
+# The shells of the clients, in lower case; what names of tools that change files hold; where these name the file.
 _SHELLS = frozenset(
     {"bash", "shell", "exec_command", "local_shell", "container.exec", "run_shell_command", "powershell",
      "run_terminal_cmd", "run_terminal_command", "execute_command", "shell_command", "unified_exec"}
 )  # fmt: skip
 _CHANGES = ("edit", "write", "replace", "apply_patch", "create", "patch", "notebook")
 _FILE = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file", "filename")
+_OUTPUT = ("output", "content", "error", "stderr", "stdout", "message", "text", "functionResponse", "response", "items")
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
-_EXIT = re.compile(r"(?:Process exited with code|[Ee]xit(?:ed with)? code:?|<exited with exit code)\s*:?\s*(-?\d+)")
-_STORES = re.compile(r"(?:remember|correct|add|fact)\w*$", re.IGNORECASE)
+_EXIT = re.compile(r"exit(?:ed)?(?: with)?(?: exit)? code\s*:?\s*(-?\d+)", re.IGNORECASE)
+_STORES = re.compile(r"(?:remember|correct|fact)\b", re.IGNORECASE)
 _OWN_COMMAND = re.compile(r"(?:^|[\s;&|/])limpet\s")
-_OWN_STORES = re.compile(_OWN_COMMAND.pattern + r"(?:--\S+ )*(?:remember|correct)\s+(.+)$")
 
 
-def _is_own(tool: str) -> bool:
-    return "limpet" in tool.lower()
-
-
-def _statements(given: Any) -> list[str]:
-    """The texts in what limpet's own tools were given."""
-    if isinstance(given, str):
-        return [given] if len(given.split()) >= FEWEST_WORDS else []
-    if isinstance(given, dict):
-        given = list(given.values())
-    return [text for part in given[:200] for text in _statements(part)] if isinstance(given, list) else []
+def _is_own(tool: str, command: str) -> bool:
+    """Whether a call is of limpet's own tools, or of its command."""
+    return "limpet" in tool.lower() or _OWN_COMMAND.search(command) is not None
 
 
 def decoded(given: Any) -> Any:
@@ -258,21 +227,23 @@ def _command(tool: str, given: Any) -> str:
 def _path(given: Any) -> str:
     """The file that a tool changes; "?" where that is not known."""
     if isinstance(given, dict):
-        for name in _FILE:
-            if isinstance(given.get(name), str):
-                return str(given[name])
-        given = next((given[name] for name in ("input", "patch", "patchText") if isinstance(given.get(name), str)), "")
+        named = (given[name] for name in _FILE if isinstance(given.get(name), str))
+        patches = (given[name] for name in ("input", "patch", "patchText") if isinstance(given.get(name), str))
+        if path := next(named, ""):
+            return path
+        given = next(patches, "")
     patched = _PATCHED.search(given) if isinstance(given, str) else None
     return patched[1].strip() if patched else "?"
 
 
-def output_text(output: Any) -> str:
+def output_text(output: Any, depth: int = 6) -> str:
     """What a tool answered, as text, from any of the shapes that clients keep."""
     output = decoded(output)
-    for _ in range(4):
-        if isinstance(output, dict):
-            names = ("output", "content", "error", "stderr", "stdout", "message", "text")
-            output = next((output[name] for name in names if output.get(name)), "")
-    output = texts(output)
+    if isinstance(output, dict):
+        output = next((output[name] for name in _OUTPUT if output.get(name)), "")
+    if isinstance(output, dict | list):
+        parts = output if isinstance(output, list) else [output]
+        output = "\n".join(filter(None, (output_text(part, depth - 1) for part in parts if depth)))
+    text = output if isinstance(output, str) else ""
     # The end of a long output says how it ended.
-    return output if len(output) <= LONGEST else output[: LONGEST // 2] + "\n" + output[-LONGEST // 2 :]
+    return text if len(text) <= LONGEST else text[: LONGEST // 2] + "\n" + text[-LONGEST // 2 :]
