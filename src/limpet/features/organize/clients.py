@@ -277,13 +277,11 @@ def read_transcript(path: Path, report: TransferReport) -> Iterator[Conversation
     if is_sqlite(path):
         yield from _read_opencode(path, report)
         return
+    rows: Iterator[Row] = iter(())
     if path.suffix.lower() == ".json":  # Gemini CLI's older form: the whole conversation is one object
         with path.open("rb") as file:
-            rows: Iterator[Row] = iter(
-                [(1, one) for one in _objects(list(json_items(file, path.name))) if "messages" in one]
-            )
+            ahead = [(1, one) for one in _objects(list(json_items(file, path.name))) if "messages" in one]
         client = "gemini"
-        ahead = list(rows)
     else:
         rows = json_lines(path, report)
         ahead = list(islice(rows, AHEAD))

@@ -69,8 +69,7 @@ def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
 def _cost(report: OrganizeReport, *, before: bool) -> None:
     if report.model is None:
         return
-    when = "before" if before else "after"
-    spent = report.model[when]
+    spent = report.model["before" if before else "after"]
     usd = "an unknown price" if spent["usd"] is None else f"${spent['usd']:.4f}"
     budget = report.model["budget"]
     most = f"{budget['tokens']:,} tokens" + ("" if budget["usd"] is None else f", ${budget['usd']:g}")

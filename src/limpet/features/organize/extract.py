@@ -97,8 +97,8 @@ def _is_kept(sentence: statements.Sentence, plain: str) -> bool:
 
 def _says_change(sentence: statements.Sentence, plain: str) -> bool:
     """Whether a user's sentence says that something is otherwise than it was."""
-    is_long_enough = len(plain.split()) >= FEWEST_WORDS and not plain.endswith(":")
-    return sentence.role == "user" and is_long_enough and has("changed", plain) and not has("unsure", plain)
+    is_whole = sentence.role == "user" and len(plain.split()) >= FEWEST_WORDS and not plain.endswith(":")
+    return is_whole and has("changed", plain) and not has("unsure", plain)
 
 
 def _candidate(sentence: statements.Sentence, turn: Turn, first: str) -> Candidate:

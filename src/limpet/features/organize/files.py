@@ -19,7 +19,6 @@ from .clients import CLIENTS, read_transcript
 from .transcripts import Conversation, Turn, said
 
 MAX_FILES = 100_000
-# Of files in folders that could be transcripts or notes.
 SUFFIXES = (".jsonl", ".json", ".db", *markdown.SUFFIXES)
 
 
@@ -84,10 +83,11 @@ def read(path: Path, report: TransferReport, pauses: Pauses) -> Iterator[Convers
             and not (patterns and is_ignored(f"{turn.text} {turn.command} {turn.path} {turn.output}", patterns))
         ]  # fmt: skip
         yield one
-    if report.rejected and not (raw := path.read_bytes()).endswith(b"\n"):
-        if report.rejected[-1][0] == f"line {1 + raw.count(10)}":  # a session goes on, its last line is half written
-            report.rejected.pop()
-            report.note("last lines that are not written to their end yet are left for the next run")
+    # The last line of a session that goes on may be half written.
+    raw = path.read_bytes() if report.rejected else b"\n"
+    if not raw.endswith(b"\n") and report.rejected[-1][0] == f"line {1 + raw.count(10)}":
+        report.rejected.pop()
+        report.note("last lines that are not written to their end yet are left for the next run")
 
 
 def _notes(path: Path) -> Iterator[Conversation]:

@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,18 +36,14 @@ from .extract import extract
 from .reading import Reading
 from .summaries import summarize
 from .topics import subject_of, topics_of
-from .transcripts import Candidate, Conversation
+from .transcripts import FEWEST_WORDS, Candidate, Conversation
 
 if TYPE_CHECKING:
+    from ...api import Progress
     from ...context import Context
 
-Progress = Callable[[int, int], None]
-# Memories that are looked at beside a statement.
-NEAREST = 12
-# A statement repeats a line when so much of its words stands in it.
-REPEATED_SHARE = 0.75
-# A text with fewer words says too little to be a part of another.
-FEWEST_WORDS = 3
+NEAREST = 12  # memories that are looked at beside a statement
+REPEATED_SHARE = 0.75  # of a statement's words, which stand in a line that it repeats
 # Of so few words that hold a secret nothing is left to remember: "The database password is [redacted:password]".
 SECRET_WORDS = 9
 
@@ -185,8 +181,7 @@ class _Run:
             text = json.dumps(reached, sort_keys=True) if reached else None
             sources.keep(Source(*key, digest, text, self._context.now()))
 
-        of_file = TransferReport()
-        days: dict[str, set[int]] = {}
+        of_file, days = TransferReport(), dict[str, set[int]]()
         is_complete = self._reading is not None
         try:
             for one in files.read(file.path, of_file, self._pauses):
@@ -225,8 +220,6 @@ class _Run:
         if is_complete:
             reached["all"] = mark
         keep(mark)
-
-    # -- from candidates to statements
 
     def _take(self, one: Conversation, scope: str, candidates: Sequence[Candidate], days: dict[str, set[int]]) -> None:
         """Store the candidates of a conversation, and add their times to the days of the scope."""
@@ -301,8 +294,7 @@ class _Run:
         """Memories of the scope, of people and agents, that share words with a statement, the nearest first."""
         search, where = self._context.store.search, Filter(scopes=(scope,), as_of=self._context.now())
         text_ids = [hit.text_id for hit in search.lexical(valid.content, where, limit=NEAREST).hits]
-        stored = {each.text_id: each for each in search.candidates(text_ids, where)}
-        near = [stored[text_id] for text_id in text_ids if text_id in stored]
+        near = sorted(search.candidates(text_ids, where), key=lambda one: text_ids.index(one.text_id))
         return [one for one in near if not one.key and one.kind != "episode" and one.trust in ("user", "agent")]
 
     def _is_repeated(self, text: str, lines: Sequence[str]) -> bool:
@@ -316,8 +308,6 @@ class _Run:
             len(stems[text] & stems[line]) >= REPEATED_SHARE * len(stems[text]) > 0 and sure(text) == sure(line)
             for line in lines
         )
-
-    # -- into the store
 
     def _store(self, statements: Sequence[_Statement], scope: str) -> None:
         """Store statements in one transaction, and add what became of them to the report."""

@@ -14,12 +14,10 @@ from ...text.secrets import redact, redact_command
 from .sentences import has
 from .transcripts import Candidate, Turn
 
-# A success counts as the answer to a failure within so many calls.
-REACH = 12
+# A success is the answer to a failure within so many calls; a command is known to work when it did so often.
+REACH, WORKED = 12, 2
 # Of a command, or of the line of an error.
 CHARACTERS = 160
-# A command is known to work when it did so often.
-WORKED = 2
 
 _STEP = re.compile(r"\s*(?:&&|\|\||[;|])\s*")
 # Commands that look, or whose failure is an answer; nothing is learned from how they end.

@@ -73,7 +73,7 @@ CUES = (
     ("no", "en", r"^(?:(?:no|nope|wrong|stop|wait|incorrect|not quite|correction|that(?:'s| is| was) (?:wrong|not (?:right|true|correct|it)))[,.;:!—–-]+\s*(?:(?:and|but|because)\s+)?|no (?=(?:we|it|that|the|our|you)\b)|(?:actually|sorry|hold on|hmm+|careful)\b[\s,.:;!—–-]*)+"),
     ("no", "de", r"^(?:(?:nein|ne|nee|nö|falsch|quatsch|korrektur)[,.;:!—–-]+\s*)+"),
     # Asks to have something remembered; "remember to ..." and "note the typo" are tasks and remarks.
-    ("asked", "en", r"^(?:remember|keep in mind|don't forget|do not forget|take note|note that|for the record|for (?:future )?reference|good to know)\b(?! (?:to|when|how|if|what|me|you|last|the (?:typo|error|bug|todo))\b|\s*\?)[\s,:—–-]*(?:that\b)?[\s,:—–-]*"),
+    ("asked", "en", r"^(?:(?:remember|keep in mind|don't forget|do not forget|take note|note that|for the record|for (?:future )?reference|good to know)\b(?! (?:to|when|how|if|what|me|you|last|the (?:typo|error|bug|todo))\b|\s*\?)[\s,:—–-]*(?:that\b)?[\s,:—–-]*)+"),
     ("asked", "de", r"^(?:bitte )?(?:merke? dir|denke? (?:bitte )?(?:daran|dran)|vergiss (?:bitte )?nicht|beachte|notiere?(?: dir)?|zur (?:info|information|erinnerung)|wichtig|hinweis|gut zu wissen|fürs protokoll)\b[\s,:—–-]*(?:dass\b)?[\s,:—–-]*"),
     # Begins with what only the sentence before explains.
     ("points back", "en", r"^(?:it|it's|its|that|that's|these|those|they|they're|their|he|she|him|her|his|neither|either|otherwise|the (?:former|latter|above|same|other one))\b(?!-)"),

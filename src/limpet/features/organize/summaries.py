@@ -51,8 +51,7 @@ def _spans(at: int) -> tuple[tuple[str, str, int, int], ...]:
 
 def _summarize(context: Context, scope: str, kind: str, name: str, begin: int, end: int) -> bool:
     """Bring one episode up to date; whether it was made or changed."""
-    where = Filter(scopes=(scope,), since=begin, until=end)
-    every = context.store.listings.each(where, descending=False)
+    every = context.store.listings.each(Filter(scopes=(scope,), since=begin, until=end), descending=False)
     members = [one for one in every if "organized" in one.metadata and one.kind != "episode"]
     days = {_spans(one.valid_from_us)[0] for one in members}
     if len(members) < FEWEST or (kind == "month" and len(days) < 2):  # its one day says the same
