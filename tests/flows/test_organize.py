@@ -180,6 +180,7 @@ def test_a_run_that_is_killed_anywhere_is_completed_by_the_next(tmp_path, clock)
     folder.mkdir()
     for client in ("claude", "codex", "gemini"):
         file_of(client, folder)
+    (folder / "x.jsonl").write_text(transcripts.claude([("user", "Our CI runs on GitLab.")], session="other"))
     with limpet.open(tmp_path / "whole.db", scope="project:api", clock=clock) as memory:
         organize.run(memory, [folder])
         whole = ledger(memory)
