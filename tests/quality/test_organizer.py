@@ -13,8 +13,8 @@ import pytest
 
 import limpet
 from limpet.features import organize
-from limpet.features.organize.transcripts import Turn
 from limpet.features.organize.extract import extract
+from limpet.features.organize.transcripts import Turn
 from tests import transcripts
 
 CONVERSATIONS = [
