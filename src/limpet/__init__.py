@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .asynchronous import AsyncHistory, AsyncLimpet
     from .erasure import PurgeReport
     from .features.mirror.folder import MirrorReport
-    from .features.organize.report import OrganizeReport
+    from .features.organize.job import OrganizeReport
     from .features.transfer.records import TransferReport
     from .features.transfer.segments import DeviceInfo, SegmentReport
     from .features.transfer.service import CopyReport
@@ -106,7 +106,7 @@ _HOMES = {
         "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing", "StoreOfAnotherVersion", "StoreReadOnly",
     ),
     "model.memory": ("Memory",),
-    "features.organize.report": ("OrganizeReport",),
+    "features.organize.job": ("OrganizeReport",),
     "rank.interval": ("Interval",),
     "recall.answer": ("Item", "Recall", "SignalTrace", "Trace"),
     "recall.brief": ("Brief", "BriefItem", "Caution", "Section"),

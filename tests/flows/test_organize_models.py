@@ -32,7 +32,7 @@ FOUND = {
 
 
 class Models:
-    """Each provider's API below its own path; `answers`: what they say, in order, the last one again and again."""
+    """Chat completions of each provider below its own path; `answers`: what they say, in order, the last one again and again."""
 
     def __init__(self):
         self.asked = []
@@ -50,7 +50,7 @@ class Models:
                 models.asked.append((provider, self.path, dict(self.headers), body))
                 answer = models.answers.pop(0) if len(models.answers) > 1 else models.answers[0]
                 status = 500 if provider in models.broken else 200
-                raw = json.dumps(shape(provider, answer)).encode() if status == 200 else b'{"error": "overloaded"}'
+                raw = json.dumps(shape(answer)).encode() if status == 200 else b'{"error": "overloaded"}'
                 self.send_response(status)
                 self.send_header("content-length", str(len(raw)))
                 self.end_headers()
@@ -69,17 +69,8 @@ class Models:
         self.thread.join()
 
 
-def shape(provider, answer):
+def shape(answer):
     text = answer if isinstance(answer, str) else json.dumps(answer)
-    if provider == "claude":
-        block = {"type": "tool_use", "id": "t", "name": "memories", "input": answer}
-        return {"content": [block], "usage": {"input_tokens": 900, "output_tokens": 40}}
-    if provider == "gemini":
-        usage = {"promptTokenCount": 900, "candidatesTokenCount": 30, "thoughtsTokenCount": 10}
-        return {
-            "candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}],
-            "usageMetadata": usage,
-        }
     usage = {"prompt_tokens": 900, "completion_tokens": 40}
     return {"choices": [{"message": {"role": "assistant", "content": text}}], "usage": usage}
 

@@ -13,8 +13,8 @@ import pytest
 
 import limpet
 from limpet.features import organize
-from limpet.features.organize.turns import Turn
-from limpet.features.organize.work import extract
+from limpet.features.organize.extract import extract
+from limpet.features.organize.transcripts import Turn
 from tests import transcripts
 
 CONVERSATIONS = [
@@ -67,7 +67,7 @@ LINES = [json.loads(line) for line in (Path(__file__).parent / "organizer" / "li
 def of_line(one):
     """What the rules take from a line that stands alone."""
     turn = Turn(role=one["role"], id="1", place="line 1", text=one["text"])
-    return [{"kind": each.kind, "content": each.content} for each in extract([turn])]
+    return [{"kind": each.kind, "content": each.content} for each in extract([turn]) if not each.if_corrects]
 
 
 def measure_lines(rows, fits=fits):

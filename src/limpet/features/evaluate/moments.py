@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...agents.hooks.gate import query_of
 from ...model.dataclass import dataclass
 from ...pause import read_pauses
-from ..organize.limits import limited, may_read
-from ..organize.scan import find, read
+from ..organize.files import find, read
 from ..transfer.records import TransferReport
 
 if TYPE_CHECKING:
     from ...api import Limpet
-    from ..organize.turns import Conversation
+    from ..organize.transcripts import Conversation
 
 # Exposures that are asked for: as many as one answer gives.
 EXPOSURES = 10_000
@@ -63,11 +62,9 @@ def from_transcripts(memory: Limpet, paths: Iterable[Path], report: TransferRepo
 
     pauses = read_pauses(memory.path)
     for path in find(list(paths), report):
-        if not may_read(path, pauses):
-            continue
         try:
-            for one in read(path, report):
-                if one.client != "notes" and limited(one, pauses):
+            for one in read(path, report, pauses):
+                if one.client != "notes":
                     yield from _moments(one.id, one.client, list(_steps(one)), whole=True)
         except (BadInput, OSError) as error:
             report.bad(str(path), message_of(error))
@@ -77,8 +74,7 @@ def _steps(one: Conversation) -> Iterator[Step]:
     for turn in one.turns:
         if turn.at is None:
             continue  # nobody knows what the store knew then
-        call = turn.call
-        yield Step(turn.at, turn.role == "user", turn.text if call is None else f"{call.command} {call.path}".strip())
+        yield Step(turn.at, turn.role == "user", turn.text or f"{turn.command} {turn.path}".strip())
 
 
 def _moments(session: str, client: str, steps: Sequence[Step], *, whole: bool) -> Iterator[Moment]:

@@ -1,8 +1,8 @@
 """The organizer: memories from what already happened, agents' transcripts and folders of notes.
 
-Read first: `turns.py` (what a reader yields), `rules.py` and `work.py` (what is worth remembering), `organizer.py`
-(scan, skip, write). With a language model: `reading.py`. Never on a read path, and never without somebody having
-asked for it.
+Read first: `transcripts.py` (what a reader yields), `extract.py` and `lessons.py` (what is worth remembering), `job.py`
+(find, skip, store). With a language model: `reading.py`. Never on a read path, and never without somebody having asked
+for it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ...api import Limpet, Progress
-    from .report import OrganizeReport
+    from .job import OrganizeReport
 
 # Tokens that a language model may use in one run, when nobody says.
 BUDGET_TOKENS = 200_000
@@ -25,7 +25,7 @@ def run(
     budget_tokens: int = BUDGET_TOKENS, budget_usd: float | None = None,
     progress: Progress | None = None,
 ) -> OrganizeReport:  # fmt: skip
-    """Take what is worth remembering from transcripts and notes: by rules, and with `models` by these too.
+    """Take what is worth remembering from transcripts and notes: by small models, and with `models` by these too.
 
     `paths`: files and folders; `clients`: also what these keep in their own folders. Without either, what hooks
     named since. `by_folder`: into the scope of the folder where an agent worked instead of this one. Twice is once.
@@ -37,12 +37,12 @@ def run(
     1
     """
     from ...model.memory import check_list
-    from . import service
+    from .job import organize
 
-    return service.organize(
-        memory._context, check_list("paths", paths), clients=check_list("clients", clients), by_folder=by_folder,
-        dry_run=dry_run, summaries=summaries, models=check_list("models", models), budget_tokens=budget_tokens,
-        budget_usd=budget_usd, progress=progress,
+    return organize(
+        memory._context, check_list("paths", paths), check_list("clients", clients), by_folder=by_folder,
+        dry_run=dry_run, summaries=summaries, models=check_list("models", models), budget=(budget_tokens, budget_usd),
+        progress=progress,
     )  # fmt: skip
 
 
@@ -51,6 +51,7 @@ def note_transcript(memory: Limpet, path: str | os.PathLike[str]) -> None:
 
     >>> note_transcript(memory, "session.jsonl")
     """
-    from . import service
+    import os
 
-    service.note_transcript(memory._context, path)
+    context = memory._context
+    context.store.sources.announce(context.scope, os.path.abspath(path), context.now())  # noqa: PTH100

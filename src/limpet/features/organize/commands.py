@@ -15,7 +15,7 @@ from ...model.memory import GLOBAL_SCOPE
 from . import BUDGET_TOKENS, run
 
 if TYPE_CHECKING:
-    from .report import OrganizeReport
+    from .job import OrganizeReport
 
 MODELS = "LIMPET_ORGANIZER"
 
@@ -24,33 +24,21 @@ def organize(args: Namespace) -> int:
     """One pass. 2 when something was not understood; the rest is there all the same."""
     given: dict[str, Any] = vars(args)
     models = given.get("model") or ([] if given.get("no_model") else os.environ.get(MODELS, "").split())
-    # A person who names no scope means the project of each conversation.
-    by_folder = args.scope is None and not os.environ.get("LIMPET_SCOPE")
     with open_store(args, create=True) as memory:
+        # A person who names no scope means the project of each conversation.
+        run_once = partial(
+            run, memory, given["paths"], clients=given.get("client") or (), models=models,
+            by_folder=args.scope is None and not os.environ.get("LIMPET_SCOPE"),
+            summaries=not given.get("no_summaries"), budget_tokens=given.get("budget_tokens", BUDGET_TOKENS),
+            budget_usd=given.get("budget_usd"),
+        )  # fmt: skip
         if models and not args.dry_run and not args.json:
             # The same run, without asking anybody: what it may cost is said before it costs.
-            _cost(_pass(memory, args, models, by_folder, dry_run=True), before=True)
+            _cost(run_once(dry_run=True), before=True)
         with output.progress("organizing") as progress:
-            report = _pass(memory, args, models, by_folder, dry_run=args.dry_run, progress=progress)
-        return output.imported(
-            memory, args, report, partial(_show, report, memory.scope, dry_run=args.dry_run), bad=bool(report.rejected)
-        )
-
-
-def _pass(memory: Any, args: Namespace, models: list[str], by_folder: bool, **more: Any) -> OrganizeReport:
-    given = vars(args)
-    report: OrganizeReport = run(
-        memory,
-        given["paths"],
-        clients=given.get("client") or (),
-        by_folder=by_folder,
-        summaries=not given.get("no_summaries"),
-        models=models,
-        budget_tokens=given.get("budget_tokens", BUDGET_TOKENS),
-        budget_usd=given.get("budget_usd"),
-        **more,
-    )
-    return report
+            report = run_once(dry_run=args.dry_run, progress=progress)
+        show = partial(_show, report, memory.scope, dry_run=args.dry_run)
+        return output.imported(memory, args, report, show, bad=bool(report.rejected))
 
 
 def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
@@ -67,7 +55,6 @@ def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
         (len(report.demoted), "kept as an episode, by the rules of `limpet review sweep`"),
         (report.quarantined, "read like instructions, kept out until a person looks: `limpet review`"),
         (report.redacted, "held a secret, which was left out"),
-        (report.proposals, "spoke against what is believed, for a person to decide: `limpet review`"),
         (report.summaries, "written to sum up days and months"),
     ):
         if count:
@@ -82,8 +69,7 @@ def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
 def _cost(report: OrganizeReport, *, before: bool) -> None:
     if report.model is None:
         return
-    when = "before" if before else "after"
-    spent = report.model[when]
+    spent = report.model["before" if before else "after"]
     usd = "an unknown price" if spent["usd"] is None else f"${spent['usd']:.4f}"
     budget = report.model["budget"]
     most = f"{budget['tokens']:,} tokens" + ("" if budget["usd"] is None else f", ${budget['usd']:g}")

@@ -1,10 +1,15 @@
-"""A message as sentences that could stand alone: code, quotes, lists of links and pasted output are left out."""
+"""A message as sentences that could stand alone, and the cues in them: one table of patterns.
+
+Code, quotes, lists of links and pasted output are left out. What a sentence is worth is no matter of cues
+(`statements.py`); they say how it begins, what it asks for, and of which kind it is where words leave no doubt.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+# Sentences that are longer are pastes.
 SHORTEST_WORDS, LONGEST_CHARACTERS = 2, 400
 # A message with more lines than this is mostly a paste; only what stands before the paste is read.
 MOST_LINES = 60
@@ -33,33 +38,74 @@ def sentences(text: str) -> Iterator[str]:
     """Sentences in their order; those of a paragraph that was wrapped over lines are put together again."""
     paragraph: list[str] = []
     fenced = False
-    for number, line in enumerate(text.splitlines()):
-        if number >= MOST_LINES:
-            break
+    for line in [*text.splitlines()[:MOST_LINES], ""]:
         if _FENCE.match(line):
             fenced = not fenced
+        begins = _ITEM.match(line)
+        is_prose = bool(line.strip()) and not (
+            fenced or _FENCE.match(line) or _HEADING.match(line) or _PASTED.search(line)
+        )
+        if begins or not is_prose:
             yield from _split(paragraph)
             paragraph = []
-            continue
-        if fenced:
-            continue
-        begins = _ITEM.match(line) or _HEADING.match(line)
-        if begins or not line.strip() or _PASTED.search(line):
-            yield from _split(paragraph)
-            paragraph = []
-            if not begins or _HEADING.match(line):
-                continue
-            item = line[begins.end() :]
-            if not _PASTED.search(item):
-                paragraph.append(item.strip())
-            continue
-        paragraph.append(line.strip())
+        if begins and not fenced and not _PASTED.search(line[begins.end() :]):
+            paragraph.append(line[begins.end() :].strip())
+        elif is_prose and not begins:
+            paragraph.append(line.strip())
     yield from _split(paragraph)
 
 
 def _split(lines: list[str]) -> Iterator[str]:
     text = _MARKUP.sub(lambda found: found[1] or found[2], " ".join(lines))
-    for one in (_HASTY_END if text[:1].islower() else _END).split(text):
-        sentence = " ".join(one.split())
+    for part in (_HASTY_END if text[:1].islower() else _END).split(text):
+        sentence = " ".join(part.split())
         if len(sentence) <= LONGEST_CHARACTERS and len(sentence.split()) >= SHORTEST_WORDS:
             yield sentence
+
+
+# -- cues
+
+# (cue, language, pattern). Rows of a language are there for what they add on tests/quality/organizer: those of kinds
+# and `asked` 4 of 100 German statements. No language is asked for: each row is tried on every sentence.
+CUES = (
+    # What begins a sentence and says nothing by itself; a no among it makes a correction.
+    ("lead", "en", r"^(?:(?:and|also|but|so|well|ok|okay|please|btw|by the way|fyi|hey|yes|right|oh|wow|great|thanks)\b[\s,.:;!—–-]+)+"),
+    ("no", "en", r"^(?:(?:no|nope|wrong|stop|wait|incorrect|not quite|correction|that(?:'s| is| was) (?:wrong|not (?:right|true|correct|it)))[,.;:!—–-]+\s*(?:(?:and|but|because)\s+)?|no (?=(?:we|it|that|the|our|you)\b)|(?:actually|sorry|hold on|hmm+|careful)\b[\s,.:;!—–-]*)+"),
+    ("no", "de", r"^(?:(?:nein|ne|nee|nö|falsch|quatsch|korrektur)[,.;:!—–-]+\s*)+"),
+    # Asks to have something remembered; "remember to ..." and "note the typo" are tasks and remarks.
+    ("asked", "en", r"^(?:(?:remember|keep in mind|don't forget|do not forget|take note|note that|for the record|for (?:future )?reference|good to know)\b(?! (?:to|when|how|if|what|me|you|last|the (?:typo|error|bug|todo))\b|\s*\?)[\s,:—–-]*(?:that\b)?[\s,:—–-]*)+"),
+    ("asked", "de", r"^(?:bitte )?(?:merke? dir|denke? (?:bitte )?(?:daran|dran)|vergiss (?:bitte )?nicht|beachte|notiere?(?: dir)?|zur (?:info|information|erinnerung)|wichtig|hinweis|gut zu wissen|fürs protokoll)\b[\s,:—–-]*(?:dass\b)?[\s,:—–-]*"),
+    # Begins with what only the sentence before explains.
+    ("points back", "en", r"^(?:it|it's|its|that|that's|these|those|they|they're|their|he|she|him|her|his|neither|either|otherwise|the (?:former|latter|above|same|other one))\b(?!-)"),
+    # Something is otherwise than it was; and wishes, guesses and orders, which change nothing yet.
+    ("changed", "en", r"\b(?:moved|postponed|rescheduled|relocated|called off|cancell?ed|switched|no longer|any ?more|quit(?:ting)?|gave up)\b|\b(?:stopped|dropped)(?! (?:the|it|that|this)\b)|\bchanged(?=[.,:;!]|$| to\b| from\b)|(?:\b(?:is|are|am)|['’](?:s|m|re))\b[^.?!]{0,40} now[.!]?$|^not (?:on |at |in |the )?\w+(?: \w+)?[:;,] "),
+    ("changed", "de", r"\b(?:verschoben|verlegt|abgesagt|umgezogen|gewechselt|gekündigt|nicht mehr)\b"),
+    ("unsure", "en", r"\?|\b(?:if|maybe|perhaps|might|would|could|should|please|let['’]s|almost|nearly|think|guess|suppose|wonder|wish|hope|try)\b"),
+    ("unsure", "de", r"\b(?:wenn|falls|vielleicht|würde|könnte|sollte|bitte|fast|glaube|denke|hoffe)\b"),
+    # Who is ill for good, or must not have what, is never of the moment.
+    ("ill", "en", r"^(?!.*\b(?:ha(?:ha)+|lol|kidding)\b)(?!(?:it|this|that|these|he|she|they|what|who|which|if|when|we|you)\b).*\b(?:allergic to (?!this\b|that\b|it\b)\w|allergy\b(?! (?:season|medicine|pills?))|(?:lactose|gluten|fructose|histamine)[ -]intolerant|diabetic|diabetes|asthma|asthmatic|epilep|coeliac|celiac)"),
+    # Of which kind a statement is; the first that fits.
+    ("goal", "en", r"\b(?:(?:goal|aim|target|objective)(?: \w+){0,4} (?:is|are)\b|(?:goal|aim):)"),
+    ("goal", "de", r"\bziel(?: \w+){0,4} (?:ist|sind)\b|\bziel:"),
+    ("decision", "en", r"\b(?:(?:we|i|team|they)(?:'ve| have| all| then| finally| just)* (?:decided|chose|agreed|settled on|opted|went with|picked|ruled out|standardi[sz]ed on)\b|(?:we're|we are|let's) (?:staying|sticking|stick|stay|going|go) with\b|let's (?:use|keep|store|put|make|drop)\b.*\b(?:because|since|so that)\b|decision(?: was|:)|decided:|as agreed)"),
+    ("decision", "de", r"\b(?:haben? .*\b(?:entschieden|beschlossen|geeinigt|festgelegt|vereinbart)|wir bleiben bei|entscheidung:|beschluss:)"),
+    ("lesson", "en", r"\b(?:turn(?:s|ed) out|root cause|culprit|lesson(?: learned)?:|kept (?:failing|crashing|hanging|breaking)|(?:fixed|solved|cured) (?:it|that|the)\b|got burned)"),
+    ("lesson", "de", r"\b(?:ursache war|schuld war|lag (?:daran|nur )|lektion:|hat geholfen|stellte sich heraus|gelernt:)"),
+    ("preference", "en", r"^(?:from now on|always|never|please (?:always|never|don't)|i(?:'d)? (?:really |much |strongly )?(?:prefer|hate|dislike|can't stand|rather)\b|i (?:always|never) |whenever |before (?:each|every|you)|(?:don't|do not|stop) (?!use\b))"),
+    ("preference", "de", r"^(?:ab (?:jetzt|sofort)|von (?:jetzt|nun) an|immer|nie|niemals|bitte (?:immer|nie)|ich (?:bevorzuge|hasse|mag|liebe|hätte (?:gern|lieber)|benutze immer|will)\b|vor jedem|am liebsten)"),
+)  # fmt: skip
+KINDS = ("goal", "decision", "lesson", "preference")
+_BY_CUE: dict[str, re.Pattern[str]] = {
+    cue: re.compile("|".join(f"(?:{pattern})" for name, _, pattern in CUES if name == cue), re.IGNORECASE)
+    for cue in dict.fromkeys(cue for cue, _, _ in CUES)
+}
+
+
+def has(cue: str, sentence: str) -> bool:
+    """Whether a sentence has a cue of the table."""
+    return _BY_CUE[cue].search(sentence) is not None
+
+
+def without(cue: str, sentence: str) -> str:
+    """A sentence without a cue that it begins with."""
+    return _BY_CUE[cue].sub("", sentence, count=1)

@@ -107,15 +107,14 @@ def log_odds(one: Sentence) -> float:
 
 def kind_of(one: Sentence) -> str:
     """As what it would be kept."""
-    found = slots(one)
-    return max(KINDS, key=lambda kind: _sum(found, 1 + KINDS.index(kind)))
+    shown = slots(one)
+    return max(KINDS, key=lambda kind: _sum(shown, 1 + KINDS.index(kind)))
 
 
-def _sum(found: Sequence[int], column: int) -> float:
+def _sum(shown: Sequence[int], column: int) -> float:
     weights, scales, biases = _weights()
-    wide = len(KINDS) + 1
-    total = sum(weights[slot * wide + column] for slot in found)
-    return total * scales[column] / math.sqrt(len(found)) + biases[column]
+    total = sum(weights[slot * (len(KINDS) + 1) + column] for slot in shown)
+    return total * scales[column] / math.sqrt(len(shown)) + biases[column]
 
 
 @lru_cache(maxsize=1)
@@ -123,9 +122,9 @@ def _weights() -> tuple[memoryview, list[float], list[float]]:
     """Whole numbers, a row of seven for each slot; by column what they are multiplied by, and what is added."""
     head, _, packed = FILE.read_bytes().partition(b"\n")
     try:
-        said = json.loads(head)
-        if len(packed) != SLOTS * (len(KINDS) + 1) or crc32(packed) != said["crc32"]:
-            raise ValueError("its length or checksum is another")
-        return memoryview(packed).cast("b"), said["scales"], said["biases"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise LimpetError(f"{FILE} is damaged ({error}); install limpet again") from error
+        card = json.loads(head)
+        if len(packed) == SLOTS * (len(KINDS) + 1) and crc32(packed) == card["crc32"]:
+            return memoryview(packed).cast("b"), card["scales"], card["biases"]
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise LimpetError(f"{FILE} is damaged; install limpet again")

@@ -1,0 +1,107 @@
+"""Which files there are to organize, the mark of their content, and what of them may be read.
+
+Nothing is read of incognito sessions, of paused times and of folders that are off, and no turn that holds what is to
+be ignored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ...model.errors import BadInput
+from ...pause import Pauses, ignored_in, is_ignored, read_folder
+from ..transfer import markdown
+from ..transfer.records import TransferReport, is_own_file
+from .clients import CLIENTS, read_transcript
+from .transcripts import Conversation, Turn, said
+
+MAX_FILES = 100_000
+SUFFIXES = (".jsonl", ".json", ".db", *markdown.SUFFIXES)
+
+
+def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
+    """The files to read: those that are named, and in folders all that could be transcripts or notes, sorted.
+
+    Raises BadInput for a path that is not there.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if not (path.is_dir() or path.is_file()):
+            raise BadInput(f"no file or folder {path}")
+        inside = []
+        for folder, folders, names in os.walk(path, followlinks=False):
+            folders[:] = [name for name in folders if name not in markdown.SKIPPED_FOLDERS and name != ".git"]
+            wanted = [Path(folder) / name for name in names if name.lower().endswith(SUFFIXES)]
+            inside += [one for one in wanted if is_own_file(one, report)]
+            if len(inside) > MAX_FILES:
+                raise BadInput(f"{path} holds more than {MAX_FILES:,} files")
+        found += sorted(inside) if path.is_dir() else [path]
+    return list(dict.fromkeys(found))
+
+
+def of_clients(names: Sequence[str]) -> list[Path]:
+    """The transcripts that some clients keep in their own folders. Raises BadInput for a client that is not known."""
+    found: list[Path] = []
+    for name in sorted(CLIENTS) if "all" in names else names:
+        if name not in CLIENTS:
+            raise BadInput(f"unknown client: {name[:60]!r}", hint=f"one of: {', '.join(sorted(CLIENTS))}, all")
+        client = CLIENTS[name]
+        given = os.environ.get(client.variable, "") if client.variable else ""
+        root = Path(given) / client.moved if given else Path.home() / client.folder
+        found += sorted(path for path in root.glob(client.files) if path.is_file() and not path.is_symlink())
+    return found
+
+
+def digest_of(path: Path) -> str:
+    """The mark of a file's content; of a live SQLite file with its log. Raises OSError."""
+    mark = hashlib.sha256()
+    for part in (path, path.with_name(path.name + "-wal")):
+        if part is path or part.is_file():
+            with part.open("rb") as file:
+                mark.update(hashlib.file_digest(file, "sha256").digest())
+    return mark.hexdigest()
+
+
+def read(path: Path, report: TransferReport, pauses: Pauses) -> Iterator[Conversation]:
+    """What of a file may be read. Raises BadInput when it is nothing that is known, or cannot be read at all."""
+    if is_ignored(str(path), pauses.ignore):
+        report.note("files whose path is ignored were left out")
+        return
+    is_notes = path.name.lower().endswith(markdown.SUFFIXES)
+    for one in _notes(path) if is_notes else read_transcript(path, report):
+        folder = one.folder or (str(path.absolute().parent) if is_notes else "")
+        if one.id in pauses.sessions or "off" in read_folder(folder)[1]:
+            report.note("conversations that are incognito, or of folders that are off, were left out")
+            continue
+        patterns = (*pauses.ignore, *ignored_in(folder))
+        one.turns = [
+            turn for turn in one.turns
+            if not (turn.at is not None and pauses.at(turn.at))
+            and not (patterns and is_ignored(f"{turn.text} {turn.command} {turn.path} {turn.output}", patterns))
+        ]  # fmt: skip
+        yield one
+    # The last line of a session that goes on may be half written.
+    raw = path.read_bytes() if report.rejected else b"\n"
+    if not raw.endswith(b"\n") and report.rejected[-1][0] == f"line {1 + raw.count(10)}":
+        report.rejected.pop()
+        report.note("last lines that are not written to their end yet are left for the next run")
+
+
+def _notes(path: Path) -> Iterator[Conversation]:
+    """A file of Markdown: every item and paragraph is a note of its author. What limpet wrote itself is left out."""
+    if path.stat().st_size > markdown.MAX_FILE_BYTES:
+        raise BadInput(f"{path} is too large: {markdown.MAX_FILE_BYTES:,} bytes at most")
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} is not UTF-8: {error.reason} at {error.start}") from None
+    page = markdown.page_of(path.name, text.splitlines())
+    made, at = Conversation("notes", path), path.stat().st_mtime_ns // 1_000
+    for chunk in page.chunks if "limpet" not in page.front else ():
+        words = said(chunk.text) if markdown.OWN.search(chunk.text) is None else ""
+        if words:
+            made.turns.append(Turn(role="user", id=chunk.id, place=f"line {chunk.line}", text=words, at=at))
+    yield made

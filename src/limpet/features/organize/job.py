@@ -1,0 +1,391 @@
+"""Conversations into memories: find files, skip the unchanged, extract, leave out what is injected or known, store.
+
+What is taken has an id that follows from the scope, the conversation, the turn and the words, and the event that
+stores or observes it has that id: so the ledger itself says what was taken, a run that was killed is completed by the
+next one, and organizing twice is organizing once. What is noted of files only saves reading them again. How a new
+memory stands to older ones is read once both are stored (`limpet.relate`), for these as for all others.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...model.dataclass import dataclass, field, replace
+from ...model.encode import OPTIONAL, PLACES, named
+from ...model.errors import BadInput, LimpetError
+from ...model.ids import format_id
+from ...model.memory import TRUST
+from ...pause import look, read_pauses
+from ...remember.decide import observe, state
+from ...remember.validation import ValidStatement, validate
+from ...remember.write import Writer
+from ...store.records import Candidate as Stored
+from ...store.records import Filter, Source
+from ...text.lexicon import NEGATORS
+from ...text.normalise import content, normalise
+from ..mirror import mirrors_of, sync_folder
+from ..transfer.records import TransferReport, imported_id
+from . import files
+from .extract import extract
+from .reading import Reading
+from .summaries import summarize
+from .topics import subject_of, topics_of
+from .transcripts import FEWEST_WORDS, Candidate, Conversation
+
+if TYPE_CHECKING:
+    from ...api import Progress
+    from ...context import Context
+
+NEAREST = 12  # memories that are looked at beside a statement
+REPEATED_SHARE = 0.75  # of a statement's words, which stand in a line that it repeats
+# Of so few words that hold a secret nothing is left to remember: "The database password is [redacted:password]".
+SECRET_WORDS = 9
+
+
+@dataclass(slots=True, kw_only=True)
+class OrganizeReport(TransferReport):
+    """What organizing did. `new`, `known` and so on are of statements; a known one was taken by an earlier run."""
+
+    SHOWN = (
+        "files", "unchanged", "conversations", "new", "observed", "known", "quarantined", "redacted", "echoes",
+        "summaries", "mirrors", "rules", "demoted", "rejected", "more_rejected", "notes", "taken", "model",
+    )  # fmt: skip
+
+    files: int = 0
+    unchanged: int = 0  # files that were read before, to the same content
+    conversations: int = 0
+    observed: int = 0  # said before in other conversations, or stored otherwise
+    echoes: int = 0  # an agent's words that limpet had put into the conversation
+    summaries: int = 0  # days and months, made or changed
+    mirrors: list[str] = field(default_factory=list)  # folders that were synced afterwards
+    # (place, why): new ones kept as episodes by a rule
+    demoted: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)
+    rules: Counter[str] = field(default_factory=Counter)  # which rule took how many of the new ones
+    taken: list[dict[str, Any]] = field(default_factory=list, metadata=named("memories"))  # the new ones
+    scopes: set[str] = field(default_factory=set)  # where something was stored or observed: an undo is of one of them
+    model: dict[str, Any] | None = field(default=None, metadata=OPTIONAL)  # what a language model did, and what it cost
+
+
+def organize(
+    context: Context, paths: Sequence[str | os.PathLike[str]], clients: Sequence[str], *, by_folder: bool,
+    dry_run: bool, summaries: bool, models: Sequence[str], budget: tuple[int, float | None],
+    progress: Progress | None,
+) -> OrganizeReport:  # fmt: skip
+    """See `limpet.features.organize.run`."""
+    report = OrganizeReport()
+    paused = look(context.store.path, os.getcwd(), "", context.now())  # noqa: PTH109
+    if paused.why:
+        report.note(f"{paused.why}: nothing was read")
+        return report
+    report.progress = progress
+    reading = Reading(models, *budget, dry_run=dry_run) if models else None
+    found: list[_File] = []
+    sources = context.store.sources
+    try:
+        with context.one_operation() as operation:
+            if paths or clients:
+                given = [Path(os.fspath(path)) for path in paths]
+                found += [_File(path, context.scope, by_folder, path in given) for path in files.find(given, report)]
+                kept = files.of_clients(clients)
+                found += [_File(path, None if by_folder else context.scope, by_folder, False) for path in kept]
+            else:
+                # What hooks named, each into the scope of its hook; of every scope when none was asked for.
+                for one in sources.waiting(None if by_folder else context.scope):
+                    if Path(one.path).is_file():
+                        found.append(_File(Path(one.path), one.scope, False, True))
+                        continue
+                    report.note("transcripts that hooks named are not there any more")
+                    if not dry_run:
+                        sources.keep(one._replace(digest=one.digest or "gone"))
+            _Run(context, report, reading, dry_run, summaries).read_files(found)
+        report.operation = format_id(operation[0]) if operation else None
+    finally:
+        if reading is not None:
+            report.model = reading.as_dict()
+            reading.close()
+    report.progress = None
+    for scope in () if dry_run else sorted({context.scope, *(one["scope"] for one in report.taken)}):
+        of_scope = context.in_scope(scope)
+        for folder in mirrors_of(of_scope):
+            try:
+                sync_folder(of_scope, folder)
+                report.mirrors.append(folder)
+            except LimpetError as error:
+                report.note(f"the mirror {folder} was not synced: {error.message}")
+    return report
+
+
+class _File(NamedTuple):
+    """A file to read."""
+
+    path: Path
+    scope: str | None  # of what names no folder that is there; None: that is left out
+    by_folder: bool  # each conversation goes into the scope of its folder
+    is_named: bool  # it is reported when it is no transcript
+
+
+class _Statement(NamedTuple):
+    """A candidate on its way into the store."""
+
+    candidate: Candidate
+    valid: ValidStatement
+    place: str
+    id: bytes
+
+
+class _Run:
+    """One run over some files."""
+
+    def __init__(
+        self, context: Context, report: OrganizeReport, reading: Reading | None, dry_run: bool, summaries: bool
+    ) -> None:
+        self._context, self._report, self._reading = context, report, reading
+        self._dry_run, self._summaries = dry_run, summaries
+        self._pauses = read_pauses(context.store.path)
+        self._topics: dict[str, list[str]] = {}
+
+    def read_files(self, found: Sequence[_File]) -> None:
+        """Organize files, one after the other."""
+        for number, file in enumerate(found):
+            self._report.at(number, len(found))
+            try:
+                self._file(file)
+            except RecursionError:
+                self._report.bad(str(file.path), "nested too deeply to be read")
+            except OSError as error:
+                self._report.bad(str(file.path), f"cannot be read: {error.strerror or error}")
+        self._report.at(len(found), len(found))
+
+    def _file(self, file: _File) -> None:
+        """Organize what is in a file, unless it was read before."""
+        report, sources = self._report, self._context.store.sources
+        key = (file.scope or self._context.scope, str(file.path.absolute()))
+        before = sources.get(*key)
+        mark = f"{'f' if file.by_folder else ''}-{files.digest_of(file.path)}"
+        # How far a language model has read each conversation; "all": to the end of this content.
+        reached: dict[str, str] = json.loads(before.reached) if before and before.reached else {}
+        if before and before.digest == mark and (self._reading is None or reached.get("all") == mark):
+            report.files += 1
+            report.unchanged += 1
+            if not self._dry_run:
+                sources.keep(before._replace(at=self._context.now()))
+            return
+
+        def keep(digest: str | None) -> None:
+            text = json.dumps(reached, sort_keys=True) if reached else None
+            sources.keep(Source(*key, digest, text, self._context.now()))
+
+        of_file, days = TransferReport(), dict[str, set[int]]()
+        is_complete = self._reading is not None
+        try:
+            for one in files.read(file.path, of_file, self._pauses):
+                scope, folder = file.scope, one.folder
+                if file.by_folder and folder and os.path.isabs(folder) and os.path.isdir(folder):  # noqa: PTH112, PTH117
+                    scope = self._context.store.checkouts.scope_of(Path(folder))
+                if scope is None:
+                    report.note("conversations of folders that are gone were left out; give --scope to take them")
+                    continue
+                report.conversations += 1
+                candidates = extract(one.turns, notes=one.client == "notes")
+                self._take(one, scope, candidates, days)
+                if self._reading is None:
+                    continue
+                name = f"{one.client}/{one.id}"
+                known = {candidate.turn.id for candidate in candidates if not candidate.if_corrects}
+                for through, more in self._reading.read(one, reached.get(name), known, report):
+                    self._take(one, scope, more, days)
+                    reached[name] = through
+                    # What was paid for is not paid again, whatever happens next.
+                    keep(before.digest if before else None)
+                is_complete &= self._reading.complete
+        except BadInput as error:
+            if not file.is_named and error.message.endswith("that is known"):
+                report.note("files that are neither transcripts nor notes were left out")
+                return
+            of_file.bad(file.path.name, error.message)
+        report.files += 1
+        report.rejected += [(f"{file.path.name}, {place}", reason) for place, reason in of_file.rejected]
+        report.more_rejected += of_file.more_rejected
+        report.notes += of_file.notes
+        if self._dry_run:
+            return
+        for scope in sorted(days) if self._summaries else []:
+            report.summaries += summarize(self._context, scope, days[scope])
+        if is_complete:
+            reached["all"] = mark
+        keep(mark)
+
+    def _take(self, one: Conversation, scope: str, candidates: Sequence[Candidate], days: dict[str, set[int]]) -> None:
+        """Store the candidates of a conversation, and add their times to the days of the scope."""
+        subject = subject_of(one.turns, one.folder)
+        place_of = {turn.id: place for place, turn in enumerate(one.turns)}
+        statements: dict[bytes, _Statement] = {}
+        sure = [each for each in candidates if not each.if_corrects]
+        said: dict[tuple[str, ...], int] = {}
+        for each in candidates:
+            trust, words = TRUST[each.origin], content(each.content)
+            others = [other for other in sure if other is not each and TRUST[other.origin] >= trust]
+            if said.get(words, -1) >= trust or any(is_part_of(each.content, other.content) for other in others):
+                continue  # another one says it, or it and more
+            said[words] = trust
+            if each.origin == "agent" and self._is_repeated(each.content, one.injected_lines):
+                self._report.echoes += 1
+                continue
+            if self._is_repeated(each.content, [text for at, text in one.remembered if at > place_of[each.turn.id]]):
+                self._report.known += 1
+                continue
+            place = f"{Path(one.path).name}, {each.turn.place}"
+            try:
+                statement = self._statement(each, one, scope, subject, place)
+            except LimpetError as error:
+                self._report.bad(place, error.message)
+                continue
+            if each.if_corrects:
+                near = [other.valid.content for other in statements.values()]
+                near += [other.content for other in self._near(statement.valid, scope)]
+                if all(set(words).isdisjoint(content(text)) for text in near):
+                    continue
+            if statement.valid.secrets and len(statement.valid.content.split()) < SECRET_WORDS:
+                self._report.redacted += 1
+                self._report.note("statements of which a secret was all they said were left out")
+                continue
+            statements.setdefault(statement.id, statement)
+        self._store(list(statements.values()), scope)
+        times = {statement.valid.valid_from for statement in statements.values()}
+        days.setdefault(scope, set()).update(at for at in times if at is not None)
+
+    def _statement(self, each: Candidate, one: Conversation, scope: str, subject: str | None, place: str) -> _Statement:
+        """A candidate with its evidence and topics. Raises LimpetError."""
+        if scope not in self._topics:  # the most used first
+            from ...history.queries import History
+
+            self._topics[scope] = [one.topic for one in History(self._context.in_scope(scope)).topics(limit=200)]
+        id, turn, now, is_note = id_of(each, one, scope), each.turn, self._context.now(), one.client == "notes"
+        kind, _, name = turn.place.partition(" ")
+        valid = validate(
+            {
+                "content": each.content,
+                "kind": each.kind,
+                "origin": "import" if is_note else each.origin,
+                "source": f"{one.path[-1_800:]}:{name}" if kind == "line" else f"{one.path[-1_800:]}#{name}",
+                "session": None if is_note else one.id,
+                "valid_from": None if turn.at is None else min(turn.at, now),
+                "importance": each.importance,
+                "topics": topics_of(each.content, self._topics[scope], subject),
+                "metadata": {
+                    "organized": one.client,
+                    "rule": each.rule,
+                    **({"evidence": [more.place for more in each.more[:5]]} if each.more else {}),
+                },
+                "id": format_id(id),
+            },
+            scope=scope,
+            now=now,
+        )
+        return _Statement(each, valid, place, id)
+
+    def _near(self, valid: ValidStatement, scope: str) -> list[Stored]:
+        """Memories of the scope, of people and agents, that share words with a statement, the nearest first."""
+        search, where = self._context.store.search, Filter(scopes=(scope,), as_of=self._context.now())
+        text_ids = [hit.text_id for hit in search.lexical(valid.content, where, limit=NEAREST).hits]
+        near = sorted(search.candidates(text_ids, where), key=lambda one: text_ids.index(one.text_id))
+        return [one for one in near if not one.key and one.kind != "episode" and one.trust in ("user", "agent")]
+
+    def _is_repeated(self, text: str, lines: Sequence[str]) -> bool:
+        """Whether a text says most of what one of some lines says, and neither another number nor the contrary."""
+        stems = self._context.store.search.stems([text, *lines])
+
+        def sure(text: str) -> set[str]:
+            return {word for word in content(text) if any(map(str.isdigit, word)) or word in NEGATORS}
+
+        return any(
+            len(stems[text] & stems[line]) >= REPEATED_SHARE * len(stems[text]) > 0 and sure(text) == sure(line)
+            for line in lines
+        )
+
+    def _store(self, statements: Sequence[_Statement], scope: str) -> None:
+        """Store statements in one transaction, and add what became of them to the report."""
+        context, report = self._context, self._report
+        taken = {event.id for event in context.store.ledger.events(ids=[one.id for one in statements])}
+        report.known += len(taken)
+        fresh = [one for one in statements if one.id not in taken]
+        if not fresh:
+            return
+        judged = context.policy.judged([one.valid for one in fresh], [one.valid.content for one in fresh])
+        fresh = [one._replace(valid=valid) for one, valid in zip(fresh, judged, strict=True)]
+        twins = {one.id: self._twin(one, scope) for one in fresh}
+
+        def decide(writer: Writer) -> list[tuple[str, str | None]]:
+            again = {event.id for event in writer.reads.ledger.events(ids=[one.id for one in fresh])}
+            return [("known", None) if one.id in again else _write(writer, one, twins[one.id]) for one in fresh]
+
+        if self._dry_run:
+            outcomes = decide(Writer(context.store, lambda: bytes(16), context.now()))
+        else:
+            outcomes = context.write(decide)
+        for (candidate, valid, place, _), (status, id) in zip(fresh, outcomes, strict=True):
+            if status != "known":
+                report.scopes.add(valid.scope)
+            if status not in ("created", "quarantined"):
+                report.observed += status == "observed"
+                report.known += status != "observed"
+                continue
+            report.new += 1
+            report.rules[candidate.rule] += 1
+            report.quarantined += status == "quarantined"
+            report.redacted += bool(valid.secrets)
+            if valid.demoted:
+                report.demoted.append((place, f"{valid.demoted.rule}: {valid.content[:120]}"))
+            report.taken.append(
+                {"id": id, "kind": valid.kind, "content": valid.content, "scope": valid.scope, "origin": valid.origin,
+                 "source": valid.source, "rule": candidate.rule}
+            )  # fmt: skip
+
+    def _twin(self, one: _Statement, scope: str) -> Stored | None:
+        """A memory that says what a statement says in other words, or says it and more.
+
+        What an agent noted of its user's words is confirmed by them; a page or a tool is not.
+        """
+        for other in self._near(one.valid, scope):
+            if other.kind == one.valid.kind and normalise(other.content) == normalise(one.valid.content):
+                continue  # the same words are found by the write itself
+            if TRUST[other.trust] < TRUST[one.valid.origin] and other.trust != "agent":
+                continue
+            if content(other.content) == content(one.valid.content) or is_part_of(one.valid.content, other.content):
+                return other
+        return None
+
+
+def _write(writer: Writer, one: _Statement, twin: Stored | None) -> tuple[str, str | None]:
+    """Store a statement, or that a memory which says the same was stated again; (status, id)."""
+    valid = one.valid
+    # What a memory that is there learns: who said so and where, not how it is weighed and filed.
+    heard = replace(valid, metadata={}, importance=None, topics=())
+    if twin is None:
+        receipt = state(writer, valid, unused=one.id, again=heard)
+    elif content(twin.content) == content(valid.content) and TRUST[twin.trust] <= TRUST[valid.origin]:
+        receipt = observe(writer, twin.id, heard, unused=one.id)
+    else:  # what else a longer text says, or a more trusted one, is not what is confirmed
+        return "observed", None
+    return receipt.status, receipt.id
+
+
+def id_of(each: Candidate, one: Conversation, scope: str) -> bytes:
+    """The id of what is taken: it follows from scope, conversation, turn and words."""
+    # A lesson of work is the same one although an explanation came later.
+    words = each.rule if each.rule == "retry" else normalise(each.content)
+    is_note = one.client == "notes"
+    identity = (scope, one.client, one.path if is_note else one.id, "" if is_note else each.turn.id, words)
+    return imported_id("transcripts", "\0".join(identity))
+
+
+def is_part_of(short: str, long: str) -> bool:
+    """Whether the words of a text stand one after the other in a longer one."""
+    mine, theirs = (" ".join(re.findall(r"\w+", normalise(text))) for text in (short, long))
+    return len(mine) < len(theirs) and f" {mine} " in f" {theirs} " and len(mine.split()) >= FEWEST_WORDS

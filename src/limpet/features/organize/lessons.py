@@ -1,0 +1,168 @@
+"""Lessons from tool calls: a failure, what was changed, the success that followed; and commands that work.
+
+A test that fails while code is being written is no lesson: between failure and success there must be something that
+explains it (another wording of the command, a command that acts, or words that name the cause).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ...text.blocks import plain_line
+from ...text.secrets import redact, redact_command
+from .sentences import has
+from .transcripts import Candidate, Turn
+
+# A success is the answer to a failure within so many calls; a command is known to work when it did so often.
+REACH, WORKED = 12, 2
+# Of a command, or of the line of an error.
+CHARACTERS = 160
+
+_STEP = re.compile(r"\s*(?:&&|\|\||[;|])\s*")
+# Commands that look, or whose failure is an answer; nothing is learned from how they end.
+_LOOKS = frozenset(
+    {"ls", "cat", "pwd", "cd", "echo", "head", "tail", "less", "which", "whoami", "type", "find", "grep", "rg", "fd", "wc", "stat", "file",
+     "tree", "du", "df", "ps", "env", "printenv", "date", "true", "false", "sleep", "history", "man", "dir", "test", "[", "diff", "sed", "awk",
+     "jq", "cut", "sort", "uniq", "xargs", "printf", "mkdir", "rm", "cp", "mv", "touch", "command", "git", "kill", "pkill", "lsof", "ag"}
+)  # fmt: skip
+# Before a program: what runs it, how long, with which environment.
+_BEFORE = re.compile(r"^(?:(?:sudo|time|timeout|exec|nohup|\d\S*|[A-Za-z_]\w*=\S*)\s+)+")
+# Programs whose commands are a project's own.
+_RUNNERS = re.compile(
+    r"^(?:make|just|task|tox|nox|rake|mix|bazel|invoke|npm (?:run|test|ci)|pnpm|yarn|bun|npx|cargo|go|gradle|\./gradlew|mvn|\./mvnw|dotnet|"
+    r"docker[ -]compose|uv run|poetry run|pdm run|hatch run|pipenv run|bundle exec|python3? -m|pytest|ruff|mypy|eslint|tsc|\./[\w./-]+|(?:bash|sh) [\w./-]+)\b"
+)
+# Commands made for one place (a single test, a temporary file, an expansion), and what anybody tries first in a project
+# of its kind.
+_TELLS_NOTHING = re.compile(
+    r"::|/tmp/|\$\(|\$\w|[<>*{}]|\s-[ktc]\s|--filter|-run\s|\.(?:test|spec)\.|test_\w+\.py"
+    r"|^(?:cargo (?:test|build|check|run|fmt)|go (?:test|build|vet)(?: \./\.\.\.)?|(?:npm|pnpm|yarn|bun) (?:install|ci|i)|dotnet (?:test|build)|mvn (?:test|package|install))$"
+)
+_PUTS_BACK = re.compile(r"\b(?:revert|undo|roll(?:ed|ing)? back|git (?:checkout|restore|reset|stash))", re.IGNORECASE)
+_ERROR = re.compile(
+    r"(?:^|\b)(?:[A-Z]\w*(?:Error|Exception|Refused)\b|error\b|ERR!|fatal\b|failed\b|cannot\b|can't\b|could not\b|not found\b|no such\b|denied\b|refused\b|timed? ?out\b|missing\b|"
+    r"unable\b|invalid\b|undefined\b|unknown\b|locked\b|in use\b|E[A-Z]{4,}\b)",
+    re.IGNORECASE,
+)
+
+
+def from_calls(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> list[Candidate]:
+    """What was `spoken`, and what tool calls teach: one lesson a failure, words about it are part of it."""
+    candidates = list(spoken)
+    for lesson, parts in _lessons(turns, spoken):
+        candidates = [one for one in candidates if not any(one is part for part in parts)] + [lesson]
+    lessons = " ".join(one.content for one in candidates if one.kind == "lesson")
+    return candidates + [one for one in _commands(turns) if one.content.split("`")[1] not in lessons]
+
+
+def _lessons(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> Iterator[tuple[Candidate, list[Candidate]]]:
+    """Failure, retry, success; each with the spoken lessons that are of the same failure."""
+    calls = [(place, turn) for place, turn in enumerate(turns) if turn.role == "tool"]
+    place_of = {turn.id: place for place, turn in enumerate(turns)}
+    done: set[str] = set()
+    for number, (place, call) in enumerate(calls):
+        name = program(call.command)
+        if call.failed is not True or not name or name in done:
+            continue
+        for later, (end, retry) in enumerate(calls[number + 1 : number + 1 + REACH], number + 1):
+            if retry.failed is not False or not _is_retry(call.command, retry.command):
+                continue
+            if _is_taken_back(turns[end + 1 :]):
+                break
+            parts = [one for one in spoken if one.kind == "lesson" and place < place_of[one.turn.id] < end + 4]
+            between = [one for _, one in calls[number + 1 : later]]
+            if content := _lesson(call, retry, between, parts[0].content if parts else ""):
+                done.add(name)
+                # Composed of the agent's own acts; only the line of the error is the tool's.
+                yield Candidate(
+                    content=content, kind="lesson", rule="retry", turn=retry, more=(call,), origin="tool",
+                    importance=0.6,
+                ), parts  # fmt: skip
+            break
+
+
+def _is_taken_back(turns: Sequence[Turn]) -> bool:
+    """Whether a person's next words reject what was done, and it was put back."""
+    place = next((place for place, turn in enumerate(turns) if turn.role == "user"), None)
+    if place is None or not has("no", turns[place].text):
+        return False
+    return any(_PUTS_BACK.search(one.command or one.text) for one in turns[place + 1 : place + 4])
+
+
+def _lesson(call: Turn, retry: Turn, between: Sequence[Turn], explained: str) -> str:
+    """A lesson in words; empty where nothing explains the success."""
+    failed, worked, error = _shown(call.command), _shown(retry.command), error_line(call.output)
+    tried = dict.fromkeys(
+        f"`{_shown(one.command)}`" for one in between
+        if one.failed and one.command != call.command and program(one.command) == program(call.command)
+    )  # fmt: skip
+    text = f"`{failed}` failed" + (f" ({error})" if error else "")
+    text += f"; so did {' and '.join(list(tried)[:2])}." if tried else "."
+    edited = any(one.path and one.failed is not True for one in between)
+    others = [one.command for one in between if one.failed is False]
+    acts = [command for command in others if program(command) not in ("", program(call.command))]
+    if explained:
+        text += f" {explained.rstrip('.! ')}."
+    elif not error or edited:
+        return ""  # code that was written until its tests passed teaches nothing about the project
+    if failed != worked:
+        return f"{text} It worked with `{worked}`."
+    if acts:
+        return f"{text} It worked after `{_shown(acts[-1])}`."
+    return text if explained and (error or edited) else ""
+
+
+def _commands(turns: Sequence[Turn]) -> Iterator[Candidate]:
+    """Commands of the project that worked twice: short, one step, and not about one place in it."""
+    worked: dict[str, list[Turn]] = {}
+    for turn in turns:
+        if turn.command and turn.failed is False:
+            worked.setdefault(turn.command, []).append(turn)
+    for command, (first, *more) in worked.items():
+        if (
+            len(more) + 1 >= WORKED
+            and len(command) <= 80
+            and len(_STEP.split(command)) == 1
+            and _RUNNERS.match(command)
+            and not _TELLS_NOTHING.search(command)
+            and command == redact_command(command)[0]
+        ):
+            yield Candidate(
+                content=f"`{command}` works here.", kind="skill", rule="command", turn=first, more=tuple(more),
+                origin="tool", importance=0.4,
+            )  # fmt: skip
+
+
+def program(command: str) -> str:
+    """What a command runs: the program of its last step that does something, and its subcommand; empty for looks."""
+    for step in reversed(_STEP.split(command)):
+        words = _BEFORE.sub("", step).split()
+        name = words[0].rpartition("/")[2].lower() if words else ""
+        rest = [word for word in words[1:] if not word.startswith("-")][:1]
+        if name and name not in _LOOKS:
+            return name if name in ("pytest", "mypy", "tox") else " ".join([name, *rest])
+    return ""
+
+
+def _is_retry(command: str, later: str) -> bool:
+    """Whether the later command is the first again, perhaps worded otherwise or wrapped (`nix develop -c make`)."""
+    if later.endswith(" " + command):
+        return True
+    mine, theirs = set(command.split()), set(later.split())
+    alike = len(mine & theirs) >= 0.4 * max(len(mine), len(theirs)) or mine < theirs
+    return alike and program(command) == program(later)
+
+
+def _shown(command: str) -> str:
+    return plain_line(redact_command(command)[0].replace("`", "'"), CHARACTERS)
+
+
+def error_line(output: str) -> str:
+    """The line of an output that says best what went wrong; empty when none does."""
+    telling = [line for line in map(str.strip, output.splitlines()) if len(line) > 8 and _ERROR.search(line)]
+    if not telling:
+        return ""
+    best = next((line for line in reversed(telling) if re.search(r"\w+(?:Error|Exception)\b:", line)), telling[0])
+    best = re.sub(r"^(?:output|error|fatal):\s+", "", best, flags=re.IGNORECASE)
+    return plain_line(redact(best)[0], CHARACTERS).rstrip(".")

@@ -1,0 +1,249 @@
+"""What every reader of transcripts yields: conversations of messages and tool calls in one form, and candidates.
+
+Clients wrap messages in words that nobody said, and limpet puts its own in; both are taken out here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+from ...model.dataclass import dataclass
+from ...model.errors import BadInput
+from ...text.blocks import CLOSE, OPEN, strip_blocks
+from ..transfer.records import moment
+
+Role = Literal["user", "agent", "tool"]
+# What clients call them.
+_ROLES: dict[str, Role] = {
+    "user": "user", "user_message": "user", "UserMessage": "user", "assistant": "agent", "agent_message": "agent",
+    "AgentMessage": "agent", "gemini": "agent", "model": "agent",
+}  # fmt: skip
+# Of one message or output; what is longer is a paste, of which only the beginning could be words to somebody.
+LONGEST = 20_000
+# A text with fewer words states nothing.
+FEWEST_WORDS = 3
+# Milliseconds since 1970 are above this, seconds below.
+_MILLISECONDS = 100_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One message, or one tool call, in the order in which they happened."""
+
+    role: Role
+    id: str  # the same each time it is read, and of no other turn of the conversation
+    place: str  # where it stands: "line 7"
+    text: str = ""  # without what was injected and what clients add
+    at: int | None = None  # microseconds UTC
+    # Of a tool call: the shell's command, the file that it changes, its output; whether it failed (None: not known).
+    command: str = ""
+    path: str = ""
+    output: str = ""
+    failed: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A statement that a conversation holds, with its evidence."""
+
+    content: str
+    kind: str
+    rule: str  # what took it: its kind, "retry", "command", "model"
+    turn: Turn
+    more: tuple[Turn, ...] = ()  # further evidence
+    origin: str = "user"
+    importance: float = 0.5
+    if_corrects: bool = False  # kept only beside a memory about the same
+
+
+class Conversation:
+    """One run of an agent, or one file of notes (client "notes"), filled while it is read."""
+
+    def __init__(self, client: str, path: Path) -> None:
+        self.client, self.path = client, str(path)
+        self.id = path.stem[:200]  # until the client's own is read
+        self.folder = ""  # where the agent worked
+        self.turns: list[Turn] = []
+        # What limpet put into the conversation, or was given from it: what an agent repeats of these is not taken.
+        self.injected_lines: list[str] = []
+        # What the agent stored through limpet meanwhile: (turns before it, text).
+        self.remembered: list[tuple[int, str]] = []
+        self._open: dict[str, tuple[Any, Any]] = {}  # calls without their end: id -> (tool, input)
+        self._seen: set[tuple[str, str, str]] = set()
+
+    def name(self, id: Any, folder: Any) -> None:
+        """Take the client's own id of the session, and the first folder that is named."""
+        if isinstance(id, str) and id.strip() and id.isprintable():
+            self.id = id.strip()[:200]
+        if isinstance(folder, str) and not self.folder:
+            self.folder = folder[:4_000]
+
+    def message(self, role: Any, raw: str, id: Any, place: str, at: Any) -> None:
+        """Add what somebody said, without what others put into it. `role`: by the client's name."""
+        self.injected_lines += injected(raw)
+        who, text = _ROLES.get(str(role)), said(raw)
+        if who is not None and text:
+            self._add(who, id, place, at, text)
+
+    def began(self, id: Any, tool: Any, given: Any) -> None:
+        """Note a tool call; what limpet is given is no news of the conversation."""
+        if not isinstance(id, str) or not isinstance(tool, str):
+            return
+        given = decoded(given)
+        self._open[id] = tool, given
+        command = _command(tool, given)
+        if _is_own(tool, command):
+            lines = lines_of(command or output_text(given))
+            self.injected_lines += lines
+            if _STORES.search(command or tool):
+                self.remembered += [(len(self.turns), line) for line in lines]
+
+    def ended(self, id: Any, output: Any, failed: bool | None, place: str, at: Any) -> None:
+        """Add a tool call with its end; limpet's own are left out: what they say is in the store already."""
+        tool, given = self._open.pop(id, ("", None)) if isinstance(id, str) else ("", None)
+        text, command = output_text(output), _command(tool, given)
+        if _is_own(tool, command):
+            self.injected_lines += lines_of(text)
+        if not tool or _is_own(tool, command):
+            return
+        path = "" if command or not any(word in tool.lower() for word in _CHANGES) else _path(given)
+        # A shell that ran is a success of the tool, whatever the command said.
+        if failed is not True and (code := _EXIT.search(text[:2_000]) or _EXIT.search(text[-500:])):
+            failed = int(code[1]) != 0
+        self._add("tool", id, place, at, command=command[:4_000], path=path[:1_000], output=text, failed=failed)
+
+    def _add(self, role: Role, id: Any, place: str, at: Any, text: str = "", **call: Any) -> None:
+        id = id[:200] if isinstance(id, str) and id else place
+        if (role, id, text) not in self._seen:  # a resumed session may hold its beginning twice
+            self._seen.add((role, id, text))
+            self.turns.append(Turn(role=role, id=id, place=place, text=text, at=when(at), **call))
+
+
+def when(value: Any) -> int | None:
+    """ISO 8601, or seconds or milliseconds since 1970; None for none, and for what is no time."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and value > _MILLISECONDS:
+        value = value / 1_000
+    try:
+        return moment(value)
+    except (BadInput, OverflowError, ValueError):
+        return None
+
+
+# -- what was said
+
+# What clients write into messages of people: reminders, the environment, commands of their own and what they printed.
+_WRAPPERS = re.compile(
+    r"<(system-reminder|environment_context|user_instructions|permissions instructions|ide_selection|ide_opened_file|"
+    r"command-name|command-message|command-args|command-contents|local-command-stdout|local-command-stderr|bash-input|"
+    r"bash-stdout|bash-stderr|task-notification|teammate-message|user_info|git_status|attached_files|open_and_recently_viewed_files|"
+    r"system_reminder|rules|additional_data|current_datetime|skill|turn_aborted|hook_context|session_context|state_snapshot|INSTRUCTIONS)"
+    r"(?:\s[^>\n]{0,300})?>.*?(?:</\1>|\Z)",
+    re.DOTALL,
+)
+_USER_QUERY = re.compile(r"<user_query>(.*?)(?:</user_query>|\Z)", re.DOTALL)
+# Whole messages that no person wrote.
+_NOT_SAID = (
+    "Caveat: The messages below were generated by the user",
+    "[Request interrupted by user",
+    "This session is being continued from a previous conversation",
+    "# AGENTS.md instructions",
+    "This is the Gemini CLI. We are setting up the context",
+    "<turn_aborted>",
+)
+
+
+def said(raw: str) -> str:
+    """The words of a message without what clients and limpet put into it; empty when nothing is left."""
+    text = raw[:LONGEST]
+    text = strip_blocks("\n".join(_USER_QUERY.findall(text)) or text)
+    return "" if text.startswith(_NOT_SAID) else _WRAPPERS.sub("\n", text).strip()
+
+
+def injected(raw: str) -> list[str]:
+    """The lines of limpet's own blocks in a text."""
+    return [line for block in raw.split(OPEN)[1:] for line in lines_of(block.partition(CLOSE)[0])]
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text that hold a statement's worth of words, without list marks."""
+    lines = (line.strip().lstrip("-*•0123456789. ") for line in text[:LONGEST].splitlines()[:200])
+    return [line for line in lines if len(line.split()) >= FEWEST_WORDS]
+
+
+def texts(value: Any, *types: str) -> str:
+    """The text in a message's content: a string, or a list of strings and blocks of some types (none given: all)."""
+    parts = value if isinstance(value, list) else [value]
+    wanted = [one.get("text") for one in parts if isinstance(one, dict) and (not types or one.get("type") in types)]
+    return "\n".join(part for part in [*parts, *wanted] if isinstance(part, str))
+
+
+# -- tool calls
+
+# The shells of the clients, in lower case; what names of tools that change files hold; where these name the file.
+_SHELLS = frozenset(
+    {"bash", "shell", "exec_command", "local_shell", "container.exec", "run_shell_command", "powershell",
+     "run_terminal_cmd", "run_terminal_command", "execute_command", "shell_command", "unified_exec"}
+)  # fmt: skip
+_CHANGES = ("edit", "write", "replace", "apply_patch", "create", "patch", "notebook")
+_FILE = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file", "filename")
+_OUTPUT = ("output", "content", "error", "stderr", "stdout", "message", "text", "functionResponse", "response", "items")
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_EXIT = re.compile(r"exit(?:ed)?(?: with)?(?: exit)? code\s*:?\s*(-?\d+)", re.IGNORECASE)
+_STORES = re.compile(r"(?:remember|correct|fact)\b", re.IGNORECASE)
+_OWN_COMMAND = re.compile(r"(?:^|[\s;&|/])limpet\s")
+
+
+def _is_own(tool: str, command: str) -> bool:
+    """Whether a call is of limpet's own tools, or of its command."""
+    return "limpet" in tool.lower() or _OWN_COMMAND.search(command) is not None
+
+
+def decoded(given: Any) -> Any:
+    """Arguments that come as JSON in a string."""
+    if isinstance(given, str) and given[:1] in ("{", "[") and len(given) < 1_000_000:
+        try:
+            return json.loads(given)
+        except (ValueError, RecursionError):
+            return given
+    return given
+
+
+def _command(tool: str, given: Any) -> str:
+    """The one line that a shell is given; scripts of several lines are made for one purpose."""
+    if (tool.rpartition("__")[2] or tool).lower() not in _SHELLS:
+        return ""
+    if isinstance(given, dict):
+        given = next((given[name] for name in ("command", "cmd", "script") if given.get(name)), "")
+    if isinstance(given, list):
+        words = [word for word in given if isinstance(word, str)]
+        # ["bash", "-lc", "make test"]
+        given = words[-1] if len(words) == 3 and words[1] in ("-lc", "-c", "-Command") else " ".join(words)
+    return " ".join(given.split()) if isinstance(given, str) and "\n" not in given.strip() else ""
+
+
+def _path(given: Any) -> str:
+    """The file that a tool changes; "?" where that is not known."""
+    if isinstance(given, dict):
+        named = (given[name] for name in _FILE if isinstance(given.get(name), str))
+        patches = (given[name] for name in ("input", "patch", "patchText") if isinstance(given.get(name), str))
+        if path := next(named, ""):
+            return path
+        given = next(patches, "")
+    patched = _PATCHED.search(given) if isinstance(given, str) else None
+    return patched[1].strip() if patched else "?"
+
+
+def output_text(output: Any, depth: int = 6) -> str:
+    """What a tool answered, as text, from any of the shapes that clients keep."""
+    output = decoded(output)
+    if isinstance(output, dict):
+        output = next((output[name] for name in _OUTPUT if output.get(name)), "")
+    if isinstance(output, dict | list):
+        parts = output if isinstance(output, list) else [output]
+        output = "\n".join(filter(None, (output_text(part, depth - 1) for part in parts if depth)))
+    text = output if isinstance(output, str) else ""
+    # The end of a long output says how it ended.
+    return text if len(text) <= LONGEST else text[: LONGEST // 2] + "\n" + text[-LONGEST // 2 :]
