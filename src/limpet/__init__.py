@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .features.mirror.folder import MirrorReport
     from .features.organize.report import OrganizeReport
     from .features.transfer.records import TransferReport
-    from .features.transfer.segments import DeviceInfo, SegmentReport
+    from .features.transfer.segments import DeviceInfo
     from .features.transfer.service import CopyReport
     from .features.usefulness.journal_lines import Dropped, JournalLine
     from .features.usefulness.rules_kept import Adherence
@@ -78,7 +78,7 @@ __all__ = [
     "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "Operation",
     "OrganizeReport", "Page", "Problem",
     "Proposal", "PurgeReport", "Recall", "RecalledSession", "Receipt", "Retention",
-    "ReviewItem", "Revision", "Scan", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
+    "ReviewItem", "Revision", "Scan", "Scope", "ScopeChange", "Section", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing",
     "StoreOfAnotherVersion", "StoreReadOnly", "StoreStats", "Subgraph", "Support", "Swept", "SystemClock",
     "Timeline", "Topic", "Trace", "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields",
@@ -124,7 +124,7 @@ _HOMES = {
     "remember.write": ("Receipt",),
     "store.records": ("Action", "Filter", "Page", "Problem", "Scan", "SessionRow", "StoreStats"),
     "features.transfer.records": ("TransferReport",),
-    "features.transfer.segments": ("DeviceInfo", "SegmentReport"),
+    "features.transfer.segments": ("DeviceInfo",),
     "features.transfer.service": ("CopyReport",),
     "features.usefulness.rules_kept": ("Adherence",),
     "features.usefulness.journal_lines": ("Dropped", "JournalLine"),

@@ -15,8 +15,7 @@ from typing import Any
 
 from ...model.clock import MICROSECONDS_PER_SECOND
 from ...model.errors import BadInput
-from ..transfer.programs import json_lines
-from ..transfer.records import TransferReport, moment
+from ..transfer.records import TransferReport, json_lines, moment
 from .calls import OWN, call_of, decoded, given_texts, is_own, output_text, remembered_by
 from .turns import Conversation, Role, Turn, injected, lines_of, said, texts
 

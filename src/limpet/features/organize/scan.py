@@ -10,7 +10,7 @@ from pathlib import Path
 from ...model.errors import BadInput
 from ...store.foreign import is_sqlite
 from ..transfer import markdown
-from ..transfer.records import TransferReport, is_own_file
+from ..transfer.records import SKIPPED_FOLDERS, TransferReport, is_own_file
 from .clients import read_gemini_json, read_lines
 from .opencode import read_opencode
 from .turns import Conversation, Turn, said
@@ -49,7 +49,7 @@ def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
 def _in_folder(root: Path, report: TransferReport) -> Iterator[Path]:
     count = 0
     for folder, folders, files in os.walk(root, followlinks=False):
-        folders[:] = [one for one in folders if one not in markdown.SKIPPED_FOLDERS and one != ".git"]
+        folders[:] = [one for one in folders if one not in SKIPPED_FOLDERS and one != ".git"]
         for name in files:
             path = Path(folder) / name
             if not name.lower().endswith((".jsonl", ".json", ".db", *NOTES)):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...model.errors import BadInput, package_missing
 from ...model.ids import parse_id
 from ...rank.adjust import confidence_of
-from .records import Link, Record, TransferReport, cleaned, mark_of, moment, note_lost, own_metadata, records_from
+from .records import Link, Record, TransferReport, cleaned, mark_of, moment, own_metadata, records_from
 
 if TYPE_CHECKING:
     from ...model.memory import Memory
@@ -176,19 +176,19 @@ _LOST: dict[str, Callable[[Memory], object]] = {
     "pins": lambda memory: memory.pinned,
     "an end of validity": lambda memory: memory.valid_to is not None and memory.superseded_by is None,
     "origin and trust": lambda memory: memory.origin != "import",
+    "metadata": own_metadata,
 }
 
 
 def write(source: Source, path: Path) -> int:
     """Active memories, superseded ones too, with the links between them. Returns the number of nodes."""
     memories = []
-    for memory in source.memories(ended=True):
+    for memory in source.memories(_LOST, ended=True):
         size = len(memory.content.encode())
         if size > MAX_WRITTEN_BYTES:
             source.report.bad(memory.id, f"its text has {size:,} bytes, {MAX_WRITTEN_BYTES:,} at most: left out")
         else:
             memories.append(memory)
-    note_lost(memories, source.report, {**_LOST, "metadata": own_metadata})
     marks = {memory.id: mark_of(memory) for memory in memories}
     ids = _numbers({id: str(mark.get("id")) if mark.get("from") == "amem" else "" for id, mark in marks.items()}, 64, 0)
     memories.sort(key=lambda memory: ids[memory.id])

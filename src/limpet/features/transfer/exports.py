@@ -160,37 +160,48 @@ def read_mem0(path: Path, report: TransferReport) -> Iterator[Record]:
 CONVERSATIONS = "conversations.json"
 # Roles that people and assistants have; what a system prompt or a tool said is no memory of the conversation.
 SPEAKERS = {"user": "user", "human": "user", "assistant": "assistant", "claude": "assistant"}
-# (place, message): its `id`, `texts`, `role` and time `at`.
-_Messages = Iterator[tuple[str, dict[str, Any]]]
+# (place, id, texts, role, time) of a message.
+_Messages = Iterator[tuple[str, str, list[Any], Any, Any]]
 
 
 def read_chatgpt(path: Path, report: TransferReport) -> Iterator[Record]:
     """The branch that was last shown of every conversation. Raises BadInput."""
-    yield from _read(path, report, _chatgpt, "conversation_id id title create_time")
+    yield from _conversations(path, report, _chatgpt, "conversation_id id title create_time")
 
 
 def read_claude(path: Path, report: TransferReport) -> Iterator[Record]:
     """Every conversation. Raises BadInput."""
-    yield from _read(path, report, _claude, "uuid uuid name created_at")
+    yield from _conversations(path, report, _claude, "uuid uuid name created_at")
 
 
-def _read(
+def _conversations(
     path: Path, report: TransferReport, messages: Callable[[dict[str, Any], str, TransferReport], _Messages], names: str
 ) -> Iterator[Record]:
     """`names`: the fields of a conversation that hold its id, another one, its title and its time."""
     first_id, other_id, title_name, time_name = names.split()
     for number, conversation in _items(path, CONVERSATIONS, ("conversations",), report):
         place = f"conversation {number}"
-        if not isinstance(conversation, dict):
-            report.bad(place, "not an object")
-            continue
-        title = conversation.get(title_name)
-        session = _name(conversation.get(first_id) or conversation.get(other_id))
-        session = session or digest(title, conversation.get(time_name))
-        about = {"conversation": title[:300]} if isinstance(title, str) and title.strip() else {}
         try:
-            for where, message in messages(conversation, place, report):
-                yield from _record(message, where, session, about, report)
+            if not isinstance(conversation, dict):
+                raise BadInput("not an object")
+            title = conversation.get(title_name)
+            session = _name(conversation.get(first_id) or conversation.get(other_id))
+            session = session or digest(title, conversation.get(time_name))
+            about = {"conversation": title[:300]} if isinstance(title, str) and title.strip() else {}
+            for where, id, texts, role, at in messages(conversation, place, report):
+                text = "\n".join(part for part in texts if isinstance(part, str) and part.strip())
+                if role in ("system", "tool"):
+                    report.note("messages of the system and of tools were left out")
+                elif not isinstance(role, str) or role not in SPEAKERS:
+                    report.bad(where, f"unknown speaker: {str(role)[:60]!r}")
+                elif not text:
+                    report.note("messages without text were left out")
+                else:
+                    yield cleaned(
+                        where, report, id=f"{session}/{id}", content=text, default="episode", session=session,
+                        created=None if isinstance(at, float) and not math.isfinite(at) else at,
+                        speaker=SPEAKERS[role], metadata=about,
+                    )  # fmt: skip
         except BadInput as error:
             report.bad(place, error.message)
 
@@ -201,11 +212,7 @@ def _chatgpt(conversation: dict[str, Any], place: str, report: TransferReport) -
         raise BadInput("it has no mapping of messages")
     nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
     messages = {key: node["message"] for key, node in nodes.items() if isinstance(node.get("message"), dict)}
-    roles = {
-        key: message["author"].get("role")
-        for key, message in messages.items()
-        if isinstance(message.get("author"), dict)
-    }
+    roles = {key: _dict(message.get("author")).get("role") for key, message in messages.items()}
     # From the message that was shown last, or the last leaf, to the root.
     key = conversation.get("current_node")
     if not isinstance(key, str) or key not in nodes:
@@ -216,21 +223,17 @@ def _chatgpt(conversation: dict[str, Any], place: str, report: TransferReport) -
         branch[key] = None
         key = nodes[key].get("parent")
     others = sum(1 for key, role in roles.items() if key not in branch and isinstance(role, str) and role in SPEAKERS)
-    if others:
-        report.note("messages of other branches (edited or regenerated) were left out", others)
+    report.note("messages of other branches (edited or regenerated) were left out", others)
     for key in reversed(branch):
-        if key not in messages:
-            continue
-        message = messages[key]
-        content = message.get("content") if isinstance(message.get("content"), dict) else {}
-        parts = content.get("parts", [content.get("text")])
-        texts = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
-        if isinstance(content.get("parts"), list) and len(texts) < len(parts):
-            report.note("images, audio and other attachments were left out", len(parts) - len(texts))
-        yield f"{place}, message {key[:60]}", {
-            "id": _name(message.get("id")) or key, "texts": texts, "role": roles.get(key),
-            "at": message.get("create_time"),
-        }  # fmt: skip
+        if key in messages:
+            message = messages[key]
+            content = _dict(message.get("content"))
+            parts = content.get("parts", [content.get("text")])
+            texts = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
+            if isinstance(content.get("parts"), list):
+                report.note("images, audio and other attachments were left out", len(parts) - len(texts))
+            id = _name(message.get("id")) or key
+            yield f"{place}, message {key[:60]}", id, texts, roles[key], message.get("create_time")
 
 
 def _claude(conversation: dict[str, Any], place: str, report: TransferReport) -> _Messages:
@@ -242,42 +245,21 @@ def _claude(conversation: dict[str, Any], place: str, report: TransferReport) ->
         if not isinstance(message, dict):
             report.bad(where, "not an object")
             continue
-        parts = message.get("content")
-        texts = [message.get("text")]
+        parts, texts = message.get("content"), [message.get("text")]
         if isinstance(parts, list):
-            written = [
-                part.get("text") for part in parts if isinstance(part, dict) and part.get("type", "text") == "text"
-            ]
-            if len(written) < len(parts):
-                report.note("thinking, tool calls and other blocks were left out", len(parts) - len(written))
+            written = [_dict(part).get("text") for part in parts if _dict(part).get("type", "text") == "text"]
+            report.note("thinking, tool calls and other blocks were left out", len(parts) - len(written))
             if any(isinstance(text, str) and text.strip() for text in written):
                 texts = written
         for name in ("attachments", "files"):
-            if isinstance(message.get(name), list) and message[name]:
+            if isinstance(message.get(name), list):
                 report.note("images, audio and other attachments were left out", len(message[name]))
-        yield where, {
-            "id": _name(message.get("uuid")) or str(number), "texts": texts,
-            "role": message.get("sender") or message.get("role"), "at": message.get("created_at"),
-        }  # fmt: skip
+        role = message.get("sender") or message.get("role")
+        yield where, _name(message.get("uuid")) or str(number), texts, role, message.get("created_at")
 
 
-def _record(
-    message: dict[str, Any], place: str, session: str, about: dict[str, str], report: TransferReport
-) -> Iterator[Record]:
-    role, at = message["role"], message["at"]
-    text = "\n".join(part for part in message["texts"] if isinstance(part, str) and part.strip())
-    if role in ("system", "tool"):
-        report.note("messages of the system and of tools were left out")
-    elif not isinstance(role, str) or role not in SPEAKERS:
-        report.bad(place, f"unknown speaker: {str(role)[:60]!r}")
-    elif not text:
-        report.note("messages without text were left out")
-    else:
-        yield cleaned(
-            place, report, id=f"{session}/{message['id']}", content=text, default="episode", session=session,
-            created=None if isinstance(at, float) and not math.isfinite(at) else at, speaker=SPEAKERS[role],
-            metadata=about,
-        )  # fmt: skip
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _name(value: Any) -> str | None:

@@ -7,23 +7,21 @@ only what is new or was written differently.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from ...model.clock import format_time
-from ...model.dataclass import dataclass
 from ...model.errors import BadInput
 from ...model.memory import Memory
 from ...store.files import new_folder
 from . import frontmatter
-from .records import Link, Record, TransferReport, cleaned, digest, facts_of, is_own_file, kind_of, note_lost, text_list
+from .records import Link, Record, TransferReport, cleaned, digest, facts_of, files_below, kind_of, text_list
 
 if TYPE_CHECKING:
     from .service import Source
@@ -38,7 +36,6 @@ RULES = frozenset(
 )  # fmt: skip
 RULE_FOLDERS = (".cursor/rules/", ".windsurf/rules/", ".clinerules/", ".claude/rules/", ".github/instructions/")
 HIDDEN_FOLDERS = frozenset({".cursor", ".windsurf", ".clinerules", ".claude", ".github"})
-SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv"})
 LONG_LINES = 40  # who writes so many lines without an empty one may have meant several statements
 # What an export of limpet's own says of a statement, behind it.
 OWN = re.compile(r"\s*<!-- limpet (\{.*\}) -->\s*$")
@@ -54,8 +51,7 @@ _TAG = re.compile(r"(?<![\w#&/])#([^\W\d][\w/-]{0,60})")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
-@dataclass(slots=True, kw_only=True)
-class Chunk:
+class Chunk(NamedTuple):
     """One statement of a file."""
 
     line: int
@@ -93,23 +89,15 @@ def read(path: Path, report: TransferReport) -> Iterator[Record]:
 
 
 def _names(path: Path, report: TransferReport) -> list[str]:
-    """The files of a folder, sorted. Links of the file system are not followed: they may lead out of the folder."""
-    names: list[str] = []
-    for folder, folders, files in os.walk(path, followlinks=False):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if name not in SKIPPED_FOLDERS and (not name.startswith(".") or name in HIDDEN_FOLDERS)
-        )
-        for file in files:
-            wanted = file.lower().endswith(SUFFIXES) or file.lower() in RULES
-            if wanted and is_own_file(Path(folder) / file, report):
-                names.append((Path(folder) / file).relative_to(path).as_posix())
-                if len(names) > MAX_FILES:
-                    raise BadInput(f"{path} holds more than {MAX_FILES:,} Markdown files")
+    def wanted(name: str) -> bool:
+        return name.lower().endswith(SUFFIXES) or name.lower().rsplit("/", 1)[-1] in RULES
+
+    names = sorted(islice(files_below(path, wanted, report, hidden=HIDDEN_FOLDERS), MAX_FILES + 1))
+    if len(names) > MAX_FILES:
+        raise BadInput(f"{path} holds more than {MAX_FILES:,} Markdown files")
     if not names:
         raise BadInput(f"{path} holds no Markdown files")
-    return sorted(names)
+    return names
 
 
 def read_lines(file: Path, report: TransferReport | None, name: str = "") -> list[str] | None:
@@ -137,13 +125,13 @@ def page_of(name: str, lines: list[str]) -> Page:
     chunks, bad = chunk(lines, front.lines)
     bad = [*((line, f"front matter: {text[:100]}") for line, text in front.bad), *bad]
     seen: Counter[str] = Counter()
-    for statement in chunks:
+    for place, statement in enumerate(chunks):
         mark = OWN.search(statement.text)
         key = f"{name}#{'/'.join(statement.headings)[:300]}#{digest(statement.text)}"
         if mark:  # the statement is the same one, whatever was done to its words
             key = f"limpet {_own_fields(mark[1]).get('id') or digest(mark[1])}"
         seen[key] += 1
-        statement.id = key if seen[key] == 1 else f"{key}#{seen[key]}"
+        chunks[place] = statement._replace(id=key if seen[key] == 1 else f"{key}#{seen[key]}")
     return Page(name, front.values, chunks, bad)
 
 
@@ -285,41 +273,27 @@ def read_claude_memory(path: Path, report: TransferReport) -> Iterator[Record]:
     """`path`: the folder. A file's name is its id: a file that was changed is an edited memory. Raises BadInput."""
     if not path.is_dir():
         raise BadInput(f"{path} is no folder")
-    files = sorted(file for file in path.glob("*.md") if file.name != INDEX and is_own_file(file, report))
-    if len(files) > MAX_FILES:
-        raise BadInput(f"{path} holds more than {MAX_FILES:,} files")
-    index = path / INDEX
-    entries = _claude_index(index, {file.name for file in files}, report) if index.is_file() else {}
-    if not files and not index.is_file():
-        raise BadInput(f"{path} is no memory folder: it holds no Markdown")
-    # Links lead forward too: the first look finds the names by which files link to each other.
-    ids: dict[str, str] = {}
+    names = [name for name in _names(path, report) if "/" not in name and name.endswith(".md")]
+    files = [path / name for name in names if name != INDEX]
+    entries: dict[str, tuple[str, str]] = {}  # file -> its title and hook
+    ids: dict[str, str] = {}  # the names by which files link to each other, forward too -> file
     for file in files:
         name = frontmatter.parse(read_lines(file, None) or []).values.get("name")
         ids[file.stem.lower()] = file.name
         if isinstance(name, str):
             ids.setdefault(name.strip().lower(), file.name)
+    for number, line in enumerate((read_lines(path / INDEX, report) or []) if INDEX in names else [], 1):
+        entry = ENTRY.match(line)
+        if entry and entry[2].removeprefix("./") in ids.values():
+            entries[entry[2].removeprefix("./")] = (entry[1].strip(), (entry[3] or "").strip())
+        elif line.strip() and not line.startswith("#"):
+            problem = "the file that it names is not there" if entry else "not an entry of the index"
+            report.bad(f"{INDEX}:{number}", f"{problem}: {line.strip()[:100]}")
     for done, file in enumerate(files, 1):
         report.at(done, len(files))
         lines = read_lines(file, report)
         if lines is not None:
             yield claude_memory_record(file, lines, entries.get(file.name), ids, report)
-
-
-def _claude_index(file: Path, names: set[str], report: TransferReport) -> dict[str, tuple[str, str]]:
-    """file name -> (title, hook)."""
-    entries: dict[str, tuple[str, str]] = {}
-    for number, line in enumerate(read_lines(file, report) or [], 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        entry = ENTRY.match(line)
-        if entry is None:
-            report.bad(f"{INDEX}:{number}", f"not an entry of the index: {line.strip()[:100]}")
-        elif entry[2].removeprefix("./") not in names:
-            report.bad(f"{INDEX}:{number}", f"the file {entry[2][:100]} is not there")
-        else:
-            entries[entry[2].removeprefix("./")] = (entry[1].strip(), (entry[3] or "").strip())
-    return entries
 
 
 def claude_memory_record(
@@ -355,8 +329,7 @@ def write(source: Source, path: Path) -> int:
     """A folder: a file a topic, a list item a memory, with what else is known of it in a comment that people skip."""
     written = 0
     files: dict[str, str] = {}  # first topic -> file name
-    lost = {"pins": lambda memory: memory.pinned, "use counts": lambda memory: memory.uses}
-    memories = source.memories(ended=False)
+    memories = source.memories({"pins": lambda memory: memory.pinned, "use counts": lambda memory: memory.uses})
     with new_folder(path, store=source.store.path) as folder:
         while part := list(islice(memories, 1_000)):
             texts: dict[str, list[str]] = {}
@@ -370,26 +343,23 @@ def write(source: Source, path: Path) -> int:
                 with (folder / files[topic]).open("a", encoding="utf-8", newline="\n") as file:
                     file.writelines(items)
             written += len(part)
-            note_lost(part, source.report, lost)
     source.note_links()
     return written
 
 
 def _item(memory: Memory) -> str:
     first, *rest = memory.content.strip().replace("\r\n", "\n").split("\n")
-    lines = [f"- {first}", *(f"  {line}" if line.strip() else "" for line in rest)]
-    facts: dict[str, Any] = {"id": memory.id, "kind": memory.kind, "since": format_time(memory.valid_from)}
-    if memory.valid_to is not None:
-        facts["until"] = format_time(memory.valid_to)
-    facts |= {"topics": list(memory.topics)} | facts_of(memory)
+    facts = {
+        "id": memory.id, "kind": memory.kind, "since": format_time(memory.valid_from),
+        **({"until": format_time(memory.valid_to)} if memory.valid_to is not None else {}),
+        "topics": list(memory.topics), **facts_of(memory),
+    }  # fmt: skip
     mark = json.dumps(facts, ensure_ascii=False, separators=(",", ":")).replace(">", "\\u003e")
+    lines = [f"- {first}", *(f"  {line}" if line.strip() else "" for line in rest)]
     return "\n".join(lines) + f" <!-- limpet {mark} -->\n\n"
 
 
 def _file_name(topic: str, taken: set[str]) -> str:
     plain = re.sub(r"[^\w]+", "-", topic.lower()).strip("-_")[:60] or "notes"
-    name, number = f"{plain}.md", 1
-    while name in taken or name.lower() in ("claude.md", "agents.md", "gemini.md", "agent.md"):
-        number += 1
-        name = f"{plain}-{number}.md"
-    return name
+    names = (f"{plain}-{number}.md" if number > 1 else f"{plain}.md" for number in count(1))
+    return next(name for name in names if name not in taken and name not in RULES)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ...model.clock import parse_time
 from ...model.edges import ACYCLIC_TYPES, STORED_TYPES, check_weight
@@ -23,6 +23,7 @@ from ...store.records import Filter
 
 if TYPE_CHECKING:
     from ...store import Store
+    from .records import TransferReport
 
 # Far above any session, far below where numbers of another size begin.
 MAX_POSITION = 1 << 30
@@ -199,20 +200,6 @@ def _check_together(event: Event) -> None:
 _OTHERS = ("by", "into", "target")
 
 
-class Judged(NamedTuple):
-    """What becomes of some lines, each with its place."""
-
-    fresh: list[Event]
-    known: int
-    bad: list[tuple[str, str]]  # place, why
-    left: Sequence[tuple[str, Event]]  # to be judged again when `fresh` is in the store
-
-
-class _Memory(NamedTuple):
-    scope: str
-    purged: bool
-
-
 class Acyclic:
     """Links of the types that may not close a cycle: those of the store, and those that are added here before it."""
 
@@ -236,101 +223,103 @@ class Acyclic:
 
 
 class Lifecycle:
-    """Judges the events of one import, part by part; each part is stored before the next is judged."""
+    """Takes the events of one import into the store, part by part: those that can follow what is there."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        # What was looked up for a part, and what came with lines that are not stored yet.
-        self._memories: dict[bytes, _Memory] = {}
+    def __init__(self, store: Store, report: TransferReport) -> None:
+        self._store, self._report = store, report
+        # What was looked up for a part, and what came with lines before.
         self._events: dict[bytes, tuple[str, bytes]] = {}  # type, memory
-        self._sessions: set[bytes] = set()
-        self._links = Acyclic(store)
+        self._scopes: dict[bytes, str] = {}  # of memories
+        self._purged: set[bytes] = set()
         # Operations that undo something. What follows from it is undone with it, and may be in no ledger any more.
         self._undoing: set[bytes] = set()
 
-    def judge(self, part: Sequence[tuple[str, Event]]) -> Judged:
+    def take(self, part: Sequence[tuple[str, Event]]) -> None:
         """Some (place, event), in the order of the lines."""
         self._look_up([event for _, event in part])
-        fresh: list[Event] = []
-        bad: list[tuple[str, str]] = []
-        known = 0
-        for number, (place, event) in enumerate(part):
+        links, fresh = Acyclic(self._store), list[Event]()
+        for place, event in part:
             same = self._events.get(event.id)
-            reason = None if same in (None, (event.type, event.memory)) else "has the id of another event"
-            if same is None:
-                reason = self._unfit(event)
-                if reason is None and event.type == "linked" and event.data["edge"] in ACYCLIC_TYPES:
-                    link = event.data["edge"], event.memory, bytes.fromhex(event.data["target"])
-                    if self._links.closes(*link):
-                        if fresh:  # what is not stored yet may have ended a link of the cycle
-                            return Judged(fresh, known, bad, part[number:])
-                        reason = "leads in a cycle"
-                    else:
-                        self._links.add(*link)
-            if reason is not None:
-                bad.append((place, f"{event.type} {reason}"))
+            if same is not None:
+                problem = "" if same == (event.type, event.memory) else "has the id of another event"
+            else:
+                problem = self._unfit(event)
+            if same is None and not problem and event.type == "linked" and event.data["edge"] in ACYCLIC_TYPES:
+                link = event.data["edge"], event.memory, bytes.fromhex(event.data["target"])
+                if fresh and links.closes(*link):  # what is not stored yet may have ended a link of the cycle
+                    self._append(fresh)
+                    links, fresh = Acyclic(self._store), []
+                if links.closes(*link):
+                    problem = "leads in a cycle"
+                else:
+                    links.add(*link)
+            if problem:
+                self._report.bad(place, f"{event.type} {problem}")
                 continue
             self._note(event)
             if same is None:
                 fresh.append(event)
             else:
-                known += 1
-        return Judged(fresh, known, bad, ())
+                self._report.known += 1
+        self._append(fresh)
+
+    def _append(self, fresh: list[Event]) -> None:
+        new = self._store.ledger.append(fresh)
+        self._report.new += new
+        self._report.known += len(fresh) - new
 
     def _look_up(self, events: Sequence[Event]) -> None:
         """Two questions for all of them."""
-        self._sessions.clear()
-        self._links = Acyclic(self._store)
         asked = [event.id for event in events]
         asked += [bytes.fromhex(event.data["undoes"]) for event in events if event.type == "undone"]
         self._events = dict(self._store.ledger.known(asked))
-        named: set[bytes] = set()
-        for event in events:
-            if event.id not in self._events:
-                named.add(event.memory)
-                named.update(bytes.fromhex(event.data[name]) for name in _OTHERS if name in event.data)
-        there = self._store.graph.memories(list(named), Filter(states=STATES))
-        self._memories = {id: _Memory(memory.scope, memory.state == "purged") for id, memory in there.items()}
+        named = {event.memory for event in events} | {
+            bytes.fromhex(event.data[name]) for event in events for name in _OTHERS if name in event.data
+        }
+        memories = self._store.graph.memories(list(named), Filter(states=STATES))
+        self._scopes = {id: memory.scope for id, memory in memories.items()}
+        self._purged = {id for id, memory in memories.items() if memory.state == "purged"}
 
-    def _unfit(self, event: Event) -> str | None:
-        """Why the event cannot follow what is there, if it cannot."""
+    def _unfit(self, event: Event) -> str:
+        """Why the event cannot follow what is there; nothing when it can."""
+        scope, data = self._scopes.get(event.memory), event.data
         if event.type in SESSION_EVENTS:
-            return None
-        there = self._memories.get(event.memory)
+            return ""
         if event.type == "remembered":
             # Two devices can have made one memory. The event that has its id was there first.
-            if there is not None and (there.scope != event.data["scope"] or event.id == event.memory):
+            if scope is not None and (scope != data["scope"] or event.id == event.memory):
                 return "has the id of another memory"
-        elif there is None and not (event.type in ("undone", "purged") and self._is_session(event.memory)):
+        elif scope is None and not (event.type in ("undone", "purged") and self._is_session(event.memory)):
             return "of a memory that is not there"
-        if there is not None and there.purged and not is_scrubbed(event):
+        if event.memory in self._purged and not is_scrubbed(event):
             return "of a memory that was purged"
-        if there is not None and not there.purged and is_emptied(event):
+        if scope is not None and event.memory not in self._purged and is_emptied(event):
             return "says nothing, and its memory was not purged"
-        if any(bytes.fromhex(event.data[name]) not in self._memories for name in _OTHERS if name in event.data):
+        if any(bytes.fromhex(data[name]) not in self._scopes for name in _OTHERS if name in data):
             return "names a memory that is not there"
-        if event.type != "undone":
-            return None
-        type, memory = self._events.get(bytes.fromhex(event.data["undoes"]), (None, None))
-        if type is None:
-            return None if event.operation in self._undoing else "undoes an event that is not there"
-        if memory != event.memory:
-            return "undoes an event of another memory"
-        return "undoes a purge" if type == "purged" else None
+        if event.type == "undone":
+            type, memory = self._events.get(bytes.fromhex(data["undoes"]), (None, None))
+            if type is None:
+                return "" if event.operation in self._undoing else "undoes an event that is not there"
+            if memory != event.memory:
+                return "undoes an event of another memory"
+            if type == "purged":
+                return "undoes a purge"
+        return ""
 
     def _is_session(self, id: bytes) -> bool:
-        if id not in self._sessions and any(one.type in SESSION_EVENTS for one in self._store.ledger.events(memory=id)):
-            self._sessions.add(id)
-        return id in self._sessions
+        if any(memory == id and type in SESSION_EVENTS for type, memory in self._events.values()):
+            return True
+        return any(event.type in SESSION_EVENTS for event in self._store.ledger.events(memory=id))
 
     def _note(self, event: Event) -> None:
         """What later lines may speak of."""
         self._events[event.id] = (event.type, event.memory)
-        if event.type == "remembered" and event.memory not in self._memories:
-            self._memories[event.memory] = _Memory(event.data["scope"], event.content is None)
-        elif event.type in SESSION_EVENTS:
-            self._sessions.add(event.memory)
-        elif event.type == "purged" and event.memory in self._memories:
-            self._memories[event.memory] = self._memories[event.memory]._replace(purged=True)
+        if event.type == "remembered":
+            if event.content is None and event.memory not in self._scopes:
+                self._purged.add(event.memory)
+            self._scopes.setdefault(event.memory, event.data["scope"])
+        elif event.type == "purged" and event.memory in self._scopes:
+            self._purged.add(event.memory)
         elif event.type == "undone":
             self._undoing.add(event.operation)
