@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import limpet
-from limpet.features.transfer import segments
+from limpet.features import transfer
 from limpet.model.ids import parse_id
 
 SCOPES = ("project:api", "project:web", "global")
@@ -39,7 +39,7 @@ class Device:
         self.clock = limpet.FixedClock("2026-03-01T12:00:00Z")
         self.clock.advance(seconds=skew_seconds)
         self.memory = limpet.open(path, scope=SCOPES[0], clock=self.clock, durable=False)
-        segments.trust_device(self.memory, "all")
+        transfer.trust_device(self.memory, "all")
         self.said = set()  # every text that was ever stored here
         self.purged = set()  # ids
 

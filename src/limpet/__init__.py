@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from .erasure import PurgeReport
     from .features.mirror.folder import MirrorReport
     from .features.organize.report import OrganizeReport
+    from .features.transfer import DeviceInfo
     from .features.transfer.records import TransferReport
-    from .features.transfer.segments import DeviceInfo
     from .features.transfer.service import CopyReport
     from .features.usefulness.journal_lines import Dropped, JournalLine
     from .features.usefulness.rules_kept import Adherence
@@ -123,8 +123,8 @@ _HOMES = {
     "remember.policy": ("Swept",),
     "remember.write": ("Receipt",),
     "store.records": ("Action", "Filter", "Page", "Problem", "Scan", "SessionRow", "StoreStats"),
+    "features.transfer": ("DeviceInfo",),
     "features.transfer.records": ("TransferReport",),
-    "features.transfer.segments": ("DeviceInfo",),
     "features.transfer.service": ("CopyReport",),
     "features.usefulness.rules_kept": ("Adherence",),
     "features.usefulness.journal_lines": ("Dropped", "JournalLine"),

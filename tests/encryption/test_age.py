@@ -6,7 +6,7 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
-from limpet.features.transfer import segments
+from limpet.features import transfer
 from tests.encryption.test_store import WORD, holding
 
 pyrage = pytest.importorskip("pyrage")
@@ -67,7 +67,7 @@ def test_devices_sync_by_encrypted_segments_and_a_folder_stays_encrypted(tmp_pat
         assert here.verify() == there.verify() == []
         here.purge(id, confirm=True)
         here.export_to("segments", shared)
-        segments.trust_device(there, "all")
+        transfer.trust_device(there, "all")
         there.import_from("segments", shared)
         assert there.get(id).state == "purged" and there.verify() == []
 

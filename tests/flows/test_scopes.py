@@ -9,7 +9,7 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
-from limpet.features.transfer import segments
+from limpet.features import transfer
 
 
 def git(folder, *words):
@@ -219,7 +219,7 @@ def test_what_moved_on_one_device_moved_on_the_others(tmp_path, clock):
         limpet.open(tmp_path / "a.db", scope="project:api", clock=clock) as a,
         limpet.open(tmp_path / "b.db", scope="project:web", clock=clock) as b,
     ):
-        segments.trust_device(b, "all")
+        transfer.trust_device(b, "all")
         a.remember("Deploys need the VPN")
         a.export_to("segments", shared)
         b.import_from("segments", shared)

@@ -152,7 +152,7 @@ def test_what_was_purged_leaves_the_other_devices_and_comes_back_from_nowhere(tw
     laptop.memory.purge(id, confirm=True)
     report = laptop.memory.export_to("segments", shared)
     assert any("written again" in note for note in report.notes)
-    assert report.notes[-1].endswith("still holds what was purged, until its device imports and exports")
+    assert list(report.notes)[-1].endswith("still holds what was purged, until its device imports and exports")
     assert desk.memory.import_from("segments", shared).purged == 1
     desk.memory.export_to("segments", shared)
     assert not any(b"zyxsecret" in path.read_bytes() for path in files(shared))
@@ -323,10 +323,10 @@ def test_the_commands_say_what_they_did(two, shared, tmp_path, capsys):
     laptop.memory.remember("said on the laptop")
     store = ["--store", str(tmp_path / "laptop.db")]
     assert main([*store, "export", "segments", str(shared)]) == 0
-    assert "segments written 1, events 1" in capsys.readouterr().out
+    assert "exported 1 event" in capsys.readouterr().err
     other = ["--store", str(tmp_path / "desk.db")]
     assert main([*other, "import", "segments", str(shared), "--dry-run"]) == 0
-    assert "would be taken in 1, new events 1" in capsys.readouterr().out
+    assert "would be new 1," in capsys.readouterr().out
     assert desk.memory.count() == 0
     files(shared)[0].write_bytes(b"{}")
     assert main([*other, "import", "segments", str(shared)]) == 2

@@ -62,7 +62,7 @@ def imported(memory, *lines, **how):
 
 
 def test_export_import_export_is_byte_identical(lived, other, tmp_path):
-    lines = lived.export_to("jsonl", tmp_path / "a.jsonl")
+    lines = lived.export_to("jsonl", tmp_path / "a.jsonl").new
 
     report = other.import_from("jsonl", tmp_path / "a.jsonl")
     assert other.export_to("jsonl", tmp_path / "b.jsonl").new == lines

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from limpet.cli.main import main
-from limpet.features.transfer import segments
+from limpet.features import transfer
 from tests.devices import Device, everything, same_time
 from tests.hostile import forged, imported, ledger, parsed
 
@@ -23,7 +23,7 @@ def shared(tmp_path):
 def mine(tmp_path):
     """The device that has to be convinced."""
     device = Device(tmp_path / "mine.db", "mine")
-    segments.trust_device(device.memory, "all", trusted=False)
+    transfer.trust_device(device.memory, "all", trusted=False)
     yield device
     device.close()
 
@@ -94,7 +94,7 @@ def test_what_waits_comes_in_when_the_device_is_trusted(mine, peer, shared, harm
     report = brought(mine, peer, shared)
     (device,) = report.untrusted
 
-    assert segments.trust_device(mine.memory, device[:8]) == 1
+    assert transfer.trust_device(mine.memory, device[:8]) == 1
     again = mine.memory.import_from("segments", shared)
     assert again.untrusted == {} and again.rejected == []
     told(mine, peer, shared)
@@ -128,10 +128,10 @@ def test_it_claims_no_trust_until_a_person_here_vouches_for_it(mine, peer, share
     mine.memory.rebuild()
     assert mine.memory.get(id).trust == "import"
 
-    (device,) = [one for one in segments.devices(mine.memory) if not one.own]
-    segments.trust_device(mine.memory, device.id)
+    (device,) = [one for one in transfer.devices(mine.memory) if not one.own]
+    transfer.trust_device(mine.memory, device.id)
     assert mine.memory.get(id).trust == "user"
-    segments.trust_device(mine.memory, device.id, trusted=False)
+    transfer.trust_device(mine.memory, device.id, trusted=False)
     assert mine.memory.get(id).trust == "import"
 
     mine.memory.remember("Releases are cut on Monday", origin="user")
@@ -169,7 +169,7 @@ def test_what_it_takes_for_its_own_is_not_when_a_trusted_device_said_it(mine, pe
         header | {"device": "0" * 32, "first": 0, "events": 2},
         [lines[0] | {"order": [1, 0]}, purge],
     )
-    segments.trust_device(mine.memory, path.parent.name)
+    transfer.trust_device(mine.memory, path.parent.name)
     report = mine.memory.import_from("segments", shared)
 
     assert mine.memory.get(id).content == "Releases are cut on Monday"
@@ -188,7 +188,7 @@ def test_a_purge_that_arrives_before_the_memory_it_copies_does_not_win(mine, pee
     assert mine.memory.import_from("segments", tmp_path / "bad").rejected == []
     assert mine.memory.get(id).state == "purged"
 
-    segments.trust_device(mine.memory, path.parent.name)
+    transfer.trust_device(mine.memory, path.parent.name)
     mine.memory.import_from("segments", shared)
     assert mine.memory.get(id).content == "Releases are cut on Monday morning"
     assert mine.memory.import_from("segments", tmp_path / "bad").untrusted == {"e" * 32: 1}

@@ -52,7 +52,7 @@ FEATURE_READS = {
 }
 FEATURE_OTHERS = {"mirror.init", "mirror.sync", "mirror.watch", "mirror.mirrors", "mirror.take_in_edits",
                   "organize.run", "organize.note_transcript", "evaluate.run",
-                  "segments.devices", "segments.trust_device"}  # fmt: skip
+                  "transfer.devices", "transfer.trust_device"}  # fmt: skip
 QUERIES = {"centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
            "revise": (WORD,), "path": ("id", "id"), "timeline": (WORD,), "contradictions": (), "gaps": (),
            "diff": ("2026-01-01",), "topics": (), "entities": ()}  # fmt: skip

@@ -9,14 +9,12 @@ from ...cli import output
 from ...cli.verbs import AGENTS, Verb, arg
 from ...model.clock import MICROSECONDS_PER_SECOND, format_time, parse_duration
 from ...model.errors import BadInput, counted, package_missing
-from ...registry import Part
+from ..transfer import devices, trust_device
 
 if TYPE_CHECKING:
-    from ..transfer.segments import DeviceInfo
+    from ..transfer import DeviceInfo
     from .tokens import Tokens
 
-# Imported when it is asked for: it would cost every command of this module.
-SEGMENTS = Part("features.transfer.segments")
 # As in serve/tokens.py, whose import would cost every command of this module.
 ROLES = ("read", "write", "review", "admin")
 
@@ -141,12 +139,12 @@ VERBS = (
         example="limpet serve device\nlimpet serve device trust 3f2a",
     ),
     Verb(name="serve device list", group=AGENTS, about="the devices that are known",
-         run=lambda memory, _: SEGMENTS.devices(memory), show=_devices),
+         run=lambda memory, _: devices(memory), show=_devices),
     Verb(
         name="serve device trust", group=AGENTS, create=True, show=_trusted,
         about="let a device also correct, replace and purge what others said",
         run=lambda memory, args: {
-            "trusted": not args.off, "devices": SEGMENTS.trust_device(memory, args.id, trusted=not args.off)
+            "trusted": not args.off, "devices": trust_device(memory, args.id, trusted=not args.off)
         },
         arguments=(arg("ID", "an id or its beginning; all: also devices that come"), arg("--off", "no longer")),
     ),

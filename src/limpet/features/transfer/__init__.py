@@ -1,1 +1,75 @@
-"""Other formats in and out. A reader yields records, one importer stores them; a writer is given memories."""
+"""Other formats in and out. A reader yields records, one importer stores them; a writer is given memories. Here: the
+devices that segments are exchanged with, and which of them are trusted."""
+
+from __future__ import annotations
+
+from ...model.dataclass import dataclass
+from ...model.encode import JsonForm
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...api import Limpet
+
+# Every device, also those that come; and the id that stands for them in a store.
+ALL_DEVICES, EVERY_DEVICE = "all", b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceInfo(JsonForm):
+    """A device whose segments are known here. `trusted`: it may also speak of what others said."""
+
+    id: str
+    own: bool
+    trusted: bool
+    segments: int
+
+
+def devices(memory: Limpet) -> list[DeviceInfo]:
+    """The devices whose segments are known here, and which are trusted.
+
+    >>> devices(memory)
+    []
+    """
+    from collections import Counter
+
+    store = memory._context.store
+    trusted = store.devices.trusted()
+    counts = Counter((row.device, row.own) for row in store.devices.segments()[1])
+    for id in trusted - {id for id, _ in counts} - {EVERY_DEVICE}:
+        counts[id, False] = 0
+    return [
+        DeviceInfo(id=id.hex(), own=own, trusted=own or id in trusted or EVERY_DEVICE in trusted, segments=count)
+        for (id, own), count in sorted(counts.items())
+    ]
+
+
+def trust_device(memory: Limpet, id: str, *, trusted: bool = True) -> int:
+    """Let a device also speak of what others said: correct, replace, purge it. `id`: whole, its beginning, or
+    "all": every one, also those that come. What waited comes with the next import. Returns how many known ones it
+    concerns.
+
+    Raises BadInput, NotFound.
+
+    >>> trust_device(memory, "all")
+    0
+    """
+    import re
+
+    from ...model.errors import BadInput, NotFound
+
+    known = [device.id for device in devices(memory) if not device.own]
+    if id == ALL_DEVICES:
+        device, concerned = EVERY_DEVICE, len(known)
+    else:
+        if not isinstance(id, str) or not re.fullmatch(r"[0-9a-f]{4,32}", id.lower()):
+            raise BadInput(f"not the id of a device: {id!r:.60}", hint="`limpet serve device` lists them")
+        matches = [one for one in known if one.startswith(id.lower())]
+        if len(matches) > 1:
+            raise BadInput(f"{len(matches)} devices begin with {id}", hint="give more of the id")
+        if not matches and len(id) < 32:
+            hint = "`limpet serve device` lists them; a whole id may be trusted before it is known"
+            raise NotFound(f"no device {id}", hint=hint)
+        device, concerned = bytes.fromhex(matches[0] if matches else id), len(matches)
+    context = memory._context
+    context.store.devices.trust(device, context.now() if trusted else None)
+    return concerned

@@ -41,16 +41,11 @@ def _import(args: Namespace) -> int:
 
 
 def _show(report: TransferReport, args: Namespace) -> None:
-    would = "would be " if args.dry_run else ""
-    rejected = len(report.rejected) + report.more_rejected
-    if args.format == "segments":
-        counts = f"new events {report.new:,}, known already {report.known:,}, not understood {rejected:,}"
-        output.line(f"segments {would}taken in {report.segments:,}, {counts}")
-    else:
-        output.line(
-            f"{would}new {report.new:,}, changed {report.changed:,}, known already {report.known:,}, "
-            f"links {report.links:,}, not understood {rejected:,}"
-        )
+    output.line(
+        f"{'would be ' if args.dry_run else ''}new {report.new:,}, changed {report.changed:,}, "
+        f"known already {report.known:,}, links {report.links:,}, "
+        f"not understood {len(report.rejected) + report.more_rejected:,}"
+    )
     if report.quarantined:
         why = "read like instructions, or say otherwise than what is trusted more"
         output.words(f"{report.quarantined:,} {why}, kept out until a person looks: `limpet review`")

@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import count, islice
+from itertools import count, islice, takewhile
 from pathlib import Path
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +20,6 @@ from ...model.clock import format_time
 from ...model.errors import BadInput
 from ...model.memory import Memory
 from ...store.files import new_folder
-from . import frontmatter
 from .records import Link, Record, TransferReport, cleaned, digest, facts_of, files_below, kind_of, text_list
 
 if TYPE_CHECKING:
@@ -49,6 +48,109 @@ _RULE = re.compile(r"\s*(?:[-*_]\s*){3,}$")
 _LINK = re.compile(r"\]\(([^()\s]{1,500}?\.(?:md|markdown|mdx|mdc))(?:#[^()\s]{0,200})?\)")
 _TAG = re.compile(r"(?<![\w#&/])#([^\W\d][\w/-]{0,60})")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+# Front matter longer than this is none.
+MAX_FRONT_LINES = 500
+MAX_FRONT_CHARS = 100_000
+MAX_DEPTH = 20
+# Lines mended or left out before the rest is given up: each costs another parse.
+MAX_MENDED = 50
+_PAIR = re.compile(r"(\s*[A-Za-z_][\w .-]{0,99}?\s*:)\s+(\S.*)$")
+# What YAML does not allow in a text.
+_UNPRINTABLE = re.compile("[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+
+
+# -- front matter
+
+
+class Front(NamedTuple):
+    """Front matter, as people and models write it."""
+
+    values: dict[str, Any]
+    lines: int  # that it takes, both fences included; 0 = there is none
+    bad: list[tuple[int, str]]  # (line from 1, what it says) that was not understood
+
+
+def front_matter(lines: list[str]) -> Front:
+    """Front matter at the top of a text's lines. Pure.
+
+    PyYAML's parser reads it. The values are put together here: its loaders turn dates into objects and `no` into False,
+    expand aliases without bound and recurse in C as deep as a text says. A line that is no YAML costs that line, not
+    the front matter, and `description: Deploys: how` is read as a text.
+    """
+    end = next((i for i, line in enumerate(lines[1:MAX_FRONT_LINES], 1) if line.rstrip() in ("---", "...")), None)
+    if lines[:1] == [] or lines[0].rstrip() != "---" or end is None or sum(map(len, lines[:end])) > MAX_FRONT_CHARS:
+        return Front({}, 0, [])
+    import yaml
+
+    left = [_UNPRINTABLE.sub("\ufffd", line).rstrip() for line in lines[1:end]]
+    bad: list[tuple[int, str]] = []
+    mended: set[int] = set()
+    for _ in range(MAX_MENDED):
+        try:
+            return Front(_front_values("\n".join(left)), end + 1, sorted(bad))
+        except yaml.MarkedYAMLError as error:
+            # Where a quote or a bracket opens that does not close, else where the parser stopped.
+            opened = error.context_mark if re.search("quoted|flow", error.context or "") else None
+            mark = opened or error.problem_mark
+        at = min(mark.line if mark else 0, len(left) - 1)
+        while at and not left[at].strip():
+            at -= 1
+        pair = _PAIR.match(left[at])
+        if pair and at not in mended:
+            left[at] = f"{pair[1]} {json.dumps(pair[2].strip(), ensure_ascii=False)}"
+        else:
+            bad.append((at + 2, lines[at + 1].strip()))
+            left[at] = ""
+        mended.add(at)
+    return Front({}, end + 1, [*sorted(bad), (1, "no YAML")])
+
+
+def _front_values(text: str) -> dict[str, Any]:
+    """What a text of YAML says. Raises YAMLError, also for what is no map of names, for aliases and for depth."""
+    import yaml
+
+    events = yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+
+    def until(end: type) -> Iterator[Any]:
+        return takewhile(lambda event: not isinstance(event, end), events)
+
+    def value(event: Any, depth: int) -> Any:
+        if isinstance(event, yaml.ScalarEvent):
+            return event.value.rstrip("\n") if event.style else front_scalar(event.value)
+        if isinstance(event, yaml.AliasEvent) or depth > MAX_DEPTH:
+            raise yaml.MarkedYAMLError(problem="an alias, or too deep", problem_mark=event.start_mark)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return [value(item, depth + 1) for item in until(yaml.SequenceEndEvent)]
+        values = {}
+        for name in until(yaml.MappingEndEvent):
+            if not isinstance(name, yaml.ScalarEvent):
+                raise yaml.MarkedYAMLError(problem="not a name", problem_mark=name.start_mark)
+            values[name.value] = value(next(events), depth + 1)
+        return values
+
+    for event in events:
+        if isinstance(event, yaml.MappingStartEvent):
+            whole: dict[str, Any] = value(event, 1)
+            return whole
+        if isinstance(event, yaml.NodeEvent):
+            raise yaml.MarkedYAMLError(problem="no names", problem_mark=event.start_mark)
+    return {}
+
+
+def front_scalar(text: str) -> Any:
+    """What a word without quotes says: true and false, null, a number, or the text itself. A date stays text."""
+    if text in ("true", "false"):
+        return text == "true"
+    if text in ("null", "~", ""):
+        return None
+    if re.fullmatch(r"-?(?:0|[1-9]\d{0,17})", text):
+        return int(text)
+    if re.fullmatch(r"-?\d{1,17}\.\d{1,17}", text):
+        return float(text)
+    return text
+
+
+# -- statements
 
 
 class Chunk(NamedTuple):
@@ -71,7 +173,7 @@ class Page(NamedTuple):
 
 def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """Records of a folder, or of one file. Raises BadInput."""
-    root, names = (path.parent, [path.name]) if path.is_file() else (path, _names(path, report))
+    root, names = (path.parent, [path.name]) if path.is_file() else (path, names_of(path, report))
     # Links lead forward too: the first look finds what can be linked to, and by which names.
     places: dict[str, str] = {}
     for name in names:
@@ -88,7 +190,9 @@ def read(path: Path, report: TransferReport) -> Iterator[Record]:
             yield from _records(page_of(name, lines), (root / name).stat().st_mtime, places, report)
 
 
-def _names(path: Path, report: TransferReport) -> list[str]:
+def names_of(path: Path, report: TransferReport) -> list[str]:
+    """The Markdown files of a folder, sorted. Raises BadInput."""
+
     def wanted(name: str) -> bool:
         return name.lower().endswith(SUFFIXES) or name.lower().rsplit("/", 1)[-1] in RULES
 
@@ -121,7 +225,7 @@ def read_lines(file: Path, report: TransferReport | None, name: str = "") -> lis
 
 def page_of(name: str, lines: list[str]) -> Page:
     """A file's lines, chunked. Pure."""
-    front = frontmatter.parse(lines)
+    front = front_matter(lines)
     chunks, bad = chunk(lines, front.lines)
     bad = [*((line, f"front matter: {text[:100]}") for line, text in front.bad), *bad]
     seen: Counter[str] = Counter()
@@ -169,7 +273,8 @@ def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, st
         if fence and (not item or not line.startswith((" ", "\t"))):
             if item:
                 close()
-            end = next((n for n in range(at + 1, len(lines)) if _ends_fence(lines[n].strip(), fence[1])), len(lines))
+            ends = (n for n in range(at + 1, len(lines)) if re.fullmatch(f"{fence[1]}{fence[1][0]}*", lines[n].strip()))
+            end = next(ends, len(lines))
             if end == len(lines):
                 bad.append((at + 1, "a fenced block that does not end; taken to the end of the file"))
             taken += lines[at : end + 1]
@@ -199,10 +304,6 @@ def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, st
         at += 1
     close()
     return chunks, bad
-
-
-def _ends_fence(line: str, fence: str) -> bool:
-    return line.startswith(fence) and not line.strip(fence[0])
 
 
 def _dedent(line: str) -> str:
@@ -259,67 +360,6 @@ def _links(page: str, text: str, id: str, places: dict[str, str], report: Transf
             report.note("links to files that are not there")
         elif target != id:
             yield Link(type="related_to", target=target)
-
-
-# -- Claude Code's memory folder: one memory a file with front matter, and MEMORY.md, an index of them
-
-INDEX = "MEMORY.md"
-# Their types: what the user is, how they want things done, what a project is about, where something is found.
-CLAUDE_KINDS = {"user": "preference", "feedback": "lesson", "project": "fact", "reference": "note"}
-ENTRY = re.compile(r"\s*[-*]\s+\[([^\]]*)\]\(([^)\s]+)\)\s*(?:[—–:-]+\s*(.*))?$")
-
-
-def read_claude_memory(path: Path, report: TransferReport) -> Iterator[Record]:
-    """`path`: the folder. A file's name is its id: a file that was changed is an edited memory. Raises BadInput."""
-    if not path.is_dir():
-        raise BadInput(f"{path} is no folder")
-    names = [name for name in _names(path, report) if "/" not in name and name.endswith(".md")]
-    files = [path / name for name in names if name != INDEX]
-    entries: dict[str, tuple[str, str]] = {}  # file -> its title and hook
-    ids: dict[str, str] = {}  # the names by which files link to each other, forward too -> file
-    for file in files:
-        name = frontmatter.parse(read_lines(file, None) or []).values.get("name")
-        ids[file.stem.lower()] = file.name
-        if isinstance(name, str):
-            ids.setdefault(name.strip().lower(), file.name)
-    for number, line in enumerate((read_lines(path / INDEX, report) or []) if INDEX in names else [], 1):
-        entry = ENTRY.match(line)
-        if entry and entry[2].removeprefix("./") in ids.values():
-            entries[entry[2].removeprefix("./")] = (entry[1].strip(), (entry[3] or "").strip())
-        elif line.strip() and not line.startswith("#"):
-            problem = "the file that it names is not there" if entry else "not an entry of the index"
-            report.bad(f"{INDEX}:{number}", f"{problem}: {line.strip()[:100]}")
-    for done, file in enumerate(files, 1):
-        report.at(done, len(files))
-        lines = read_lines(file, report)
-        if lines is not None:
-            yield claude_memory_record(file, lines, entries.get(file.name), ids, report)
-
-
-def claude_memory_record(
-    file: Path, lines: list[str], entry: tuple[str, str] | None, ids: dict[str, str], report: TransferReport
-) -> Record:
-    """What one file says. `entry`: its title and hook in the index; `ids`: the names of the files it may link to."""
-    name = file.name
-    front = frontmatter.parse(lines)
-    for line, text in front.bad:
-        report.bad(f"{name}:{line}", f"front matter: {text[:100]}")
-    values = front.values
-    given = values["metadata"] if isinstance(values.get("metadata"), dict) else {}
-    metadata = {field: value for field, value in values.items() if field != "metadata"} | given | {"file": name}
-    if entry:
-        metadata |= {field: text for field, text in zip(("title", "hook"), entry, strict=True) if text}
-    body = "\n".join(lines[front.lines :]).strip()
-    targets = dict.fromkeys(ids.get(link.strip().lower()) for link in WIKI.findall(body))
-    if None in targets:
-        report.note("links to files that are not there")
-    type = given.get("type") or values.get("type")
-    return cleaned(
-        name, report, id=name, content=body or str(values.get("description") or ""), kinds=CLAUDE_KINDS, kind=type,
-        topics=[type, values.get("tags")], source=name[:2_000], metadata=metadata,
-        created=given.get("modified") or values.get("modified") or file.stat().st_mtime,
-        links=tuple(Link(type="related_to", target=target) for target in targets if target and target != name),
-    )  # fmt: skip
 
 
 # -- written

@@ -7,7 +7,6 @@ writer says in the report what its format cannot hold.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +29,7 @@ from .records import (
     mark_of,
     moment,
     own_metadata,
+    parsed,
     picked,
     records_from,
     topics,
@@ -86,13 +86,10 @@ def _lines(path: Path, report: TransferReport) -> _Rows:
 def _object(text: Any, place: str, report: TransferReport) -> dict[str, Any]:
     """The metadata that a cell holds as JSON. Anything else is reported, and the record goes on without it."""
     try:
-        value = json.loads(text) if text else {}
-        if not isinstance(value, dict):
-            raise ValueError("it is no object")
-    except (ValueError, RecursionError, TypeError) as error:
-        report.bad(place, f"metadata is not a JSON object: {error}; taken without it")
+        return parsed(str(text)) if text else {}
+    except BadInput as error:
+        report.bad(place, f"metadata: {error.message}; taken without it")
         return {}
-    return value
 
 
 # -- Memori: its SQLite databases, schema v0 to v3, and its JSONL

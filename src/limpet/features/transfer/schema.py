@@ -39,18 +39,10 @@ def _must(be: str, test: Callable[[Any], object]) -> Callable[[Any], object]:
     return check
 
 
-def _instant(value: Any) -> None:
-    if type(value) is not int:
-        raise ValueError("must be microseconds, a whole number")
-    parse_time(value, now=0)
-
-
-def _topics(value: Any) -> None:
-    if not isinstance(value, list):
-        raise ValueError("must be a list")
-    check_topics(value)
-
-
+_instant = _must(
+    "microseconds, a whole number", lambda value: type(value) is int and parse_time(value, now=0) is not None
+)
+_topics = _must("a list", lambda value: isinstance(value, list) and check_topics(value) is not None)
 _count = _must(
     f"a whole number from 0 to {MAX_POSITION:,}", lambda value: type(value) is int and 0 <= value <= MAX_POSITION
 )
@@ -169,11 +161,6 @@ def check_event(event: Event) -> None:
     _check_together(event)
 
 
-def is_emptied(event: Event) -> bool:
-    """Whether it says nothing any more, as after a purge."""
-    return event.type in _EMPTIED and event.content is None and event.data.keys() <= STRUCTURAL
-
-
 def _check_together(event: Event) -> None:
     """What fields say of each other, and of the event."""
     data = event.data
@@ -192,6 +179,11 @@ def _check_together(event: Event) -> None:
         erased = name == erased_name(event.memory)
         if not erased and (check_name("name", name) != name or event.memory != session_mark(data["scope"], name)):
             raise BadInput("its id is not that of its session")
+
+
+def is_emptied(event: Event) -> bool:
+    """Whether it says nothing any more, as after a purge."""
+    return event.type in _EMPTIED and event.content is None and event.data.keys() <= STRUCTURAL
 
 
 # -- which events can follow what is there: in the store, and on the lines before

@@ -24,9 +24,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ...folders import is_url
-from ...model.dataclass import dataclass
-from ...model.encode import JsonForm
-from ...model.errors import BadInput, LimpetError, NotFound, StoreError
+from ...model.errors import BadInput, LimpetError, StoreError
 from ...model.merge_order import SequencedEvent
 from ...model.state import is_scrubbed
 from ...store.files import check_place, new_file
@@ -35,7 +33,6 @@ from . import jsonl, records
 from .records import TransferReport, encode, parsed
 
 if TYPE_CHECKING:
-    from ...api import Limpet
     from ...store import Store
     from .service import Source
 
@@ -66,14 +63,6 @@ class SegmentFile(NamedTuple):
         return f"{self.path.parent.name}/{self.path.name}"
 
 
-class _Segment(NamedTuple):
-    """One that is whole, with its header and its events."""
-
-    file: SegmentFile
-    row: SegmentRow
-    events: list[SequencedEvent]
-
-
 def write(source: Source, folder: Path) -> int:
     """Write what is new here into this device's folder; the number of events. Nothing that another device wrote is
     touched. They are files of age, as `encrypt` wants it, also where the folder has any.
@@ -101,13 +90,11 @@ def write(source: Source, folder: Path) -> int:
         own, purged = [row for row in rows if row.own], store.devices.purged()
         for done, row in enumerate(own, 1):
             if row.num in purged or not _path(folder, row, row.digest, encrypt).exists():
-                before = report.segments
-                written += _write_segment(store, folder, row, report, encrypt)
-                if row.num in purged:
-                    report.note(
-                        "segments written again without what was purged; where the folder has a history (git, "
-                        "snapshots), that still holds it", report.segments - before,
-                    )  # fmt: skip
+                events = _write_segment(store, folder, row, report, encrypt)
+                written += events
+                if events and row.num in purged:
+                    what = "segment written again without what was purged"
+                    report.note(f"{what}; where the folder has a history (git, snapshots), that still holds it")
             report.at(done, len(own))
         _note_holding(store, folder, report)
     except FileNotFoundError:
@@ -135,15 +122,16 @@ def read(store: Store, folder: Path, report: TransferReport, *, dry_run: bool = 
         # What a trusted device began is not begun by another that says the same.
         trusted = store.devices.trusted()
         fresh.sort(key=lambda pair: pair[0].device not in trusted)
-        batch: list[_Segment] = []
+        batch, events = list[_Head](), list[SequencedEvent]()
         for done, (file, row) in enumerate(fresh, 1):  # no more than the events of a transaction are held at once
             try:
-                batch.append(_Segment(file, row, _events_of(file, report)))
+                events += [line._replace(segment=len(batch)) for line in _events_of(file, report)]
+                batch.append((file, row))
             except LimpetError as error:
                 report.bad(file.name, f"{error.message}; left out")
-            if batch and (sum(len(part.events) for part in batch) >= BATCH_EVENTS or done == len(fresh)):
-                _merge(store, batch, report, dry_run=dry_run)
-                batch = []
+            if batch and (len(events) >= BATCH_EVENTS or done == len(fresh)):
+                _merge(store, batch, events, report, dry_run=dry_run)
+                batch, events = [], []
             report.at(done, len(fresh))
         for id, count in report.untrusted.items():
             what = f"not trusted: {count:,} of its events speak of what it did not say, and wait"
@@ -180,13 +168,13 @@ def _place_of(path: str) -> str:
         except (OSError, ValueError):
             machine = f"{uuid.getnode():x}"
         with contextlib.suppress(OSError):
-            file = Path(path).resolve()
-            where = f"{file}\0{file.stat().st_ino}"
+            where = f"{Path(path).resolve()}\0{Path(path).stat().st_ino}"
         where = f"{machine}\0{where}"
     return hashlib.sha256(where.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _Key = tuple[bytes, int, str]
+_Head = tuple[SegmentFile, SegmentRow]
 
 
 def _key(one: SegmentFile | SegmentRow) -> _Key:
@@ -259,12 +247,10 @@ def _segment_files(folder: Path, report: TransferReport) -> Iterator[SegmentFile
             yield SegmentFile(path, bytes.fromhex(device.name), int(match[1]), match[2])
 
 
-def _fresh(
-    files: Sequence[SegmentFile], rows: Sequence[SegmentRow], report: TransferReport
-) -> list[tuple[SegmentFile, SegmentRow]]:
+def _fresh(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], report: TransferReport) -> list[_Head]:
     """Segments that were not taken in yet and are whole, those that others build on first."""
     known = _known(rows)
-    heads: list[tuple[SegmentFile, SegmentRow]] = []
+    heads: list[_Head] = []
     for file in files:
         if _key(file) not in known:
             try:
@@ -292,15 +278,11 @@ def _head_of(file: SegmentFile) -> SegmentRow:
         raise BadInput("not a segment, or of a newer limpet")
     seen, replaces = header.get("seen", {}), header.get("replaces", [])
     fits = (
-        header.get("device") == file.device.hex()
-        and all(_whole(header.get(name)) for name in ("number", "first", "events"))
-        and header["number"] == file.number
+        all(_whole(header.get(name)) for name in ("number", "first", "events"))
+        and (header.get("device"), header["number"]) == (file.device.hex(), file.number)
         and header["first"] < MAX_STAMP
-        and isinstance(seen, dict)
-        and len(seen) <= MAX_NAMED
+        and (isinstance(seen, dict) and isinstance(replaces, list) and max(len(seen), len(replaces)) <= MAX_NAMED)
         and all(_DEVICE.fullmatch(name) and _whole(count) and count <= MAX_NUMBER for name, count in seen.items())
-        and isinstance(replaces, list)
-        and len(replaces) <= MAX_NAMED
         and all(isinstance(digest, str) and _DEVICE.fullmatch(digest) for digest in replaces)
     )
     if not fits:
@@ -359,8 +341,9 @@ def _whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _merge(store: Store, batch: Sequence[_Segment], report: TransferReport, *, dry_run: bool) -> None:
-    events = [line._replace(segment=place) for place, part in enumerate(batch) for line in part.events]
+def _merge(
+    store: Store, batch: Sequence[_Head], events: Sequence[SequencedEvent], report: TransferReport, *, dry_run: bool
+) -> None:
     if dry_run:
         known = sum(1 for _ in store.ledger.events(ids=[line.event.id for line in events]))
         report.segments += len(batch)
@@ -368,13 +351,13 @@ def _merge(store: Store, batch: Sequence[_Segment], report: TransferReport, *, d
         report.known += known
         return
     texts, others = store.erasure.pieces([line.event.memory for line in events if line.event.type == "purged"])
-    merged = store.devices.merge([part.row for part in batch], events)
+    merged = store.devices.merge([row for _, row in batch], events)
     if merged.purged:
         store.erasure.scour([*texts, *others])
     for place in merged.held:
-        report.bad(batch[place].file.name, "speaks of memories that are in no segment here yet; that waits for them")
+        report.bad(batch[place][0].name, "speaks of memories that are in no segment here yet; that waits for them")
     for place, count in sorted(merged.waiting.items()):
-        device = batch[place].row.device.hex()
+        device = batch[place][1].device.hex()
         report.untrusted[device] = report.untrusted.get(device, 0) + count
     report.segments += len(batch) - len({*merged.held, *merged.waiting})
     report.new += merged.new
@@ -415,64 +398,3 @@ def _note_holding(store: Store, folder: Path, report: TransferReport) -> None:
                 report.note(
                     f"{row.device.hex()}/{path.name} still holds what was purged, until its device imports and exports"
                 )
-
-
-# -- the devices that segments are exchanged with, and which of them are trusted
-
-# Every device, also those that come; and the id that stands for them in a store.
-ALL_DEVICES, EVERY_DEVICE = "all", b""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceInfo(JsonForm):
-    """A device whose segments are known here. `trusted`: it may also speak of what others said."""
-
-    id: str
-    own: bool
-    trusted: bool
-    segments: int
-
-
-def devices(memory: Limpet) -> list[DeviceInfo]:
-    """The devices whose segments are known here, and which are trusted.
-
-    >>> devices(memory)
-    []
-    """
-    store = memory._context.store
-    trusted = store.devices.trusted()
-    counts = Counter((row.device, row.own) for row in store.devices.segments()[1])
-    for id in trusted - {id for id, _ in counts} - {EVERY_DEVICE}:
-        counts[id, False] = 0
-    return [
-        DeviceInfo(id=id.hex(), own=own, trusted=own or id in trusted or EVERY_DEVICE in trusted, segments=count)
-        for (id, own), count in sorted(counts.items())
-    ]
-
-
-def trust_device(memory: Limpet, id: str, *, trusted: bool = True) -> int:
-    """Let a device also speak of what others said: correct, replace, purge it. `id`: whole, its beginning, or
-    "all": every one, also those that come. What waited comes with the next import. Returns how many known ones it
-    concerns.
-
-    Raises BadInput, NotFound.
-
-    >>> trust_device(memory, "all")
-    0
-    """
-    known = [device.id for device in devices(memory) if not device.own]
-    if id == ALL_DEVICES:
-        device, concerned = EVERY_DEVICE, len(known)
-    else:
-        if not isinstance(id, str) or not re.fullmatch(r"[0-9a-f]{4,32}", id.lower()):
-            raise BadInput(f"not the id of a device: {id!r:.60}", hint="`limpet serve device` lists them")
-        matches = [one for one in known if one.startswith(id.lower())]
-        if len(matches) > 1:
-            raise BadInput(f"{len(matches)} devices begin with {id}", hint="give more of the id")
-        if not matches and len(id) < 32:
-            hint = "`limpet serve device` lists them; a whole id may be trusted before it is known"
-            raise NotFound(f"no device {id}", hint=hint)
-        device, concerned = bytes.fromhex(matches[0] if matches else id), len(matches)
-    context = memory._context
-    context.store.devices.trust(device, context.now() if trusted else None)
-    return concerned

@@ -42,10 +42,10 @@ READERS: dict[str, tuple[str, str, str]] = {
     "pmb": ("programs", "read_pmb", "events.sqlite of a PMB workspace, or its folder"),
     "mem0": ("exports", "read_mem0", "a JSON export of mem0"),
     "mcp": ("programs", "read_mcp", "JSONL of the MCP reference memory server"),
-    "claude-memory": ("markdown", "read_claude_memory", "Claude Code's memory folder"),
+    "claude-memory": ("exports", "read_claude_memory", "Claude Code's memory folder"),
     "markdown": ("markdown", "read", "a folder of Markdown, or one file: notes, CLAUDE.md, AGENTS.md, rules"),
-    "chatgpt": ("exports", "read_chatgpt", "ChatGPT's data export: the zip, or conversations.json"),
-    "claude": ("exports", "read_claude", "Claude's data export: the zip, or conversations.json"),
+    "chatgpt": ("exports", "read_chats", "ChatGPT's data export: the zip, or conversations.json"),
+    "claude": ("exports", "read_chats", "Claude's data export: the zip, or conversations.json"),
 }
 # What takes in its source by itself.
 TAKERS: dict[str, tuple[str, str, str]] = {

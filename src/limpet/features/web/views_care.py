@@ -12,7 +12,7 @@ from starlette.responses import Response
 from ...model.dataclass import dataclass
 from ...model.errors import BadInput, LimpetError
 from .. import mirror
-from ..transfer.segments import devices
+from ..transfer import devices
 from ..transfer.service import READERS, WRITERS
 
 if TYPE_CHECKING:
