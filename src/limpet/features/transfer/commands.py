@@ -94,9 +94,6 @@ def _copy(args: Namespace) -> int:
     else:
         there = f"; {report.there:,} were there" if report.there else ""
         output.words(f"copied {counted(report.events, 'event')} to {shown(args.target)}{there}")
-        output.words(
-            "not copied: vectors, the journal, what was shown, which transcripts were read, claims of checkouts"
-        )
     return 0
 
 

@@ -271,17 +271,12 @@ def read_claude_memory(path: Path, report: TransferReport) -> Iterator[Record]:
         raise BadInput(f"{path} is no folder")
     names = [name for name in markdown.names_of(path, report) if "/" not in name and name.endswith(".md")]
     files = [path / name for name in names if name != INDEX]
-    entries: dict[str, tuple[str, str]] = {}  # file -> its title and hook
-    ids: dict[str, str] = {}  # the names by which files link to each other, forward too -> file
-    for file in files:
-        name = markdown.front_matter(markdown.read_lines(file, None) or []).values.get("name")
-        ids[file.stem.lower()] = file.name
-        if isinstance(name, str):
-            ids.setdefault(name.strip().lower(), file.name)
+    entries, known = dict[str, tuple[str, str]](), set(files)  # file -> its title and hook
+    ids = {file.stem.lower(): file.name for file in files}  # the names by which files link to each other
     for number, line in enumerate((markdown.read_lines(path / INDEX, report) or []) if INDEX in names else [], 1):
         entry = ENTRY.match(line)
-        if entry and entry[2].removeprefix("./") in ids.values():
-            entries[entry[2].removeprefix("./")] = (entry[1].strip(), (entry[3] or "").strip())
+        if entry and path / entry[2] in known:
+            entries[(path / entry[2]).name] = (entry[1].strip(), (entry[3] or "").strip())
         elif line.strip() and not line.startswith("#"):
             problem = "the file that it names is not there" if entry else "not an entry of the index"
             report.bad(f"{INDEX}:{number}", f"{problem}: {line.strip()[:100]}")

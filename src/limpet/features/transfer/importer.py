@@ -43,7 +43,7 @@ class Importer:
 
     def __init__(self, context: Context, *, format: str, report: TransferReport, origin: str = "import") -> None:
         self._context, self._format, self._report, self._origin = context, format, report, origin
-        self.order: dict[bytes, int] = {}  # the ids that were read, in their order
+        self._order: dict[bytes, int] = {}  # the ids that were read, in their order
         self._fresh: set[bytes] = set()  # those that this import made
         self._links: list[_Ends] = []
 
@@ -53,7 +53,7 @@ class Importer:
         keys: set[str] = set()
         for record in self._read(records):
             id = self.id_of(record.id)
-            if id in self.order:
+            if id in self._order:
                 self._report.bad(record.place, f"the id {record.id[:100]!r} was there before")
                 continue
             try:
@@ -64,7 +64,7 @@ class Importer:
             except (ValueError, OverflowError, RecursionError) as error:
                 self._report.bad(record.place, f"not usable: {error}")
                 continue
-            self.order[id] = len(self.order)
+            self._order[id] = len(self._order)
             self._links += [(id, self.id_of(link.target), link, f"{record.place}, a link") for link in record.links]
             # What takes a key's place must see the one before it in the store.
             if len(part) >= BATCH or valid.key in keys:
@@ -83,7 +83,7 @@ class Importer:
         try:
             yield from records
         except LimpetError as error:
-            if not self.order:
+            if not self._order:
                 raise
             self._report.bad("the rest", f"not read: {error.message}")
 
@@ -190,8 +190,8 @@ class Importer:
         def rank(ends: _Ends) -> tuple[bool, int]:
             """What rests on earlier memories, then, the last first, what rests on later ones: little leads to each."""
             source, target, *_ = ends
-            forward = self.order[source] <= self.order.get(target, -1)
-            return forward, -self.order[source] if forward else self.order[source]
+            forward = self._order[source] <= self._order.get(target, -1)
+            return forward, -self._order[source] if forward else self._order[source]
 
         acyclic = Acyclic(self._context.store)
         wanted: dict[tuple[bytes, str, bytes], Link] = {}
@@ -201,7 +201,7 @@ class Importer:
                 problem = f"unknown link type: {type[:60]!r}"
             elif source == target:
                 problem = f"{type} links a memory to itself"
-            elif target not in self.order:
+            elif target not in self._order:
                 problem = f"{type} leads to a memory that is not there"
             elif not 0 <= link.weight <= MAX_WEIGHT:
                 problem = f"{type}: a weight must be from 0 to {MAX_WEIGHT:g}"

@@ -20,7 +20,7 @@ from ...model.clock import format_time
 from ...model.errors import BadInput
 from ...model.memory import Memory
 from ...store.files import new_folder
-from .records import Link, Record, TransferReport, cleaned, digest, facts_of, files_below, kind_of, text_list
+from .records import Link, Record, TransferReport, cleaned, digest, facts_of, files_below, kind_of, parsed, text_list
 
 if TYPE_CHECKING:
     from .service import Source
@@ -35,7 +35,6 @@ RULES = frozenset(
 )  # fmt: skip
 RULE_FOLDERS = (".cursor/rules/", ".windsurf/rules/", ".clinerules/", ".claude/rules/", ".github/instructions/")
 HIDDEN_FOLDERS = frozenset({".cursor", ".windsurf", ".clinerules", ".claude", ".github"})
-LONG_LINES = 40  # who writes so many lines without an empty one may have meant several statements
 # What an export of limpet's own says of a statement, behind it.
 OWN = re.compile(r"\s*<!-- limpet (\{.*\}) -->\s*$")
 WIKI = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
@@ -242,10 +241,9 @@ def page_of(name: str, lines: list[str]) -> Page:
 def _own_fields(mark: str) -> dict[str, Any]:
     """What limpet's own mark says of a statement; nothing when it is no JSON any more."""
     try:
-        given = json.loads(mark)
-    except (ValueError, RecursionError):
+        return parsed(mark)
+    except BadInput:
         return {}
-    return given if isinstance(given, dict) else {}
 
 
 def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, str]]]:
@@ -326,7 +324,6 @@ def _records(page: Page, modified: float, places: dict[str, str], report: Transf
         own = OWN.search(text)
         given = _own_fields(own[1]) if own else {}
         metadata: dict[str, Any] = {"file": page.name}
-        plain = _CODE.sub("", text)
         if own:
             text = text[: own.start()]
             metadata |= given["metadata"] if isinstance(given.get("metadata"), dict) else {}
@@ -334,11 +331,7 @@ def _records(page: Page, modified: float, places: dict[str, str], report: Transf
         else:
             if statement.headings:
                 metadata["heading"] = " > ".join(statement.headings)[:1_000]
-            topics = [*tags, *_TAG.findall(plain), *statement.headings[-1:]]
-            if plain.count("\n") >= LONG_LINES and not text.startswith("|"):
-                report.note(
-                    f"paragraphs of {LONG_LINES} lines or more, each one memory; empty lines or list marks part them"
-                )
+            topics = [*tags, *_TAG.findall(_CODE.sub("", text)), *statement.headings[-1:]]
         yield cleaned(
             place, report, id=statement.id, content=text, kind=given.get("kind"), default=kind, topics=topics,
             created=given.get("since") or created, valid_to=given.get("until"),

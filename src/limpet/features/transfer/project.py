@@ -243,9 +243,10 @@ def index(context: Context, format: str, path: Path, report: TransferReport, ori
     }
     if names is None:
         names = list(files_below(root, lambda name: PurePosixPath(name).suffix.lower() in sizes, report, ignore=True))
-    lost = [file for file in there if file not in names]
-    report.note("files that are gone", len(lost))
-    gone = [memory for file in lost for memory in there[file]]
+    here = set(names)
+    lost = {file: known for file, known in there.items() if file not in here}
+    report.note("files that are gone", sum(any(one.state == "active" for one in known) for known in lost.values()))
+    gone, kept = [memory for known in lost.values() for memory in known], set[bytes]()
 
     def records() -> Iterator[Record]:
         for done, name in enumerate(names, 1):
@@ -270,12 +271,14 @@ def index(context: Context, format: str, path: Path, report: TransferReport, ori
             for piece in found:
                 seen[piece.key] += 1
                 key = piece.key if seen[piece.key] == 1 else f"{piece.key} {seen[piece.key]}"
-                yield _record(format, root, name, mark, piece._replace(key=key))
+                record = _record(format, root, name, mark, piece._replace(key=key))
+                kept.add(importer.id_of(record.id))
+                yield record
 
     importer = Importer(context, format=format, report=report, origin=origin)
     importer.run(records())
     ids = [parse_id(memory.id) for memory in gone if memory.state == "active"]
-    ids = [id for id in ids if id not in importer.order]
+    ids = [id for id in ids if id not in kept]
     report.note("pieces that are gone were archived", len(ids))
     for start in range(0, len(ids), BATCH):
 
