@@ -237,12 +237,10 @@ def index(context: Context, format: str, path: Path, report: TransferReport, ori
     if path.is_file() and path.suffix.lower() not in sizes:
         raise BadInput(f"{path} is no file that `import {format}` reads", hint="give a project's folder")
     path = path.resolve()
-    root, names = (path, None) if path.is_dir() else (path.parent, [path.name])
-    there = {
-        file: known for file, known in _there(context, format, str(root)).items() if names is None or file in names
-    }
-    if names is None:
-        names = list(files_below(root, lambda name: PurePosixPath(name).suffix.lower() in sizes, report, ignore=True))
+    root, only = (path, None) if path.is_dir() else (path.parent, path.name)
+    there = _there(context, format, str(root), only)
+    wanted = files_below(root, lambda name: PurePosixPath(name).suffix.lower() in sizes, report, ignore=True)
+    names = [only] if only else list(wanted)
     here = set(names)
     lost = {file: known for file, known in there.items() if file not in here}
     report.note("files that are gone", sum(any(one.state == "active" for one in known) for known in lost.values()))
@@ -251,8 +249,7 @@ def index(context: Context, format: str, path: Path, report: TransferReport, ori
     def records() -> Iterator[Record]:
         for done, name in enumerate(names, 1):
             report.at(done, len(names))
-            known = there.get(name, [])
-            current = [memory for memory in known if memory.state != "archived"]
+            current = [memory for memory in there.get(name, ()) if memory.state != "archived"]
             content = _content(root, name, sizes[PurePosixPath(name).suffix.lower()], report)
             if content is None:
                 continue
@@ -289,14 +286,15 @@ def index(context: Context, format: str, path: Path, report: TransferReport, ori
         context.write(archive)
 
 
-def _there(context: Context, format: str, root: str) -> dict[str, list[Memory]]:
-    """The memories of a folder that nothing has replaced, by file."""
+def _there(context: Context, format: str, root: str, only: str | None) -> dict[str, list[Memory]]:
+    """The memories of a folder, or of one file in it, that nothing has replaced, by file."""
     there: dict[str, list[Memory]] = {}
     states = tuple(state for state in STATES if state not in ("purged", "merged"))
     where = Filter(scopes=(context.scope,), kinds=("note",), states=states)
     for memory in context.store.listings.each(where, descending=False):
         mark = _mark(memory)
-        if (mark.get("root"), mark.get("format")) == (root, format) and not memory.superseded_by:
+        ours = (mark.get("root"), mark.get("format")) == (root, format) and only in (None, mark.get("file"))
+        if ours and not memory.superseded_by:
             there.setdefault(str(mark.get("file")), []).append(memory)
     return there
 
