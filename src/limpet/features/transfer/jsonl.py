@@ -52,12 +52,9 @@ MAX_USES = 1 << 31
 def write_event(event: Event) -> str:
     """One line, without its line end."""
     line: dict[str, Any] = {
-        "event": format_id(event.id),
-        "type": event.type,
-        "id": format_id(event.memory),
-        "recorded_at": event.at,
+        "event": format_id(event.id), "type": event.type, "id": format_id(event.memory), "recorded_at": event.at,
         "origin": event.origin,
-    }
+    }  # fmt: skip
     if event.operation != event.id:
         line["operation"] = format_id(event.operation)
     if event.content is not None:
@@ -75,18 +72,12 @@ def read_event(line: dict[str, Any]) -> Event:
     Raises BadInput.
     """
     try:
-        type, at, origin = line["type"], line["recorded_at"], line["origin"]
         id = parse_id(line["event"])
         event = Event(
-            id=id,
-            type=type,
-            memory=parse_id(line["id"]),
-            at=at,
-            operation=parse_id(line["operation"]) if "operation" in line else id,
-            origin=origin,
-            content=line.get("content"),
+            id=id, type=line["type"], memory=parse_id(line["id"]), at=line["recorded_at"], origin=line["origin"],
+            operation=parse_id(line["operation"]) if "operation" in line else id, content=line.get("content"),
             data={name: value for name, value in line.items() if name not in _OWN},
-        )
+        )  # fmt: skip
         check_event(event)
         # What a hand wrote, or a program that redacts nothing, loses its secrets here.
         content = event.content if event.content is None else redact(event.content)[0]

@@ -42,26 +42,6 @@ def _must(be: str, test: Callable[[Any], object]) -> Callable[[Any], object]:
 _instant = _must(
     "microseconds, a whole number", lambda value: type(value) is int and parse_time(value, now=0) is not None
 )
-_topics = _must("a list", lambda value: isinstance(value, list) and check_topics(value) is not None)
-_count = _must(
-    f"a whole number from 0 to {MAX_POSITION:,}", lambda value: type(value) is int and 0 <= value <= MAX_POSITION
-)
-_unit = _must("a number from 0 to 1", lambda value: type(value) in (int, float) and 0 <= value <= 1)
-_flag = _must("true or false", lambda value: type(value) is bool)
-_id = _must(
-    "an id of 32 hexadecimal digits", lambda value: isinstance(value, str) and re.fullmatch(r"[0-9a-f]{32}", value)
-)
-# Words of a person or a program, on any number of lines.
-_text = _must(
-    f"text of {MAX_CONTENT_BYTES:,} bytes at most",
-    lambda value: isinstance(value, str) and len(value.encode("utf-8")) <= MAX_CONTENT_BYTES,
-)
-_word = _must("one short word", lambda value: isinstance(value, str) and re.fullmatch(r"[a-z][a-z_]{0,39}", value))
-_name = _must("text that is not empty", lambda value: check_name("it", value) is not None)
-_object = _must("an object", lambda value: isinstance(value, dict))
-_edge = _must(f"one of {', '.join(STORED_TYPES)}", lambda value: value in STORED_TYPES)
-_verdict = _must("accepted or rejected", lambda value: value in ("accepted", "rejected"))
-
 _CHECKS: dict[Callable[[Any], object], str] = {
     check_scope: "scope was",
     check_kind: "kind",
@@ -69,19 +49,28 @@ _CHECKS: dict[Callable[[Any], object], str] = {
     check_origin: "trust",
     check_weight: "weight",
     lambda value: check_name("it", value, limit=2_000): "source",
-    _topics: "topics",
-    _object: "metadata demoted",  # what is in it is looked at where secrets are taken out of it
-    _name: "session speaker name title",
-    _count: "position times",
-    _unit: "importance confidence",
-    _flag: "whole pinned anyway background settled reached repeats",
-    _text: "quarantine why",
-    _word: "about",
+    _must("a list", lambda value: isinstance(value, list) and check_topics(value) is not None): "topics",
+    # What is in it is looked at where secrets are taken out of it.
+    _must("an object", lambda value: isinstance(value, dict)): "metadata demoted",
+    _must("text that is not empty", lambda value: check_name("it", value) is not None): "session speaker name title",
+    _must(f"a whole number from 0 to {MAX_POSITION:,}", lambda value: type(value) is int and 0 <= value <= MAX_POSITION)
+    : "position times",
+    _must("a number from 0 to 1", lambda value: type(value) in (int, float) and 0 <= value <= 1):
+        "importance confidence",
+    _must("true or false", lambda value: type(value) is bool):
+        "whole pinned anyway background settled reached repeats",
+    # Words of a person or a program, on any number of lines.
+    _must(
+        f"text of {MAX_CONTENT_BYTES:,} bytes at most",
+        lambda value: isinstance(value, str) and len(value.encode("utf-8")) <= MAX_CONTENT_BYTES,
+    ): "quarantine why",
+    _must("one short word", lambda value: re.fullmatch(r"[a-z][a-z_]{0,39}", value)): "about",
+    _must("an id of 32 hexadecimal digits", lambda value: re.fullmatch(r"[0-9a-f]{32}", value)):
+        "by into target over corrects undoes item",
+    _must(f"one of {', '.join(STORED_TYPES)}", lambda value: value in STORED_TYPES): "edge",
+    _must("accepted or rejected", lambda value: value in ("accepted", "rejected")): "verdict",
     _instant: "valid_from valid_to stated_at",
-    _id: "by into target over corrects undoes item",
-    _edge: "edge",
-    _verdict: "verdict",
-}
+}  # fmt: skip
 FIELDS = {name: check for check, names in _CHECKS.items() for name in names.split()}
 
 
@@ -104,18 +93,13 @@ TYPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "moved": _fields("scope was", "whole"),
     "bounded": _fields("", "valid_from valid_to why reached"),
     "superseded": _fields("by valid_to", "why settled"),
-    "retracted": _fields("", "why"),
-    "archived": _fields("", "why"),
-    "restored": _fields("", "why"),
-    "quarantined": _fields("", "why"),
+    **dict.fromkeys(("retracted", "archived", "restored", "quarantined"), _fields("", "why")),
     "merged": _fields("into", "background"),
-    "pinned": _fields(),
-    "unpinned": _fields(),
+    **dict.fromkeys(("pinned", "unpinned", "purged"), _fields()),
     "linked": _fields("edge target", "weight"),
     "unlinked": _fields("edge target"),
     "session_started": _fields("scope name", "title"),
     "session_ended": _fields("scope name"),
-    "purged": _fields(),
     "reviewed": _fields("about verdict", "item confidence times"),
     "undone": _fields("undoes"),
 }
