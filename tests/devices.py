@@ -128,7 +128,7 @@ def everything(memory):
     class Lines:
         write = staticmethod(lines.append)
 
-    memory.export_jsonl(Lines())
+    memory.export_to("jsonl", Lines())
     said["ledger"] = [line for line in lines if not line.startswith('{"usage"')]
     for scope in SCOPES:
         seen = memory.in_scope(scope)

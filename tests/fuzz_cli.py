@@ -58,7 +58,7 @@ class Cli(Target):
             memory.link(self.ids[0], "caused_by", self.ids[1])
             memory.remember("The limit of the api is 200", key="api.limit")
             memory.correct(self.ids[2], "Ana prefers spaces")
-            memory.export_jsonl(self.here / "good.jsonl")
+            memory.export_to("jsonl", self.here / "good.jsonl")
         self.files = [(name, seed) for name, _, seed in SEEDS.values()] + list(TRANSCRIPTS.items())
         self.files += [("good.jsonl", (self.here / "good.jsonl").read_bytes())]
         self.names = sorted({name for name, _ in self.files})

@@ -53,14 +53,14 @@ def bent(line, draw, lines):
 def ledger(memory):
     """Every event of a store as its line of JSONL, parsed."""
     text = io.StringIO()
-    memory.export_jsonl(text)
+    memory.export_to("jsonl", text)
     return [line for line in map(json.loads, text.getvalue().splitlines()) if "event" in line]
 
 
 def imported(memory, lines, **how):
     """Import lines: objects, or texts as they are."""
     text = "\n".join(one if isinstance(one, str) else json.dumps(one) for one in lines)
-    return memory.import_jsonl(io.StringIO(text), **how)
+    return memory.import_from("jsonl", io.StringIO(text), **how)
 
 
 def numbers(report):

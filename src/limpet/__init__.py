@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from .erasure import PurgeReport
     from .features.mirror.folder import MirrorReport
     from .features.organize.job import OrganizeReport
+    from .features.transfer import DeviceInfo
     from .features.transfer.records import TransferReport
-    from .features.transfer.segments import DeviceInfo, SegmentReport
     from .features.transfer.service import CopyReport
     from .features.usefulness.journal_lines import Dropped, JournalLine
     from .features.usefulness.rules_kept import Adherence
@@ -78,7 +78,7 @@ __all__ = [
     "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "Operation",
     "OrganizeReport", "Page", "Problem",
     "Proposal", "PurgeReport", "Recall", "RecalledSession", "Receipt", "Retention",
-    "ReviewItem", "Revision", "Scan", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
+    "ReviewItem", "Revision", "Scan", "Scope", "ScopeChange", "Section", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing",
     "StoreOfAnotherVersion", "StoreReadOnly", "StoreStats", "Subgraph", "Support", "Swept", "SystemClock",
     "Timeline", "Topic", "Trace", "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields",
@@ -123,8 +123,8 @@ _HOMES = {
     "remember.policy": ("Swept",),
     "remember.write": ("Receipt",),
     "store.records": ("Action", "Filter", "Page", "Problem", "Scan", "SessionRow", "StoreStats"),
+    "features.transfer": ("DeviceInfo",),
     "features.transfer.records": ("TransferReport",),
-    "features.transfer.segments": ("DeviceInfo", "SegmentReport"),
     "features.transfer.service": ("CopyReport",),
     "features.usefulness.rules_kept": ("Adherence",),
     "features.usefulness.journal_lines": ("Dropped", "JournalLine"),

@@ -604,37 +604,6 @@ class Limpet:
         """
         return work_service.models(self._context)
 
-    def export_jsonl(
-        self, target: str | os.PathLike[str] | IO[str], *, force: bool = False, encrypt: bool = False,
-        progress: Progress | None = None,
-    ) -> int:  # fmt: skip
-        """Write the whole store as JSONL, lossless; returns the number of lines. A file appears only when complete.
-
-        `force`: replace a file that is there, which the store and what lies beside it never is. `encrypt`: a file of
-        age, for LIMPET_AGE_RECIPIENTS or with LIMPET_AGE_PASSPHRASE; `import_jsonl` reads it.
-        Raises BadInput, StoreError.
-
-        >>> _ = memory.remember("Deploys go out on Tuesdays")
-        >>> memory.export_jsonl("memories.jsonl") > 0
-        True
-        """
-        return transfer_service.export_jsonl(self._context, target, force=force, encrypt=encrypt, progress=progress)
-
-    def import_jsonl(
-        self,
-        source: str | os.PathLike[str] | IO[str] | IO[bytes],
-        *,
-        dry_run: bool = False,
-        progress: Progress | None = None,
-    ) -> TransferReport:
-        """Read limpet's JSONL or plain statements, one a line. Known events are skipped, bad lines are reported.
-
-        >>> _ = Path("facts.jsonl").write_text('{"content": "Deploys go out on Tuesdays"}')
-        >>> memory.import_jsonl("facts.jsonl").new
-        1
-        """
-        return transfer_service.import_jsonl(self._context, source, dry_run=dry_run, progress=progress)
-
     def rebuild(self, *, progress: Progress | None = None) -> int:
         """Make every projection anew from the ledger, and check; returns the number of events. Raises StoreDamaged when
         something is wrong still.
@@ -1202,15 +1171,16 @@ class Limpet:
             registry.call("before_recall", self._context)
 
     def import_from(
-        self, format: str, path: str | os.PathLike[str], *, trust: str = "import", dry_run: bool = False,
-        progress: Progress | None = None,
+        self, format: str, path: str | os.PathLike[str] | IO[str] | IO[bytes], *, trust: str = "import",
+        dry_run: bool = False, progress: Progress | None = None,
     ) -> TransferReport:  # fmt: skip
-        """Read another program's memories into this scope; the source is never written. Twice is once.
+        """Take in a file or folder of a format (`transfer/service.py`) into this scope; the source is never written.
+        Twice is once.
 
-        `trust`: "web" or "tool" where nobody vouches for what the file says; it is unconfirmed then.
-
-        `code` and `docs` index a project: again, they bring what changed there. The report says what was not
-        understood, and where. Formats: `transfer/service.py`. Raises BadInput, StoreError.
+        `trust`: "web" or "tool" where nobody vouches for what the file says; it is unconfirmed then. `jsonl`: an export
+        or plain statements, also of a stream. `segments`: what other devices exported there. `code` and `docs` index a
+        project: again, they bring what changed there. The report says what was not understood, and where.
+        Raises BadInput, StoreError.
 
         >>> _ = Path("notes.md").write_text("- Deploys go out on Tuesdays")
         >>> memory.import_from("markdown", "notes.md").new
@@ -1221,20 +1191,22 @@ class Limpet:
         )
 
     def export_to(
-        self, format: str, path: str | os.PathLike[str], *, all_scopes: bool = False, force: bool = False,
-        progress: Progress | None = None,
+        self, format: str, path: str | os.PathLike[str] | IO[str], *, all_scopes: bool = False, force: bool = False,
+        encrypt: bool = False, progress: Progress | None = None,
     ) -> TransferReport:  # fmt: skip
-        """Write the memories of this scope and `global` in another program's format; `new` counts them.
+        """Write the memories of this scope and `global` in another program's format; `new` counts them. `jsonl`: the
+        whole store, lossless, also to a stream; `segments`: what is new in it, for other devices.
 
         The report says what the format cannot hold. `force`: replace a file that is there, which the store and what
-        lies beside it never is. Raises BadInput, StoreError.
+        lies beside it never is. `encrypt`: jsonl and segments, as files of age, for LIMPET_AGE_RECIPIENTS.
+        Raises BadInput, StoreError.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
         >>> memory.export_to("markdown", "out").new
         1
         """
         return transfer_service.export_to(
-            self._context, format, path, all_scopes=all_scopes, force=force, progress=progress
+            self._context, format, path, all_scopes=all_scopes, force=force, encrypt=encrypt, progress=progress
         )
 
     def note_exposures(

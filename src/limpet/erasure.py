@@ -161,7 +161,7 @@ def _erase_copies(
                         with suppress(LimpetError):  # made before the memory was
                             other.purge(one.id, confirm=True)
             elif kind == "segments":
-                registry.call("rewrite_segments", context.store, Path(path))
+                registry.call("rewrite_segments", context, "segments", path)
             elif kind == "export" and pieces:
                 for file in _files([path]):
                     if context.store.erasure.found(pieces, [file]).found:

@@ -22,11 +22,6 @@ def signing_key() -> bytes | None:
     return None if said is None else said.encode()
 
 
-def age_passphrase() -> str | None:
-    """What encrypted exports are read with, and written where no recipients are named. Raises BadInput."""
-    return _given("LIMPET_AGE_PASSPHRASE")
-
-
 def _given(name: str) -> str | None:
     """What a variable says, or prints the command that `name`_COMMAND holds."""
     said = os.environ.get(name)

@@ -30,7 +30,7 @@ COMMANDS = {
 CALLS = {
     "before_recall": ("features.mirror", "take_in_edits_seen_by_recalls"),
     "mirrors": ("features.mirror", "synced_mirrors"),
-    "rewrite_segments": ("features.transfer.segments", "export_segments"),
+    "rewrite_segments": ("features.transfer.service", "export_to"),
 }
 
 

@@ -31,8 +31,6 @@ ENVIRONMENT = {
     "LIMPET_KEY_COMMAND": "command that prints what LIMPET_KEY would hold, such as `pass show limpet`",
     "LIMPET_AGE_RECIPIENTS": "who can read encrypted exports and segments: age1..., separated by spaces",
     "LIMPET_AGE_IDENTITY": "file of identities of age (age-keygen) that read them",
-    "LIMPET_AGE_PASSPHRASE": "reads and writes encrypted exports where no recipients are named",
-    "LIMPET_AGE_PASSPHRASE_COMMAND": "command that prints that pass phrase",
     "LIMPET_SIGNING_KEY": "key of 16 characters or more that signs the chain of events, for `limpet verify`",
     "LIMPET_SIGNING_KEY_COMMAND": "command that prints that key, such as `keyring get limpet signing`",
     "LIMPET_DEBUG": "1: show tracebacks of internal errors",

@@ -150,7 +150,7 @@ def exported(path):
 
     text = io.StringIO()
     with limpet.open(path, scope="project:api") as memory:
-        memory.export_jsonl(text)
+        memory.export_to("jsonl", text)
         assert memory.verify() == []
     return text.getvalue()
 

@@ -81,7 +81,7 @@ def test_a_purge_destroys_the_salt_and_keeps_the_hash(memory, path, stated):
 def test_the_chain_survives_backup_restore_export_import_rebuild_and_gc(memory, path, stated, tmp_path):
     memory.purge(stated[1], confirm=True)
     memory.backup(str(tmp_path / "copy.db"))
-    memory.export_jsonl(tmp_path / "all.jsonl")
+    memory.export_to("jsonl", tmp_path / "all.jsonl")
     memory.pin(stated[2])
     memory.undo()
     memory.rebuild()
@@ -91,7 +91,7 @@ def test_the_chain_survives_backup_restore_export_import_rebuild_and_gc(memory, 
     limpet.restore_backup(path, tmp_path / "copy.db")
     with limpet.open(path) as again, limpet.open(tmp_path / "other.db") as other:
         again.remember("After the restore")
-        other.import_jsonl(tmp_path / "all.jsonl")
+        other.import_from("jsonl", tmp_path / "all.jsonl")
         assert again.verify() == [] and other.verify() == []
 
 

@@ -188,7 +188,7 @@ def test_a_purge_leaves_no_byte_of_the_content(memory, path, clock):
 
     assert memory.purge(id, confirm=True).purged
     memory.backup(path.parent / "later.db")
-    memory.export_jsonl(path.parent / "later.jsonl")
+    memory.export_to("jsonl", path.parent / "later.jsonl")
 
     for name, data in bytes_of(path.parent).items():
         assert WORD.encode() not in data, name

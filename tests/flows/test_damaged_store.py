@@ -45,8 +45,9 @@ def overwrite(path, page):
 def filled(path):
     """A closed store of some pages."""
     with limpet.open(path, scope="global") as memory:
-        memory.import_jsonl(
-            io.BytesIO(b"".join(b'{"content": "Service %d listens on port %d"}\n' % (i, 4000 + i) for i in range(120)))
+        memory.import_from(
+            "jsonl",
+            io.BytesIO(b"".join(b'{"content": "Service %d listens on port %d"}\n' % (i, 4000 + i) for i in range(120))),
         )
     return path
 
@@ -137,7 +138,7 @@ def test_an_export_saves_what_can_be_read_of_a_damaged_ledger(filled, tmp_path, 
     assert sum("event" in line for line in lines) > 0 if page == "some of the ledger" else True
 
     with limpet.open(tmp_path / "new.db", scope="global") as memory:
-        assert memory.import_jsonl(saved).rejected == []
+        assert memory.import_from("jsonl", saved).rejected == []
         assert {one.content for one in memory.list(limit=200).memories} == {
             f"Service {i} listens on port {4000 + i}" for i in range(120)
         }
@@ -147,7 +148,7 @@ def test_an_export_saves_what_can_be_read_of_a_damaged_ledger(filled, tmp_path, 
 def test_an_export_of_a_damaged_store_whose_ledger_is_whole_is_whole(filled, tmp_path):
     with limpet.open(filled, scope="global") as memory:
         whole = io.StringIO()
-        memory.export_jsonl(whole)
+        memory.export_to("jsonl", whole)
     for table in ("job", "memory", "scope"):
         overwrite(filled, root_of(filled, table))
     assert run(filled, "export", "jsonl", str(tmp_path / "saved.jsonl")) == 0

@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 import limpet
-from limpet.features import mirror, transfer
+from limpet.features import mirror
 from tests.devices import Device
 
 WORD = "zanzibarquartz"
@@ -158,8 +158,8 @@ def test_copies_are_named_and_erased_on_request(memory, path, tmp_path):
     id = memory.remember(TEXT).id
     kept = memory.remember("Bread rests overnight").id
     memory.backup(tmp_path / "before.db")
-    memory.export_jsonl(tmp_path / "before.jsonl")
-    transfer.export_segments(memory, tmp_path / "shared")
+    memory.export_to("jsonl", tmp_path / "before.jsonl")
+    memory.export_to("segments", tmp_path / "shared")
     report = memory.purge(id, confirm=True)
     assert {Path(one).name for one in report.copies} == {"before.db", "before.jsonl", "shared"}
 
@@ -167,8 +167,8 @@ def test_copies_are_named_and_erased_on_request(memory, path, tmp_path):
     assert "later.db" not in holding(tmp_path, WORD)
     other = memory.remember("The pin of the vault is quokkamarble, she said").id
     memory.backup(tmp_path / "again.db")
-    memory.export_jsonl(tmp_path / "again.jsonl")
-    transfer.export_segments(memory, tmp_path / "shared")
+    memory.export_to("jsonl", tmp_path / "again.jsonl")
+    memory.export_to("segments", tmp_path / "shared")
     assert memory.purge(other, confirm=True, copies=True).copies == ()
     assert holding(tmp_path, "quokkamarble") == {}
     with limpet.open(tmp_path / "again.db", scope="project:api") as backup:
@@ -239,9 +239,9 @@ def test_a_server_a_reader_a_mirror_and_two_devices_hold_no_byte(tmp_path, reade
     memory.remember("The safe is in the cellar", topics=["safe"])
     mirror.init(memory, tmp_path / "notes")
     memory.work()
-    transfer.export_segments(memory, shared)
-    transfer.import_segments(desk.memory, shared)
-    transfer.export_segments(desk.memory, shared)
+    memory.export_to("segments", shared)
+    desk.memory.import_from("segments", shared)
+    desk.memory.export_to("segments", shared)
     end, ask = reader_of(laptop.memory.path), server_of(laptop.memory.path)
     try:
         assert WORD in ask("safe")
@@ -249,9 +249,9 @@ def test_a_server_a_reader_a_mirror_and_two_devices_hold_no_byte(tmp_path, reade
         end()
         assert WORD not in ask("safe")
         memory.work()
-        transfer.export_segments(memory, shared)
-        transfer.import_segments(desk.memory, shared)
-        transfer.export_segments(desk.memory, shared)
+        memory.export_to("segments", shared)
+        desk.memory.import_from("segments", shared)
+        desk.memory.export_to("segments", shared)
         assert holding(tmp_path, WORD) == {}
         assert desk.memory.verify() == laptop.memory.verify() == []
     finally:
@@ -268,13 +268,13 @@ def test_a_purge_that_arrives_takes_the_names_of_all_sessions_in_any_order(tmp_p
         laptop.memory.session_start(f"run {WORD} {number}", title=f"about {WORD}")
         ids.append(laptop.memory.remember(f"{TEXT} {number}", session=f"run {WORD} {number}").id)
     for one in (laptop, desk, laptop):
-        transfer.export_segments(one.memory, tmp_path / "shared")
-        transfer.import_segments(desk.memory, tmp_path / "shared")
+        one.memory.export_to("segments", tmp_path / "shared")
+        desk.memory.import_from("segments", tmp_path / "shared")
     for id in ids:
         laptop.memory.purge(id, confirm=True)
-    transfer.export_segments(laptop.memory, tmp_path / "shared")
-    transfer.import_segments(desk.memory, tmp_path / "shared")
-    transfer.export_segments(desk.memory, tmp_path / "shared")
+    laptop.memory.export_to("segments", tmp_path / "shared")
+    desk.memory.import_from("segments", tmp_path / "shared")
+    desk.memory.export_to("segments", tmp_path / "shared")
     assert holding(tmp_path, WORD) == {}
     assert desk.memory.verify() == []
     for one in (laptop, desk):

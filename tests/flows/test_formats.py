@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 import limpet
-from limpet.features.transfer import amem, frontmatter
+from limpet.features.transfer import amem, markdown
 from limpet.model.ids import format_id
 from tests import formats
 
@@ -601,7 +601,7 @@ last: true
 ---
 text
 """.replace("DEEP", "[" * 50_000).split("\n")
-    front = frontmatter.parse(lines)
+    front = markdown.front_matter(lines)
 
     assert front.values == {
         "name": "deploys", "description": "Deploys: how they go", "date": "2026-01-05", "at": "10:30", "answer": "no",

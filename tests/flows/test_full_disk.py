@@ -133,7 +133,7 @@ def test_a_batch_that_does_not_fit_is_refused_as_a_whole(path, tmp_path, limit):
     assert sound(path)
     with limpet.open(path, scope="global") as memory:
         assert memory.count() in (0, 1_000)
-        assert memory.import_jsonl(items).rejected == []
+        assert memory.import_from("jsonl", items).rejected == []
         assert memory.count() == 2_000
     assert sound(path)
 

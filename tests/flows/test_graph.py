@@ -173,10 +173,10 @@ def test_links_survive_export_and_import(memory, story):
     memory.link(story.load, "supports", story.batch, 0.5)
     memory.unlink(story.cache, "caused_by", story.load)
     file = io.StringIO(newline="")
-    memory.export_jsonl(file)
+    memory.export_to("jsonl", file)
     file.seek(0)
     with limpet.open(":memory:", scope="project:api") as other:
-        assert other.import_jsonl(file).rejected == []
+        assert other.import_from("jsonl", file).rejected == []
         assert links_of(other) == links_of(memory)
 
 

@@ -11,7 +11,6 @@ import sys
 import pytest
 
 import limpet
-from limpet.features import transfer
 from tests.devices import Device, everything, same_time
 from tests.hostile import forged, imported, ledger, numbers, parsed
 
@@ -235,7 +234,7 @@ def test_a_use_count_that_nobody_counted_is_reported(memory, count):
 
 def test_a_line_that_is_no_text_is_reported_and_the_rest_comes_in(memory, tmp_path):
     (tmp_path / "latin.jsonl").write_bytes(b'{"content": "caf\xe9"}\n{"content": "the rest"}\n\0\0\n')
-    report = memory.import_jsonl(tmp_path / "latin.jsonl")
+    report = memory.import_from("jsonl", tmp_path / "latin.jsonl")
 
     assert numbers(report) == [1, 3] and "UTF-8" in report.rejected[0][1]
     assert [one.content for one in memory.list().memories] == ["the rest"]
@@ -249,7 +248,7 @@ def test_a_line_that_is_too_long_is_passed_over(memory, tmp_path, monkeypatch, a
     texts += ['{"content": "the last"}', "y" * 900]
     path = tmp_path / "long.jsonl"
     path.write_text("\n".join(texts))
-    report = memory.import_jsonl(path if as_file else io.StringIO("\n".join(texts)))
+    report = memory.import_from("jsonl", path if as_file else io.StringIO("\n".join(texts)))
 
     wanted = [2 * n + 2 for n, one in enumerate(long) if len(one) + 1 > 200] + [24]
     assert numbers(report) == wanted
@@ -270,7 +269,7 @@ def test_a_line_of_a_gigabyte_is_never_held(tmp_path):
         "with limpet.open(sys.argv[1], scope='global') as memory:\n"
         "    memory.remember('warm')\n"
         "    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "    report = memory.import_jsonl(sys.argv[2])\n"
+        "    report = memory.import_from('jsonl', sys.argv[2])\n"
         "    print(report.new, len(report.rejected), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
     )
     done = subprocess.run(
@@ -304,7 +303,7 @@ def test_long_lines_are_taken_in_by_what_they_hold(memory, monkeypatch):
 
 
 def exported(device, folder):
-    transfer.export_segments(device.memory, folder)
+    device.memory.export_to("segments", folder)
     (path,) = folder.glob("*/*.jsonl")
     return path, *parsed(path)
 
@@ -319,11 +318,11 @@ def test_a_bad_event_of_a_segment_is_left_out_and_the_others_come_in(two, tmp_pa
     path.unlink()
     forged(path.parent, header, [*lines[:1], *lines[1:]])
 
-    report = transfer.import_segments(desk.memory, tmp_path / "shared")
-    assert [reason for _, reason in report.problems if "line 3" in reason and "trust" in reason]
+    report = desk.memory.import_from("segments", tmp_path / "shared")
+    assert [reason for _, reason in report.rejected if "line 3" in reason and "trust" in reason]
     assert {one.content for one in desk.memory.list().memories} == {"the first", "the third"}
     assert desk.memory.get(ids[2]).pinned
-    again = transfer.import_segments(desk.memory, tmp_path / "shared")
+    again = desk.memory.import_from("segments", tmp_path / "shared")
     assert again.new == 0 and desk.memory.count() == 2
 
 
@@ -344,12 +343,12 @@ def test_a_segment_with_a_bad_header_is_left_out_alone(two, tmp_path, harm):
     bad = forged(path.parent, header | harm, lines, number=1)
     other = limpet.open(tmp_path / "other.db", scope="project:api", clock=laptop.clock)
     other.remember("said elsewhere")
-    transfer.export_segments(other, tmp_path / "shared")
+    other.export_to("segments", tmp_path / "shared")
     other.close()
 
-    report = transfer.import_segments(desk.memory, tmp_path / "shared")
+    report = desk.memory.import_from("segments", tmp_path / "shared")
     assert [one.content for one in desk.memory.list().memories] == ["said elsewhere"]
-    assert any(bad.name in file for file, _ in report.problems)
+    assert any(bad.name in file for file, _ in report.rejected)
 
 
 @pytest.mark.parametrize("order", [[2**61, 0], [1, 2**61], [1], "x", None, [True, 0], [-1, 0], [1.5, 0], {}], ids=str)
@@ -361,8 +360,8 @@ def test_an_event_with_a_place_that_cannot_be_is_left_out(two, tmp_path, order):
     path.unlink()
     forged(path.parent, header, [lines[0] | {"order": order}, lines[1]])
 
-    report = transfer.import_segments(desk.memory, tmp_path / "shared")
-    assert any("line 2" in reason for _, reason in report.problems)
+    report = desk.memory.import_from("segments", tmp_path / "shared")
+    assert any("line 2" in reason for _, reason in report.rejected)
     assert [one.content for one in desk.memory.list().memories] == ["the second"]
 
 
@@ -373,9 +372,9 @@ def test_a_number_that_a_header_claims_is_counted_and_not_walked_through(two, tm
     path.unlink()
     forged(path.parent, header | {"seen": {f"{n:032x}": 99_999_999 for n in range(2_000)}}, lines)
 
-    report = transfer.import_segments(desk.memory, tmp_path / "shared")
+    report = desk.memory.import_from("segments", tmp_path / "shared")
     assert desk.memory.count() == 1
-    assert sum("segment 1, 2, 3 and 99,999,996 more" in reason for _, reason in report.problems) == 2_000
+    assert sum("segment 1, 2, 3 and 99,999,996 more" in reason for _, reason in report.rejected) == 2_000
 
 
 def test_a_file_replaces_files_of_its_own_device_and_number_alone(two, tmp_path):
@@ -385,7 +384,7 @@ def test_a_file_replaces_files_of_its_own_device_and_number_alone(two, tmp_path)
     forged(tmp_path / "shared" / ("e" * 32), {"limpet_segment": 1, "device": "e" * 32, "number": 1, "first": 1, "seen": {}, "events": 0,
                                               "replaces": [path.stem.partition("-")[2]]}, [])  # fmt: skip
 
-    assert transfer.import_segments(desk.memory, tmp_path / "shared").problems == []
+    assert desk.memory.import_from("segments", tmp_path / "shared").rejected == []
     assert desk.memory.count() == 1
 
 
@@ -397,13 +396,13 @@ def test_a_memory_that_two_devices_made_is_whole_after_export_and_import(two, tm
     laptop.memory.import_from("mcp", notes)
     desk.clock.advance(days=1)
     desk.memory.import_from("mcp", notes)
-    transfer.export_segments(desk.memory, tmp_path / "shared")
-    transfer.import_segments(laptop.memory, tmp_path / "shared")
-    laptop.memory.export_jsonl(tmp_path / "a.jsonl")
+    desk.memory.export_to("segments", tmp_path / "shared")
+    laptop.memory.import_from("segments", tmp_path / "shared")
+    laptop.memory.export_to("jsonl", tmp_path / "a.jsonl")
     third = Device(tmp_path / "third.db", "third")
 
-    assert third.memory.import_jsonl(tmp_path / "a.jsonl").rejected == []
-    third.memory.export_jsonl(tmp_path / "c.jsonl")
+    assert third.memory.import_from("jsonl", tmp_path / "a.jsonl").rejected == []
+    third.memory.export_to("jsonl", tmp_path / "c.jsonl")
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "c.jsonl").read_bytes()
     same_time([laptop, third])
     assert everything(laptop.memory) == everything(third.memory)
@@ -431,7 +430,7 @@ def test_forged_events_set_no_two_devices_apart(two, tmp_path):
     third = Device(tmp_path / "third.db", "third")
     for device, places in ((desk, ("good", "bad")), (third, ("bad", "good", "bad"))):
         for place in places:
-            transfer.import_segments(device.memory, tmp_path / place)
+            device.memory.import_from("segments", tmp_path / place)
         assert device.memory.verify() == []
     same_time([desk, third])
     assert everything(desk.memory) == everything(third.memory)
@@ -447,14 +446,14 @@ def test_a_segment_above_a_limit_is_left_out_alone(two, tmp_path, monkeypatch, l
     laptop, desk = two
     for n in range(5):
         laptop.memory.remember(f"statement {n}")
-    transfer.export_segments(laptop.memory, tmp_path / "shared")
-    monkeypatch.setattr(f"limpet.features.transfer.segment_files.{limit}", 4)
-    report = transfer.import_segments(desk.memory, tmp_path / "shared")
+    laptop.memory.export_to("segments", tmp_path / "shared")
+    monkeypatch.setattr(f"limpet.features.transfer.segments.{limit}", 4)
+    report = desk.memory.import_from("segments", tmp_path / "shared")
 
-    assert what in report.problems[0][1]
+    assert what in report.rejected[0][1]
     assert desk.memory.count() == 0
     monkeypatch.undo()
-    assert transfer.import_segments(desk.memory, tmp_path / "shared").problems == []
+    assert desk.memory.import_from("segments", tmp_path / "shared").rejected == []
     assert desk.memory.count() == 5
 
 
@@ -462,11 +461,11 @@ def test_a_line_of_a_segment_that_is_too_long_is_left_out_and_the_others_come_in
     laptop, desk = two
     for text in ("the first", "x" * 2_000, "the third"):
         laptop.memory.remember(text)
-    transfer.export_segments(laptop.memory, tmp_path / "shared")
+    laptop.memory.export_to("segments", tmp_path / "shared")
     monkeypatch.setattr("limpet.features.transfer.records.MAX_LINE", 1_000)
-    report = transfer.import_segments(desk.memory, tmp_path / "shared")
+    report = desk.memory.import_from("segments", tmp_path / "shared")
 
-    assert ["line 3: longer" in reason for _, reason in report.problems] == [True]
+    assert ["line 3: longer" in reason for _, reason in report.rejected] == [True]
     assert {one.content for one in desk.memory.list().memories} == {"the first", "the third"}
 
 
@@ -475,7 +474,7 @@ def test_a_device_begins_a_new_segment_long_before_the_limit(two, tmp_path):
     laptop, desk = two
     for n in range(5):
         laptop.memory.remember_batch([{"content": f"{n} {i}", "metadata": {"a": "x" * 60_000}} for i in range(20)])
-    transfer.export_segments(laptop.memory, tmp_path / "shared")
+    laptop.memory.export_to("segments", tmp_path / "shared")
 
     assert len(list((tmp_path / "shared").glob("*/*.jsonl"))) == 2
-    assert transfer.import_segments(desk.memory, tmp_path / "shared").new == 100
+    assert desk.memory.import_from("segments", tmp_path / "shared").new == 100

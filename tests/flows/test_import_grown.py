@@ -15,7 +15,7 @@ def file_of(folder, lines):
 
 def test_lines_of_a_file_keep_their_order(memory, tmp_path):
     lines = [{"content": f"Step number {n} of the plan is done by machine {n}"} for n in range(12)]
-    memory.import_jsonl(file_of(tmp_path, lines))
+    memory.import_from("jsonl", file_of(tmp_path, lines))
     assert [one.content for one in memory.list(limit=12).memories] == [one["content"] for one in reversed(lines)]
 
 
@@ -29,14 +29,14 @@ def said(words, speaker="ana", **more):
 def test_a_turn_that_is_said_once_more_is_new_though_one_like_it_is_gone(memory, tmp_path, gone, end, between):
     once, done = said("please deploy it now"), said("done", "agent")
     lines = [once, done, *(said(f"Shelf {n} holds part {n * 7}") for n in range(between)), once]
-    memory.import_jsonl(file_of(tmp_path, lines))
+    memory.import_from("jsonl", file_of(tmp_path, lines))
     ids = [one.id for one in memory.list(limit=between + 9).memories if one.content == once["content"]]
     for place in gone:
         memory.retract(ids[place], "no") if end == "retract" else memory.purge(ids[place], confirm=True)
     for grown in ([], [once], [done, once, once]):
         lines += grown
         file = file_of(tmp_path, lines)
-        tried, report = memory.import_jsonl(file, dry_run=True), memory.import_jsonl(file)
+        tried, report = memory.import_from("jsonl", file, dry_run=True), memory.import_from("jsonl", file)
         assert (tried.new, tried.known) == (report.new, report.known) == (len(grown), len(lines) - len(grown))
     there = [one for one in memory.list(limit=between + 9).memories if one.content == once["content"]]
     assert len(there) == 5 - len(gone)
@@ -52,11 +52,11 @@ def test_a_turn_that_is_said_once_more_is_new_though_one_like_it_is_gone(memory,
     ids=["time", "no time", "value"],
 )
 def test_a_line_that_was_mended_is_new_though_the_wrong_one_was_retracted(memory, tmp_path, wrong, right):
-    memory.import_jsonl(file_of(tmp_path, [wrong]))
+    memory.import_from("jsonl", file_of(tmp_path, [wrong]))
     memory.retract(memory.list().memories[0].id, "wrong")
     mended = {name: value for name, value in (wrong | right).items() if value is not None}
     file = file_of(tmp_path, [wrong, mended])
     for new in (1, 0):
-        report = memory.import_jsonl(file)
+        report = memory.import_from("jsonl", file)
         assert (report.new, report.known) == (new, 2 - new)
     assert memory.fact(wrong["key"]).value == mended["content"]

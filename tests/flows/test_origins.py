@@ -199,7 +199,7 @@ def test_every_way_to_give_a_value_asks(memory, tampa, tmp_path):
     notes = tmp_path / "in.jsonl"
     notes.write_text(json.dumps({"content": "Rome", "key": "user.city", "origin": "import"}) + "\n")
     with notes.open() as file:
-        memory.import_jsonl(file)
+        memory.import_from("jsonl", file)
     assert values(memory) == [("Tampa", True)]
     assert sorted(new for _, new, _ in proposed(memory)) == ["Bonn", "Oslo", "Rome"]
 
@@ -267,10 +267,10 @@ def test_what_another_scope_holds_is_not_quoted(memory, path, clock):
 def test_a_proposal_goes_with_an_export(memory, tampa, path, clock):
     memory.set_fact("user.city", "Oslo", origin="web")
     ledger = io.StringIO(newline="")
-    memory.export_jsonl(ledger)
+    memory.export_to("jsonl", ledger)
     ledger.seek(0)
     with limpet.open(":memory:", scope="project:api", clock=clock) as other:
-        other.import_jsonl(ledger)
+        other.import_from("jsonl", ledger)
         assert proposed(other) == [("replacement", "Oslo", "Tampa")]
         other.accept(other.review()[0].id)
         assert other.fact("user.city").value == "Oslo"

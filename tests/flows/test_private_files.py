@@ -13,17 +13,17 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
-from limpet.features import mirror, transfer
+from limpet.features import mirror
 from limpet.store import files
 
 # How each format is exported in Python; what has no `force` replaces nothing at all.
 EXPORTS = {
-    "jsonl": lambda memory, to, **given: memory.export_jsonl(to, **given),
+    "jsonl": lambda memory, to, **given: memory.export_to("jsonl", to, **given),
     "amem": lambda memory, to, **given: memory.export_to("amem", to, **given),
     "mcp": lambda memory, to, **given: memory.export_to("mcp", to, **given),
     "memori": lambda memory, to, **given: memory.export_to("memori", to, **given),
     "markdown": lambda memory, to, **given: memory.export_to("markdown", to, **given),
-    "segments": lambda memory, to, **given: transfer.export_segments(memory, to),
+    "segments": lambda memory, to, **given: memory.export_to("segments", to),
     "backup": lambda memory, to, **given: memory.backup(to),
 }
 TO_FILES = ("jsonl", "amem", "mcp", "memori")
@@ -100,7 +100,7 @@ def test_a_store_that_is_opened_by_a_link_is_known_by_its_own_name(tmp_path, clo
         for side in SIDE_FILES:
             for base in (real, link):
                 with pytest.raises(limpet.BadInput):
-                    memory.export_jsonl(base.with_name(base.name + side), force=True)
+                    memory.export_to("jsonl", base.with_name(base.name + side), force=True)
     assert link.is_symlink()
 
 
@@ -195,14 +195,14 @@ def test_no_planted_link_is_followed(export, stored, tmp_path):
 
 def test_segments_are_not_written_through_a_link(stored, tmp_path):
     shared, elsewhere = tmp_path / "shared", tmp_path / "elsewhere"
-    device = transfer.export_segments(stored, shared).device
+    device = stored.export_to("segments", shared).device
     elsewhere.mkdir()
     other = tmp_path / "other"
     other.mkdir()
     (other / device).symlink_to(elsewhere)
     (other / ".gitattributes").symlink_to(tmp_path / "missing")
     with pytest.raises(limpet.BadInput):
-        transfer.export_segments(stored, other)
+        stored.export_to("segments", other)
     assert not list(elsewhere.iterdir()) and not (tmp_path / "missing").exists()
 
 
@@ -236,7 +236,7 @@ path, seen = Path(sys.argv[1]), {}
 with limpet.open(path, scope="global") as memory:
     memory.remember("Deploys run on Tuesday")
     memory.backup(path.with_name("copy.db"), progress=lambda *_: look())
-    memory.export_jsonl(path.with_name("out.jsonl"))
+    memory.export_to("jsonl", path.with_name("out.jsonl"))
     look()
 print(json.dumps(seen))
 """

@@ -26,7 +26,7 @@ def test_what_a_rule_speaks_against_is_an_episode_once_it_is_judged(memory, ids)
         memory.work()
         assert [one.id for one in memory.list().memories if one.content == text] == [receipt.id], "said again, once"
         ledger = io.StringIO(newline="")
-        memory.export_jsonl(ledger)
+        memory.export_to("jsonl", ledger)
         events = [json.loads(line) for line in ledger.getvalue().splitlines()]
         stated = {"kind": "inference", "rule": rule}
         assert stated in [one.get("demoted") for one in events], "a person can make a belief of it"
@@ -39,7 +39,7 @@ def test_a_person_may_store_it_anyway_and_it_is_on_record(memory):
     memory.work()
     assert memory.get(stored.id).kind == "fact"
     ledger = io.StringIO(newline="")
-    memory.export_jsonl(ledger)
+    memory.export_to("jsonl", ledger)
     assert '"anyway":true' in ledger.getvalue()
     assert memory.sweep() == []
 

@@ -221,12 +221,12 @@ def test_what_moved_on_one_device_moved_on_the_others(tmp_path, clock):
     ):
         transfer.trust_device(b, "all")
         a.remember("Deploys need the VPN")
-        transfer.export_segments(a, shared)
-        transfer.import_segments(b, shared)
+        a.export_to("segments", shared)
+        b.import_from("segments", shared)
         clock.advance(days=1)
         a.rename_scope("project:api", "project:web")
-        transfer.export_segments(a, shared)
-        transfer.import_segments(b, shared)
+        a.export_to("segments", shared)
+        b.import_from("segments", shared)
         assert texts(b) == ["Deploys need the VPN"] == [one.content for one in b.recall("vpn").items]
         assert b.verify() == []
 
@@ -234,9 +234,9 @@ def test_what_moved_on_one_device_moved_on_the_others(tmp_path, clock):
 def test_an_exported_move_is_imported(two, tmp_path):
     here, _ = two
     here.move(here.remember("Deploys need the VPN").id, "project:web")
-    here.export_jsonl(tmp_path / "all.jsonl")
+    here.export_to("jsonl", tmp_path / "all.jsonl")
     with limpet.open(tmp_path / "other.db", scope="project:web") as other:
-        report = other.import_jsonl(tmp_path / "all.jsonl")
+        report = other.import_from("jsonl", tmp_path / "all.jsonl")
         assert (report.rejected, texts(other)) == ([], ["Deploys need the VPN"])
 
 

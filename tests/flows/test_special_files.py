@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import limpet
-from limpet.features import mirror, organize, transfer
+from limpet.features import mirror, organize
 
 SAID = "pipes, sockets and other things that are no regular files were skipped"
 
@@ -117,7 +117,7 @@ def test_the_own_files_of_a_mirror_may_be_anything_and_keep_nobody_waiting(memor
 def test_segments_that_are_no_files_are_named_and_left_out(memory, tmp_path, within):
     memory.remember("Deploys run on Tuesday")
     shared = tmp_path / "shared"
-    device = transfer.export_segments(memory, shared).device
+    device = memory.export_to("segments", shared).device
     os.mkfifo(shared / device / f"00000009-{'a' * 32}.jsonl")
-    report = within(lambda: transfer.import_segments(memory, shared))
-    assert [reason for _, reason in report.problems] == ["not a segment; left out"]
+    report = within(lambda: memory.import_from("segments", shared))
+    assert [reason for _, reason in report.rejected] == ["not a segment; left out"]

@@ -115,7 +115,7 @@ def test_a_read_only_store_reads_everything_and_refuses_every_write(stored, cloc
         assert memory.recall("deploys").items[0].content == "Deploys run on Friday"
         assert memory.show(id).uses == 0
         assert memory.verify() == []
-        assert memory.export_jsonl(tmp_path / "out.jsonl") == 3
+        assert memory.export_to("jsonl", tmp_path / "out.jsonl").new == 3
         for write in (
             lambda: memory.remember("more"), lambda: memory.edit(id, "x"), lambda: memory.pin(id), memory.undo,
             lambda: memory.purge(id, confirm=True), lambda: memory.feedback(id, "useful"), memory.rebuild, memory.gc,

@@ -9,7 +9,6 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
-from limpet.features import transfer
 from tests.devices import OPERATIONS, Device, check_keys, everything, same_time, seeded, texts
 
 
@@ -28,8 +27,8 @@ def two(tmp_path):
 
 def exchange(shared, *devices):
     for one in devices:
-        transfer.export_segments(one.memory, shared)
-    return [transfer.import_segments(one.memory, shared) for one in devices]
+        one.memory.export_to("segments", shared)
+    return [one.memory.import_from("segments", shared) for one in devices]
 
 
 def files(shared):
@@ -53,14 +52,14 @@ def test_two_devices_meet_in_a_git_repository_and_lose_no_text(tmp_path, two):
         clones.append(tmp_path / f"clone-{one.name}")
 
     def sync(one, clone):
-        transfer.export_segments(one.memory, clone)
+        one.memory.export_to("segments", clone)
         git(clone, "add", "-A")
         git(clone, "commit", "--allow-empty", "-m", "memories")
         listed = subprocess.run(["git", "ls-remote", str(hub), "main"], capture_output=True, timeout=60, check=True)
         if listed.stdout:
             git(clone, "pull", "--no-rebase", "--no-edit", "--allow-unrelated-histories", "origin", "main")
         git(clone, "push", "origin", "HEAD:main")
-        assert transfer.import_segments(one.memory, clone).problems == []
+        assert one.memory.import_from("segments", clone).rejected == []
 
     # A purge is the one thing that destroys: it has its own tests.
     operations = [one for one in OPERATIONS if one != "purge"]
@@ -93,8 +92,8 @@ def test_a_key_set_on_two_devices_has_one_value_and_waits_for_review(two, shared
     laptop.memory.set_fact("user.city", "Tampa")
     desk.memory.set_fact("user.city", "Oslo")
     exchange(shared, laptop, desk)
-    transfer.import_segments(desk.memory, shared)
-    transfer.import_segments(laptop.memory, shared)
+    desk.memory.import_from("segments", shared)
+    laptop.memory.import_from("segments", shared)
     same_time(two)
 
     for one in two:
@@ -151,17 +150,17 @@ def test_what_was_purged_leaves_the_other_devices_and_comes_back_from_nowhere(tw
     shutil.copytree(shared, old)
 
     laptop.memory.purge(id, confirm=True)
-    report = transfer.export_segments(laptop.memory, shared)
+    report = laptop.memory.export_to("segments", shared)
     assert any("written again" in note for note in report.notes)
-    assert report.notes[-1].endswith("still holds what was purged, until its device imports and exports")
-    assert transfer.import_segments(desk.memory, shared).purged == 1
-    transfer.export_segments(desk.memory, shared)
+    assert list(report.notes)[-1].endswith("still holds what was purged, until its device imports and exports")
+    assert desk.memory.import_from("segments", shared).purged == 1
+    desk.memory.export_to("segments", shared)
     assert not any(b"zyxsecret" in path.read_bytes() for path in files(shared))
 
     late = Device(tmp_path / "late.db", "late")
-    assert transfer.import_segments(late.memory, shared).problems == []
+    assert late.memory.import_from("segments", shared).rejected == []
     for one in (laptop, desk, late):
-        transfer.import_segments(one.memory, old)
+        one.memory.import_from("segments", old)
         assert one.memory.get(id).state == "purged"
         assert one.memory.verify() == []
         one.memory.close()
@@ -172,9 +171,9 @@ def test_what_was_purged_leaves_the_other_devices_and_comes_back_from_nowhere(tw
 def test_a_broken_segment_is_reported_and_the_rest_goes_in(two, shared, harm):
     laptop, desk = two
     laptop.memory.remember("the first")
-    transfer.export_segments(laptop.memory, shared)
+    laptop.memory.export_to("segments", shared)
     laptop.memory.remember("the second")
-    transfer.export_segments(laptop.memory, shared)
+    laptop.memory.export_to("segments", shared)
     first, second = files(shared)
     whole, name = first.read_bytes(), first.name
     if harm == "missing":
@@ -197,46 +196,46 @@ def test_a_broken_segment_is_reported_and_the_rest_goes_in(two, shared, harm):
         elif harm == "renamed":
             first.rename(first.with_name("00000001-conflicted copy.jsonl"))
 
-    report = transfer.import_segments(desk.memory, shared)
-    assert report.problems
+    report = desk.memory.import_from("segments", shared)
+    assert report.rejected
     assert [one.content for one in desk.memory.list().memories] == ["the second"]
     for path in files(shared):
         if path != second:
             path.unlink()
     first.with_name(name).write_bytes(whole)
-    assert transfer.import_segments(desk.memory, shared).problems == []
+    assert desk.memory.import_from("segments", shared).rejected == []
     assert desk.memory.count() == 2
 
 
 def test_an_event_of_a_memory_that_is_missing_waits_for_it(two, shared, tmp_path):
     laptop, desk = two
     id = laptop.memory.remember("the first").id
-    transfer.export_segments(laptop.memory, shared)
+    laptop.memory.export_to("segments", shared)
     laptop.memory.edit(id, "the first, in better words")
-    transfer.export_segments(laptop.memory, shared)
+    laptop.memory.export_to("segments", shared)
     first = files(shared)[0]
     first.rename(tmp_path / "later")
 
-    report = transfer.import_segments(desk.memory, shared)
-    assert any("in no segment here yet" in reason for _, reason in report.problems)
+    report = desk.memory.import_from("segments", shared)
+    assert any("in no segment here yet" in reason for _, reason in report.rejected)
     (tmp_path / "later").rename(first)
-    assert transfer.import_segments(desk.memory, shared).problems == []
+    assert desk.memory.import_from("segments", shared).rejected == []
     assert desk.memory.get(id).content == "the first, in better words"
 
 
 def test_a_copied_store_is_another_device(two, shared, tmp_path):
     laptop, desk = two
     laptop.memory.remember("before the copy")
-    first = transfer.export_segments(laptop.memory, shared).device
+    first = laptop.memory.export_to("segments", shared).device
     laptop.memory.backup(tmp_path / "copy.db")
     copy = Device(tmp_path / "copy.db", "copy")
     copy.memory.remember("said by the copy")
     laptop.memory.remember("said by the original")
 
-    assert transfer.export_segments(copy.memory, shared).device != first
-    assert transfer.export_segments(laptop.memory, shared).device == first
+    assert copy.memory.export_to("segments", shared).device != first
+    assert laptop.memory.export_to("segments", shared).device == first
     for one in (laptop, copy, desk):
-        assert transfer.import_segments(one.memory, shared).problems == []
+        assert one.memory.import_from("segments", shared).rejected == []
         assert one.memory.count() == 3
     same_time([laptop, copy, desk])
     assert everything(copy.memory) == everything(laptop.memory) == everything(desk.memory)
@@ -247,10 +246,10 @@ def test_a_store_put_back_from_a_backup_writes_no_segment_twice(two, shared, tmp
     """The same file in the same place, but older than what it exported."""
     laptop, desk = two
     laptop.memory.remember("before the backup")
-    device = transfer.export_segments(laptop.memory, shared).device
+    device = laptop.memory.export_to("segments", shared).device
     laptop.memory.backup(tmp_path / "backup.db")
     laptop.memory.remember("lost from the file, not from the folder")
-    transfer.export_segments(laptop.memory, shared)
+    laptop.memory.export_to("segments", shared)
     laptop.memory.close()
     with (tmp_path / "backup.db").open("rb") as source, (tmp_path / "laptop.db").open("wb") as target:
         shutil.copyfileobj(source, target)
@@ -260,10 +259,10 @@ def test_a_store_put_back_from_a_backup_writes_no_segment_twice(two, shared, tmp
     laptop.memory = limpet.open(tmp_path / "laptop.db", scope="project:api", clock=laptop.clock)
     laptop.memory.remember("said after")
     before = {path: path.read_bytes() for path in files(shared)}
-    assert transfer.export_segments(laptop.memory, shared).device != device
+    assert laptop.memory.export_to("segments", shared).device != device
     assert all(path.read_bytes() == content for path, content in before.items())
     for one in (laptop, desk):
-        assert transfer.import_segments(one.memory, shared).problems == []
+        assert one.memory.import_from("segments", shared).rejected == []
         assert one.memory.count() == 3
 
 
@@ -324,10 +323,10 @@ def test_the_commands_say_what_they_did(two, shared, tmp_path, capsys):
     laptop.memory.remember("said on the laptop")
     store = ["--store", str(tmp_path / "laptop.db")]
     assert main([*store, "export", "segments", str(shared)]) == 0
-    assert "segments written 1, events 1" in capsys.readouterr().out
+    assert "exported 1 event" in capsys.readouterr().err
     other = ["--store", str(tmp_path / "desk.db")]
     assert main([*other, "import", "segments", str(shared), "--dry-run"]) == 0
-    assert "would be taken in 1, new events 1" in capsys.readouterr().out
+    assert "would be new 1," in capsys.readouterr().out
     assert desk.memory.count() == 0
     files(shared)[0].write_bytes(b"{}")
     assert main([*other, "import", "segments", str(shared)]) == 2

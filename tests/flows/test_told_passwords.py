@@ -79,14 +79,14 @@ def test_no_import_brings_one(path, clock, tmp_path, nowhere, way):
     with limpet.open(path, scope="project:shop", clock=clock) as memory:
         if way == "plain":
             (inbox / "a.jsonl").write_text(json.dumps({"content": TOLD, "topics": [f"pw: {SECRET}"]}))
-            assert memory.import_jsonl(inbox / "a.jsonl").new == 1
+            assert memory.import_from("jsonl", inbox / "a.jsonl").new == 1
         elif way == "events":
             with limpet.open(tmp_path / "other", scope="project:shop", clock=clock) as other:
                 other.remember("MARK", topics=["TOPIC"])
-                other.export_jsonl(inbox / "a.jsonl")
+                other.export_to("jsonl", inbox / "a.jsonl")
             text = (inbox / "a.jsonl").read_text().replace("MARK", TOLD).replace("TOPIC", f"pw: {SECRET}")
             (inbox / "a.jsonl").write_text(text)
-            assert memory.import_jsonl(inbox / "a.jsonl").new == 1
+            assert memory.import_from("jsonl", inbox / "a.jsonl").new == 1
         elif way == "markdown":
             (inbox / "a.md").write_text(f"- {TOLD}\n")
             assert memory.import_from("markdown", inbox).redacted == 1

@@ -51,21 +51,21 @@ def other(tmp_path, clock):
 
 def exported(memory, **how):
     text = io.StringIO()
-    memory.export_jsonl(text, **how)
+    memory.export_to("jsonl", text, **how)
     return text.getvalue()
 
 
 def imported(memory, *lines, **how):
-    return memory.import_jsonl(
-        io.StringIO("\n".join(one if isinstance(one, str) else json.dumps(one) for one in lines)), **how
+    return memory.import_from(
+        "jsonl", io.StringIO("\n".join(one if isinstance(one, str) else json.dumps(one) for one in lines)), **how
     )
 
 
 def test_export_import_export_is_byte_identical(lived, other, tmp_path):
-    lines = lived.export_jsonl(tmp_path / "a.jsonl")
+    lines = lived.export_to("jsonl", tmp_path / "a.jsonl").new
 
-    report = other.import_jsonl(tmp_path / "a.jsonl")
-    assert other.export_jsonl(tmp_path / "b.jsonl") == lines
+    report = other.import_from("jsonl", tmp_path / "a.jsonl")
+    assert other.export_to("jsonl", tmp_path / "b.jsonl").new == lines
 
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
     assert (report.new, report.known, report.rejected) == (lived.stats().events, 0, [])
@@ -162,35 +162,35 @@ def test_plain_statements_are_remembered(other):
 
 
 def test_a_dry_run_reports_and_stores_nothing(lived, other, tmp_path):
-    lived.export_jsonl(tmp_path / "a.jsonl")
+    lived.export_to("jsonl", tmp_path / "a.jsonl")
 
-    report = other.import_jsonl(tmp_path / "a.jsonl", dry_run=True)
+    report = other.import_from("jsonl", tmp_path / "a.jsonl", dry_run=True)
 
     assert report.new == lived.stats().events
     assert other.stats().events == other.stats().vectors == 0
-    assert lived.import_jsonl(tmp_path / "a.jsonl", dry_run=True).known == report.new
+    assert lived.import_from("jsonl", tmp_path / "a.jsonl", dry_run=True).known == report.new
 
 
 def test_a_file_with_a_byte_order_mark_or_windows_lines_is_read(other, tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b'\xef\xbb\xbf{"content": "one"}\r\n\r\n{"content": "two"}')
-    assert other.import_jsonl(tmp_path / "a.jsonl").new == 2
+    assert other.import_from("jsonl", tmp_path / "a.jsonl").new == 2
 
 
 def test_files_that_cannot_be_used_are_refused(lived, tmp_path):
     for source in (tmp_path / "nothing.jsonl", tmp_path):
         with pytest.raises(limpet.BadInput):
-            lived.import_jsonl(source)
+            lived.import_from("jsonl", source)
     for target in (tmp_path, tmp_path / "no" / "folder.jsonl"):
         with pytest.raises(limpet.BadInput):
-            lived.export_jsonl(target)
+            lived.export_to("jsonl", target)
     assert not list(tmp_path.glob("*.partial"))
 
 
 def test_progress_ends_at_its_total(lived, other, tmp_path):
     seen = []
-    lived.export_jsonl(tmp_path / "a.jsonl", progress=lambda done, total: seen.append((done, total)))
+    lived.export_to("jsonl", tmp_path / "a.jsonl", progress=lambda done, total: seen.append((done, total)))
     assert seen[-1][0] == seen[-1][1]
-    other.import_jsonl(tmp_path / "a.jsonl", progress=lambda done, total: seen.append((done, total)))
+    other.import_from("jsonl", tmp_path / "a.jsonl", progress=lambda done, total: seen.append((done, total)))
     assert seen[-1][0] == seen[-1][1]
 
 

@@ -116,7 +116,7 @@ def test_a_file_that_is_imported_twice_is_stored_once(memory, tmp_path):
     path.write_text("".join(f"{json.dumps(one)}\n" for one in lines(TALK)))
 
     for _ in range(2):
-        memory.import_jsonl(path)
+        memory.import_from("jsonl", path)
     assert said(memory) == TALK
 
 
@@ -128,9 +128,9 @@ def test_a_file_of_many_sessions_and_keys_is_stored_once(memory, tmp_path):
     path = tmp_path / "talks.jsonl"
     path.write_text("".join(f"{json.dumps(one)}\n" for one in [*between, *sessions]))
 
-    assert memory.import_jsonl(path).new == len(between) + len(sessions)
+    assert memory.import_from("jsonl", path).new == len(between) + len(sessions)
     turns = memory.count(kind="episode")
-    memory.import_jsonl(path)
+    memory.import_from("jsonl", path)
     assert said(memory, "keys") == TALK
     assert memory.count(kind="episode") == turns == len(TALK) + len(sessions)
 

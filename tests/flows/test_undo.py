@@ -171,9 +171,9 @@ def test_the_log_of_another_scope_is_not_seen(path, clock, memory):
 
 def test_undone_work_travels_with_an_export(memory, three, tmp_path, clock, held):
     memory.undo()
-    memory.export_jsonl(tmp_path / "all.jsonl")
+    memory.export_to("jsonl", tmp_path / "all.jsonl")
     with limpet.open(tmp_path / "copy.db", scope="project:api", clock=clock) as copy:
-        copy.import_jsonl(tmp_path / "all.jsonl")
+        copy.import_from("jsonl", tmp_path / "all.jsonl")
         assert [(one.verb, one.undone) for one in copy.log()] == [(one.verb, one.undone) for one in memory.log()]
         copy.redo()
         assert sorted(one.content for one in copy.list().memories) == ["Deploys need the VPN", "The limit is 1000"]

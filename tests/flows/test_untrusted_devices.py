@@ -38,13 +38,13 @@ def peer(tmp_path):
 
 def brought(mine, peer, shared):
     """What the peer knows and says comes back: it has taken in all that is shared, and exports what it did since."""
-    transfer.export_segments(peer.memory, shared)
-    return transfer.import_segments(mine.memory, shared)
+    peer.memory.export_to("segments", shared)
+    return mine.memory.import_from("segments", shared)
 
 
 def told(mine, peer, shared):
-    transfer.export_segments(mine.memory, shared)
-    transfer.import_segments(peer.memory, shared)
+    mine.memory.export_to("segments", shared)
+    peer.memory.import_from("segments", shared)
     peer.clock.advance(hours=1)
 
 
@@ -80,7 +80,7 @@ def test_a_device_that_is_not_trusted_changes_nothing_that_it_did_not_say(mine, 
     assert mine.memory.session("s1").ended_at is None
     assert mine.memory.graph.contradictions().count == 0
     assert report.purged == 0 and list(report.untrusted.values()) == [pytest.approx(1, abs=2)]
-    assert any("not trusted" in reason for _, reason in report.problems)
+    assert any("not trusted" in reason for _, reason in report.rejected)
     assert mine.memory.verify() == []
 
 
@@ -95,8 +95,8 @@ def test_what_waits_comes_in_when_the_device_is_trusted(mine, peer, shared, harm
     (device,) = report.untrusted
 
     assert transfer.trust_device(mine.memory, device[:8]) == 1
-    again = transfer.import_segments(mine.memory, shared)
-    assert again.untrusted == {} and again.problems == []
+    again = mine.memory.import_from("segments", shared)
+    assert again.untrusted == {} and again.rejected == []
     told(mine, peer, shared)
     same_time([mine, peer])
     assert everything(mine.memory) == everything(peer.memory)
@@ -107,12 +107,12 @@ def test_what_it_said_itself_comes_in_and_it_may_change_that(mine, peer, shared)
     told(mine, peer, shared)
     id = peer.memory.remember("Releases are cut on Monday", origin="user").id
     gone = peer.memory.remember("to be purged").id
-    assert brought(mine, peer, shared).problems == []
+    assert brought(mine, peer, shared).rejected == []
     peer.memory.edit(id, "Releases are cut on Monday morning")
     peer.memory.purge(gone, confirm=True)
     report = brought(mine, peer, shared)
 
-    assert report.problems == [] and report.purged == 1
+    assert report.rejected == [] and report.purged == 1
     assert mine.memory.get(id).content == "Releases are cut on Monday morning"
     assert mine.memory.get(gone).state == "purged"
     mine.clock.advance(hours=9)
@@ -144,14 +144,14 @@ def test_a_copy_of_anothers_words_does_not_move_them_in_the_order(mine, peer, sh
     id = mine.memory.remember("The limit is 100").id
     mine.clock.advance(hours=1)
     mine.memory.edit(id, "The limit is 200")
-    transfer.export_segments(mine.memory, shared)
+    mine.memory.export_to("segments", shared)
     (path,) = shared.glob("*/*.jsonl")
     header, lines = parsed(path)
     edit = next(one for one in lines if one["type"] == "edited")
     stolen = [edit | {"order": [1, 0]}, edit | {"order": [2, 0], "content": "The limit is none"}]
     forged(tmp_path / "bad" / ("e" * 32), header | {"device": "e" * 32, "first": 0, "events": 2}, stolen)
     before = everything(mine.memory)
-    report = transfer.import_segments(mine.memory, tmp_path / "bad")
+    report = mine.memory.import_from("segments", tmp_path / "bad")
 
     assert everything(mine.memory) == before
     assert report.untrusted == {"e" * 32: 1}
@@ -160,7 +160,7 @@ def test_a_copy_of_anothers_words_does_not_move_them_in_the_order(mine, peer, sh
 def test_what_it_takes_for_its_own_is_not_when_a_trusted_device_said_it(mine, peer, shared, tmp_path):
     """It saw the others' segment first, and says the same and purges it, all before this device has read either."""
     id = peer.memory.remember("Releases are cut on Monday").id
-    transfer.export_segments(peer.memory, shared)
+    peer.memory.export_to("segments", shared)
     (path,) = shared.glob("*/*.jsonl")
     header, lines = parsed(path)
     purge = {"order": [9, 0], "event": "0" * 32, "type": "purged", "id": id, "recorded_at": lines[0]["recorded_at"], "origin": "user"}  # fmt: skip
@@ -170,7 +170,7 @@ def test_what_it_takes_for_its_own_is_not_when_a_trusted_device_said_it(mine, pe
         [lines[0] | {"order": [1, 0]}, purge],
     )
     transfer.trust_device(mine.memory, path.parent.name)
-    report = transfer.import_segments(mine.memory, shared)
+    report = mine.memory.import_from("segments", shared)
 
     assert mine.memory.get(id).content == "Releases are cut on Monday"
     assert report.untrusted == {"0" * 32: 2}
@@ -180,18 +180,18 @@ def test_a_purge_that_arrives_before_the_memory_it_copies_does_not_win(mine, pee
     """The copy was there first, and was the device's own as far as anybody knew. Then a trusted device has begun it."""
     id = peer.memory.remember("Releases are cut on Monday", session="s1").id
     peer.memory.edit(id, "Releases are cut on Monday morning")
-    transfer.export_segments(peer.memory, shared)
+    peer.memory.export_to("segments", shared)
     (path,) = shared.glob("*/*.jsonl")
     header, lines = parsed(path)
     purge = {"order": [9, 0], "event": "0" * 32, "type": "purged", "id": id, "recorded_at": lines[0]["recorded_at"], "origin": "user"}  # fmt: skip
     forged(tmp_path / "bad" / ("e" * 32), header | {"device": "e" * 32, "first": 0, "events": 2}, [lines[0], purge])
-    assert transfer.import_segments(mine.memory, tmp_path / "bad").problems == []
+    assert mine.memory.import_from("segments", tmp_path / "bad").rejected == []
     assert mine.memory.get(id).state == "purged"
 
     transfer.trust_device(mine.memory, path.parent.name)
-    transfer.import_segments(mine.memory, shared)
+    mine.memory.import_from("segments", shared)
     assert mine.memory.get(id).content == "Releases are cut on Monday morning"
-    assert transfer.import_segments(mine.memory, tmp_path / "bad").untrusted == {"e" * 32: 1}
+    assert mine.memory.import_from("segments", tmp_path / "bad").untrusted == {"e" * 32: 1}
     assert mine.memory.get(id).state == "active" and mine.memory.verify() == []
     before = everything(mine.memory)
     mine.memory.rebuild()

@@ -40,7 +40,7 @@ BY_WORDS = {"audit", "prepare", "recall", "recall_sessions"}
 OF_ALL = {"count": (), "count_by": ("scope", "topic", "kind", "state"), "list": (), "review": (), "sessions": (),
           "sweep": (), "retention": (), "undo": (), "redo": (), "log": (), "actions": (), "exposures": (), "journal": (), "drop_from_journal": ([1, 2, 3],)}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
-OF_THE_FILE = {"abbreviate", "backup", "backup_every", "backups", "scan", "close", "doctor", "embedder", "encrypted", "watermark", "on_change", "export_jsonl", "export_to", "gc", "import_jsonl", "import_from", "in_scope", "in_folder", "in_all_scopes", "merge_scopes", "rename_scope", "scopes",
+OF_THE_FILE = {"abbreviate", "backup", "backup_every", "backups", "scan", "close", "doctor", "embedder", "encrypted", "watermark", "on_change", "export_to", "gc", "import_from", "in_scope", "in_folder", "in_all_scopes", "merge_scopes", "rename_scope", "scopes",
                "models", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
 ADDS = {"note_action", "note_exposures", "remember", "remember_batch", "session_start", "set_fact"}
 # Functions of features, by what they show or change; those of a folder, which has a scope of its own, are held to it by
@@ -52,7 +52,7 @@ FEATURE_READS = {
 }
 FEATURE_OTHERS = {"mirror.init", "mirror.sync", "mirror.watch", "mirror.mirrors", "mirror.take_in_edits",
                   "organize.run", "organize.note_transcript", "evaluate.run",
-                  "transfer.export_segments", "transfer.import_segments", "transfer.devices", "transfer.trust_device"}  # fmt: skip
+                  "transfer.devices", "transfer.trust_device"}  # fmt: skip
 QUERIES = {"centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
            "revise": (WORD,), "path": ("id", "id"), "timeline": (WORD,), "contradictions": (), "gaps": (),
            "diff": ("2026-01-01",), "topics": (), "entities": ()}  # fmt: skip
@@ -219,7 +219,7 @@ def test_a_purge_leaves_no_byte(tmp_path_factory, words, changes, embedded, afte
             memory.undo()
         memory.backup(folder / "backup.db")
         with (folder / "export.jsonl").open("w", encoding="utf-8") as out:
-            memory.export_jsonl(out)
+            memory.export_to("jsonl", out)
         left = {file.name: file.read_bytes().lower() for file in folder.iterdir()}
     left |= {f"closed {file.name}": file.read_bytes().lower() for file in folder.iterdir()}
     for name, bytes_ in left.items():

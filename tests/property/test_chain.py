@@ -10,7 +10,6 @@ import apsw
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limpet.features import transfer
 from limpet.store.sql.chain import verify_chain
 from tests.devices import OPERATIONS, Device, seeded
 
@@ -39,10 +38,10 @@ def test_every_change_of_an_event_by_hand_is_found_and_no_other(steps, seed):
             for who, what, number in steps:
                 one = devices[who]
                 if what == "export":
-                    transfer.export_segments(one.memory, folder / "shared")
+                    one.memory.export_to("segments", folder / "shared")
                 elif what == "import":
                     if (folder / "shared").is_dir():
-                        transfer.import_segments(one.memory, folder / "shared")
+                        one.memory.import_from("segments", folder / "shared")
                 elif what == "rebuild":
                     one.memory.rebuild()
                 else:

@@ -242,7 +242,7 @@ def test_what_an_import_brought_once_is_read_without_being_printed(tmp_path):
             memory.rebuild()
         assert memory.get(id).trust == memory.get(other.id).trust == "agent"
         lines = []
-        memory.export_jsonl(type("Lines", (), {"write": staticmethod(lines.append)}))
+        memory.export_to("jsonl", type("Lines", (), {"write": staticmethod(lines.append)}))
     with limpet.open(tmp_path / "n.db", scope="project:api") as memory:
         report = imported(memory, [line.rstrip("\n") for line in lines])
         assert all("trust" in reason or "not there" in reason for _, reason in report.rejected) and report.rejected

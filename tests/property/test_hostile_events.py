@@ -97,8 +97,8 @@ def test_devices_that_have_the_same_bad_segments_are_equal(actions, others, seed
         ends = [Device(folder / f"{i}.db", f"{i}") for i in range(2)]
         try:
             one.memory.remember("so that there is a file")
-            transfer.export_segments(one.memory, folder / "bent")
-            transfer.export_segments(two.memory, folder / "whole")
+            one.memory.export_to("segments", folder / "bent")
+            two.memory.export_to("segments", folder / "whole")
             for path in (folder / "bent").glob("*/*.jsonl"):
                 header, lines = parsed(path)
                 path.unlink()
@@ -115,15 +115,15 @@ def test_devices_that_have_the_same_bad_segments_are_equal(actions, others, seed
                 for path in (folder / place).glob("*/*.jsonl"):
                     (folder / "both" / path.parent.name).mkdir(parents=True, exist_ok=True)
                     (folder / "both" / path.parent.name / path.name).write_bytes(path.read_bytes())
-            transfer.import_segments(at_once.memory, folder / "both")
+            at_once.memory.import_from("segments", folder / "both")
             for place in ("whole", "bent") if draw(2) else ("bent", "whole", "bent"):
-                transfer.import_segments(one_by_one.memory, folder / place)
+                one_by_one.memory.import_from("segments", folder / place)
             whole = {line["event"] for line in ledger(two.memory)}
             same_time(ends)
             assert everything(at_once.memory) == everything(one_by_one.memory)
             assert len(whole) <= at_once.memory.stats().events
             for one_end in ends:
-                transfer.import_segments(one_end.memory, folder / "both")
+                one_end.memory.import_from("segments", folder / "both")
                 check_usable(one_end.memory)
         finally:
             for device in (one, two, *ends):
@@ -145,13 +145,13 @@ def test_a_store_of_several_devices_is_byte_identical_through_jsonl(actions, oth
         try:
             for _ in range(2):
                 for device in (one, two, one):
-                    transfer.import_segments(device.memory, folder / "s") if (folder / "s").exists() else None
-                    transfer.export_segments(device.memory, folder / "s")
+                    device.memory.import_from("segments", folder / "s") if (folder / "s").exists() else None
+                    device.memory.export_to("segments", folder / "s")
                 for what, seed in later:
                     one.act(what, seeded(seed))
-            one.memory.export_jsonl(folder / "a.jsonl")
-            report = end.memory.import_jsonl(folder / "a.jsonl")
-            end.memory.export_jsonl(folder / "c.jsonl")
+            one.memory.export_to("jsonl", folder / "a.jsonl")
+            report = end.memory.import_from("jsonl", folder / "a.jsonl")
+            end.memory.export_to("jsonl", folder / "c.jsonl")
             assert not report.rejected
             assert (folder / "a.jsonl").read_bytes() == (folder / "c.jsonl").read_bytes()
         finally:
@@ -195,26 +195,26 @@ def test_bent_and_torn_lines_and_segments_end_in_no_internal_error():
             if draw(2):
                 transfer.trust_device(two.memory, "all", trusted=False)
             try:
-                transfer.export_segments(one.memory, folder / "whole")
+                one.memory.export_to("segments", folder / "whole")
                 (path, *_) = (folder / "whole").glob("*/*.jsonl")
                 header, sequenced = parsed(path)
                 good = ledger(one.memory)
-                two.memory.import_jsonl(io.StringIO("\n".join(map(json.dumps, good[: draw(len(good))]))))
+                two.memory.import_from("jsonl", io.StringIO("\n".join(map(json.dumps, good[: draw(len(good))]))))
                 for _ in range(5):
                     bad = [good[draw(len(good))] for _ in range(TOGETHER)]
                     bad = [
                         torn(line, draw) if draw(3) == 0 else json.dumps(bent(line, draw, good)).encode()
                         for line in bad
                     ]
-                    report = two.memory.import_jsonl(io.BytesIO(b"\n".join(bad)))
+                    report = two.memory.import_from("jsonl", io.BytesIO(b"\n".join(bad)))
                     assert report.new + report.known + len(report.rejected) == len([one for one in bad if one.strip()])
                     done["lines"] += len(bad)
                     done["taken_in"] += report.new + report.known
                     done["left_out"] += len(report.rejected)
                     bad = [bent(sequenced[draw(len(sequenced))], draw, sequenced) for _ in range(TOGETHER)]
                     forged(folder / "bent" / path.parent.name, header | {"events": len(bad)}, bad, number=1 + draw(9))
-                    taken = transfer.import_segments(two.memory, folder / "bent")
-                    assert all(isinstance(reason, str) for _, reason in taken.problems)
+                    taken = two.memory.import_from("segments", folder / "bent")
+                    assert all(isinstance(reason, str) for _, reason in taken.rejected)
                     done["segments"] += 1
                     done["segment_lines"] += len(bad)
                 check_usable(two.memory)

@@ -139,10 +139,10 @@ def test_export_then_import_is_the_identity(said, changes):
             except limpet.BadInput:
                 continue
         first, second = io.StringIO(newline=""), io.StringIO(newline="")
-        memory.export_jsonl(first)
+        memory.export_to("jsonl", first)
         first.seek(0)
-        report = other.import_jsonl(first)
-        other.export_jsonl(second)
+        report = other.import_from("jsonl", first)
+        other.export_to("jsonl", second)
 
         assert report.rejected == []
         assert second.getvalue() == first.getvalue()

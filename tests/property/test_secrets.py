@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import limpet
-from limpet.features import transfer
 from limpet.features.transfer.jsonl import write_event
 
 # Begins and ends as nothing else in a file does ("conversation" stands in the schema); what it looks like does not matter.
@@ -56,7 +55,7 @@ def test_no_value_under_the_name_of_a_secret_reaches_the_file(given):
             (inbox / "plain.jsonl").write_text("\n".join(map(json.dumps, lines)))
             mem0 = [{"id": str(i), "memory": f"mem {i}", "metadata": one} for i, (one, _) in enumerate(given)]
             (inbox / "mem0.json").write_text(json.dumps(mem0))
-            memory.import_jsonl(inbox / "plain.jsonl")
+            memory.import_from("jsonl", inbox / "plain.jsonl")
             memory.import_from("mem0", inbox / "mem0.json")
             for one in inbox.iterdir():
                 one.unlink()
@@ -76,7 +75,7 @@ def test_events_that_another_hand_wrote_bring_none(given):
         with limpet.open(root / "a.db", scope="project:a") as memory:
             memory.remember("one", metadata={"port": "MARK"})
             (event,) = memory._context.store.ledger.events()
-            transfer.export_segments(memory, shared)
+            memory.export_to("segments", shared)
         (line,) = [json.loads(write_event(event))]
         (segment,) = shared.glob("*/*.jsonl")
         forged = segment.read_text().replace('{"port":"MARK"}', json.dumps(metadata)).encode()
@@ -89,9 +88,9 @@ def test_events_that_another_hand_wrote_bring_none(given):
             place.mkdir()
             with limpet.open(place / "b.db", scope="project:a") as memory:
                 if way == "lines":
-                    memory.import_jsonl(root / "lines.jsonl")
+                    memory.import_from("jsonl", root / "lines.jsonl")
                 else:
-                    transfer.import_segments(memory, shared)
+                    memory.import_from("segments", shared)
                 assert memory.count() == 1
                 _nowhere(place, [(metadata, value)])
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.features import transfer
 from tests.devices import OPERATIONS, Device, check_keys, everything, same_time, seeded
 
 # (device, what, seed): an operation, or an exchange through the shared folder.
@@ -33,10 +32,10 @@ def test_stores_that_have_exchanged_all_segments_are_equal(count, steps, skew):
         try:
             live(devices, folder / "shared", steps)
             for one in devices:
-                transfer.export_segments(one.memory, folder / "shared")
+                one.memory.export_to("segments", folder / "shared")
             for one in reversed(devices):
-                report = transfer.import_segments(one.memory, folder / "shared")
-                assert not report.problems
+                report = one.memory.import_from("segments", folder / "shared")
+                assert not report.rejected
             same_time(devices)
             first = everything(devices[0].memory)
             for one in devices[1:]:
@@ -46,9 +45,9 @@ def test_stores_that_have_exchanged_all_segments_are_equal(count, steps, skew):
                 check_keys(one.memory)
                 # What was taken in is what a replay of the ledger gives, and nothing is left to say, except that what
                 # another device purged is taken out of the files of this one.
-                rewritten = transfer.export_segments(one.memory, folder / "shared").new
+                rewritten = one.memory.export_to("segments", folder / "shared").new
                 assert rewritten == 0 or any(other.purged for other in devices)
-                assert transfer.export_segments(one.memory, folder / "shared").new == 0
+                assert one.memory.export_to("segments", folder / "shared").new == 0
             devices[0].memory.rebuild()
             assert everything(devices[0].memory) == first
         finally:
@@ -60,9 +59,9 @@ def live(devices, shared, steps):
     for who, what, seed in steps:
         one = devices[who % len(devices)]
         if what == "export":
-            transfer.export_segments(one.memory, shared)
+            one.memory.export_to("segments", shared)
         elif what == "import":
             if shared.is_dir():
-                transfer.import_segments(one.memory, shared)
+                one.memory.import_from("segments", shared)
         else:
             one.act(what, seeded(seed))

@@ -27,13 +27,14 @@ def answers():
     """Every dataclass of the packages that has a JSON form, by name."""
     found = {}
     for package in PACKAGES:
-        for module in pkgutil.walk_packages([str(Path(limpet.__path__[0], *package.split(".")))], f"limpet.{package}."):
-            if module.name.endswith(".schema"):
+        inside = pkgutil.walk_packages([str(Path(limpet.__path__[0], *package.split(".")))], f"limpet.{package}.")
+        for module in [f"limpet.{package}", *(part.name for part in inside)]:
+            if module.endswith(".schema"):
                 continue
-            here = importlib.import_module(module.name)
+            here = importlib.import_module(module)
             for name, one in inspect.getmembers(here, inspect.isclass):
-                if dataclasses.is_dataclass(one) and hasattr(one, "as_dict") and one.__module__ == module.name:
-                    found[f"{module.name.removeprefix('limpet.')}.{name}"] = one
+                if dataclasses.is_dataclass(one) and hasattr(one, "as_dict") and one.__module__ == module:
+                    found[f"{module.removeprefix('limpet.')}.{name}"] = one
     return dict(sorted(found.items()))
 
 

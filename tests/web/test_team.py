@@ -184,7 +184,7 @@ def leaving(tmp_path):
             "api": tmp_path / "api.mcp.jsonl",
             "backup": tmp_path / "backup.db",
         }
-        memory.export_jsonl(made.files["whole"])
+        memory.export_to("jsonl", made.files["whole"])
         memory.export_to("mcp", made.files["api"])
         memory.backup(made.files["backup"])
         yield made

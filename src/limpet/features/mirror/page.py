@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ...model.dataclass import dataclass, field
 from ...model.memory import KINDS, ORIGINS, Memory, is_unconfirmed
 from ...text.excerpt import one_line
-from ..transfer import frontmatter
+from ..transfer import markdown
 from ..transfer.records import digest
 
 BOM = "\ufeff"
@@ -54,7 +54,7 @@ class Page:
 
     lines: list[str]
     bom: bool
-    front: frontmatter.Front
+    front: markdown.Front
     group: str = ""  # what a page of entries is about; "": the file is one memory
     entries: list[Entry] = field(default_factory=list)
 
@@ -87,7 +87,7 @@ def read(text: str) -> Page:
     bom = text.startswith(BOM)
     lines = text.removeprefix(BOM).split("\n")
     bare = [_bare(line) for line in lines]
-    page = Page(lines=lines, bom=bom, front=frontmatter.parse(bare))
+    page = Page(lines=lines, bom=bom, front=markdown.front_matter(bare))
     page.group = _group(page.about)
     page.entries = _items(bare, page.front.lines) if page.group else _body(bare, page.front)
     return page
@@ -125,7 +125,7 @@ def _bare(line: str) -> str:
     return line.removesuffix("\r")
 
 
-def _body(lines: list[str], front: frontmatter.Front) -> list[Entry]:
+def _body(lines: list[str], front: markdown.Front) -> list[Entry]:
     """The body as one entry; of a file without a body, its description."""
     start, end = front.lines, len(lines)
     while start < end and not lines[start].strip():

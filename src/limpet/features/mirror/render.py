@@ -16,7 +16,7 @@ from ...model.clock import format_time
 from ...model.ids import parse_id
 from ...model.memory import KINDS, Memory
 from ...text.excerpt import one_line
-from ..transfer.markdown import ENTRY
+from ..transfer.exports import ENTRY
 from ..transfer.records import digest
 from . import folder, page
 from .folder import MirrorReport, SyncedEntry, SyncedFile, SyncState

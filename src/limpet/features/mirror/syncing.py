@@ -23,7 +23,7 @@ from ...remember.validation import ValidStatement
 from ...remember.write import Writer
 from ...store.records import Filter, Proposal
 from ...text.normalise import fingerprint
-from ..transfer.markdown import claude_memory_record
+from ..transfer.exports import claude_memory_record
 from ..transfer.records import TransferReport
 from . import OWN, STATE, folder, page
 from .folder import MirrorReport, SyncState

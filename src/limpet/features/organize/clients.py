@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from ...model.errors import BadInput
 from ...store.foreign import ForeignFile, is_sqlite
 from ..transfer.exports import json_items
-from ..transfer.programs import json_lines, report_damage
-from ..transfer.records import TransferReport
+from ..transfer.programs import report_damage
+from ..transfer.records import TransferReport, json_lines
 from .transcripts import Conversation, decoded, injected, texts
 
 Row = tuple[int, dict[str, Any]]

@@ -14,7 +14,7 @@ from pathlib import Path
 from ...model.errors import BadInput
 from ...pause import Pauses, ignored_in, is_ignored, read_folder
 from ..transfer import markdown
-from ..transfer.records import TransferReport, is_own_file
+from ..transfer.records import SKIPPED_FOLDERS, TransferReport, is_own_file
 from .clients import CLIENTS, read_transcript
 from .transcripts import Conversation, Turn, said
 
@@ -33,7 +33,7 @@ def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
             raise BadInput(f"no file or folder {path}")
         inside = []
         for folder, folders, names in os.walk(path, followlinks=False):
-            folders[:] = [name for name in folders if name not in markdown.SKIPPED_FOLDERS and name != ".git"]
+            folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS and name != ".git"]
             wanted = [Path(folder) / name for name in names if name.lower().endswith(SUFFIXES)]
             inside += [one for one in wanted if is_own_file(one, report)]
             if len(inside) > MAX_FILES:

@@ -12,7 +12,7 @@ from ...model.errors import BadInput, counted, package_missing
 from ..transfer import devices, trust_device
 
 if TYPE_CHECKING:
-    from ..transfer.segments import DeviceInfo
+    from ..transfer import DeviceInfo
     from .tokens import Tokens
 
 # As in serve/tokens.py, whose import would cost every command of this module.

@@ -1,53 +1,27 @@
-"""Other formats in and out. One module a format; each reads or writes through the store's ledger."""
+"""Other formats in and out. A reader yields records, one importer stores them; a writer is given memories. Here: the
+devices that segments are exchanged with, and which of them are trusted."""
 
 from __future__ import annotations
 
+from ...model.dataclass import dataclass
+from ...model.encode import JsonForm
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
+    from ...api import Limpet
 
-    from ...api import Limpet, Progress
-    from .segments import DeviceInfo, SegmentReport
-
-
-def export_segments(
-    memory: Limpet, folder: str | os.PathLike[str], *, encrypt: bool = False, progress: Progress | None = None
-) -> SegmentReport:
-    """Write what is new in this store into its own folder below a shared one; other devices import it there.
-
-    Every scope. `encrypt`: for LIMPET_AGE_RECIPIENTS, as it is done by itself in a folder that has encrypted ones.
-    Raises BadInput, StoreError.
-
-    >>> _ = memory.remember("Deploys go out on Tuesdays")
-    >>> export_segments(memory, "shared").new
-    1
-    """
-    from pathlib import Path
-
-    from . import segments
-
-    context = memory._context
-    report = segments.export_segments(context.store, Path(folder), encrypt=encrypt, progress=progress)
-    context.store.erasure.note_copy(str(folder), "segments", context.now())
-    return report
+# Every device, also those that come; and the id that stands for them in a store.
+ALL_DEVICES, EVERY_DEVICE = "all", b""
 
 
-def import_segments(
-    memory: Limpet, folder: str | os.PathLike[str], *, dry_run: bool = False, progress: Progress | None = None
-) -> SegmentReport:
-    """Take in what other devices exported there. Stores that have taken in the same segments hold the same.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceInfo(JsonForm):
+    """A device whose segments are known here. `trusted`: it may also speak of what others said."""
 
-    Raises BadInput, StoreError.
-
-    >>> _ = export_segments(memory, "shared")
-    >>> import_segments(memory, "shared").new
-    0
-    """
-    from pathlib import Path
-
-    from . import segments
-
-    return segments.import_segments(memory._context.store, Path(folder), dry_run=dry_run, progress=progress)
+    id: str
+    own: bool
+    trusted: bool
+    segments: int
 
 
 def devices(memory: Limpet) -> list[DeviceInfo]:
@@ -56,9 +30,17 @@ def devices(memory: Limpet) -> list[DeviceInfo]:
     >>> devices(memory)
     []
     """
-    from . import segments
+    from collections import Counter
 
-    return segments.devices(memory._context.store)
+    store = memory._context.store
+    trusted = store.devices.trusted()
+    counts = Counter((row.device, row.own) for row in store.devices.segments()[1])
+    for id in trusted - {id for id, _ in counts} - {EVERY_DEVICE}:
+        counts[id, False] = 0
+    return [
+        DeviceInfo(id=id.hex(), own=own, trusted=own or id in trusted or EVERY_DEVICE in trusted, segments=count)
+        for (id, own), count in sorted(counts.items())
+    ]
 
 
 def trust_device(memory: Limpet, id: str, *, trusted: bool = True) -> int:
@@ -71,6 +53,23 @@ def trust_device(memory: Limpet, id: str, *, trusted: bool = True) -> int:
     >>> trust_device(memory, "all")
     0
     """
-    from . import segments
+    import re
 
-    return segments.trust_device(memory._context, id, trusted=trusted)
+    from ...model.errors import BadInput, NotFound
+
+    known = [device.id for device in devices(memory) if not device.own]
+    if id == ALL_DEVICES:
+        device, concerned = EVERY_DEVICE, len(known)
+    else:
+        if not isinstance(id, str) or not re.fullmatch(r"[0-9a-f]{4,32}", id.lower()):
+            raise BadInput(f"not the id of a device: {id!r:.60}", hint="`limpet serve device` lists them")
+        matches = [one for one in known if one.startswith(id.lower())]
+        if len(matches) > 1:
+            raise BadInput(f"{len(matches)} devices begin with {id}", hint="give more of the id")
+        if not matches and len(id) < 32:
+            hint = "`limpet serve device` lists them; a whole id may be trusted before it is known"
+            raise NotFound(f"no device {id}", hint=hint)
+        device, concerned = bytes.fromhex(matches[0] if matches else id), len(matches)
+    context = memory._context
+    context.store.devices.trust(device, context.now() if trusted else None)
+    return concerned

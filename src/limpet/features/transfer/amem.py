@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...model.errors import BadInput, package_missing
 from ...model.ids import parse_id
 from ...rank.adjust import confidence_of
-from .records import Link, Record, TransferReport, cleaned, mark_of, moment, note_lost, own_metadata, records_from
+from .records import Link, Record, TransferReport, cleaned, mark_of, moment, own_metadata
 
 if TYPE_CHECKING:
     from ...model.memory import Memory
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 HEADER = struct.Struct("<4sIIIQQQQQQ")
 NODE = struct.Struct("<QB3xQIfIQfQIQH6x")
-# The first fields of a node; where its edges are follows.
-NODE_FIELDS = ("id", "type", "created", "session", "confidence", "uses", "used", "decay", "text", "length")
 EDGE = struct.Struct("<QQB3xfQ")
 MAGIC = b"AMEM"
 VERSION = 1
@@ -66,34 +64,28 @@ def read(path: Path, report: TransferReport) -> Iterator[Record]:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         head = read_head(data, size)
         links = _links(data, head, report)
-        order = sorted(range(head.nodes), key=lambda i: struct.unpack_from("<Q", data, head.node_table + i * NODE.size))
-
-        def nodes() -> Iterator[tuple[str, dict[str, Any]]]:
-            for done, i in enumerate(order, 1):
-                if done % 500 == 0 or done == head.nodes:
-                    report.at(done, head.nodes)
-                values = NODE.unpack_from(data, head.node_table + i * NODE.size)
-                yield f"node {i}", dict(zip(NODE_FIELDS, values, strict=False))
-
-        def record(node: dict[str, Any], place: str) -> Record:
-            if node["type"] >= len(KINDS):
-                report.bad(place, f"unknown event type {node['type']}; taken as a note")
-            start, length = head.texts + node["text"], node["length"]
-            if length > 2 * MAX_READ_BYTES or start + length > head.features:
-                raise BadInput(f"its text of {length:,} bytes lies outside of the texts")
+        starts = range(head.node_table, head.node_table + head.nodes * NODE.size, NODE.size)
+        for done, start in enumerate(sorted(starts, key=lambda start: struct.unpack_from("<Q", data, start)), 1):
+            if done % 500 == 0 or done == head.nodes:
+                report.at(done, head.nodes)
+            place = f"node {(start - head.node_table) // NODE.size}"
+            id, type, created, session, sure, uses, used, _, at, length, _, _ = NODE.unpack_from(data, start)
+            if type >= len(KINDS):
+                report.bad(place, f"unknown event type {type}; taken as a note")
             try:
-                content = unpack_text(data[start : start + length], MAX_READ_BYTES).decode("utf-8")
+                if length > 2 * MAX_READ_BYTES or head.texts + at + length > head.features:
+                    raise BadInput(f"its text of {length:,} bytes lies outside of the texts")
+                packed = data[head.texts + at : head.texts + at + length]
+                yield cleaned(
+                    place, report, id=id, content=unpack_text(packed, MAX_READ_BYTES).decode("utf-8"), confidence=sure,
+                    kind=KINDS[type] if type < len(KINDS) else "note", uses=uses, created=created / 1e6,
+                    used=used / 1e6, session=f"{SESSION}{session}" if session else None,
+                    links=tuple(links.pop(id, ())),
+                )  # fmt: skip
+            except BadInput as error:
+                report.bad(place, error.message)
             except ValueError as error:  # also UnicodeDecodeError
-                raise BadInput(f"its text cannot be read: {error}") from None
-            return cleaned(
-                place, report, id=node["id"], content=content, confidence=node["confidence"], uses=node["uses"],
-                kind=KINDS[node["type"]] if node["type"] < len(KINDS) else "note",
-                created=node["created"] / 1e6, used=node["used"] / 1e6,
-                session=f"{SESSION}{node['session']}" if node["session"] else None,
-                links=tuple(links.pop(node["id"], ())),
-            )  # fmt: skip
-
-        yield from records_from(nodes(), report, record)
+                report.bad(place, f"its text cannot be read: {error}")
 
 
 def read_head(data: mmap.mmap, size: int) -> Head:
@@ -176,19 +168,19 @@ _LOST: dict[str, Callable[[Memory], object]] = {
     "pins": lambda memory: memory.pinned,
     "an end of validity": lambda memory: memory.valid_to is not None and memory.superseded_by is None,
     "origin and trust": lambda memory: memory.origin != "import",
+    "metadata": own_metadata,
 }
 
 
 def write(source: Source, path: Path) -> int:
     """Active memories, superseded ones too, with the links between them. Returns the number of nodes."""
     memories = []
-    for memory in source.memories(ended=True):
+    for memory in source.memories(_LOST, ended=True):
         size = len(memory.content.encode())
         if size > MAX_WRITTEN_BYTES:
             source.report.bad(memory.id, f"its text has {size:,} bytes, {MAX_WRITTEN_BYTES:,} at most: left out")
         else:
             memories.append(memory)
-    note_lost(memories, source.report, {**_LOST, "metadata": own_metadata})
     marks = {memory.id: mark_of(memory) for memory in memories}
     ids = _numbers({id: str(mark.get("id")) if mark.get("from") == "amem" else "" for id, mark in marks.items()}, 64, 0)
     memories.sort(key=lambda memory: ids[memory.id])
@@ -199,53 +191,40 @@ def write(source: Source, path: Path) -> int:
     edges = _edges(source, {parse_id(memory.id): ids[memory.id] for memory in memories})
     links = Counter(edge[0] for edge in edges)
     rows: list[tuple[int, int, int, int]] = []  # id, kind, time, session: what the index is made of
-    texts, nodes, at, place = [], [], 0, 0
+    nodes, texts, edge_at = bytearray(), bytearray(), 0
     for memory in memories:
         id, kind = ids[memory.id], OUR_KINDS.get(memory.kind, memory.kind)
         if kind != memory.kind:
             source.report.note(f"the kind {memory.kind} is {kind} there")
         packed = pack_text(memory.content.encode())
-        row = id, KINDS.index(kind), max(0, memory.valid_from_us), sessions.get(memory.session or "", 0)
+        rows.append((id, KINDS.index(kind), max(0, memory.valid_from_us), sessions.get(memory.session or "", 0)))
         used = max(0, memory.used_at_us or memory.valid_from_us)
         sure = memory.stated_confidence  # to the last digit
         sure = confidence_of(memory, source.now) if sure is None else sure
-        nodes.append(
-            NODE.pack(
-                *row, sure, min(memory.uses, 0xFFFFFFFF), used, 1.0, at, len(packed),
-                place * EDGE.size, links[id],
-            )
-        )  # fmt: skip
-        rows.append(row)
-        texts.append(packed)
-        at += len(packed)
-        place += links[id]
-    edge_table = HEADER.size + len(nodes) * NODE.size
+        uses = min(memory.uses, 0xFFFFFFFF)
+        nodes += NODE.pack(*rows[-1], sure, uses, used, 1.0, len(texts), len(packed), edge_at, links[id])
+        texts += packed
+        edge_at += links[id] * EDGE.size
+    edge_table = HEADER.size + len(nodes)
     text_block = edge_table + len(edges) * EDGE.size
+    tables = HEADER.size, edge_table, text_block, text_block + len(texts)
     with source.new_file(path) as file:
-        file.write(
-            HEADER.pack(
-                MAGIC, VERSION, DIMENSIONS, 0, len(nodes), len(edges), HEADER.size, edge_table, text_block,
-                text_block + at,
-            )
-        )  # fmt: skip
-        file.writelines(nodes)
+        file.write(HEADER.pack(MAGIC, VERSION, DIMENSIONS, 0, len(rows), len(edges), *tables) + nodes)
         file.writelines(EDGE.pack(*edge) for edge in edges)
-        file.writelines(texts)
-        for _ in nodes:
-            file.write(bytes(4 * DIMENSIONS))
+        file.write(texts)
+        file.writelines(bytes(4 * DIMENSIONS) for _ in rows)
         file.write(_index(rows))
-    return len(nodes)
+    return len(rows)
 
 
 def _numbers(had: dict[str, str], bits: int, first: int) -> dict[str, int]:
     """A number from `first` for each name: the one it had there, if it had one, or the next free one."""
-    numbers: dict[str, int] = {}
-    taken: set[int] = set()
+    taken: dict[int, str] = {}
     for name, text in had.items():
         number = int(text) if text.isascii() and text.isdigit() and len(text) < 21 else -1
-        if first <= number < 1 << bits and number not in taken:
-            numbers[name] = number
-            taken.add(number)
+        if first <= number < 1 << bits:
+            taken.setdefault(number, name)
+    numbers = {name: number for number, name in taken.items()}
     free = (number for number in count(first) if number not in taken)
     return {name: numbers[name] if name in numbers else next(free) for name in had}
 
@@ -268,16 +247,15 @@ def _edges(source: Source, ids: dict[bytes, int]) -> list[tuple[int, int, int, f
 
 def _index(rows: list[tuple[int, int, int, int]]) -> bytes:
     """By type, by time, by session, and no clusters: what their tools would rebuild."""
-    types: defaultdict[int, list[int]] = defaultdict(list)
-    runs: defaultdict[int, list[int]] = defaultdict(list)
-    for id, kind, _, session in rows:
-        types[kind].append(id)
-        runs[session].append(id)
-    by_type = b"".join(struct.pack(f"<BQ{len(own)}Q", kind, len(own), *own) for kind, own in sorted(types.items()))
-    times = sorted((at, id) for id, _, at, _ in rows)
-    by_time = struct.pack("<Q", len(times)) + b"".join(struct.pack("<QQ", *pair) for pair in times)
-    by_session = struct.pack("<I", len(runs)) + b"".join(
-        struct.pack(f"<IQ{len(own)}Q", number, len(own), *own) for number, own in sorted(runs.items())
-    )
-    parts = (by_type, by_time, by_session, struct.pack("<II", 0, DIMENSIONS))
+
+    def grouped(column: int, form: str) -> bytes:
+        ids: defaultdict[int, list[int]] = defaultdict(list)
+        for row in rows:
+            ids[row[column]].append(row[0])
+        return b"".join(struct.pack(f"{form}Q{len(own)}Q", name, len(own), *own) for name, own in sorted(ids.items()))
+
+    by_time = struct.pack("<Q", len(rows))
+    by_time += b"".join(struct.pack("<QQ", at, id) for at, id in sorted((at, id) for id, _, at, _ in rows))
+    by_session = struct.pack("<I", len({row[3] for row in rows})) + grouped(3, "<I")
+    parts = (grouped(1, "<B"), by_time, by_session, struct.pack("<II", 0, DIMENSIONS))
     return b"".join(struct.pack("<BQ", tag, len(part)) + part for tag, part in enumerate(parts, 1))

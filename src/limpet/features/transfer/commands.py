@@ -1,4 +1,4 @@
-"""Commands that move whole stores: import and export."""
+"""Commands that move whole stores: import, export and copy."""
 
 from __future__ import annotations
 
@@ -12,15 +12,10 @@ from ...cli import output
 from ...cli.receipt import undone_by
 from ...cli.verbs import IN_OUT, VECTORS, Verb, arg, open_store
 from ...model.errors import BadInput, counted
-from . import export_segments, import_segments
-from .service import PROJECTS, READERS, WRITERS
+from .service import READERS, TAKERS, WRITERS
 
 if TYPE_CHECKING:
     from .records import TransferReport
-    from .segments import SegmentReport
-
-# limpet's own.
-OWN = ("jsonl", "segments")
 
 
 def _listed(formats: Mapping[str, tuple[str, str, str]]) -> str:
@@ -28,27 +23,20 @@ def _listed(formats: Mapping[str, tuple[str, str, str]]) -> str:
 
 
 def _import(args: Namespace) -> int:
+    """2 when something was not taken; the rest is there all the same."""
     if args.format == "transcripts":  # `limpet organize` under the name of an import
         from ..organize.commands import organize
 
         args.paths = [args.path]
         return organize(args)
-    if args.trust != "import" and args.format in OWN:
-        raise BadInput(f"{args.format} says of each line where it is from", hint='in a plain line: "origin": "web"')
-    if args.format == "jsonl" and args.path == "-" and sys.stdin is None:
-        raise BadInput("stdin is closed")
+    source = args.path
+    if args.format == "jsonl" and source == "-":
+        if sys.stdin is None:
+            raise BadInput("stdin is closed")
+        source = sys.stdin.buffer
     with open_store(args, create=True) as memory:
         with output.progress("importing") as progress:
-            how = {"dry_run": args.dry_run, "progress": progress}
-            if args.format == "segments":
-                taken = import_segments(memory, args.path, **how)
-            elif args.format == "jsonl":
-                report = memory.import_jsonl(sys.stdin.buffer if args.path == "-" else args.path, **how)
-            else:
-                report = memory.import_from(args.format, args.path, trust=args.trust, **how)
-        if args.format == "segments":
-            show = partial(_show_segments, taken, "would be " if args.dry_run else "")
-            return output.imported(memory, args, taken, show, bad=bool(taken.problems))
+            report = memory.import_from(args.format, source, trust=args.trust, dry_run=args.dry_run, progress=progress)
         return output.imported(memory, args, report, partial(_show, report, args), bad=bool(report.rejected))
 
 
@@ -63,57 +51,34 @@ def _show(report: TransferReport, args: Namespace) -> None:
         output.words(f"{report.quarantined:,} {why}, kept out until a person looks: `limpet review`")
     if report.redacted:
         output.words(f"{report.redacted:,} held a secret, which was left out")
-    output.notes(report)
-    undone_by(report.operation)
-
-
-def _show_segments(report: SegmentReport, would: str = "", *, exported: bool = False) -> None:
-    if exported:
-        output.line(f"segments written {report.segments:,}, events {report.new:,}")
-    else:
-        counts = f"new events {report.new:,}, known already {report.known:,}"
-        output.line(f"segments {would}taken in {report.segments:,}, {counts}")
     if report.conflicts:
         output.words(f"set on two devices at once: {counted(report.conflicts, 'key')}: `limpet review`")
     if report.purged:
         output.words(f"purged on another device, and erased here now: {counted(report.purged, 'memory')}")
-    for note in report.notes:
-        output.words(note)
-    output.rejected(report.problems, 0)
+    output.notes(report)
+    undone_by(report.operation)
 
 
 def _export(args: Namespace) -> int:
-    """2 when something was left out, or of segments is missing; the rest is there all the same."""
-    if args.encrypt and args.format not in OWN:
-        raise BadInput("--encrypt belongs to jsonl and segments", hint="limpet export jsonl FILE.age --encrypt")
+    """2 when something was left out; the rest is there all the same."""
     to_stdout = args.path == "-" and args.format == "jsonl"
     if to_stdout and sys.__stdout__ is None:
         raise BadInput("stdout is closed")
     with open_store(args) as memory, output.progress("exporting") as progress:
-        if args.format == "segments":
-            written = export_segments(memory, args.path, encrypt=args.encrypt, progress=progress)
-        elif args.format == "jsonl":
-            target = sys.stdout if to_stdout else args.path
-            lines = memory.export_jsonl(target, force=args.force, encrypt=args.encrypt, progress=progress)
-        else:
-            report = memory.export_to(
-                args.format, args.path, all_scopes=args.all_scopes, force=args.force, progress=progress
-            )
-    if args.format == "segments":
-        output.result(written) if args.json else _show_segments(written, exported=True)
-        return 2 if written.problems else 0
-    if args.format == "jsonl":
-        if args.json and not to_stdout:
-            output.result({"lines": lines, "path": args.path})
-        elif not to_stdout:
-            output.words(f"exported {counted(lines, 'line')} to {args.path}")
+        report = memory.export_to(
+            args.format, sys.stdout if to_stdout else args.path, all_scopes=args.all_scopes, force=args.force,
+            encrypt=args.encrypt, progress=progress,
+        )  # fmt: skip
+    if to_stdout:
         return 0
     if args.json:
         shown = report.as_dict()
-        kept = {name: shown[name] for name in ("rejected", "more_rejected", "notes")}
-        output.result({"written": report.new, "path": args.path} | kept)
+        kept = ("rejected", "more_rejected", "notes", "device", "segments")
+        names = [name for name in kept if name in shown]
+        output.result({"written": report.new, "path": args.path} | {name: shown[name] for name in names})
     else:
-        output.words(f"exported {counted(report.new, 'memory')} to {args.path}")
+        what = {"jsonl": "line", "segments": "event"}.get(args.format, "memory")
+        output.words(f"exported {counted(report.new, what)} to {args.path}")
         output.notes(report)
     return 2 if report.rejected else 0
 
@@ -129,9 +94,6 @@ def _copy(args: Namespace) -> int:
     else:
         there = f"; {report.there:,} were there" if report.there else ""
         output.words(f"copied {counted(report.events, 'event')} to {shown(args.target)}{there}")
-        output.words(
-            "not copied: vectors, the journal, what was shown, which transcripts were read, claims of checkouts"
-        )
     return 0
 
 
@@ -139,8 +101,7 @@ VERBS = (
     Verb(
         name="import", group=IN_OUT, about="read memories from a file", run=_import,
         arguments=(
-            arg("FORMAT", "jsonl: an export, or plain statements; segments: what other devices exported into a shared "
-                f"folder; {_listed({**READERS, **PROJECTS})}; transcripts: as `limpet organize`"),
+            arg("FORMAT", f"{_listed({**TAKERS, **READERS})}; transcripts: as `limpet organize`"),
             arg("PATH", "a file or folder; - for stdin, with jsonl"),
             arg("--dry-run", "only say what would be new"),
             arg("--trust ORIGIN", "web or tool: nobody vouches for what the file says; found when asked for, never "
@@ -152,13 +113,10 @@ VERBS = (
     Verb(
         name="export", group=IN_OUT, about="write the whole store to a file, lossless", run=_export,
         arguments=(
-            arg("FORMAT", "jsonl: the ledger of every scope, one event a line, lossless; segments: what is new in "
-                "every scope, into a folder shared with other devices; of this scope and global: "
-                + _listed(WRITERS)),
+            arg("FORMAT", f"{_listed(WRITERS)}. All but jsonl and segments: memories of this scope and global"),
             arg("PATH", "appears when it is complete; - for stdout, with jsonl"),
-            arg("--all-scopes", "memories of every scope; jsonl always has all"),
-            arg("--encrypt", "jsonl and segments: as files of age, for LIMPET_AGE_RECIPIENTS, or jsonl with "
-                "LIMPET_AGE_PASSPHRASE"),
+            arg("--all-scopes", "memories of every scope; jsonl and segments always have all"),
+            arg("--encrypt", "jsonl and segments: as files of age, for LIMPET_AGE_RECIPIENTS"),
             arg("--force", "replace a file that is there; never the store or a file beside it, and never a folder"),
         ),
         example="limpet export jsonl memories.jsonl\nlimpet export jsonl - | gzip > memories.jsonl.gz\n"

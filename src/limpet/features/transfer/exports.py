@@ -1,4 +1,5 @@
-"""Exports as one JSON file, plain or in a zip: conversations of ChatGPT and Claude, memories of mem0.
+"""Exports as one JSON file, plain or in a zip: conversations of ChatGPT and Claude, memories of mem0; and the memory
+folder of Claude Code.
 
 A message is an episode: what was said, by whom, in the session of its conversation. Whether it is so is not judged.
 Files may be anything: they are read in bounded memory, archives with a limit on their size.
@@ -13,12 +14,13 @@ import math
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from ...model.errors import BadInput
-from .records import MAX_NAME, Record, TransferReport, cleaned, digest, picked, records_from
+from . import markdown
+from .records import MAX_NAME, Link, Record, TransferReport, cleaned, digest, picked, records_from
 
 # The largest item of a JSON array.
 MAX_ITEM_CHARACTERS = 32_000_000
@@ -160,54 +162,51 @@ def read_mem0(path: Path, report: TransferReport) -> Iterator[Record]:
 CONVERSATIONS = "conversations.json"
 # Roles that people and assistants have; what a system prompt or a tool said is no memory of the conversation.
 SPEAKERS = {"user": "user", "human": "user", "assistant": "assistant", "claude": "assistant"}
-# (place, message): its `id`, `texts`, `role` and time `at`.
-_Messages = Iterator[tuple[str, dict[str, Any]]]
+# (place, id, texts, role, time) of a message.
+_Messages = Iterator[tuple[str, str, list[Any], Any, Any]]
 
 
-def read_chatgpt(path: Path, report: TransferReport) -> Iterator[Record]:
-    """The branch that was last shown of every conversation. Raises BadInput."""
-    yield from _read(path, report, _chatgpt, "conversation_id id title create_time")
-
-
-def read_claude(path: Path, report: TransferReport) -> Iterator[Record]:
-    """Every conversation. Raises BadInput."""
-    yield from _read(path, report, _claude, "uuid uuid name created_at")
-
-
-def _read(
-    path: Path, report: TransferReport, messages: Callable[[dict[str, Any], str, TransferReport], _Messages], names: str
-) -> Iterator[Record]:
-    """`names`: the fields of a conversation that hold its id, another one, its title and its time."""
-    first_id, other_id, title_name, time_name = names.split()
+def read_chats(path: Path, report: TransferReport) -> Iterator[Record]:
+    """Every conversation; of one with branches the one that was last shown. Raises BadInput."""
     for number, conversation in _items(path, CONVERSATIONS, ("conversations",), report):
         place = f"conversation {number}"
-        if not isinstance(conversation, dict):
-            report.bad(place, "not an object")
-            continue
-        title = conversation.get(title_name)
-        session = _name(conversation.get(first_id) or conversation.get(other_id))
-        session = session or digest(title, conversation.get(time_name))
-        about = {"conversation": title[:300]} if isinstance(title, str) and title.strip() else {}
         try:
-            for where, message in messages(conversation, place, report):
-                yield from _record(message, where, session, about, report)
+            if not isinstance(conversation, dict):
+                raise BadInput("not an object")
+            of = conversation.get
+            title, mapping, listed = of("title") or of("name"), of("mapping"), of("chat_messages")
+            session = _name(of("conversation_id") or of("id") or of("uuid"))
+            session = session or digest(title, of("create_time") or of("created_at"))
+            about = {"conversation": title[:300]} if isinstance(title, str) and title.strip() else {}
+            if isinstance(mapping, dict):
+                messages = _branch(mapping, of("current_node"), place, report)
+            elif isinstance(listed, list):
+                messages = _listed(listed, place, report)
+            else:
+                raise BadInput("it has neither a mapping of messages nor chat_messages")
+            for where, id, texts, role, at in messages:
+                text = "\n".join(part for part in texts if isinstance(part, str) and part.strip())
+                if role in ("system", "tool"):
+                    report.note("messages of the system and of tools were left out")
+                elif not isinstance(role, str) or role not in SPEAKERS:
+                    report.bad(where, f"unknown speaker: {str(role)[:60]!r}")
+                elif not text:
+                    report.note("messages without text were left out")
+                else:
+                    yield cleaned(
+                        where, report, id=f"{session}/{id}", content=text, default="episode", session=session,
+                        created=None if isinstance(at, float) and not math.isfinite(at) else at,
+                        speaker=SPEAKERS[role], metadata=about,
+                    )  # fmt: skip
         except BadInput as error:
             report.bad(place, error.message)
 
 
-def _chatgpt(conversation: dict[str, Any], place: str, report: TransferReport) -> _Messages:
-    mapping = conversation.get("mapping")
-    if not isinstance(mapping, dict):
-        raise BadInput("it has no mapping of messages")
+def _branch(mapping: dict[str, Any], key: Any, place: str, report: TransferReport) -> _Messages:
+    """Of ChatGPT's tree: from the message `key` that was shown last, or the last leaf, to the root."""
     nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
     messages = {key: node["message"] for key, node in nodes.items() if isinstance(node.get("message"), dict)}
-    roles = {
-        key: message["author"].get("role")
-        for key, message in messages.items()
-        if isinstance(message.get("author"), dict)
-    }
-    # From the message that was shown last, or the last leaf, to the root.
-    key = conversation.get("current_node")
+    roles = {key: _dict(message.get("author")).get("role") for key, message in messages.items()}
     if not isinstance(key, str) or key not in nodes:
         parents = {parent for node in nodes.values() if isinstance(parent := node.get("parent"), str)}
         key = next((leaf for leaf in reversed(nodes) if leaf not in parents), None)
@@ -216,70 +215,99 @@ def _chatgpt(conversation: dict[str, Any], place: str, report: TransferReport) -
         branch[key] = None
         key = nodes[key].get("parent")
     others = sum(1 for key, role in roles.items() if key not in branch and isinstance(role, str) and role in SPEAKERS)
-    if others:
-        report.note("messages of other branches (edited or regenerated) were left out", others)
+    report.note("messages of other branches (edited or regenerated) were left out", others)
     for key in reversed(branch):
-        if key not in messages:
-            continue
-        message = messages[key]
-        content = message.get("content") if isinstance(message.get("content"), dict) else {}
-        parts = content.get("parts", [content.get("text")])
-        texts = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
-        if isinstance(content.get("parts"), list) and len(texts) < len(parts):
-            report.note("images, audio and other attachments were left out", len(parts) - len(texts))
-        yield f"{place}, message {key[:60]}", {
-            "id": _name(message.get("id")) or key, "texts": texts, "role": roles.get(key),
-            "at": message.get("create_time"),
-        }  # fmt: skip
+        if key in messages:
+            message = messages[key]
+            content = _dict(message.get("content"))
+            parts = content.get("parts", [content.get("text")])
+            texts = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
+            if isinstance(content.get("parts"), list):
+                report.note("images, audio and other attachments were left out", len(parts) - len(texts))
+            id = _name(message.get("id")) or key
+            yield f"{place}, message {key[:60]}", id, texts, roles[key], message.get("create_time")
 
 
-def _claude(conversation: dict[str, Any], place: str, report: TransferReport) -> _Messages:
-    messages = conversation.get("chat_messages")
-    if not isinstance(messages, list):
-        raise BadInput("it has no chat_messages")
+def _listed(messages: list[Any], place: str, report: TransferReport) -> _Messages:
+    """Of Claude's list."""
     for number, message in enumerate(messages, 1):
         where = f"{place}, message {number}"
         if not isinstance(message, dict):
             report.bad(where, "not an object")
             continue
-        parts = message.get("content")
-        texts = [message.get("text")]
+        parts, texts = message.get("content"), [message.get("text")]
         if isinstance(parts, list):
-            written = [
-                part.get("text") for part in parts if isinstance(part, dict) and part.get("type", "text") == "text"
-            ]
-            if len(written) < len(parts):
-                report.note("thinking, tool calls and other blocks were left out", len(parts) - len(written))
+            written = [_dict(part).get("text") for part in parts if _dict(part).get("type", "text") == "text"]
+            report.note("thinking, tool calls and other blocks were left out", len(parts) - len(written))
             if any(isinstance(text, str) and text.strip() for text in written):
                 texts = written
         for name in ("attachments", "files"):
-            if isinstance(message.get(name), list) and message[name]:
+            if isinstance(message.get(name), list):
                 report.note("images, audio and other attachments were left out", len(message[name]))
-        yield where, {
-            "id": _name(message.get("uuid")) or str(number), "texts": texts,
-            "role": message.get("sender") or message.get("role"), "at": message.get("created_at"),
-        }  # fmt: skip
+        role = message.get("sender") or message.get("role")
+        yield where, _name(message.get("uuid")) or str(number), texts, role, message.get("created_at")
 
 
-def _record(
-    message: dict[str, Any], place: str, session: str, about: dict[str, str], report: TransferReport
-) -> Iterator[Record]:
-    role, at = message["role"], message["at"]
-    text = "\n".join(part for part in message["texts"] if isinstance(part, str) and part.strip())
-    if role in ("system", "tool"):
-        report.note("messages of the system and of tools were left out")
-    elif not isinstance(role, str) or role not in SPEAKERS:
-        report.bad(place, f"unknown speaker: {str(role)[:60]!r}")
-    elif not text:
-        report.note("messages without text were left out")
-    else:
-        yield cleaned(
-            place, report, id=f"{session}/{message['id']}", content=text, default="episode", session=session,
-            created=None if isinstance(at, float) and not math.isfinite(at) else at, speaker=SPEAKERS[role],
-            metadata=about,
-        )  # fmt: skip
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _name(value: Any) -> str | None:
     """An id of theirs, short enough for a session's name."""
     return value.strip()[:MAX_NAME] if isinstance(value, str) and value.strip() and value.isprintable() else None
+
+
+# -- Claude Code's memory folder: one memory a file with front matter, and MEMORY.md, an index of them
+
+INDEX = "MEMORY.md"
+# Their types: what the user is, how they want things done, what a project is about, where something is found.
+CLAUDE_KINDS = {"user": "preference", "feedback": "lesson", "project": "fact", "reference": "note"}
+ENTRY = re.compile(r"\s*[-*]\s+\[([^\]]*)\]\(([^)\s]+)\)\s*(?:[—–:-]+\s*(.*))?$")
+
+
+def read_claude_memory(path: Path, report: TransferReport) -> Iterator[Record]:
+    """`path`: the folder. A file's name is its id: a file that was changed is an edited memory. Raises BadInput."""
+    if not path.is_dir():
+        raise BadInput(f"{path} is no folder")
+    names = [name for name in markdown.names_of(path, report) if "/" not in name and name.endswith(".md")]
+    files = [path / name for name in names if name != INDEX]
+    entries, known = dict[str, tuple[str, str]](), set(files)  # file -> its title and hook
+    ids = {file.stem.lower(): file.name for file in files}  # the names by which files link to each other
+    for number, line in enumerate((markdown.read_lines(path / INDEX, report) or []) if INDEX in names else [], 1):
+        entry = ENTRY.match(line)
+        if entry and path / entry[2] in known:
+            entries[(path / entry[2]).name] = (entry[1].strip(), (entry[3] or "").strip())
+        elif line.strip() and not line.startswith("#"):
+            problem = "the file that it names is not there" if entry else "not an entry of the index"
+            report.bad(f"{INDEX}:{number}", f"{problem}: {line.strip()[:100]}")
+    for done, file in enumerate(files, 1):
+        report.at(done, len(files))
+        lines = markdown.read_lines(file, report)
+        if lines is not None:
+            yield claude_memory_record(file, lines, entries.get(file.name), ids, report)
+
+
+def claude_memory_record(
+    file: Path, lines: list[str], entry: tuple[str, str] | None, ids: dict[str, str], report: TransferReport
+) -> Record:
+    """What one file says. `entry`: its title and hook in the index; `ids`: the names of the files it may link to."""
+    name = file.name
+    front = markdown.front_matter(lines)
+    for line, text in front.bad:
+        report.bad(f"{name}:{line}", f"front matter: {text[:100]}")
+    values = front.values
+    given = values["metadata"] if isinstance(values.get("metadata"), dict) else {}
+    metadata = {field: value for field, value in values.items() if field != "metadata"} | given | {"file": name}
+    if entry:
+        metadata |= {field: text for field, text in zip(("title", "hook"), entry, strict=True) if text}
+    body = "\n".join(lines[front.lines :]).strip()
+    targets = dict.fromkeys(ids.get(link.strip().lower()) for link in markdown.WIKI.findall(body))
+    if None in targets:
+        report.note("links to files that are not there")
+    type = given.get("type") or values.get("type")
+    return cleaned(
+        name, report, id=name, content=body or str(values.get("description") or ""), kinds=CLAUDE_KINDS, kind=type,
+        topics=[type, values.get("tags")], source=name[:2_000], metadata=metadata,
+        created=given.get("modified") or values.get("modified") or file.stat().st_mtime,
+        links=tuple(Link(type="related_to", target=target) for target in targets if target and target != name),
+    )  # fmt: skip

@@ -5,8 +5,8 @@ A line that has no "event" is a plain statement, as `remember --batch` takes it.
     {"event", "type", "id", "recorded_at", "origin", "operation"?, "content"?, "data"?}    times in microseconds
     {"usage": {...}}                            use counts, after the events
 
-A file can be encrypted with age, by pyrage: to the recipients in LIMPET_AGE_RECIPIENTS, else with a pass phrase. It is
-read with the identities in the file LIMPET_AGE_IDENTITY, else with that pass phrase.
+A file can be encrypted with age, by pyrage: to the recipients in LIMPET_AGE_RECIPIENTS. It is read with the identities
+in the file LIMPET_AGE_IDENTITY.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ import contextlib
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ...keys import age_passphrase
 from ...model.clock import parse_time
 from ...model.dataclass import replace
-from ...model.errors import BadInput, LimpetError, StoreDamaged, counted, message_of
+from ...model.errors import BadInput, LimpetError, StoreDamaged, counted, message_of, package_missing
 from ...model.events import Event
 from ...model.ids import format_id, parse_id
 from ...model.memory import caseless
@@ -30,7 +29,6 @@ from ...remember.batch import BATCH_ITEMS, remember_batch
 from ...remember.decide import former_values
 from ...remember.validation import check_topics, clean_metadata
 from ...remember.write import Turn, Writer
-from ...store.files import new_file
 from ...text.normalise import value_form
 from ...text.secrets import redact, suspected
 from .records import TransferReport, bounded, encode, parsed
@@ -39,6 +37,7 @@ from .schema import Lifecycle, check_event
 if TYPE_CHECKING:
     from ...context import Context
     from ...store import Store
+    from .service import Source
 
 AGE_HEAD, AGE_SUFFIX = b"age-encryption.org/", ".age"
 # What one encrypted file may hold: it is in memory as a whole.
@@ -53,12 +52,9 @@ MAX_USES = 1 << 31
 def write_event(event: Event) -> str:
     """One line, without its line end."""
     line: dict[str, Any] = {
-        "event": format_id(event.id),
-        "type": event.type,
-        "id": format_id(event.memory),
-        "recorded_at": event.at,
+        "event": format_id(event.id), "type": event.type, "id": format_id(event.memory), "recorded_at": event.at,
         "origin": event.origin,
-    }
+    }  # fmt: skip
     if event.operation != event.id:
         line["operation"] = format_id(event.operation)
     if event.content is not None:
@@ -76,18 +72,12 @@ def read_event(line: dict[str, Any]) -> Event:
     Raises BadInput.
     """
     try:
-        type, at, origin = line["type"], line["recorded_at"], line["origin"]
         id = parse_id(line["event"])
         event = Event(
-            id=id,
-            type=type,
-            memory=parse_id(line["id"]),
-            at=at,
-            operation=parse_id(line["operation"]) if "operation" in line else id,
-            origin=origin,
-            content=line.get("content"),
+            id=id, type=line["type"], memory=parse_id(line["id"]), at=line["recorded_at"], origin=line["origin"],
+            operation=parse_id(line["operation"]) if "operation" in line else id, content=line.get("content"),
             data={name: value for name, value in line.items() if name not in _OWN},
-        )
+        )  # fmt: skip
         check_event(event)
         # What a hand wrote, or a program that redacts nothing, loses its secrets here.
         content = event.content if event.content is None else redact(event.content)[0]
@@ -109,44 +99,41 @@ def read_event(line: dict[str, Any]) -> Event:
 # -- a whole store, written
 
 
-def export_jsonl(
-    store: Store, target: str | os.PathLike[str] | IO[str], *, force: bool, encrypt: bool = False,
-    progress: Callable[[int, int], None] | None,
-) -> int:  # fmt: skip
-    """Write all lines; returns how many. A file gets its name only when it is complete, `force`: also where one is.
+def write(source: Source, target: str | os.PathLike[str] | IO[str]) -> int:
+    """Write all lines; returns how many. A file gets its name only when it is complete. With `encrypt` it is one of
+    age, which is held in memory as a whole.
 
-    `encrypt`: a file of age, which is held in memory as a whole. Raises BadInput, StoreError; StoreDamaged also when
-    what could be read of a damaged store is written.
+    Raises BadInput, StoreError; StoreDamaged also when what could be read of a damaged store is written.
     """
+    store, report = source.store, source.report
     lost: list[str] = []
     total = 0
     with contextlib.suppress(StoreDamaged):
         total = store.maintenance.stats().events
 
-    def write(file: IO[str]) -> int:
+    def lines_to(file: IO[str]) -> int:
         written = 0
         for written, line in enumerate(_lines(store, lost), 1):
             file.write(line + "\n")
-            if progress and written % 500 == 0:
-                progress(written, max(total, written))
-        if progress:
-            progress(written, written)
+            if written % 500 == 0:
+                report.at(written, max(total, written))
+        report.at(written, written)
         return written
 
-    if isinstance(target, str | os.PathLike):
-        with new_file(Path(target), store=store.path, force=force) as file:
-            if encrypt:
+    if not isinstance(target, str | os.PathLike):
+        if source.encrypt:
+            raise BadInput("what is encrypted is bytes, and needs a file")
+        written = lines_to(target)
+    else:
+        with source.new_file(Path(target)) as file:
+            if source.encrypt:
                 whole = io.StringIO()
-                written = write(whole)
+                written = lines_to(whole)
                 file.write(encrypt_age(whole.getvalue().encode()))
             else:
                 text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
-                written = write(text)
+                written = lines_to(text)
                 text.detach()
-    elif encrypt:
-        raise BadInput("what is encrypted is bytes, and needs a file")
-    else:
-        written = write(target)
     if lost:
         raise StoreDamaged(
             f"{store.path} is damaged: what could be read is written, {written:,} lines; lost: {'; '.join(lost)}",
@@ -181,10 +168,8 @@ def _lines(store: Store, lost: list[str]) -> Iterator[str]:
 # -- a file taken in
 
 
-def import_jsonl(
-    context: Context, source: str | os.PathLike[str] | IO[str] | IO[bytes], report: TransferReport
-) -> None:
-    """Lines of a file or a stream. One bad line stops no other. Raises BadInput for a bad file."""
+def read(context: Context, source: str | os.PathLike[str] | IO[str] | IO[bytes], report: TransferReport) -> None:
+    """Take in the lines of a file or a stream. One bad line stops no other. Raises BadInput for a bad file."""
     if not isinstance(source, str | os.PathLike):
         _Import(context, report).run(source, 0)
         return
@@ -204,7 +189,7 @@ def import_jsonl(
 class _Import:
     def __init__(self, context: Context, report: TransferReport) -> None:
         self._context, self._report = context, report
-        self._lifecycle = Lifecycle(context.store)
+        self._lifecycle = Lifecycle(context.store, report)
         self._spoken: Counter[Turn] = Counter()
         # Lines that wait to be taken in together, each with its place; use counts without.
         self._events: list[tuple[str, Event]] = []
@@ -236,43 +221,33 @@ class _Import:
 
     def _line(self, place: str, line: dict[str, Any]) -> None:
         """Put a line with those that wait. Raises BadInput."""
-        if "event" in line:
-            self._take_statements()
-            self._events.append((place, read_event(line)))
-        elif "usage" in line:
+        if "usage" in line:
             try:
                 row = line["usage"]
                 counts = {name: row[name] for name in ("uses", "useful", "not_useful", "wrong")}
-                if not all(type(one) is int and 0 <= one <= MAX_USES for one in counts.values()):
+                if not all(type(count) is int and 0 <= count <= MAX_USES for count in counts.values()):
                     raise ValueError("a count must be a whole number, not below 0")
                 self._usage.append(counts | {"used_at": parse_time(row["used_at"], now=0), "id": parse_id(row["id"])})
             except (KeyError, TypeError, ValueError, AttributeError, LimpetError) as error:
                 raise BadInput(f"not a usage line: {message_of(error)}") from None
+        elif "event" in line:
+            event = read_event(line)
+            if self._statements:
+                self._take()
+            self._events.append((place, event))
         else:
-            self._take_events()
+            if self._events:
+                self._take()
             self._statements.append((place, line))
 
     def _take(self) -> None:
-        self._take_events()
-        self._take_statements()
+        """Store what waits; of events and statements one kind does."""
+        if self._events:
+            self._lifecycle.take(self._events)
+        self._remember([pair for pair in self._statements if not self._put_aside(*pair)])
         if self._usage:
             self._context.store.usage.restore(self._usage)
-            self._usage = []
-
-    def _take_events(self) -> None:
-        left: Sequence[tuple[str, Event]] = self._events
-        self._events = []
-        while left:
-            fresh, known, bad, left = self._lifecycle.judge(left)
-            new = self._context.store.ledger.append(fresh)
-            self._report.new += new
-            self._report.known += known + len(fresh) - new
-            for place, reason in bad:
-                self._report.bad(place, reason)
-
-    def _take_statements(self) -> None:
-        self._remember([one for one in self._statements if not self._put_aside(*one)])
-        self._statements = []
+        self._events, self._statements, self._usage = [], [], []
         self._before.clear()
 
     def _put_aside(self, place: str, line: dict[str, Any]) -> bool:
@@ -280,17 +255,16 @@ class _Import:
         again only the last value of a key says what holds, and the ones before it are known."""
         if not line.get("key") or line.get("valid_from"):
             return False
+        context = self._context
         try:
-            statement = self._context.validate(line)
+            statement = context.validate(line)
         except LimpetError:
             return False  # the receipt will say why
         slot = statement.scope, caseless(statement.key or "")
         self._report.known += self._aside.pop(slot, None) is not None
         if slot not in self._before:  # once for all lines taken in together: those of one key may be thousands
-            context = self._context
-            self._before[slot] = former_values(
-                Writer(context.store, context.new_id, context.now(), context.scopes), statement
-            )
+            writer = Writer(context.store, context.new_id, context.now(), context.scopes)
+            self._before[slot] = former_values(writer, statement)
         if statement.id is not None or value_form(statement.content) not in self._before[slot]:
             return False
         self._aside[slot] = place, line
@@ -313,55 +287,38 @@ class _Import:
 # -- files of age (age-encryption.org), which only their recipients can read
 
 
-def encrypt_age(content: bytes, *, recipients_only: bool = False) -> bytes:
-    """`recipients_only`: for what is made of many files, as a pass phrase takes a second or more for each.
-
-    Raises BadInput.
-    """
+def encrypt_age(content: bytes) -> bytes:
+    """Encrypt for LIMPET_AGE_RECIPIENTS. Raises BadInput."""
     pyrage = _pyrage()
-    named = os.environ.get("LIMPET_AGE_RECIPIENTS", "").split()
-    if named:
-        try:
-            recipients = [pyrage.x25519.Recipient.from_str(name) for name in named]
-        except pyrage.RecipientError as error:
-            raise BadInput(f"not recipients of age: {' '.join(named)[:200]!r} ({error})") from None
-        return bytes(pyrage.encrypt(content, recipients))
-    phrase = None if recipients_only else age_passphrase()
-    if phrase is None:
-        raise BadInput(
-            "nobody is named who could read it",
-            hint="set LIMPET_AGE_RECIPIENTS (age1..., separated by spaces)"
-            + ("" if recipients_only else ", or LIMPET_AGE_PASSPHRASE"),
-        )
-    return bytes(pyrage.passphrase.encrypt(content, phrase))
+    names = os.environ.get("LIMPET_AGE_RECIPIENTS", "").split()
+    if not names:
+        hint = "set LIMPET_AGE_RECIPIENTS (age1..., separated by spaces)"
+        raise BadInput("nobody is named who could read it", hint=hint)
+    try:
+        return bytes(pyrage.encrypt(content, [pyrage.x25519.Recipient.from_str(name) for name in names]))
+    except pyrage.RecipientError as error:
+        raise BadInput(f"not recipients of age: {' '.join(names)[:200]!r} ({error})") from None
 
 
 def decrypt_age(content: bytes, name: str) -> bytes:
-    """The content of a file of that name. Raises BadInput."""
+    """Decrypt a file of that name with LIMPET_AGE_IDENTITY. Raises BadInput."""
     pyrage = _pyrage()
     file = os.environ.get("LIMPET_AGE_IDENTITY")
+    if not file:
+        raise BadInput(f"{name} is encrypted", hint="set LIMPET_AGE_IDENTITY (a file of identities)")
     try:
-        if file:
-            lines = [line.strip() for line in Path(file).read_text(encoding="utf-8").splitlines()]
-            identities = [pyrage.x25519.Identity.from_str(line) for line in lines if line and not line.startswith("#")]
-            return bytes(pyrage.decrypt(content, identities))
-        phrase = age_passphrase()
-        if phrase is not None:
-            return bytes(pyrage.passphrase.decrypt(content, phrase))
+        lines = [line.strip() for line in Path(file).read_text(encoding="utf-8").splitlines()]
+        identities = [pyrage.x25519.Identity.from_str(line) for line in lines if line and not line.startswith("#")]
+        return bytes(pyrage.decrypt(content, identities))
     except (OSError, UnicodeDecodeError, pyrage.IdentityError) as error:
         raise BadInput(f"cannot read the identities in {file}: {error}") from None
     except pyrage.DecryptError as error:
-        raise BadInput(f"{name} cannot be decrypted: {error}", hint="is it for this identity or pass phrase?") from None
-    raise BadInput(
-        f"{name} is encrypted", hint="set LIMPET_AGE_IDENTITY (a file of identities) or LIMPET_AGE_PASSPHRASE"
-    )
+        raise BadInput(f"{name} cannot be decrypted: {error}", hint="is it for this identity?") from None
 
 
 def _pyrage() -> Any:
     try:
         import pyrage
-    except ImportError:
-        raise BadInput(
-            "the package that reads and writes age files is not installed", hint="pip install 'limpet[encryption]'"
-        ) from None
+    except ModuleNotFoundError as error:
+        raise package_missing(error, "encryption") from error
     return pyrage

@@ -7,23 +7,20 @@ only what is new or was written differently.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice, takewhile
 from pathlib import Path
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from ...model.clock import format_time
-from ...model.dataclass import dataclass
 from ...model.errors import BadInput
 from ...model.memory import Memory
 from ...store.files import new_folder
-from . import frontmatter
-from .records import Link, Record, TransferReport, cleaned, digest, facts_of, is_own_file, kind_of, note_lost, text_list
+from .records import Link, Record, TransferReport, cleaned, digest, facts_of, files_below, kind_of, parsed, text_list
 
 if TYPE_CHECKING:
     from .service import Source
@@ -38,8 +35,6 @@ RULES = frozenset(
 )  # fmt: skip
 RULE_FOLDERS = (".cursor/rules/", ".windsurf/rules/", ".clinerules/", ".claude/rules/", ".github/instructions/")
 HIDDEN_FOLDERS = frozenset({".cursor", ".windsurf", ".clinerules", ".claude", ".github"})
-SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv"})
-LONG_LINES = 40  # who writes so many lines without an empty one may have meant several statements
 # What an export of limpet's own says of a statement, behind it.
 OWN = re.compile(r"\s*<!-- limpet (\{.*\}) -->\s*$")
 WIKI = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
@@ -52,10 +47,112 @@ _RULE = re.compile(r"\s*(?:[-*_]\s*){3,}$")
 _LINK = re.compile(r"\]\(([^()\s]{1,500}?\.(?:md|markdown|mdx|mdc))(?:#[^()\s]{0,200})?\)")
 _TAG = re.compile(r"(?<![\w#&/])#([^\W\d][\w/-]{0,60})")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+# Front matter longer than this is none.
+MAX_FRONT_LINES = 500
+MAX_FRONT_CHARS = 100_000
+MAX_DEPTH = 20
+# Lines mended or left out before the rest is given up: each costs another parse.
+MAX_MENDED = 50
+_PAIR = re.compile(r"(\s*[A-Za-z_][\w .-]{0,99}?\s*:)\s+(\S.*)$")
+# What YAML does not allow in a text.
+_UNPRINTABLE = re.compile("[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
 
-@dataclass(slots=True, kw_only=True)
-class Chunk:
+# -- front matter
+
+
+class Front(NamedTuple):
+    """Front matter, as people and models write it."""
+
+    values: dict[str, Any]
+    lines: int  # that it takes, both fences included; 0 = there is none
+    bad: list[tuple[int, str]]  # (line from 1, what it says) that was not understood
+
+
+def front_matter(lines: list[str]) -> Front:
+    """Front matter at the top of a text's lines. Pure.
+
+    PyYAML's parser reads it. The values are put together here: its loaders turn dates into objects and `no` into False,
+    expand aliases without bound and recurse in C as deep as a text says. A line that is no YAML costs that line, not
+    the front matter, and `description: Deploys: how` is read as a text.
+    """
+    end = next((i for i, line in enumerate(lines[1:MAX_FRONT_LINES], 1) if line.rstrip() in ("---", "...")), None)
+    if lines[:1] == [] or lines[0].rstrip() != "---" or end is None or sum(map(len, lines[:end])) > MAX_FRONT_CHARS:
+        return Front({}, 0, [])
+    import yaml
+
+    left = [_UNPRINTABLE.sub("\ufffd", line).rstrip() for line in lines[1:end]]
+    bad: list[tuple[int, str]] = []
+    mended: set[int] = set()
+    for _ in range(MAX_MENDED):
+        try:
+            return Front(_front_values("\n".join(left)), end + 1, sorted(bad))
+        except yaml.MarkedYAMLError as error:
+            # Where a quote or a bracket opens that does not close, else where the parser stopped.
+            opened = error.context_mark if re.search("quoted|flow", error.context or "") else None
+            mark = opened or error.problem_mark
+        at = min(mark.line if mark else 0, len(left) - 1)
+        while at and not left[at].strip():
+            at -= 1
+        pair = _PAIR.match(left[at])
+        if pair and at not in mended:
+            left[at] = f"{pair[1]} {json.dumps(pair[2].strip(), ensure_ascii=False)}"
+        else:
+            bad.append((at + 2, lines[at + 1].strip()))
+            left[at] = ""
+        mended.add(at)
+    return Front({}, end + 1, [*sorted(bad), (1, "no YAML")])
+
+
+def _front_values(text: str) -> dict[str, Any]:
+    """What a text of YAML says. Raises YAMLError, also for what is no map of names, for aliases and for depth."""
+    import yaml
+
+    events = yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+
+    def until(end: type) -> Iterator[Any]:
+        return takewhile(lambda event: not isinstance(event, end), events)
+
+    def value(event: Any, depth: int) -> Any:
+        if isinstance(event, yaml.ScalarEvent):
+            return event.value.rstrip("\n") if event.style else front_scalar(event.value)
+        if isinstance(event, yaml.AliasEvent) or depth > MAX_DEPTH:
+            raise yaml.MarkedYAMLError(problem="an alias, or too deep", problem_mark=event.start_mark)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return [value(item, depth + 1) for item in until(yaml.SequenceEndEvent)]
+        values = {}
+        for name in until(yaml.MappingEndEvent):
+            if not isinstance(name, yaml.ScalarEvent):
+                raise yaml.MarkedYAMLError(problem="not a name", problem_mark=name.start_mark)
+            values[name.value] = value(next(events), depth + 1)
+        return values
+
+    for event in events:
+        if isinstance(event, yaml.MappingStartEvent):
+            whole: dict[str, Any] = value(event, 1)
+            return whole
+        if isinstance(event, yaml.NodeEvent):
+            raise yaml.MarkedYAMLError(problem="no names", problem_mark=event.start_mark)
+    return {}
+
+
+def front_scalar(text: str) -> Any:
+    """What a word without quotes says: true and false, null, a number, or the text itself. A date stays text."""
+    if text in ("true", "false"):
+        return text == "true"
+    if text in ("null", "~", ""):
+        return None
+    if re.fullmatch(r"-?(?:0|[1-9]\d{0,17})", text):
+        return int(text)
+    if re.fullmatch(r"-?\d{1,17}\.\d{1,17}", text):
+        return float(text)
+    return text
+
+
+# -- statements
+
+
+class Chunk(NamedTuple):
     """One statement of a file."""
 
     line: int
@@ -75,7 +172,7 @@ class Page(NamedTuple):
 
 def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """Records of a folder, or of one file. Raises BadInput."""
-    root, names = (path.parent, [path.name]) if path.is_file() else (path, _names(path, report))
+    root, names = (path.parent, [path.name]) if path.is_file() else (path, names_of(path, report))
     # Links lead forward too: the first look finds what can be linked to, and by which names.
     places: dict[str, str] = {}
     for name in names:
@@ -92,24 +189,18 @@ def read(path: Path, report: TransferReport) -> Iterator[Record]:
             yield from _records(page_of(name, lines), (root / name).stat().st_mtime, places, report)
 
 
-def _names(path: Path, report: TransferReport) -> list[str]:
-    """The files of a folder, sorted. Links of the file system are not followed: they may lead out of the folder."""
-    names: list[str] = []
-    for folder, folders, files in os.walk(path, followlinks=False):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if name not in SKIPPED_FOLDERS and (not name.startswith(".") or name in HIDDEN_FOLDERS)
-        )
-        for file in files:
-            wanted = file.lower().endswith(SUFFIXES) or file.lower() in RULES
-            if wanted and is_own_file(Path(folder) / file, report):
-                names.append((Path(folder) / file).relative_to(path).as_posix())
-                if len(names) > MAX_FILES:
-                    raise BadInput(f"{path} holds more than {MAX_FILES:,} Markdown files")
+def names_of(path: Path, report: TransferReport) -> list[str]:
+    """The Markdown files of a folder, sorted. Raises BadInput."""
+
+    def wanted(name: str) -> bool:
+        return name.lower().endswith(SUFFIXES) or name.lower().rsplit("/", 1)[-1] in RULES
+
+    names = sorted(islice(files_below(path, wanted, report, hidden=HIDDEN_FOLDERS), MAX_FILES + 1))
+    if len(names) > MAX_FILES:
+        raise BadInput(f"{path} holds more than {MAX_FILES:,} Markdown files")
     if not names:
         raise BadInput(f"{path} holds no Markdown files")
-    return sorted(names)
+    return names
 
 
 def read_lines(file: Path, report: TransferReport | None, name: str = "") -> list[str] | None:
@@ -133,27 +224,26 @@ def read_lines(file: Path, report: TransferReport | None, name: str = "") -> lis
 
 def page_of(name: str, lines: list[str]) -> Page:
     """A file's lines, chunked. Pure."""
-    front = frontmatter.parse(lines)
+    front = front_matter(lines)
     chunks, bad = chunk(lines, front.lines)
     bad = [*((line, f"front matter: {text[:100]}") for line, text in front.bad), *bad]
     seen: Counter[str] = Counter()
-    for statement in chunks:
+    for place, statement in enumerate(chunks):
         mark = OWN.search(statement.text)
         key = f"{name}#{'/'.join(statement.headings)[:300]}#{digest(statement.text)}"
         if mark:  # the statement is the same one, whatever was done to its words
             key = f"limpet {_own_fields(mark[1]).get('id') or digest(mark[1])}"
         seen[key] += 1
-        statement.id = key if seen[key] == 1 else f"{key}#{seen[key]}"
+        chunks[place] = statement._replace(id=key if seen[key] == 1 else f"{key}#{seen[key]}")
     return Page(name, front.values, chunks, bad)
 
 
 def _own_fields(mark: str) -> dict[str, Any]:
     """What limpet's own mark says of a statement; nothing when it is no JSON any more."""
     try:
-        given = json.loads(mark)
-    except (ValueError, RecursionError):
+        return parsed(mark)
+    except BadInput:
         return {}
-    return given if isinstance(given, dict) else {}
 
 
 def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, str]]]:
@@ -181,7 +271,8 @@ def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, st
         if fence and (not item or not line.startswith((" ", "\t"))):
             if item:
                 close()
-            end = next((n for n in range(at + 1, len(lines)) if _ends_fence(lines[n].strip(), fence[1])), len(lines))
+            ends = (n for n in range(at + 1, len(lines)) if re.fullmatch(f"{fence[1]}{fence[1][0]}*", lines[n].strip()))
+            end = next(ends, len(lines))
             if end == len(lines):
                 bad.append((at + 1, "a fenced block that does not end; taken to the end of the file"))
             taken += lines[at : end + 1]
@@ -213,10 +304,6 @@ def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, st
     return chunks, bad
 
 
-def _ends_fence(line: str, fence: str) -> bool:
-    return line.startswith(fence) and not line.strip(fence[0])
-
-
 def _dedent(line: str) -> str:
     return line[2:] if line.startswith("  ") else line.removeprefix("\t")
 
@@ -237,7 +324,6 @@ def _records(page: Page, modified: float, places: dict[str, str], report: Transf
         own = OWN.search(text)
         given = _own_fields(own[1]) if own else {}
         metadata: dict[str, Any] = {"file": page.name}
-        plain = _CODE.sub("", text)
         if own:
             text = text[: own.start()]
             metadata |= given["metadata"] if isinstance(given.get("metadata"), dict) else {}
@@ -245,11 +331,7 @@ def _records(page: Page, modified: float, places: dict[str, str], report: Transf
         else:
             if statement.headings:
                 metadata["heading"] = " > ".join(statement.headings)[:1_000]
-            topics = [*tags, *_TAG.findall(plain), *statement.headings[-1:]]
-            if plain.count("\n") >= LONG_LINES and not text.startswith("|"):
-                report.note(
-                    f"paragraphs of {LONG_LINES} lines or more, each one memory; empty lines or list marks part them"
-                )
+            topics = [*tags, *_TAG.findall(_CODE.sub("", text)), *statement.headings[-1:]]
         yield cleaned(
             place, report, id=statement.id, content=text, kind=given.get("kind"), default=kind, topics=topics,
             created=given.get("since") or created, valid_to=given.get("until"),
@@ -273,81 +355,6 @@ def _links(page: str, text: str, id: str, places: dict[str, str], report: Transf
             yield Link(type="related_to", target=target)
 
 
-# -- Claude Code's memory folder: one memory a file with front matter, and MEMORY.md, an index of them
-
-INDEX = "MEMORY.md"
-# Their types: what the user is, how they want things done, what a project is about, where something is found.
-CLAUDE_KINDS = {"user": "preference", "feedback": "lesson", "project": "fact", "reference": "note"}
-ENTRY = re.compile(r"\s*[-*]\s+\[([^\]]*)\]\(([^)\s]+)\)\s*(?:[—–:-]+\s*(.*))?$")
-
-
-def read_claude_memory(path: Path, report: TransferReport) -> Iterator[Record]:
-    """`path`: the folder. A file's name is its id: a file that was changed is an edited memory. Raises BadInput."""
-    if not path.is_dir():
-        raise BadInput(f"{path} is no folder")
-    files = sorted(file for file in path.glob("*.md") if file.name != INDEX and is_own_file(file, report))
-    if len(files) > MAX_FILES:
-        raise BadInput(f"{path} holds more than {MAX_FILES:,} files")
-    index = path / INDEX
-    entries = _claude_index(index, {file.name for file in files}, report) if index.is_file() else {}
-    if not files and not index.is_file():
-        raise BadInput(f"{path} is no memory folder: it holds no Markdown")
-    # Links lead forward too: the first look finds the names by which files link to each other.
-    ids: dict[str, str] = {}
-    for file in files:
-        name = frontmatter.parse(read_lines(file, None) or []).values.get("name")
-        ids[file.stem.lower()] = file.name
-        if isinstance(name, str):
-            ids.setdefault(name.strip().lower(), file.name)
-    for done, file in enumerate(files, 1):
-        report.at(done, len(files))
-        lines = read_lines(file, report)
-        if lines is not None:
-            yield claude_memory_record(file, lines, entries.get(file.name), ids, report)
-
-
-def _claude_index(file: Path, names: set[str], report: TransferReport) -> dict[str, tuple[str, str]]:
-    """file name -> (title, hook)."""
-    entries: dict[str, tuple[str, str]] = {}
-    for number, line in enumerate(read_lines(file, report) or [], 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        entry = ENTRY.match(line)
-        if entry is None:
-            report.bad(f"{INDEX}:{number}", f"not an entry of the index: {line.strip()[:100]}")
-        elif entry[2].removeprefix("./") not in names:
-            report.bad(f"{INDEX}:{number}", f"the file {entry[2][:100]} is not there")
-        else:
-            entries[entry[2].removeprefix("./")] = (entry[1].strip(), (entry[3] or "").strip())
-    return entries
-
-
-def claude_memory_record(
-    file: Path, lines: list[str], entry: tuple[str, str] | None, ids: dict[str, str], report: TransferReport
-) -> Record:
-    """What one file says. `entry`: its title and hook in the index; `ids`: the names of the files it may link to."""
-    name = file.name
-    front = frontmatter.parse(lines)
-    for line, text in front.bad:
-        report.bad(f"{name}:{line}", f"front matter: {text[:100]}")
-    values = front.values
-    given = values["metadata"] if isinstance(values.get("metadata"), dict) else {}
-    metadata = {field: value for field, value in values.items() if field != "metadata"} | given | {"file": name}
-    if entry:
-        metadata |= {field: text for field, text in zip(("title", "hook"), entry, strict=True) if text}
-    body = "\n".join(lines[front.lines :]).strip()
-    targets = dict.fromkeys(ids.get(link.strip().lower()) for link in WIKI.findall(body))
-    if None in targets:
-        report.note("links to files that are not there")
-    type = given.get("type") or values.get("type")
-    return cleaned(
-        name, report, id=name, content=body or str(values.get("description") or ""), kinds=CLAUDE_KINDS, kind=type,
-        topics=[type, values.get("tags")], source=name[:2_000], metadata=metadata,
-        created=given.get("modified") or values.get("modified") or file.stat().st_mtime,
-        links=tuple(Link(type="related_to", target=target) for target in targets if target and target != name),
-    )  # fmt: skip
-
-
 # -- written
 
 
@@ -355,8 +362,7 @@ def write(source: Source, path: Path) -> int:
     """A folder: a file a topic, a list item a memory, with what else is known of it in a comment that people skip."""
     written = 0
     files: dict[str, str] = {}  # first topic -> file name
-    lost = {"pins": lambda memory: memory.pinned, "use counts": lambda memory: memory.uses}
-    memories = source.memories(ended=False)
+    memories = source.memories({"pins": lambda memory: memory.pinned, "use counts": lambda memory: memory.uses})
     with new_folder(path, store=source.store.path) as folder:
         while part := list(islice(memories, 1_000)):
             texts: dict[str, list[str]] = {}
@@ -370,26 +376,23 @@ def write(source: Source, path: Path) -> int:
                 with (folder / files[topic]).open("a", encoding="utf-8", newline="\n") as file:
                     file.writelines(items)
             written += len(part)
-            note_lost(part, source.report, lost)
     source.note_links()
     return written
 
 
 def _item(memory: Memory) -> str:
     first, *rest = memory.content.strip().replace("\r\n", "\n").split("\n")
-    lines = [f"- {first}", *(f"  {line}" if line.strip() else "" for line in rest)]
-    facts: dict[str, Any] = {"id": memory.id, "kind": memory.kind, "since": format_time(memory.valid_from)}
-    if memory.valid_to is not None:
-        facts["until"] = format_time(memory.valid_to)
-    facts |= {"topics": list(memory.topics)} | facts_of(memory)
+    facts = {
+        "id": memory.id, "kind": memory.kind, "since": format_time(memory.valid_from),
+        **({"until": format_time(memory.valid_to)} if memory.valid_to is not None else {}),
+        "topics": list(memory.topics), **facts_of(memory),
+    }  # fmt: skip
     mark = json.dumps(facts, ensure_ascii=False, separators=(",", ":")).replace(">", "\\u003e")
+    lines = [f"- {first}", *(f"  {line}" if line.strip() else "" for line in rest)]
     return "\n".join(lines) + f" <!-- limpet {mark} -->\n\n"
 
 
 def _file_name(topic: str, taken: set[str]) -> str:
     plain = re.sub(r"[^\w]+", "-", topic.lower()).strip("-_")[:60] or "notes"
-    name, number = f"{plain}.md", 1
-    while name in taken or name.lower() in ("claude.md", "agents.md", "gemini.md", "agent.md"):
-        number += 1
-        name = f"{plain}-{number}.md"
-    return name
+    names = (f"{plain}-{number}.md" if number > 1 else f"{plain}.md" for number in count(1))
+    return next(name for name in names if name not in taken and name not in RULES)

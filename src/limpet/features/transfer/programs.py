@@ -7,7 +7,6 @@ writer says in the report what its format cannot hold.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,21 +14,20 @@ from typing import TYPE_CHECKING, Any
 from ...model.edges import STORED_TYPES
 from ...model.errors import BadInput
 from ...model.ids import parse_id
-from ...store.foreign import Cell, ForeignFile, TooLarge, is_sqlite
+from ...store.foreign import ForeignFile, TooLarge, is_sqlite
 from .records import (
     MAX_TOPICS,
     Link,
     Record,
     TransferReport,
-    bounded,
     cleaned,
     digest,
     encode,
     facts_of,
+    json_lines,
     kind_of,
     mark_of,
     moment,
-    note_lost,
     own_metadata,
     parsed,
     picked,
@@ -40,42 +38,15 @@ from .records import (
 if TYPE_CHECKING:
     from .service import Source
 
-
-def json_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line number, object) of every line that is one; the others go into the report. Raises BadInput."""
-    total, done = path.stat().st_size, 0
-    with path.open("rb") as file:
-        if b"\0" in file.read(4_096):
-            raise BadInput(f"{path} is not text")
-        file.seek(0)
-        for number, line in enumerate(bounded(file), 1):
-            done += len(line)
-            if number % 500 == 0:
-                report.at(done, total)
-            try:
-                if line.strip():
-                    yield number, parsed(line)
-            except BadInput as error:
-                report.bad(f"line {number}", error.message)
-    report.at(total, total)
+_Rows = Iterator[tuple[str, dict[str, Any]]]
 
 
 @contextlib.contextmanager
-def database(
-    path: Path, report: TransferReport, *, what: str, needs: tuple[str, str], inner: str = ""
-) -> Iterator[ForeignFile]:
-    """`path`, or in a folder the file `inner`. `needs`: a table, and its columns. Damage is reported.
-
-    Raises BadInput.
-    """
-    if inner and path.is_dir():
-        path = path / inner
-        if not path.is_file():
-            raise BadInput(f"{path.parent} holds no {inner}")
+def database(path: Path, report: TransferReport, table: str, columns: str) -> Iterator[ForeignFile]:
+    """A database that has the columns. Damage is reported, and what can be read is read. Raises BadInput."""
     with ForeignFile(path) as file:
-        table, columns = needs
         if not file.has(table, *columns.split()):
-            raise BadInput(f"{path} is no {what}: it has no table of {table}")
+            raise BadInput(f"{path} is no such database: it has no table of {table}")
         report_damage(file, report)
         yield file
 
@@ -87,51 +58,38 @@ def report_damage(file: ForeignFile, report: TransferReport) -> None:
         report.bad(file.path.name, f"{damage}. What can be read is taken; a repaired copy: sqlite3 FILE .recover")
 
 
-def table_rows(
-    file: ForeignFile, table: str, columns: str, report: TransferReport, *, named: str = "row"
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def table_rows(file: ForeignFile, table: str, columns: str, report: TransferReport, *, named: str = "row") -> _Rows:
     """(place, cells by name, texts read) of every row; one that cannot be read goes into the report."""
     names, total = columns.split(), file.count(table)
     for number, row in enumerate(file.rows(table, names), 1):
         if number % 500 == 0 or number == total:
             report.at(number, total)
-        try:
-            cells = {name: _cell(cell, name) for name, cell in zip(names, row, strict=True)}
-        except BadInput as error:
-            report.bad(f"{named} {number}", error.message)
+        cells: dict[str, Any] = {}
+        problem = ""
+        for name, value in zip(names, row, strict=True):
+            try:
+                cells[name] = value.decode("utf-8") if isinstance(value, bytes) else value
+            except UnicodeDecodeError as error:
+                problem = f"{name} is not UTF-8: {error.reason} at {error.start}"
+            if isinstance(value, TooLarge):
+                problem = f"{name} is too long: {value:,} bytes"
+        if problem:
+            report.bad(f"{named} {number}", problem)
         else:
             yield f"{named} {number}", cells
 
 
-def _cell(value: Cell, name: str) -> Any:
-    """A cell of a foreign database, its text read. Raises BadInput."""
-    if isinstance(value, TooLarge):
-        raise BadInput(f"{name} is too long: {value:,} bytes")
-    if not isinstance(value, bytes):
-        return value
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{name} is not UTF-8: {error.reason} at {error.start}") from None
-
-
-def json_object(text: Any, what: str, place: str, report: TransferReport) -> dict[str, Any]:
-    """The object that a cell holds as JSON. Anything else is reported, and the record goes on without it."""
-    if not text:
-        return {}
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError, TypeError) as error:
-        report.bad(place, f"{what} is not JSON: {error}; taken without it")
-        return {}
-    if isinstance(value, dict):
-        return value
-    report.bad(place, f"{what} is no object; taken without it")
-    return {}
-
-
-def _lines(path: Path, report: TransferReport) -> Iterator[tuple[str, dict[str, Any]]]:
+def _lines(path: Path, report: TransferReport) -> _Rows:
     return ((f"line {number}", line) for number, line in json_lines(path, report))
+
+
+def _object(text: Any, place: str, report: TransferReport) -> dict[str, Any]:
+    """The metadata that a cell holds as JSON. Anything else is reported, and the record goes on without it."""
+    try:
+        return parsed(str(text)) if text else {}
+    except BadInput as error:
+        report.bad(place, f"metadata: {error.message}; taken without it")
+        return {}
 
 
 # -- Memori: its SQLite databases, schema v0 to v3, and its JSONL
@@ -154,14 +112,13 @@ def read_memori(path: Path, report: TransferReport) -> Iterator[Record]:
 
     def record(row: dict[str, Any], place: str) -> Record:
         if isinstance(row.get("metadata"), str):
-            row["metadata"] = json_object(row["metadata"], "metadata", place, report)
+            row["metadata"] = _object(row["metadata"], place, report)
         return cleaned(place, report, kinds=MEMORI_KINDS, **picked(row, MEMORI))
 
     if not is_sqlite(path):
         yield from records_from(_lines(path, report), report, record)
         return
-    needs = "memories", "id content created_at updated_at"
-    with database(path, report, what="Memori database", needs=needs) as file:
+    with database(path, report, "memories", "id content created_at updated_at") as file:
         yield from records_from(table_rows(file, "memories", _MEMORI_COLUMNS, report), report, record)
 
 
@@ -170,7 +127,7 @@ def write_memori(source: Source, path: Path) -> int:
     names: set[str] = set()
     lost = {"the end of validity": lambda memory: memory.valid_to, "pins": lambda memory: memory.pinned}
     with source.new_file(path) as file:
-        for memory in source.memories(ended=False):
+        for memory in source.memories(lost):
             mark = mark_of(memory)
             id = str(mark.get("id")) if mark.get("from") == "memori" else memory.id
             id = memory.id if id in names else id
@@ -181,24 +138,16 @@ def write_memori(source: Source, path: Path) -> int:
                 metadata["type"] = memory.kind
             if topics(*(metadata.get(name) for name in ("topic", "topics", "tags"))) != memory.topics:
                 metadata["topics"] = list(memory.topics)
-            more = facts_of(memory) | {
-                "metadata": None,
-                "source": memory.source,
-                "scope": memory.scope if mark.get("from") != "memori" else None,
-            }
-            metadata = {name: value for name, value in more.items() if value is not None} | metadata
+            scope = memory.scope if mark.get("from") != "memori" else None
+            more = facts_of(memory) | {"source": memory.source, "scope": scope, "metadata": None}
             line = {
-                "id": id,
-                "content": memory.content,
-                "metadata": metadata or None,
+                "id": id, "content": memory.content,
+                "metadata": {name: value for name, value in more.items() if value is not None} | metadata or None,
                 "created_at": created / 1e6,
                 "updated_at": (moment(mark.get("updated")) or max(memory.valid_from_us, created)) / 1e6,
-                "last_accessed": (memory.used_at_us or 0) / 1e6,
-                "access_count": memory.uses,
-                "vector": None,
-            }
+                "last_accessed": (memory.used_at_us or 0) / 1e6, "access_count": memory.uses, "vector": None,
+            }  # fmt: skip
             file.write((encode(line) + "\n").encode())
-            note_lost([memory], source.report, lost)
     source.note_links()
     return len(names)
 
@@ -219,50 +168,50 @@ PMB_KINDS = {
     "milestone": "episode", "image": "note", "code": "note", "summary": "episode", "reflection": "inference",
     "goal_update": "goal", "fact_atom": "fact", "completed": "episode", "edit": "episode",
 }  # fmt: skip
-# Their edges lead from the older event to the newer one; ours from what rests to what it rests on.
-_PMB_BACKWARDS = frozenset({"causes", "influenced", "enabled"})
-_PMB_LINKS = {"contradicts": "contradicts", "temporal-next": "temporal_next"}
+# What their edges are here. Those that are causes lead from the older event to the newer one there.
+_PMB_LINKS = {
+    "causes": "caused_by", "influenced": "caused_by", "enabled": "caused_by", "contradicts": "contradicts",
+    "temporal-next": "temporal_next",
+}  # fmt: skip
 
 
 def read_pmb(path: Path, report: TransferReport) -> Iterator[Record]:
     """`path`: events.sqlite, or the folder of a workspace that holds it. Raises BadInput."""
-    needs = "events", "ulid event_type content timestamp"
-    with database(path, report, what="PMB workspace", needs=needs, inner="events.sqlite") as file:
+    path = path / "events.sqlite" if path.is_dir() else path
+    with database(path, report, "events", "ulid event_type content timestamp") as file:
+
+        def names(table: str, name: str, joins: str, event: str, other: str) -> Iterator[tuple[Any, str]]:
+            """(ulid, name) of what has a name in one table and is joined with events in another."""
+            if file.has(table, "id", name) and file.has(joins, event, other):
+                rows = table_rows(file, table, f"id {name}", report, named=table)
+                known = {row["id"]: row[name] for _, row in rows if row[name]}
+                for _, row in table_rows(file, joins, f"{event} {other}", report, named=joins):
+                    if row[other] in known:
+                        yield row[event], " ".join(str(known[row[other]]).split())
+
         links = _pmb_links(file, report)
+        arcs = dict(names("arcs", "title", "arc_events", "event_ulid", "arc_id"))
         entities: dict[Any, list[str]] = {}
         for joins in ("graph_event_entities", "event_entities"):
-            for id, name in _pmb_joined(file, "graph_entities id name", f"{joins} event_ulid entity_id", report):
+            for id, name in names("graph_entities", "name", joins, "event_ulid", "entity_id"):
                 if len(entities.setdefault(id, [])) < MAX_TOPICS:
-                    entities[id].append(" ".join(str(name).split()))
-        arcs = dict(_pmb_joined(file, "arcs id title", "arc_events event_ulid arc_id", report))
+                    entities[id].append(name)
 
         def record(row: dict[str, Any], place: str) -> Record:
             id, type = row["ulid"], row["event_type"]
-            metadata = json_object(row["metadata_json"], "metadata_json", place, report)
+            metadata = _object(row["metadata_json"], place, report)
             values = picked({**row, "metadata": metadata, "entities": entities.get(id)}, PMB)
             query = metadata.get("query")
             if type == "qa" and isinstance(query, str) and query.strip():
                 values["content"] = f"Q: {query}\nA: {row['content']}"
             kept = {"event_type": type, "ulid": id, "arc": arcs.get(id)}
             kept |= {name: row[name] for name in ("workspace_id", "tier")}
-            values["metadata"] = metadata | {name: value for name, value in kept.items() if value}
-            archived = row["archived_at"] is not None
             return cleaned(
-                place, report, kinds=PMB_KINDS, links=tuple(links.get(id, ())), archived=archived, **values
+                place, report, kinds=PMB_KINDS, links=tuple(links.get(id, ())), archived=row["archived_at"] is not None,
+                metadata=metadata | {name: value for name, value in kept.items() if value}, **values,
             )  # fmt: skip
 
         yield from records_from(table_rows(file, "events", _PMB_COLUMNS, report), report, record)
-
-
-def _pmb_joined(file: ForeignFile, names: str, joins: str, report: TransferReport) -> Iterator[tuple[Any, Any]]:
-    """(ulid, name) of what is named in one table and joined with events in another, each "table column column"."""
-    table, id, name = names.split()
-    join, event, other = joins.split()
-    if file.has(table, id, name) and file.has(join, event, other):
-        named = {row[id]: row[name] for _, row in table_rows(file, table, f"{id} {name}", report, named=table)}
-        for _, row in table_rows(file, join, f"{event} {other}", report, named=join):
-            if named.get(row[other]):
-                yield row[event], named[row[other]]
 
 
 def _pmb_links(file: ForeignFile, report: TransferReport) -> dict[Any, list[Link]]:
@@ -272,10 +221,10 @@ def _pmb_links(file: ForeignFile, report: TransferReport) -> dict[Any, list[Link
         return links
     for place, row in table_rows(file, "event_edges", columns, report, named="event_edges row"):
         source, target, type, sure, since = row.values()
-        if type in _PMB_BACKWARDS:
+        ours = _PMB_LINKS.get(type, "related_to")
+        if ours == "caused_by":
             source, target = target, source
-        ours = "caused_by" if type in _PMB_BACKWARDS else _PMB_LINKS.get(type, "related_to")
-        if ours == "related_to":
+        elif ours == "related_to":
             report.note(f"edges of the type {str(type)[:40]!r} are related_to here")
         try:
             at = moment(since)
@@ -289,19 +238,14 @@ def _pmb_links(file: ForeignFile, report: TransferReport) -> dict[Any, list[Link
 
 # -- the MCP reference memory server: JSONL of entities with observations, and of relations between entities
 
-# Their relations are words in the active voice; these say what a link of ours says. All others are related_to.
-_MCP_LINKS = {
-    "caused_by": "caused_by", "because_of": "caused_by", "depends_on": "caused_by", "supports": "supports",
-    "contradicts": "contradicts", "supersedes": "supersedes", "replaces": "supersedes", "part_of": "part_of",
-    "belongs_to": "part_of",
-}  # fmt: skip
+_Entities = dict[str, tuple[str, dict[str, str]]]  # name -> its type, and its observations with their places
 
 
 def read_mcp(path: Path, report: TransferReport) -> Iterator[Record]:
     """An observation is a memory: "NAME: OBSERVATION". An entity without any is one by its type. Relations between two
     entities become statements, and links between their first memories. Lines come in any order, so all are read first.
     """
-    entities: dict[str, tuple[str, dict[str, str]]] = {}  # name -> its type, and its observations with their places
+    entities: _Entities = {}
     relations: dict[tuple[str, str, str], str] = {}
     for place, line in _lines(path, report):
         if line.get("type") == "entity":
@@ -320,16 +264,16 @@ def read_mcp(path: Path, report: TransferReport) -> Iterator[Record]:
         if missing:
             report.bad(place, f"the entity {missing[0][:60]!r} is not there; kept as a statement")
         elif source != target:
-            ours = _MCP_LINKS.get(type.strip().lower().replace(" ", "_"), "related_to")
+            ours = type.strip().lower().replace(" ", "_")
             first = next(iter(entities[target][1]), "")
-            links.setdefault(source, []).append(Link(type=ours, target=_mcp_id(target, first)))
+            link = Link(type=ours if ours in STORED_TYPES else "related_to", target=_mcp_id(target, first))
+            links.setdefault(source, []).append(link)
     for name, (type, observations) in entities.items():
-        for number, (text, place) in enumerate(observations.items()):
-            about = {"entity": name, "entity_type": type} | ({"observation": text} if text else {})
+        for text, place in observations.items():
             yield cleaned(
                 place, report, id=_mcp_id(name, text), content=f"{name}: {text}" if text else f"{name} is a {type}",
-                kind=type, topics=[" ".join(name.split())], metadata=about,
-                links=tuple(links.get(name, ())) if number == 0 else (),
+                kind=type, topics=[" ".join(name.split())], links=tuple(links.pop(name, ())),
+                metadata={"entity": name, "entity_type": type} | ({"observation": text} if text else {}),
             )  # fmt: skip
     for (source, type, target), place in relations.items():
         yield cleaned(
@@ -340,24 +284,19 @@ def read_mcp(path: Path, report: TransferReport) -> Iterator[Record]:
         )  # fmt: skip
 
 
-def _mcp_entity(
-    line: dict[str, Any], place: str, entities: dict[str, tuple[str, dict[str, str]]], report: TransferReport
-) -> None:
+def _mcp_entity(line: dict[str, Any], place: str, entities: _Entities, report: TransferReport) -> None:
     name, type, given = line.get("name"), line.get("entityType"), line.get("observations") or []
     if not isinstance(name, str) or not name.strip():
         report.bad(place, "an entity needs a name")
         return
     for other in sorted(set(line) - {"type", "name", "entityType", "observations"}):
         report.note(f"the field {other[:40]!r} of an entity is not known and was left out")
-    if not isinstance(given, list):
-        report.bad(place, "observations must be a list")
-        given = []
     observations = entities.setdefault(name, (type if isinstance(type, str) and type else "thing", {}))[1]
-    for text in given:
+    for text in given if isinstance(given, list) else [None]:
         if isinstance(text, str) and text.strip():
             observations.setdefault(text, place)
         else:
-            report.bad(place, f"an observation must be text, not {'empty' if text == '' else text.__class__.__name__}")
+            report.bad(place, "observations must be a list of texts that are not empty")
     if not observations:
         observations[""] = place
 
@@ -372,33 +311,31 @@ def write_mcp(source: Source, path: Path) -> int:
     of: dict[bytes, str] = {}
     relations: dict[tuple[str, str, str], None] = {}
     written = 0
-    for memory in source.memories(ended=False):
+    for memory in source.memories():
         written += 1
         data = own_metadata(memory)
         relation = data.get("relation")
         if isinstance(relation, dict) and set(relation) == {"from", "type", "to"}:
             relations[str(relation["from"]), str(relation["type"]), str(relation["to"])] = None
             continue
-        name = data.get("entity")
+        name, type = data.get("entity"), data.get("entity_type")
         name = name if isinstance(name, str) and name else memory.topics[0] if memory.topics else memory.scope
-        type = data.get("entity_type")
-        known = entities.setdefault(name, (type if isinstance(type, str) else "topic", []))
+        texts = entities.setdefault(name, (type if isinstance(type, str) else "topic", []))[1]
         of[parse_id(memory.id)] = name
-        if "entity" in data and "observation" not in data:
-            continue
-        known[1].append(memory.content.removeprefix(f"{name}: "))
-        source.report.note("times, kinds, confidence, sessions and other metadata: no place in this format")
+        if "entity" not in data or "observation" in data:
+            texts.append(memory.content.removeprefix(f"{name}: "))
+            source.report.note("times, kinds, confidence, sessions and other metadata: no place in this format")
     for edge, _ in source.edges(set(of), STORED_TYPES):
         ends = of[edge.source], of[edge.target]
         if ends[0] == ends[1]:
             source.report.note("links between two observations of one entity: no place in this format")
         elif edge.type != "related_to" or not any((one[0], one[2]) in (ends, ends[::-1]) for one in relations):
             relations.setdefault((ends[0], edge.type, ends[1]))
+    lines = [
+        {"type": "entity", "name": name, "entityType": type, "observations": list(dict.fromkeys(texts))}
+        for name, (type, texts) in entities.items()
+    ]
+    lines += [{"type": "relation", "from": a, "to": b, "relationType": type} for a, type, b in relations]
     with source.new_file(path) as file:
-        for name, (type, texts) in entities.items():
-            line = {"type": "entity", "name": name, "entityType": type, "observations": list(dict.fromkeys(texts))}
-            file.write((encode(line) + "\n").encode())
-        for source_name, type, target in relations:
-            line = {"type": "relation", "from": source_name, "to": target, "relationType": type}
-            file.write((encode(line) + "\n").encode())
+        file.writelines((encode(line) + "\n").encode() for line in lines)
     return written

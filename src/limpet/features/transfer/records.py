@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, AnyStr, ClassVar
+from typing import IO, TYPE_CHECKING, Any, AnyStr, ClassVar
 
 from ...model.clock import from_datetime, parse_time
 from ...model.dataclass import dataclass, field
-from ...model.encode import PLACES, JsonForm
+from ...model.encode import OPTIONAL, PLACES, JsonForm
 from ...model.errors import BadInput, message_of
 from ...model.memory import KINDS, Memory
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 Progress = Callable[[int, int], None]
 # The longest line that is read: the longest text with every character written as an escape, and its fields; in
@@ -69,10 +73,11 @@ class Record:
 
 @dataclass(slots=True, kw_only=True)
 class TransferReport(JsonForm):
-    """What a transfer did. Counts are of memories unless they say otherwise."""
+    """What a transfer did. Counts are of memories; of `jsonl` lines, of `segments` events."""
 
     SHOWN: ClassVar[tuple[str, ...]] = (
         "new", "changed", "known", "quarantined", "redacted", "links", "rejected", "more_rejected", "notes",
+        "device", "segments", "conflicts", "purged", "untrusted",
     )  # fmt: skip
 
     new: int = 0
@@ -85,6 +90,12 @@ class TransferReport(JsonForm):
     more_rejected: int = 0  # beyond MAX_LISTED
     notes: Counter[str] = field(default_factory=Counter)  # what was not kept as it was -> how often
     operation: str | None = None  # of an import that wrote: `undo` takes it
+    # Of segments alone.
+    device: str | None = field(default=None, metadata=OPTIONAL)  # the identity of this store
+    segments: int = field(default=0, metadata=OPTIONAL)  # written, or taken in
+    conflicts: int = field(default=0, metadata=OPTIONAL)  # new on the review list
+    purged: int = field(default=0, metadata=OPTIONAL)  # purged on other devices, erased here by this import
+    untrusted: dict[str, int] = field(default_factory=dict, metadata=OPTIONAL)  # events that wait, by device
     progress: Progress | None = None
 
     def bad(self, place: str, reason: str) -> None:
@@ -96,7 +107,8 @@ class TransferReport(JsonForm):
 
     def note(self, what: str, count: int = 1) -> None:
         """Something is kept in another way, or not at all; nothing is wrong."""
-        self.notes[what] += count
+        if count:
+            self.notes[what] += count
 
     def at(self, done: int, total: int) -> None:
         if self.progress:
@@ -222,6 +234,46 @@ def is_own_file(path: Path, report: TransferReport) -> bool:
     return True
 
 
+# Folders that are never looked into.
+SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
+
+
+def files_below(
+    root: Path, wanted: Callable[[str], bool], report: TransferReport, *, hidden: frozenset[str] = frozenset(),
+    ignore: bool = False,
+) -> Iterator[str]:  # fmt: skip
+    """Names, relative to a folder and with /, of the files in it whose name is wanted. Links are not followed: they may
+    lead out of it. `hidden`: the folders beginning with a dot that are looked into; `ignore`: obey .gitignore."""
+    rules: dict[str, GitIgnoreSpec] = {}  # by the folder that they are in
+
+    def ignored(name: str) -> bool:
+        """The last word is that of the .gitignore nearest to the file."""
+        words = (spec.check_file(name[len(base) :]).include for base, spec in rules.items() if name.startswith(base))
+        return [False, *(bool(word) for word in words if word is not None)][-1]
+
+    for place, folders, files in os.walk(root, followlinks=False):
+        here = Path(place).relative_to(root).as_posix()
+        base = "" if here == "." else f"{here}/"
+        if ignore and ".gitignore" in files and (Path(place) / ".gitignore").is_file():
+            from pathspec import GitIgnoreSpec
+
+            try:
+                text = (Path(place) / ".gitignore").read_text(encoding="utf-8", errors="replace")
+                rules[base] = GitIgnoreSpec.from_lines(text.splitlines())
+            except (OSError, ValueError) as error:
+                report.bad(f"{base}.gitignore", f"cannot be read: {error}")
+        folders[:] = sorted(
+            name
+            for name in folders
+            if (not name.startswith(".") or name in hidden)
+            and name not in SKIPPED_FOLDERS
+            and not ignored(f"{base}{name}/")
+        )
+        for name in sorted(base + file for file in files):
+            if wanted(name) and not ignored(name) and is_own_file(root / name, report):
+                yield name
+
+
 def kind_of(name: Any, others: dict[str, str]) -> str | None:
     """Our kind for a type of theirs, if there is one."""
     plain = name.strip().lower() if isinstance(name, str) else ""
@@ -290,6 +342,25 @@ def parsed(line: str | bytes) -> dict[str, Any]:
     return value
 
 
+def json_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line number, object) of every line that is one; the others go into the report. Raises BadInput."""
+    total, done = path.stat().st_size, 0
+    with path.open("rb") as file:
+        if b"\0" in file.read(4_096):
+            raise BadInput(f"{path} is not text")
+        file.seek(0)
+        for number, line in enumerate(bounded(file), 1):
+            done += len(line)
+            if number % 500 == 0:
+                report.at(done, total)
+            try:
+                if line.strip():
+                    yield number, parsed(line)
+            except BadInput as error:
+                report.bad(f"line {number}", error.message)
+    report.at(total, total)
+
+
 # -- what writers share: what a memory says beside its text
 
 
@@ -301,14 +372,6 @@ def mark_of(memory: Memory) -> dict[str, Any]:
 
 def own_metadata(memory: Memory) -> dict[str, Any]:
     return {name: value for name, value in memory.metadata.items() if name != MARK}
-
-
-def note_lost(memories: Iterable[Memory], report: TransferReport, lost: dict[str, Callable[[Memory], object]]) -> None:
-    """Count what a format has no place for."""
-    for memory in memories:
-        for what, there in lost.items():
-            if there(memory):
-                report.note(f"{what}: no place in this format")
 
 
 def facts_of(memory: Memory) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ...model.clock import parse_time
 from ...model.edges import ACYCLIC_TYPES, STORED_TYPES, check_weight
@@ -23,6 +23,7 @@ from ...store.records import Filter
 
 if TYPE_CHECKING:
     from ...store import Store
+    from .records import TransferReport
 
 # Far above any session, far below where numbers of another size begin.
 MAX_POSITION = 1 << 30
@@ -38,37 +39,9 @@ def _must(be: str, test: Callable[[Any], object]) -> Callable[[Any], object]:
     return check
 
 
-def _instant(value: Any) -> None:
-    if type(value) is not int:
-        raise ValueError("must be microseconds, a whole number")
-    parse_time(value, now=0)
-
-
-def _topics(value: Any) -> None:
-    if not isinstance(value, list):
-        raise ValueError("must be a list")
-    check_topics(value)
-
-
-_count = _must(
-    f"a whole number from 0 to {MAX_POSITION:,}", lambda value: type(value) is int and 0 <= value <= MAX_POSITION
+_instant = _must(
+    "microseconds, a whole number", lambda value: type(value) is int and parse_time(value, now=0) is not None
 )
-_unit = _must("a number from 0 to 1", lambda value: type(value) in (int, float) and 0 <= value <= 1)
-_flag = _must("true or false", lambda value: type(value) is bool)
-_id = _must(
-    "an id of 32 hexadecimal digits", lambda value: isinstance(value, str) and re.fullmatch(r"[0-9a-f]{32}", value)
-)
-# Words of a person or a program, on any number of lines.
-_text = _must(
-    f"text of {MAX_CONTENT_BYTES:,} bytes at most",
-    lambda value: isinstance(value, str) and len(value.encode("utf-8")) <= MAX_CONTENT_BYTES,
-)
-_word = _must("one short word", lambda value: isinstance(value, str) and re.fullmatch(r"[a-z][a-z_]{0,39}", value))
-_name = _must("text that is not empty", lambda value: check_name("it", value) is not None)
-_object = _must("an object", lambda value: isinstance(value, dict))
-_edge = _must(f"one of {', '.join(STORED_TYPES)}", lambda value: value in STORED_TYPES)
-_verdict = _must("accepted or rejected", lambda value: value in ("accepted", "rejected"))
-
 _CHECKS: dict[Callable[[Any], object], str] = {
     check_scope: "scope was",
     check_kind: "kind",
@@ -76,19 +49,28 @@ _CHECKS: dict[Callable[[Any], object], str] = {
     check_origin: "trust",
     check_weight: "weight",
     lambda value: check_name("it", value, limit=2_000): "source",
-    _topics: "topics",
-    _object: "metadata demoted",  # what is in it is looked at where secrets are taken out of it
-    _name: "session speaker name title",
-    _count: "position times",
-    _unit: "importance confidence",
-    _flag: "whole pinned anyway background settled reached repeats",
-    _text: "quarantine why",
-    _word: "about",
+    _must("a list", lambda value: isinstance(value, list) and check_topics(value) is not None): "topics",
+    # What is in it is looked at where secrets are taken out of it.
+    _must("an object", lambda value: isinstance(value, dict)): "metadata demoted",
+    _must("text that is not empty", lambda value: check_name("it", value) is not None): "session speaker name title",
+    _must(f"a whole number from 0 to {MAX_POSITION:,}", lambda value: type(value) is int and 0 <= value <= MAX_POSITION)
+    : "position times",
+    _must("a number from 0 to 1", lambda value: type(value) in (int, float) and 0 <= value <= 1):
+        "importance confidence",
+    _must("true or false", lambda value: type(value) is bool):
+        "whole pinned anyway background settled reached repeats",
+    # Words of a person or a program, on any number of lines.
+    _must(
+        f"text of {MAX_CONTENT_BYTES:,} bytes at most",
+        lambda value: isinstance(value, str) and len(value.encode("utf-8")) <= MAX_CONTENT_BYTES,
+    ): "quarantine why",
+    _must("one short word", lambda value: re.fullmatch(r"[a-z][a-z_]{0,39}", value)): "about",
+    _must("an id of 32 hexadecimal digits", lambda value: re.fullmatch(r"[0-9a-f]{32}", value)):
+        "by into target over corrects undoes item",
+    _must(f"one of {', '.join(STORED_TYPES)}", lambda value: value in STORED_TYPES): "edge",
+    _must("accepted or rejected", lambda value: value in ("accepted", "rejected")): "verdict",
     _instant: "valid_from valid_to stated_at",
-    _id: "by into target over corrects undoes item",
-    _edge: "edge",
-    _verdict: "verdict",
-}
+}  # fmt: skip
 FIELDS = {name: check for check, names in _CHECKS.items() for name in names.split()}
 
 
@@ -111,18 +93,13 @@ TYPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "moved": _fields("scope was", "whole"),
     "bounded": _fields("", "valid_from valid_to why reached"),
     "superseded": _fields("by valid_to", "why settled"),
-    "retracted": _fields("", "why"),
-    "archived": _fields("", "why"),
-    "restored": _fields("", "why"),
-    "quarantined": _fields("", "why"),
+    **dict.fromkeys(("retracted", "archived", "restored", "quarantined"), _fields("", "why")),
     "merged": _fields("into", "background"),
-    "pinned": _fields(),
-    "unpinned": _fields(),
+    **dict.fromkeys(("pinned", "unpinned", "purged"), _fields()),
     "linked": _fields("edge target", "weight"),
     "unlinked": _fields("edge target"),
     "session_started": _fields("scope name", "title"),
     "session_ended": _fields("scope name"),
-    "purged": _fields(),
     "reviewed": _fields("about verdict", "item confidence times"),
     "undone": _fields("undoes"),
 }
@@ -168,11 +145,6 @@ def check_event(event: Event) -> None:
     _check_together(event)
 
 
-def is_emptied(event: Event) -> bool:
-    """Whether it says nothing any more, as after a purge."""
-    return event.type in _EMPTIED and event.content is None and event.data.keys() <= STRUCTURAL
-
-
 def _check_together(event: Event) -> None:
     """What fields say of each other, and of the event."""
     data = event.data
@@ -193,24 +165,15 @@ def _check_together(event: Event) -> None:
             raise BadInput("its id is not that of its session")
 
 
+def is_emptied(event: Event) -> bool:
+    """Whether it says nothing any more, as after a purge."""
+    return event.type in _EMPTIED and event.content is None and event.data.keys() <= STRUCTURAL
+
+
 # -- which events can follow what is there: in the store, and on the lines before
 
 # Fields that name another memory.
 _OTHERS = ("by", "into", "target")
-
-
-class Judged(NamedTuple):
-    """What becomes of some lines, each with its place."""
-
-    fresh: list[Event]
-    known: int
-    bad: list[tuple[str, str]]  # place, why
-    left: Sequence[tuple[str, Event]]  # to be judged again when `fresh` is in the store
-
-
-class _Memory(NamedTuple):
-    scope: str
-    purged: bool
 
 
 class Acyclic:
@@ -236,101 +199,103 @@ class Acyclic:
 
 
 class Lifecycle:
-    """Judges the events of one import, part by part; each part is stored before the next is judged."""
+    """Takes the events of one import into the store, part by part: those that can follow what is there."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        # What was looked up for a part, and what came with lines that are not stored yet.
-        self._memories: dict[bytes, _Memory] = {}
+    def __init__(self, store: Store, report: TransferReport) -> None:
+        self._store, self._report = store, report
+        # What was looked up for a part, and what came with lines before.
         self._events: dict[bytes, tuple[str, bytes]] = {}  # type, memory
-        self._sessions: set[bytes] = set()
-        self._links = Acyclic(store)
+        self._scopes: dict[bytes, str] = {}  # of memories
+        self._purged: set[bytes] = set()
         # Operations that undo something. What follows from it is undone with it, and may be in no ledger any more.
         self._undoing: set[bytes] = set()
 
-    def judge(self, part: Sequence[tuple[str, Event]]) -> Judged:
+    def take(self, part: Sequence[tuple[str, Event]]) -> None:
         """Some (place, event), in the order of the lines."""
         self._look_up([event for _, event in part])
-        fresh: list[Event] = []
-        bad: list[tuple[str, str]] = []
-        known = 0
-        for number, (place, event) in enumerate(part):
+        links, fresh = Acyclic(self._store), list[Event]()
+        for place, event in part:
             same = self._events.get(event.id)
-            reason = None if same in (None, (event.type, event.memory)) else "has the id of another event"
-            if same is None:
-                reason = self._unfit(event)
-                if reason is None and event.type == "linked" and event.data["edge"] in ACYCLIC_TYPES:
-                    link = event.data["edge"], event.memory, bytes.fromhex(event.data["target"])
-                    if self._links.closes(*link):
-                        if fresh:  # what is not stored yet may have ended a link of the cycle
-                            return Judged(fresh, known, bad, part[number:])
-                        reason = "leads in a cycle"
-                    else:
-                        self._links.add(*link)
-            if reason is not None:
-                bad.append((place, f"{event.type} {reason}"))
+            if same is not None:
+                problem = "" if same == (event.type, event.memory) else "has the id of another event"
+            else:
+                problem = self._unfit(event)
+            if same is None and not problem and event.type == "linked" and event.data["edge"] in ACYCLIC_TYPES:
+                link = event.data["edge"], event.memory, bytes.fromhex(event.data["target"])
+                if fresh and links.closes(*link):  # what is not stored yet may have ended a link of the cycle
+                    self._append(fresh)
+                    links, fresh = Acyclic(self._store), []
+                if links.closes(*link):
+                    problem = "leads in a cycle"
+                else:
+                    links.add(*link)
+            if problem:
+                self._report.bad(place, f"{event.type} {problem}")
                 continue
             self._note(event)
             if same is None:
                 fresh.append(event)
             else:
-                known += 1
-        return Judged(fresh, known, bad, ())
+                self._report.known += 1
+        self._append(fresh)
+
+    def _append(self, fresh: list[Event]) -> None:
+        new = self._store.ledger.append(fresh)
+        self._report.new += new
+        self._report.known += len(fresh) - new
 
     def _look_up(self, events: Sequence[Event]) -> None:
         """Two questions for all of them."""
-        self._sessions.clear()
-        self._links = Acyclic(self._store)
         asked = [event.id for event in events]
         asked += [bytes.fromhex(event.data["undoes"]) for event in events if event.type == "undone"]
         self._events = dict(self._store.ledger.known(asked))
-        named: set[bytes] = set()
-        for event in events:
-            if event.id not in self._events:
-                named.add(event.memory)
-                named.update(bytes.fromhex(event.data[name]) for name in _OTHERS if name in event.data)
-        there = self._store.graph.memories(list(named), Filter(states=STATES))
-        self._memories = {id: _Memory(memory.scope, memory.state == "purged") for id, memory in there.items()}
+        named = {event.memory for event in events} | {
+            bytes.fromhex(event.data[name]) for event in events for name in _OTHERS if name in event.data
+        }
+        memories = self._store.graph.memories(list(named), Filter(states=STATES))
+        self._scopes = {id: memory.scope for id, memory in memories.items()}
+        self._purged = {id for id, memory in memories.items() if memory.state == "purged"}
 
-    def _unfit(self, event: Event) -> str | None:
-        """Why the event cannot follow what is there, if it cannot."""
+    def _unfit(self, event: Event) -> str:
+        """Why the event cannot follow what is there; nothing when it can."""
+        scope, data = self._scopes.get(event.memory), event.data
         if event.type in SESSION_EVENTS:
-            return None
-        there = self._memories.get(event.memory)
+            return ""
         if event.type == "remembered":
             # Two devices can have made one memory. The event that has its id was there first.
-            if there is not None and (there.scope != event.data["scope"] or event.id == event.memory):
+            if scope is not None and (scope != data["scope"] or event.id == event.memory):
                 return "has the id of another memory"
-        elif there is None and not (event.type in ("undone", "purged") and self._is_session(event.memory)):
+        elif scope is None and not (event.type in ("undone", "purged") and self._is_session(event.memory)):
             return "of a memory that is not there"
-        if there is not None and there.purged and not is_scrubbed(event):
+        if event.memory in self._purged and not is_scrubbed(event):
             return "of a memory that was purged"
-        if there is not None and not there.purged and is_emptied(event):
+        if scope is not None and event.memory not in self._purged and is_emptied(event):
             return "says nothing, and its memory was not purged"
-        if any(bytes.fromhex(event.data[name]) not in self._memories for name in _OTHERS if name in event.data):
+        if any(bytes.fromhex(data[name]) not in self._scopes for name in _OTHERS if name in data):
             return "names a memory that is not there"
-        if event.type != "undone":
-            return None
-        type, memory = self._events.get(bytes.fromhex(event.data["undoes"]), (None, None))
-        if type is None:
-            return None if event.operation in self._undoing else "undoes an event that is not there"
-        if memory != event.memory:
-            return "undoes an event of another memory"
-        return "undoes a purge" if type == "purged" else None
+        if event.type == "undone":
+            type, memory = self._events.get(bytes.fromhex(data["undoes"]), (None, None))
+            if type is None:
+                return "" if event.operation in self._undoing else "undoes an event that is not there"
+            if memory != event.memory:
+                return "undoes an event of another memory"
+            if type == "purged":
+                return "undoes a purge"
+        return ""
 
     def _is_session(self, id: bytes) -> bool:
-        if id not in self._sessions and any(one.type in SESSION_EVENTS for one in self._store.ledger.events(memory=id)):
-            self._sessions.add(id)
-        return id in self._sessions
+        if any(memory == id and type in SESSION_EVENTS for type, memory in self._events.values()):
+            return True
+        return any(event.type in SESSION_EVENTS for event in self._store.ledger.events(memory=id))
 
     def _note(self, event: Event) -> None:
         """What later lines may speak of."""
         self._events[event.id] = (event.type, event.memory)
-        if event.type == "remembered" and event.memory not in self._memories:
-            self._memories[event.memory] = _Memory(event.data["scope"], event.content is None)
-        elif event.type in SESSION_EVENTS:
-            self._sessions.add(event.memory)
-        elif event.type == "purged" and event.memory in self._memories:
-            self._memories[event.memory] = self._memories[event.memory]._replace(purged=True)
+        if event.type == "remembered":
+            if event.content is None and event.memory not in self._scopes:
+                self._purged.add(event.memory)
+            self._scopes.setdefault(event.memory, event.data["scope"])
+        elif event.type == "purged" and event.memory in self._scopes:
+            self._purged.add(event.memory)
         elif event.type == "undone":
             self._undoing.add(event.operation)

@@ -1,14 +1,13 @@
 """Import, export and copy of whole stores, and the formats by name. The contracts are in `api.py`.
 
-A reader or writer is imported when it is asked for. `jsonl` and `segments` are not among them: they are the ledger
-itself.
+A reader or writer is imported when it is asked for.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from importlib import import_module
@@ -43,28 +42,34 @@ READERS: dict[str, tuple[str, str, str]] = {
     "pmb": ("programs", "read_pmb", "events.sqlite of a PMB workspace, or its folder"),
     "mem0": ("exports", "read_mem0", "a JSON export of mem0"),
     "mcp": ("programs", "read_mcp", "JSONL of the MCP reference memory server"),
-    "claude-memory": ("markdown", "read_claude_memory", "Claude Code's memory folder"),
+    "claude-memory": ("exports", "read_claude_memory", "Claude Code's memory folder"),
     "markdown": ("markdown", "read", "a folder of Markdown, or one file: notes, CLAUDE.md, AGENTS.md, rules"),
-    "chatgpt": ("exports", "read_chatgpt", "ChatGPT's data export: the zip, or conversations.json"),
-    "claude": ("exports", "read_claude", "Claude's data export: the zip, or conversations.json"),
+    "chatgpt": ("exports", "read_chats", "ChatGPT's data export: the zip, or conversations.json"),
+    "claude": ("exports", "read_chats", "Claude's data export: the zip, or conversations.json"),
 }
-# name -> (module, function, what it reads): again, what changed.
-PROJECTS: dict[str, tuple[str, str, str]] = {
-    "code": ("project", "code_pieces", "a project's source code: symbols with their docstrings; again: what changed"),
-    "docs": ("project", "document_pieces", "a project's documents: Markdown and PDF; again: what changed"),
+# What takes in its source by itself.
+TAKERS: dict[str, tuple[str, str, str]] = {
+    "jsonl": ("jsonl", "read", "an export, or plain statements"),
+    "segments": ("segments", "read", "what other devices exported into a shared folder"),
+    "code": ("project", "index", "a project's source code: symbols with their docstrings; again: what changed"),
+    "docs": ("project", "index", "a project's documents: Markdown and PDF; again: what changed"),
 }
 WRITERS: dict[str, tuple[str, str, str]] = {
+    "jsonl": ("jsonl", "write", "the ledger of every scope, one event a line, lossless"),
+    "segments": ("segments", "write", "what is new in every scope, into a folder shared with other devices"),
     "amem": ("amem", "write", "an .amem file, version 1"),
     "markdown": ("markdown", "write", "a new folder, a file a topic"),
     "mcp": ("programs", "write_mcp", "JSONL of the MCP reference memory server"),
     "memori": ("programs", "write_memori", "JSONL as `memori import` reads it"),
 }
+# limpet's own, which hold every scope.
+OWN = ("jsonl", "segments")
 
 
-def _function(format: str, known: dict[str, tuple[str, str, str]]) -> Callable[..., Any]:
+def _function(format: str, known: Mapping[str, tuple[str, str, str]]) -> Callable[..., Any]:
     """Raises BadInput for a name that is not known."""
     if format not in known:
-        raise BadInput(f"the format {format[:60]!r} is not known", hint=f"formats: jsonl, segments, {', '.join(known)}")
+        raise BadInput(f"the format {format[:60]!r} is not known", hint=f"formats: {', '.join(known)}")
     module, name, _ = known[format]
     function: Callable[..., Any] = getattr(import_module(f".{module}", __package__), name)
     return function
@@ -85,45 +90,32 @@ def records(format: str, path: Path, report: TransferReport) -> Iterator[Record]
 
 
 def import_from(
-    context: Context, format: str, path: str | os.PathLike[str], *, trust: str, dry_run: bool, progress: Progress | None
+    context: Context, format: str, path: Any, *, trust: str, dry_run: bool, progress: Progress | None
 ) -> TransferReport:
+    """Run an import as one operation. A dry run is an import into a copy of the store, which is dropped."""
     from .importer import Importer
-    from .project import Indexer
+    from .records import TransferReport
 
     if trust != "import" and trust not in FOREIGN:
         raise BadInput(f"trust of an import is import, {' or '.join(sorted(FOREIGN))}, not {trust!r}")
-    read = _function(format, READERS | PROJECTS)
-    if format in PROJECTS and trust != "import":
-        raise BadInput(f"{format} indexes a project of yours: it has no --trust")
-
-    def run(target: Context, report: TransferReport) -> None:
-        if format in PROJECTS:
-            Indexer(target, format=format, pieces=read, report=report).run(Path(path))
-        else:
-            Importer(target, format=format, report=report, origin=trust).run(records(format, Path(path), report))
-
-    return _import(context, dry_run, progress, run)
-
-
-def import_jsonl(
-    context: Context, source: str | os.PathLike[str] | IO[str] | IO[bytes], *, dry_run: bool, progress: Progress | None
-) -> TransferReport:
-    from .jsonl import import_jsonl
-
-    return _import(context, dry_run, progress, lambda target, report: import_jsonl(target, source, report))
-
-
-def _import(
-    context: Context, dry_run: bool, progress: Progress | None, run: Callable[[Context, TransferReport], object]
-) -> TransferReport:
-    """Run an import as one operation. A dry run is an import into a copy of the store, which is dropped."""
-    from .records import TransferReport
-
+    read = _function(format, TAKERS | READERS)
+    if format in OWN and trust != "import":
+        raise BadInput(f"{format} says of each line where it is from", hint='in a plain line: "origin": "web"')
     report = TransferReport(progress=progress)
+    if format == "segments":
+        read(context.store, Path(path), report, dry_run=dry_run)
+        report.progress = None
+        return report
     store = _scratch(context) if dry_run else contextlib.nullcontext(context)
     with store as target, target.one_operation() as operation:
         try:
-            run(target, report)
+            if format == "jsonl":
+                read(target, path, report)
+            elif format in TAKERS:
+                read(target, format, Path(path), report, trust)
+            else:
+                importer = Importer(target, format=format, report=report, origin=trust)
+                importer.run(records(format, Path(path), report))
         except KeyboardInterrupt:
             stored = f"the first {report.new:,} new memories of it are" if report.new else "nothing of it is"
             said = f"{stored} stored, and the same import goes on from there"
@@ -158,38 +150,42 @@ class Source:
     scopes: tuple[str, ...] | None  # None = every scope
     now: int  # microseconds UTC
     report: TransferReport
-    force: bool = False  # replace a file that is there
+    force: bool  # replace a file that is there
+    encrypt: bool  # with age
 
     def new_file(self, path: Path) -> AbstractContextManager[IO[bytes]]:
         """Where it is written to. Raises BadInput, StoreError."""
         return new_file(path, store=self.store.path, force=self.force)
 
-    def memories(self, *, ended: bool) -> Iterator[Memory]:
-        """Active ones; `ended`: also those that hold no longer. What stays behind is noted."""
+    def memories(
+        self, lost: Mapping[str, Callable[[Memory], object]] | None = None, *, ended: bool = False
+    ) -> Iterator[Memory]:
+        """Active ones; `ended`: also those that hold no longer. What stays behind is noted, and of each one what the
+        format has no place for: `lost`, a name -> whether a memory has it."""
         where = Filter(scopes=self.scopes, as_of=None if ended else self.now)
         total = self.store.listings.count(where)
-        rest = self.store.listings.count(Filter(scopes=self.scopes)) - total
-        if rest:
-            self.report.note("memories that do not hold now were left out", rest)
+        left = self.store.listings.count(Filter(scopes=self.scopes)) - total
+        self.report.note("memories that do not hold now were left out", left)
         for state in ("archived", "retracted", "merged", "quarantined"):
-            if count := self.store.listings.count(Filter(scopes=self.scopes, states=(state,))):
-                self.report.note(f"{state} memories were left out", count)
-        for done, one in enumerate(self.store.listings.each(where, descending=False), 1):
-            yield one
+            left = self.store.listings.count(Filter(scopes=self.scopes, states=(state,)))
+            self.report.note(f"{state} memories were left out", left)
+        for done, memory in enumerate(self.store.listings.each(where, descending=False), 1):
+            for what, has in (lost or {}).items():
+                self.report.note(f"{what}: no place in this format", bool(has(memory)))
+            yield memory
             if done % PAGE == 0 or done == total:
                 self.report.at(done, total)
 
     def note_links(self) -> None:
         """Say that the format has no place for links."""
         links = self.store.edges.leaving(Filter(scopes=self.scopes), STORED_TYPES)
-        if links:
-            self.report.note("links: no place in this format", len(links))
+        self.report.note("links: no place in this format", len(links))
 
     def edges(self, ids: set[bytes], types: Sequence[str]) -> Iterator[tuple[Edge, int]]:
         """Links between these memories, and since when each holds."""
-        found = [edge for edge in self.store.edges.all(types) if edge.source in ids and edge.target in ids]
-        for start in range(0, len(found), PAGE):
-            part = found[start : start + PAGE]
+        edges = [edge for edge in self.store.edges.all(types) if edge.source in ids and edge.target in ids]
+        for start in range(0, len(edges), PAGE):
+            part = edges[start : start + PAGE]
             events = self.store.ledger.events(ids=[edge.event for edge in part if edge.event is not None])
             since = {event.id: event.data.get("since") for event in events}
             for edge in part:
@@ -198,39 +194,35 @@ class Source:
 
 
 def export_to(
-    context: Context, format: str, path: str | os.PathLike[str], *, all_scopes: bool, force: bool,
-    progress: Progress | None,
+    context: Context, format: str, path: Any, *, all_scopes: bool = False, force: bool = False, encrypt: bool = False,
+    progress: Progress | None = None,
 ) -> TransferReport:  # fmt: skip
     from .records import TransferReport
 
     write = _function(format, WRITERS)
+    if encrypt and format not in OWN:
+        raise BadInput("--encrypt belongs to jsonl and segments", hint="limpet export jsonl FILE.age --encrypt")
     report = TransferReport(progress=progress)
-    scopes = None if all_scopes else context.scopes
-    source = Source(store=context.store, scopes=scopes, now=context.now(), report=report, force=force)
-    report.new = write(source, Path(path))
-    context.store.erasure.note_copy(os.fspath(path), "export", context.now())
-    report.progress = None
-    return report
+    source = Source(
+        store=context.store, scopes=None if all_scopes else context.scopes, now=context.now(), report=report,
+        force=force, encrypt=encrypt,
+    )  # fmt: skip
 
-
-def export_jsonl(
-    context: Context, target: str | os.PathLike[str] | IO[str], *, force: bool, encrypt: bool, progress: Progress | None
-) -> int:
-    from .jsonl import export_jsonl
-
-    def note() -> None:
-        if isinstance(target, str | os.PathLike):
-            context.store.erasure.note_copy(os.fspath(target), "export", context.now())
+    def note_copy() -> None:
+        if isinstance(path, str | os.PathLike):
+            kind = "segments" if format == "segments" else "export"
+            context.store.erasure.note_copy(os.fspath(path), kind, context.now())
 
     try:
-        written = export_jsonl(context.store, target, force=force, encrypt=encrypt, progress=progress)
+        report.new = write(source, path if format == "jsonl" else Path(path))
     except StoreDamaged:
-        # There is a file too, of what could be read; to note that may be too much for the store.
+        # There may be a file too, of what could be read; to note that may be too much for the store.
         with contextlib.suppress(LimpetError):
-            note()
+            note_copy()
         raise
-    note()
-    return written
+    note_copy()
+    report.progress = None
+    return report
 
 
 # -- a whole store into another one, of whatever engine: the ledger event by event, then what is no ledger

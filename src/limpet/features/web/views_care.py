@@ -71,7 +71,7 @@ def care(ask: Ask) -> Response:
     return ask.page(
         "care.html", checks=checks, job=_JOBS.get(id(ask.site)), mirrors=mirror.mirrors(here), where=here.scope,
         readers={"jsonl": "limpet's own export", **{name: what for name, (_, _, what) in READERS.items()}},
-        writers={"jsonl": "the whole store, lossless", **{name: what for name, (_, _, what) in WRITERS.items()}},
+        writers={name: what for name, (_, _, what) in WRITERS.items() if name != "segments"},
         installed=installed(), devices=devices(ask.memory), command=ask.command("doctor"),
         backups=ask.memory.backups(), waiting=ask.site.kept("stats", ask.memory.stats),
     )  # fmt: skip
@@ -115,15 +115,11 @@ def _backup(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress
 
 def _export(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:
     path, format = _path(form), form.get("format", "")
-    if format == "jsonl":
-        return "The export", lambda progress: here.export_jsonl(path, progress=progress)
     return "The export", lambda progress: here.export_to(format, path, progress=progress)
 
 
 def _import(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:
     path, format, dry = _path(form), form.get("format", ""), "apply" not in form
-    if format == "jsonl":
-        return "The import", lambda progress: here.import_jsonl(path, dry_run=dry, progress=progress)
     return "The import", lambda progress: here.import_from(format, path, dry_run=dry, progress=progress)
 
 
