@@ -628,7 +628,7 @@ def test_the_story_from_the_command_line(run, memory, story):
     assert json.loads(run("why", story.enough, "--json")[1])["facts"]
     memory.correct(story.limit, "The gateway allows 1000 requests a minute")
     out = run("impact", story.limit)[1]
-    assert out.index("decisions that rest on it (2)") < out.index("what else rests on it (1)")
+    assert "affected (3)" in out and out.index("  decision  ") < out.index("  inference  ")
     assert "1 left out (superseded)" in run("why", story.batch)[2]
     assert json.loads(run("impact", story.limit, "--json")[1])["affected"][0]["remaining"]
     assert "began (" in run("graph", "diff", "2026-01-01")[1]

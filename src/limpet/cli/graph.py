@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..model.memory import EDGE_TYPES
-from . import graph_output as output
+from . import output
+from .output import entry, in_a_line, line, short, words
 from .verbs import GRAPH, ID, LOOK, TIME_FORMS, TIMES, Verb, arg
 
 TYPE_CHECKING = False
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
+    from ..history.walk import Why
     from .verbs import Argument
 
 TYPES = arg("--type TYPE...", "only links of this type; repeat it (default: all)", dest="types", choices=EDGE_TYPES)
@@ -34,12 +36,36 @@ def query(name: str, about: str, example: str, *arguments: Argument, command: st
         given = {name: value for name in names if (value := getattr(args, name)) is not None}
         return getattr(memory.graph, name)(**given)
 
-    def show(found: Any, memory: Limpet, args: Namespace) -> None:
-        getattr(output, name, output.outline)(found)
-
-    group = LOOK if command else GRAPH
+    group, show = (LOOK, _why if name == "why" else output.outline) if command else (GRAPH, output.outline)
     return Verb(name=command or f"graph {name}", group=group, about=about, run=run, show=show, arguments=arguments,
                 example=example, **more)  # fmt: skip
+
+
+def _why(answer: Why, *_: object) -> None:
+    """Print an indented tree: what each memory rests on stands below it. One that was shown above is only named."""
+    nodes = {node.id: node for node in (answer.memory, *answer.reasons)}
+    below: dict[str, list[tuple[str, str]]] = {}
+    for link in answer.links:
+        if link.type == "supports":
+            below.setdefault(link.target, []).append(("supported by ", link.source))
+        else:
+            below.setdefault(link.source, []).append(("caused by ", link.target))
+    shown: set[str] = set()
+    # Depth first without recursion: a chain may be longer than Python's stack.
+    left = [(answer.memory.id, "", "")]
+    while left:
+        id, indent, relation = left.pop()
+        node = nodes[id]
+        if id in shown:
+            line(f"{indent}{relation}{short(id)}  (above)")
+            continue
+        shown.add(id)
+        state = "" if node.standing == "held" else f"[{node.standing}] "
+        entry(short(id), node.kind, state + in_a_line(node), indent + relation)
+        left += [(reason, indent + "  ", how) for how, reason in reversed(below.get(id, []))]
+    if not answer.reasons:
+        words("no reason holds any more" if answer.skipped else "no reason is recorded")
+    output.left_out(answer.skipped, answer.truncated)
 
 
 def _dest(argument: Argument) -> str:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-
 from ..model.errors import BadInput, counted
 from . import output
-from .receipt import short
+from .output import short, words
 from .verbs import PEOPLE, TIME_FORMS, Verb, arg, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
 
     from ..api import Limpet
-    from ..features.usefulness.journal_lines import JournalLine
-    from ..history.usefulness import Use, Usefulness
+    from ..history.usefulness import Usefulness
 
 STILL_READ = (
     "a process still reads the state from before: the bytes in the log go when it has ended, by `limpet work` or any "
     "running server"
 )
+NO_LINE = "no such line in the journal of this scope"
+NOTHING_SHOWN = "nothing was surfaced yet; `limpet install CLIENT` sets an agent's client up"
 
 
 def _journal(args: Namespace) -> int:
@@ -29,12 +27,11 @@ def _journal(args: Namespace) -> int:
         raise BadInput("--limit must be 1 or more")
     with open_store(args) as memory:
         if args.shown:
-            return _exposures(memory, args)
+            exposures = list(memory.exposures(session=args.session, limit=args.limit))
+            output.result(exposures) if args.json else output.rows(exposures, NOTHING_SHOWN)
+            return 0
         lines = memory.journal(args.number, **_chosen(args))[-args.limit :]
-    if args.json:
-        output.result(lines)
-    else:
-        _show(lines)
+    output.result(lines) if args.json else output.rows(lines, NO_LINE)
     return 0 if lines else 1
 
 
@@ -44,80 +41,41 @@ def _chosen(args: Namespace) -> dict[str, str | None]:
 
 def _drop(args: Namespace) -> int:
     given = _chosen(args)
+    # Lines that numbers name are erased at once; those that options choose are only shown without --confirm.
+    dry_run = any(given.values()) and not args.confirm
     with open_store(args) as memory:
-        # A person who types is asked before what options choose is erased; a script that calls this goes on.
-        asked = (
-            any(given.values()) and not (args.dry_run or args.json)
-            and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-        )  # fmt: skip
-        dropped = memory.drop_from_journal(args.number, **given, dry_run=args.dry_run or asked)
-        if not args.json:
-            _show(dropped.lines)
-        if asked and dropped.lines:
-            if not output.confirmed(f"Erase {counted(len(dropped.lines), 'line')} for good?"):
-                output.words("nothing was erased")
-                return 1
-            # What was shown: not what was written meanwhile.
-            dropped = memory.drop_from_journal([one.number for one in dropped.lines])
+        dropped = memory.drop_from_journal(args.number, **given, dry_run=dry_run)
     if args.json:
         output.result(dropped)
-    elif dropped.lines:
-        what = (
-            "would be dropped, for good" if args.dry_run else "erased for good: `limpet undo` does not bring them back"
-        )
-        output.words(f"{counted(len(dropped.lines), 'line')} {what}")
-        if not dropped.erased and not args.dry_run:
-            output.words(STILL_READ)
+        return 0 if dropped.lines else 1
+    output.rows(dropped.lines, NO_LINE)
+    if dropped.lines:
+        count = counted(len(dropped.lines), "line")
+        after = "would be erased for good; --confirm does it" if dry_run else "erased for good"
+        words(f"{count} {after}: `limpet undo` does not bring them back")
+        if not dropped.erased and not dry_run:
+            words(STILL_READ)
     return 0 if dropped.lines else 1
 
 
-def _show(lines: Sequence[JournalLine]) -> None:
-    rows = [
-        [str(one.number), output.moment(one.at), one.session[:12] or "-", one.kind, output.flat(one.what)]
-        for one in lines
-    ]
-    output.table(["line", "when", "session", "kind", "what"], rows, "no such line in the journal of this scope")
-
-
-def _exposures(memory: Limpet, args: Namespace) -> int:
-    """What was put before agents: when, to whom, at how many tokens, and was it used."""
-    found = memory.exposures(session=args.session, limit=args.limit)
-    if args.json:
-        output.result(list(found))
-        return 0
-    used = {True: "yes", False: "no", None: "-"}
-    rows = [
-        [
-            output.moment(one.at), one.client, one.session[:12] or "-", one.via if one.shown else "held out",
-            short(one.id), str(one.tokens), used[one.used],
-        ]
-        for one in found
-    ]  # fmt: skip
-    columns = ["when", "client", "session", "via", "memory", "tokens", "used"]
-    output.table(columns, rows, "nothing was surfaced yet; `limpet install CLIENT` sets an agent's client up")
-    return 0
-
-
-def usefulness(found: Usefulness, memory: Limpet) -> None:
-    """`limpet stats --usefulness`."""
-    if not found.shown.times and not found.withheld.judged:
-        output.words("no memory was put before an agent yet")
+def usefulness(answer: Usefulness, memory: Limpet) -> None:
+    """Print the answer of `limpet stats --usefulness`."""
+    if not answer.shown.times and not answer.withheld.judged:
+        words("no memory was put before an agent yet")
         return
-    parts = [("shown", found.shown), ("of them at random", found.drawn), ("held out", found.withheld)]
-    output.table(["", "times", "tokens", "used of those judged"], [[what, *_cells(use)] for what, use in parts])
-    if found.lift is None:
-        output.words("nothing was held out to compare with: LIMPET_HOLDOUT=0.05 holds out 5 % at random")
+    uses = [("shown", answer.shown), ("of them at random", answer.drawn), ("held out", answer.withheld)]
+    rows = []
+    for name, use in [
+        *uses,
+        *((f"{short(id)}  {output.in_a_line(memory.get(id))}", use) for id, use in answer.memories),
+    ]:
+        share = f", {output.percent(use.rate)}" if use.rate else ""
+        rows.append([f"{use.times:,}", f"{use.tokens:,}", f"{use.used:,} of {use.judged:,}{share}", name])
+    output.table(["times", "tokens", "used of those judged", ""], rows)
+    if answer.lift is None:
+        words("nothing was held out to compare with: LIMPET_HOLDOUT=0.05 holds out 5 % at random")
     else:
-        output.line(f"lift by showing: {output.points(found.lift)}")
-    rows = [[short(id), *_cells(use), output.in_a_line(memory.get(id))] for id, use in found.memories]
-    if rows:
-        output.line("")
-        output.table(["memory", "times", "tokens", "used", "content"], rows)
-
-
-def _cells(use: Use) -> list[str]:
-    share = f", {output.percent(use.rate)}" if use.rate else ""
-    return [f"{use.times:,}", f"{use.tokens:,}", f"{use.used:,} of {use.judged:,}{share}"]
+        output.line(f"lift by showing: {output.points(answer.lift)}")
 
 
 _LINES = (
@@ -140,6 +98,6 @@ VERBS = (
     ),
     Verb(
         name="journal drop", group=PEOPLE, about="erase lines for good", run=_drop,
-        arguments=(*_LINES, arg("--dry-run", "say which lines, erase none, and do not ask")),
+        arguments=(*_LINES, arg("--confirm", "do it; without this what options choose is only shown")),
     ),
 )  # fmt: skip

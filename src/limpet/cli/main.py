@@ -29,8 +29,6 @@ examples:
   limpet recall "why did my deploy hang?"
   limpet list --since "2 weeks ago"
 """
-# Arguments of the API in its hints, which are options here.
-_ARGUMENT = r"""\b(every|force|forget|keep|scope|session)=("[^"]*"|\w+)"""
 
 
 def run(argv: list[str] | None = None) -> NoReturn:
@@ -49,7 +47,9 @@ def main(argv: list[str]) -> int:
             sys.stdout.flush()
         return code
     except LimpetError as error:
-        error.hint = error.hint and re.sub(_ARGUMENT, _as_option, error.hint)
+        if error.hint:  # arguments of the API in it are options here
+            argument = r'\b(every|force|forget|keep|scope|session)=(?:True|"?(\w+)"?)'
+            error.hint = re.sub(argument, r"--\1 \2", error.hint).replace("  ", " ")
         output.error(error, as_json=as_json, typed=argv)
         return error.exit_code
     except KeyboardInterrupt as stopped:
@@ -66,11 +66,6 @@ def main(argv: list[str]) -> int:
         problem = _problem(error)
         output.error(problem, as_json=as_json, typed=argv)
         return problem.exit_code
-
-
-def _as_option(found: re.Match[str]) -> str:
-    value = found[2].strip('"')
-    return f"--{found[1]}" + ("" if value == "True" else f" {value}")
 
 
 def _problem(error: Exception) -> LimpetError:

@@ -6,7 +6,6 @@ import sys
 
 from .. import registry
 from ..model.clock import format_time
-from ..model.dataclass import replace
 from . import output
 from .verbs import EVERY_DAY, FILTERS, ID, LOOK, TIMES, Verb, arg, filters, given_text, open_store
 
@@ -16,10 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
-    from ..history.usefulness import Usefulness
-    from ..recall.answer import Recall
     from ..recall.brief import Brief
-    from ..store.records import StoreStats
 
 # How long a recall at the command line may take; its cold embedder needs most of it. And a brief.
 DEADLINE_MS, BRIEF_DEADLINE_MS = 5_000.0, 2_000.0
@@ -28,7 +24,7 @@ NOTHING, UNSEEN = 1, 3  # as of a StoreError: docs/reference/settings.md promise
 
 
 def _recall(args: Namespace) -> int:
-    from .recall_output import recalled, recalled_sessions
+    from . import recall_output
 
     given = {
         "query": given_text(args.query), **filters(args), "as_of": args.as_of, "known_at": args.known_at,
@@ -36,38 +32,27 @@ def _recall(args: Namespace) -> int:
     }  # fmt: skip
     if args.k is not None:
         given["k"] = args.k
-    found: Any
     # Words alone are found faster here; a trace is not sent.
     served = None if args.lexical or args.explain or args.all_scopes else _from_server(args, given)
     if served is not None and served[0].items:
-        found, short = served
+        answer, short = served
     else:
         with open_store(args) as memory:
             seen = memory.in_all_scopes() if args.all_scopes else memory
-            verb = seen.recall_sessions if args.sessions else seen.recall
-            found = verb(**given, lexical_only=args.lexical, explain=args.explain)
-            short = [] if args.json else memory.abbreviate([item.id for item in found.items])
-    code = 0 if found.items else UNSEEN if "lexical" in found.missing else NOTHING
+            verb: Any = seen.recall_sessions if args.sessions else seen.recall
+            answer = verb(**given, lexical_only=args.lexical, explain=args.explain)
+            short = [] if args.json else memory.abbreviate([item.id for item in answer.items])
+    code = 0 if answer.items else UNSEEN if "lexical" in answer.missing else NOTHING
     if args.json:
-        output.result(found)
-    elif args.sessions:
-        recalled_sessions(found, short, args.budget)
+        output.result(answer)
+        return code
+    if args.sessions:
+        recall_output.recalled_sessions(answer, short, args.budget)
     else:
-        found, left_out = _for_people(args, found)
-        recalled(found, short[: len(found.items)], args.budget, scopes=args.all_scopes, left_out=left_out)
-    if not args.json and not found.items and not found.truncated:
+        recall_output.recalled(answer, short, args.budget, scopes=args.all_scopes)
+    if not answer.items and not answer.truncated:
         output.words("the deadline came before anything was found" if code == UNSEEN else "nothing found")
     return code
-
-
-def _for_people(args: Namespace, found: Recall) -> tuple[Recall, int]:
-    """What a person is shown, and how much more there is: of what is no answer the nearest, unless it was narrowed."""
-    wanted = args.k is not None or args.budget or args.explain or any(filters(args).values())
-    if found.relevant or wanted or not sys.stdout.isatty():
-        return found, 0
-    from ..recall.relevance import NEAREST
-
-    return replace(found, items=found.items[:NEAREST]), len(found.items[NEAREST:])
 
 
 def _from_server(args: Namespace, given: dict[str, Any]) -> tuple[Any, list[str]] | None:
@@ -76,35 +61,43 @@ def _from_server(args: Namespace, given: dict[str, Any]) -> tuple[Any, list[str]
     from ..recall_client import ask
     from ..settings import read_settings
 
-    verb: str = "recall"
-    form: Any = Recall.from_dict
+    verb, form = "recall", Recall.from_dict
     if args.sessions:
         from ..recall.sessions import SessionRecall
 
-        verb, form = "recall_sessions", SessionRecall.from_dict
+        verb, form = "recall_sessions", SessionRecall.from_dict  # type: ignore[assignment]
     answer = ask(read_settings(args.store, args.scope, None), verb, given, seconds=args.deadline_ms / 1000)
     return None if answer is None else (form(answer), answer["short"])
 
 
 def _show(memory: Limpet, args: Namespace) -> dict[str, Any]:
-    found = memory.show(args.id)
-    args.found, args.versions = found, memory.history(found.id) if args.history else []
-    return found.as_dict() | ({"history": [one.as_dict() for one in args.versions]} if args.history else {})
+    args.found = memory.show(args.id)
+    args.versions = memory.history(args.found.id) if args.history else []
+    shown: dict[str, Any] = args.found.as_dict()
+    return shown | ({"history": [version.as_dict() for version in args.versions]} if args.history else {})
 
 
 def _shown(_: dict[str, Any], memory: Limpet, args: Namespace) -> None:
-    from . import show_output
+    from .recall_output import whole
 
-    show_output.whole(args.found, memory)
-    show_output.versions(args.versions)
+    whole(args.found, args.versions, memory)
 
 
 def _list(args: Namespace) -> int:
     with open_store(args) as memory:
         seen = memory.in_all_scopes() if args.all_scopes else memory
-        if args.related:
-            return _related(args, memory)
         chosen = {**filters(args), "all_states": args.all}
+        if args.related:
+            related = memory.related(args.related, k=args.limit)
+            if args.json:
+                output.result(related.items)
+            else:
+                from .recall_output import recalled
+
+                recalled(related, memory.abbreviate([item.id for item in related.items]))
+                if not related.items:
+                    output.words(related.note)
+            return 0 if related.items else NOTHING
         if args.by:
             return _counts(args, seen, chosen)
         if args.count:
@@ -116,43 +109,24 @@ def _list(args: Namespace) -> int:
             output.result(page.memories)
         else:
             output.listed(page.memories, memory, scopes=args.all_scopes)
-    if page.cursor and args.json:
-        output.words(output.encode({"cursor": page.cursor}))
-    elif page.cursor:
-        output.words(f"more: --cursor {page.cursor}")
+    if page.cursor:
+        output.words(output.encode({"cursor": page.cursor}) if args.json else f"more: --cursor {page.cursor}")
     elif not page.memories and not args.json:
         output.words("nothing found")
     return 0 if page.memories else NOTHING
 
 
-def _related(args: Namespace, memory: Limpet) -> int:
-    """What is near a memory in meaning and words."""
-    found = memory.related(args.related, k=args.limit)
-    if args.json:
-        output.result(found.items)
-    else:
-        from .recall_output import recalled
-
-        recalled(found, memory.abbreviate([item.id for item in found.items]))
-        if not found.items:
-            output.words(found.note)
-    return 0 if found.items else NOTHING
-
-
 def _counts(args: Namespace, seen: Limpet, chosen: dict[str, Any]) -> int:
     """How many memories of each kind, topic, entity or month, the most first."""
     if args.by == "entity":
-        counts = {one.name: one.count for one in seen.graph.entities(limit=args.limit)}
+        counts = {entity.name: entity.count for entity in seen.graph.entities(limit=args.limit)}
     else:
         counts = {}
         for (value,), count in seen.count_by("day" if args.by == "month" else args.by, **chosen).items():
             name = value[:7] if args.by == "month" else value
             counts[name] = counts.get(name, 0) + count
-    rows = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[: args.limit]
-    if args.json:
-        output.result([{args.by: value, "memories": count} for value, count in rows])
-    else:
-        output.table([args.by, "memories"], [[value, f"{count:,}"] for value, count in rows], "nothing found")
+    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))[: args.limit]
+    (output.result if args.json else output.rows)([{args.by: value, "memories": count} for value, count in rows])
     return 0 if rows else NOTHING
 
 
@@ -168,40 +142,29 @@ def _brief(brief: Brief, memory: Limpet, args: Namespace) -> None:
 
 def _stats(memory: Limpet, args: Namespace) -> dict[str, Any]:
     if args.usefulness:
-        found: Usefulness = registry.part("features.usefulness").usefulness(memory)
-        args.found = found
-        return found.as_dict()
-    args.found = stats = memory.stats()
+        args.found = registry.part("features.usefulness").usefulness(memory)
+        found: dict[str, Any] = args.found.as_dict()
+        return found
+    stats = memory.stats()
     shown = {name.removesuffix("_us"): value for name, value in stats._asdict().items()}
     times = {"oldest": format_time(stats.oldest), "newest": format_time(stats.newest)}
     return {"store": memory.path} | shown | times
 
 
-def _stats_shown(_: dict[str, Any], memory: Limpet, args: Namespace) -> None:
+def _stats_shown(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
     if args.usefulness:
         from .journal import usefulness
 
         usefulness(args.found, memory)
         return
-    stats: StoreStats = args.found
-
-    def split(counts: dict[str, int]) -> str:
-        ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-        return ", ".join(f"{name} {count:,}" for name, count in ordered) or "none"
-
-    dead = f", {stats.dead_jobs:,} failed for good" if stats.dead_jobs else ""
-    output.table(["what", "how much"], [
-        ["store", memory.path],
-        ["size", f"{stats.file_bytes / 1e6:,.2f} MB, {stats.free_bytes / 1e6:,.2f} MB of it free"],
-        ["memories", f"{stats.memories:,} in all scopes, whatever their state but purged"],
-        ["by kind", f"{split(stats.by_kind)} (active and superseded)"],
-        ["by scope", f"{split(stats.by_scope)} (active and superseded)"],
-        ["by state", split(stats.by_state)],
-        *([name, f"{getattr(stats, name):,}"] for name in ("versions", "events", "sessions", "vectors")),
-        ["queue", f"{stats.waiting_jobs:,} waiting{dead}"],
-        ["oldest", output.moment(stats.oldest) or "-"],
-        ["newest", output.moment(stats.newest) or "-"],
-    ])  # fmt: skip
+    rows = []
+    for name, value in found.items():
+        text = f"{value:,}" if isinstance(value, int) else str(value or "-")
+        if isinstance(value, dict):
+            ordered = sorted(value.items(), key=lambda row: (-row[1], row[0]))
+            text = ", ".join(f"{part} {count:,}" for part, count in ordered) or "none"
+        rows.append([name.replace("_", " "), text])
+    output.table(["what", "how much"], rows)
 
 
 VERBS = (
