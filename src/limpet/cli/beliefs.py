@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
-    from ..history.claims import Audit
+    from ..history.evidence import Audit
     from ..model.memory import Memory
     from ..remember.review import ReviewItem
     from ..remember.scopes import ScopeChange

@@ -15,7 +15,6 @@ from contextlib import contextmanager, suppress
 
 from ..model.clock import format_time
 from ..model.errors import AmbiguousId, LimpetError
-from ..model.ids import parse_id, short_id, shorten_ids
 from ..model.memory import REACHED, valued
 from .verbs import terminal_width
 
@@ -93,7 +92,16 @@ def paint(text: str, code: str) -> str:
 
 def short(id: str) -> str:
     """The short id of a memory or an operation."""
+    from ..model.ids import parse_id, short_id
+
     return short_id(parse_id(id), ())
+
+
+def short_ids(text: str, typed: Sequence[str] = ()) -> str:
+    """A text with the ids in it shortened, except those that a person typed."""
+    from ..model.ids import shorten_ids
+
+    return shorten_ids(text, typed)
 
 
 def day(at: int | datetime | None) -> str:
@@ -178,7 +186,7 @@ def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> 
         if len(problem.texts) > CANDIDATES:
             words(f"{MARGIN}and {len(problem.texts) - CANDIDATES} more")
     else:
-        words(shorten_ids(f"limpet: {problem.message}", typed))
+        words(short_ids(f"limpet: {problem.message}", typed))
     if problem.hint:
         words(f"  hint: {problem.hint}")
 
@@ -193,7 +201,7 @@ def receipt(done: Receipt | list[Receipt], memory: Limpet, args: Namespace) -> N
     for each in several:
         # A text with a secret in it is not printed again.
         text = valued(given.get("key"), typed) if typed and not each.redacted else ""
-        reason = printable(shorten_ids(each.reason or ""))
+        reason = printable(short_ids(each.reason or ""))
         if each.status == "rejected":
             words(f"limpet: rejected: {reason}")
         else:
@@ -346,7 +354,7 @@ def rows(answer: Sequence[Any], none: str = "nothing found") -> None:
         if value is None or isinstance(value, bool):
             return {True: "yes", False: "no", None: "-"}[value]
         text = f"{value:,}" if isinstance(value, int) else flat(str(value))
-        return text[:19].replace("T", " ") if name.endswith("at") else shorten_ids(text)
+        return text[:19].replace("T", " ") if name.endswith("at") else short_ids(text)
 
     shown: list[dict[str, Any]] = plain(list(answer))
     cells = [[cell(name, value) for name, value in row.items()] for row in shown]
@@ -393,7 +401,7 @@ def left_out(skipped: dict[str, str], truncated: bool) -> None:
 def _part(part: Any, before: str) -> None:
     """Print a memory, a link or a text of an outline, and below it the lists it has."""
     if not isinstance(part, dict):
-        line(before + flat(shorten_ids(str(part))))
+        line(before + flat(short_ids(str(part))))
         return
     if "source" in part and "type" in part:
         line(f"{before}{short(part['source'])} {part['type']} {short(part['target'])}")
@@ -403,7 +411,7 @@ def _part(part: Any, before: str) -> None:
         for name, value in part.items()
         if name not in _OF_A_NODE and isinstance(value, str | int | float) and value is not False
     )
-    more = shorten_ids(flat(more))
+    more = short_ids(flat(more))
     if "content" in part:
         at = f"{part['at'][:16].replace('T', ' ')}  " if "at" in part else ""
         state = "" if part["standing"] == "held" else f"[{part['standing']}] "

@@ -228,10 +228,10 @@ class Organizer:
     def _topics_of(self, scope: str) -> list[str]:
         """The topics that a scope has, the most used first."""
         if scope not in self._topics:
-            from ...history.queries import History
+            from ...recall.lookup import count_by
 
             of_scope = self._context.in_scope(scope)
-            self._topics[scope] = [one.topic for one in History(of_scope).topics(limit=200)]
+            self._topics[scope] = [topic for (topic,) in count_by(of_scope, of_scope.filter(), ("topic",), all_states=False)]
         return self._topics[scope]
 
     # -- into the store
