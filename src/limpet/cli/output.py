@@ -49,6 +49,10 @@ SHOWN_REJECTIONS = 20
 CHARACTERS_PER_LINE = 1_000
 # Characters of a text that a receipt quotes where no terminal says how wide it is.
 QUOTED = 80
+STILL_READ = (
+    "a process still reads the state from before: the bytes in the log go when it has ended, by `limpet work` or any "
+    "running server"
+)
 MARGIN = "   "
 # Memories that one text names, as an error lists them.
 CANDIDATES = 12
@@ -132,10 +136,8 @@ def wrapped(text: str) -> list[str]:
             continue
         import textwrap
 
-        folded = textwrap.wrap(
-            part, width, initial_indent=MARGIN, subsequent_indent=MARGIN, break_on_hyphens=False
-        )  # fmt: skip
-        lines += folded or [""]
+        folded = textwrap.wrap(part, width - len(MARGIN), break_on_hyphens=False)
+        lines += [MARGIN + text for text in folded] or [""]
     return lines
 
 
@@ -398,11 +400,8 @@ def left_out(skipped: dict[str, str], truncated: bool) -> None:
         words("there is more; --depth and --limit show it")
 
 
-def _part(part: Any, before: str) -> None:
-    """Print a memory, a link or a text of an outline, and below it the lists it has."""
-    if not isinstance(part, dict):
-        line(before + flat(short_ids(str(part))))
-        return
+def _part(part: dict[str, Any], before: str) -> None:
+    """Print a memory or a link of an outline, and below it what hangs on it."""
     if "source" in part and "type" in part:
         line(f"{before}{short(part['source'])} {part['type']} {short(part['target'])}")
         return

@@ -11,8 +11,7 @@ from ..model.errors import BadInput, StoreError, StoreMissing, counted
 from ..model.memory import KINDS, valued
 from ..settings import read_settings
 from . import output
-from .journal import STILL_READ
-from .output import line, quoted, receipt, short, words
+from .output import STILL_READ, line, quoted, receipt, short, words
 from .verbs import CHANGE, ID, IN_OUT, STORE, Verb, arg, open_store
 
 if TYPE_CHECKING:

@@ -33,15 +33,15 @@ EVERY_DAY, LOOK, CHANGE, PEOPLE, GRAPH, IN_OUT, STORE, AGENTS, PLUMBING = GROUPS
 # The first word of a command -> the module below cli/ that has its rows, in the order of `help`.
 HOMES = {
     "remember": "write", "recall": "read", "list": "read", "show": "read", "correct": "write", "forget": "write",
-    "prepare": "read", "audit": "beliefs", "why": "graph", "impact": "graph", "stats": "read",
+    "prepare": "read", "audit": "beliefs", "why": "read", "impact": "read", "stats": "read",
     "edit": "write", "tag": "write", "pin": "write", "merge": "write", "archive": "write", "restore": "store",
     "purge": "store", "undo": "write", "log": "write", "feedback": "write",
-    "fact": "beliefs", "review": "beliefs", "session": "beliefs", "journal": "journal", "scope": "beliefs",
-    "link": "write", "graph": "graph", "backup": "store",
+    "fact": "beliefs", "review": "beliefs", "session": "beliefs", "journal": "beliefs", "scope": "beliefs",
+    "link": "write", "graph": "read", "backup": "store",
     "verify": "store", "doctor": "store", "work": "store", "rebuild": "store", "gc": "store", "encrypt": "store",
     "install": "agents", "uninstall": "agents", "pause": "agents", "resume": "agents", "ignore": "agents",
     "status": "agents",
-    "mcp": "agents", "hook": "agents", "completion": "shell", "help": "shell", "version": "shell",
+    "mcp": "agents", "hook": "agents", "completion": "main", "help": "main", "version": "main",
 }  # fmt: skip
 # Characters of a message, which may repeat what was typed.
 MOST_OF_A_MESSAGE = 300

@@ -231,7 +231,8 @@ class Organizer:
             from ...recall.lookup import count_by
 
             of_scope = self._context.in_scope(scope)
-            self._topics[scope] = [topic for (topic,) in count_by(of_scope, of_scope.filter(), ("topic",), all_states=False)]
+            counts = count_by(of_scope, of_scope.filter(), ("topic",), all_states=False)
+            self._topics[scope] = [topic for (topic,) in counts]
         return self._topics[scope]
 
     # -- into the store
