@@ -11,20 +11,8 @@ import re
 import sys
 
 from ..model.errors import BadInput, LimpetError, StoreError, package_missing
-from . import output
-from .verbs import (
-    PLUMBING,
-    Parser,
-    Verb,
-    arg,
-    find,
-    global_options,
-    help_of,
-    open_store,
-    parser_of,
-    top_help,
-    whole_parser,
-)
+from . import output, verbs
+from .verbs import PLUMBING, Parser, Verb, arg, find, help_of, open_store, top_help, whole_parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +96,7 @@ def _dispatch(argv: list[str]) -> int:
     if {"-V", "--version"} & set(before):
         return _version(args)
     top = Parser(prog="limpet")
-    global_options(top)
+    verbs.global_options(top)
     top.parse_args(before, args)
     if not words:
         if args.json:
@@ -129,7 +117,7 @@ def _dispatch(argv: list[str]) -> int:
     if verb.name == "tag":  # a word such as -topic is a change, not an option
         after[: len(options)] = [f"\0{word}" if re.match(r"-[^-h]|-h.", word) else word for word in options]
     # Positional arguments and options in any order.
-    parser_of(verb).parse_intermixed_args(after, args)
+    verbs.parser_of(verb).parse_intermixed_args(after, args)
     if verb.name == "tag":
         args.change = [word.removeprefix("\0") for word in args.change]
     if verb.show is None:

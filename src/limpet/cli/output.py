@@ -318,7 +318,7 @@ def entry(short: str, what: str, text: str, before: str = "") -> None:
     """Print a line of a list: `before`, short id, what it is, text cut to the width of a terminal."""
     width = terminal_width() if sys.stdout.isatty() else None
     most = max(11, width - len(before) - len(short) - len(what) - 4) if width else CHARACTERS_PER_LINE
-    line(f"{before}{paint(short, YELLOW)}  {paint(what, CYAN)}  {cut(text, most)}")
+    line(f"{before}{paint(short, YELLOW)}  {paint(what, CYAN)}  {cut(text, most)}".rstrip())
 
 
 def detail(name: str, value: str) -> None:
@@ -382,7 +382,7 @@ def outline(answer: Any, *_: object) -> None:
             line(paint(f"{name.replace('_', ' ')} ({len(value)})", BOLD))
             for part in value:
                 _part(part, "  ")
-        elif isinstance(value, str):
+        elif isinstance(value, str) and value:
             line(f"{name.replace('_', ' ')}: {flat(value)}")
         elif isinstance(value, dict) and "content" in value:
             _part(value, "")

@@ -11,25 +11,9 @@ from ..model.dataclass import replace
 from ..model.edges import STORED_TYPES
 from ..model.errors import BadInput, counted
 from ..model.memory import KINDS, valued
-from . import output
+from . import output, verbs
 from .output import code, quoted, receipt, short
-from .verbs import (
-    CHANGE,
-    EVERY_DAY,
-    GRAPH,
-    ID,
-    STATEMENT,
-    TEXT,
-    TIME_FORMS,
-    VECTORS,
-    Verb,
-    arg,
-    decode,
-    given_text,
-    open_store,
-    pairs,
-    statement,
-)
+from .verbs import CHANGE, EVERY_DAY, GRAPH, ID, STATEMENT, TEXT, TIME_FORMS, VECTORS, Verb, arg, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,12 +50,12 @@ def with_reason(done: Receipt, why: str) -> Receipt:
 
 
 def _remember(args: Namespace) -> int:
-    given = statement(args)
+    given = verbs.statement(args)
     if args.batch:
         if args.text is not None or args.id is not None:
             raise BadInput("--batch reads stdin: give neither TEXT nor --id with it")
         return _batch(args, given)
-    text = given_text(args.text)
+    text = verbs.given_text(args.text)
     with open_store(args, create=True) as memory:
         why = just_read(memory, given, text)
         done = with_reason(memory.remember(text, id=args.id, **given), why)
@@ -127,7 +111,7 @@ def _parsed(number: int, raw: bytes | None) -> dict[str, Any] | str:
     if raw is None:
         return f"line is too long: {MAX_LINE_BYTES:,} bytes at most"
     try:
-        value = json.loads(decode(raw, f"line {number}"))
+        value = json.loads(verbs.decode(raw, f"line {number}"))
     except BadInput as error:
         return error.message
     except (ValueError, RecursionError) as error:
@@ -136,7 +120,7 @@ def _parsed(number: int, raw: bytes | None) -> dict[str, Any] | str:
 
 
 def _correct(memory: Limpet, args: Namespace) -> Receipt:
-    text, given = given_text(args.text), statement(args)
+    text, given = verbs.given_text(args.text), verbs.statement(args)
     why = just_read(memory, given, text)
     return with_reason(memory.correct(args.id, text, why=args.why, **given), why)
 
@@ -144,7 +128,7 @@ def _correct(memory: Limpet, args: Namespace) -> Receipt:
 def _forget(memory: Limpet, args: Namespace) -> Forgotten:
     given: dict[str, Any] = {
         "topics": args.topic or (), "kind": args.kind or (), "session": args.session, "before": args.before,
-        "metadata": pairs(args.meta), "match": args.match,
+        "metadata": verbs.pairs(args.meta), "match": args.match,
     }  # fmt: skip
     # What ids name is done at once; what options choose is only shown without --confirm.
     args.dry_run = args.dry_run or (any(given.values()) and not args.confirm)
@@ -172,7 +156,7 @@ def _edit(memory: Limpet, args: Namespace) -> list[Receipt]:
     """Other words, a belief of what a rule kept as an episode, another scope: each is an operation."""
     done = []
     if args.text is not None:
-        done.append(memory.edit(args.id, given_text(args.text)))
+        done.append(memory.edit(args.id, verbs.given_text(args.text)))
     if args.kind is not None:
         done.append(memory.promote(args.id, kind=args.kind))
     if args.to is not None:
@@ -190,7 +174,7 @@ def _tag(memory: Limpet, args: Namespace) -> Receipt:
         if word[:1] in "+-" and len(word) > 1:
             (add if word[0] == "+" else remove).append(word[1:])
         elif "=" in word:
-            values |= {name: None if value == "" else value for name, value in pairs([word]).items()}
+            values |= {name: None if value == "" else value for name, value in verbs.pairs([word]).items()}
         else:
             raise BadInput(f"not a change: {word[:60]!r}", hint="+topic, -topic or k=v")
     return memory.tag(args.id, add, remove, values)

@@ -33,7 +33,7 @@ class History:
     AmbiguousId for ids.
     """
 
-    def __init__(self, context: Context, recall: evidence.Recaller | None = None) -> None:
+    def __init__(self, context: Context, recall: evidence.Recaller) -> None:
         self._context = context
         self._recall = recall
 
@@ -100,7 +100,9 @@ class History:
                 return evidence.around(view, what, types=chosen, reach=reach, limit=limit)
             if values := view.store.graph.key_history(what, view.where()):
                 return evidence.found_along(view, what, "key", values, limit=limit)
-        return evidence.found_along(view, what, "text", self._about(what, view, limit), limit=limit)
+        # Recall may write (it embeds what waits): outside of the snapshot.
+        matches = evidence.near(view, self._recall, what, limit)
+        return evidence.found_along(view, what, "text", [memory for memory, _ in matches], limit=limit)
 
     def diff(self, start: Time, end: Time = None, *, as_of: Time = None, limit: int = LIMIT) -> evidence.Diff:
         """What the store came to believe and stopped believing between two moments of its knowledge."""
@@ -163,14 +165,14 @@ class History:
                 held = [one for one in every if view.standing(one) == "held"]
                 by, found = "key", (held or every[-1:])[:limit]
         if not found:
-            by, found = "text", self._about(about, view, limit)
+            by, found = "text", [memory for memory, _ in evidence.near(view, self._recall, about, limit)]
         with self._context.store.snapshot():
             return evidence.audit(view, about, by, found)
 
     def ground(self, claim: str, *, limit: int = 20, as_of: Time = None, known_at: Time = None) -> evidence.Grounding:
         """Which beliefs support a claim, which speak against it, and what is near when none does."""
         view = self._view(as_of, known_at, limit=limit)
-        return evidence.ground(view, self._recaller(), claim, limit=limit)
+        return evidence.ground(view, self._recall, claim, limit=limit)
 
     def revise(
         self, claim: str, *, against: Iterable[str] = (), depth: int = DEPTH, limit: int = 20,
@@ -178,7 +180,7 @@ class History:
     ) -> evidence.Revision:  # fmt: skip
         """What would have to give if a claim were true, with all that rests on it. Changes nothing."""
         view, given = self._view(as_of, known_at, depth=depth, limit=limit), check_list("against", against)
-        return evidence.revise(view, self._recaller(), claim, against=given, depth=depth, limit=limit)
+        return evidence.revise(view, self._recall, claim, against=given, depth=depth, limit=limit)
 
     def _view(self, as_of: Time, known_at: Time, **counts: int) -> View:
         for name, value in counts.items():
@@ -197,17 +199,6 @@ class History:
         view = self._view(as_of, known_at, **counts)
         with self._context.store.snapshot():
             yield view
-
-    def _about(self, text: str, view: View, limit: int) -> list[Memory]:
-        """What is about a text; recall alone fills up to its limit. Recall may write (it embeds what waits), so that
-        this stays outside of snapshots.
-        """
-        return [memory for memory, _ in evidence.near(view, self._recaller(), text, limit)]
-
-    def _recaller(self) -> evidence.Recaller:
-        if self._recall is None:
-            raise BadInput("this needs recall, which was not given")
-        return self._recall
 
 
 def _types(types: Iterable[str]) -> tuple[str, ...]:
