@@ -10,7 +10,7 @@ from ..model.errors import BadInput, NotFound, counted
 from ..model.memory import ORIGINS, valued
 from ..store.records import MOST_WAITING
 from . import output
-from .output import code, day, detail, flat, in_a_line, line, moment, paint, printable, receipt, short, words
+from .output import code, day, detail, flat, in_a_line, line, moment, printable, receipt, short, words
 from .verbs import LOOK, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store
 from .write import just_read, with_reason
 
@@ -177,16 +177,10 @@ def _sweep(args: Namespace) -> int:
 # -- sessions and scopes
 
 
-def _end(args: Namespace) -> int:
-    with open_store(args) as memory:
-        done = memory.session_end(args.name, summary=None if args.summary is None else given_text(args.summary))
-        if args.json:
-            output.result(done)
-        elif done.id is not None:
-            receipt(done, memory, args)
-        else:
-            line(f"{paint('ended' if done.event else 'ended already', output.GREEN)} {args.name}")
-    return code(done)
+def _summed_up(memory: Limpet, args: Namespace, verb: str) -> Receipt:
+    """End or compress a session, with a summary or without."""
+    done: Receipt = getattr(memory, verb)(args.name, summary=None if args.summary is None else given_text(args.summary))
+    return done
 
 
 def _session(memory: Limpet, args: Namespace) -> dict[str, Any]:
@@ -355,8 +349,8 @@ VERBS = (
         show=lambda row, *_: line(f"started {printable(row['name'])}"),
         arguments=(arg("[NAME]", "the session (default: a new name)"), arg("--title TEXT", "what it is about")),
     ),
-    Verb(name="session end", group=PEOPLE, about="end a session; a summary becomes its episode", run=_end,
-         arguments=(_NAME, _SUMMARY)),
+    Verb(name="session end", group=PEOPLE, about="end a session; a summary becomes its episode",
+         run=partial(_summed_up, verb="session_end"), show=receipt, code=code, arguments=(_NAME, _SUMMARY)),
     Verb(
         name="session list", group=PEOPLE, about="sessions, the one with the latest memory first",
         run=lambda memory, args: [_row(one) for one in memory.sessions(limit=args.limit)],
@@ -365,13 +359,8 @@ VERBS = (
     ),
     Verb(name="session show", group=PEOPLE, about="what was stored in a session, and which rules it kept or broke",
          run=_session, show=_session_shown, arguments=(_NAME,)),
-    Verb(
-        name="session compress", group=PEOPLE, about="sum a session up in an episode", show=receipt, code=code,
-        run=lambda memory, args: memory.compress(
-            args.name, summary=None if args.summary is None else given_text(args.summary)
-        ),
-        arguments=(_NAME, _SUMMARY),
-    ),
+    Verb(name="session compress", group=PEOPLE, about="sum a session up in an episode",
+         run=partial(_summed_up, verb="compress"), show=receipt, code=code, arguments=(_NAME, _SUMMARY)),
     Verb(
         name="scope", group=PEOPLE, about="the scopes there are, with how many memories; rename and merge them",
         example="limpet scope\nlimpet scope rename project:web project:shop\n"

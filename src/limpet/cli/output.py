@@ -199,7 +199,9 @@ def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> 
 def receipt(done: Receipt | list[Receipt], memory: Limpet, args: Namespace) -> None:
     """Print what a write did, or several; the text that was stored is the one that was typed."""
     several, given = done if isinstance(done, list) else [done], vars(args)
-    typed = next((text for name in ("text", "value", "summary") if (text := given.get(name)) and text != "-"), "")
+    typed = next(
+        (text for name in ("text", "value", "summary", "name") if (text := given.get(name)) and text != "-"), ""
+    )
     for each in several:
         # A text with a secret in it is not printed again.
         text = valued(given.get("key"), typed) if typed and not each.redacted else ""
@@ -209,7 +211,7 @@ def receipt(done: Receipt | list[Receipt], memory: Limpet, args: Namespace) -> N
         else:
             name = short(each.id) if each.id else ""
             shown = quoted(text or reason, len(f"{each.status} {name}  "))
-            line(f"{paint(each.status, GREEN)} {paint(name, YELLOW)}  {shown}".rstrip())
+            line("  ".join(filter(None, (f"{paint(each.status, GREEN)} {paint(name, YELLOW)}".rstrip(), shown))))
             if each.added:
                 line(f"{MARGIN}added: {', '.join(each.added)}")
             if text and reason:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 # How long a recall at the command line may take; its cold embedder needs most of it. And a brief.
 DEADLINE_MS, BRIEF_DEADLINE_MS = 5_000.0, 2_000.0
+# What the totals of `stats` count.
+COUNTED = {"memories": " in all scopes, whatever their state but purged"}
+COUNTED |= dict.fromkeys(("by_kind", "by_scope"), " (active and superseded)")
 # What a search or a list without a result ends with; and a search that the deadline ended before it had looked.
 NOTHING, UNSEEN = 1, 3  # as of a StoreError: docs/reference/settings.md promises both
 
@@ -167,7 +170,7 @@ def _stats_shown(found: dict[str, Any], memory: Limpet, args: Namespace) -> None
         if isinstance(value, dict):
             ordered = sorted(value.items(), key=lambda row: (-row[1], row[0]))
             text = ", ".join(f"{part} {count:,}" for part, count in ordered) or "none"
-        rows.append([name.replace("_", " "), text])
+        rows.append([name.replace("_", " "), text + COUNTED.get(name, "")])
     output.table(["what", "how much"], rows)
 
 
