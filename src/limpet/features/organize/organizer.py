@@ -230,9 +230,8 @@ class Organizer:
         if scope not in self._topics:
             from ...recall.lookup import count_by
 
-            of_scope = self._context.in_scope(scope)
-            counts = count_by(of_scope, of_scope.filter(), ("topic",), all_states=False)
-            self._topics[scope] = [topic for (topic,) in counts]
+            here = self._context.in_scope(scope)
+            self._topics[scope] = [topic for (topic,) in count_by(here, here.filter(), ("topic",), all_states=False)]
         return self._topics[scope]
 
     # -- into the store
