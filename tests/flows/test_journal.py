@@ -88,7 +88,10 @@ def test_a_reader_that_is_still_at_it_is_said_and_the_queue_erases_later(path, m
         with other._context.store.snapshot():
             other.journal()
             assert memory.drop_from_journal(match="one").erased is False
-            assert main(["--store", str(path), "--scope", "project:a", "journal", "drop", "--match", "zebra", "--confirm"]) == 0
+            assert (
+                main(["--store", str(path), "--scope", "project:a", "journal", "drop", "--match", "zebra", "--confirm"])
+                == 0
+            )
             assert "`limpet work`" in capsys.readouterr().err
             memory.work()
             assert left()
