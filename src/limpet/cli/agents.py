@@ -52,7 +52,7 @@ def _install(args: Namespace) -> int:
         raise BadInput("--allow-tools goes with claude", hint="other clients keep such rules in their own settings")
     allowed = is_granted(place) if args.allow_tools is None else args.allow_tools
     place = place._replace(allow_tools="claude" in clients and allowed)
-    if "claude" in clients and not allowed and args.allow_tools is None:
+    if "claude" in clients and not allowed and args.allow_tools is None and not (args.dry_run or args.json):
         output.words("Claude Code asks before it calls limpet's tools; with --allow-tools it need not")
     places = {client: completed(client, place) for client in clients}
     # Every plan before the first change: what cannot be read stops the whole command.

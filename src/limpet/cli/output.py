@@ -49,10 +49,7 @@ SHOWN_REJECTIONS = 20
 CHARACTERS_PER_LINE = 1_000
 # Characters of a text that a receipt quotes where no terminal says how wide it is.
 QUOTED = 80
-STILL_READ = (
-    "a process still reads the state from before: the bytes in the log go when it has ended, by `limpet work` or any "
-    "running server"
-)
+STILL_READ = "a process still reads the state from before: when it has ended, `limpet work` clears the log of it"
 MARGIN = "   "
 # Memories that one text names, as an error lists them.
 CANDIDATES = 12
