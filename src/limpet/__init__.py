@@ -17,15 +17,12 @@ if TYPE_CHECKING:
     from .features.transfer.service import CopyReport
     from .features.usefulness.journal_lines import Dropped, JournalLine
     from .features.usefulness.rules_kept import Adherence
-    from .history.claims import Audit, Belief, Grounding, Revision, Support, Yields
-    from .history.consolidate import Consolidation, Proposal
-    from .history.names import EntityCount, Topic
+    from .history.evidence import Audit, Belief, Change, Diff, Grounding, Moment, Revision, Support, Timeline, Yields
     from .history.queries import History
-    from .history.timeline import Change, Diff, Moment, Timeline
     from .history.usefulness import Exposure, Use, Usefulness
     from .history.view import Link, Node
     from .history.walk import Affected, Chain, GraphPath, Impact, Subgraph, Why
-    from .history.whole import Central, Contradiction, Contradictions, Gap, Gaps
+    from .history.whole import Central, Consolidation, Contradiction, Contradictions, EntityCount, Gap, Gaps, Proposal
     from .jobs.embed import WorkReport
     from .model.clock import Clock, FixedClock, SystemClock
     from .model.errors import (
@@ -81,7 +78,7 @@ __all__ = [
     "ReviewItem", "Revision", "Scan", "Scope", "ScopeChange", "Section", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing",
     "StoreOfAnotherVersion", "StoreReadOnly", "StoreStats", "Subgraph", "Support", "Swept", "SystemClock",
-    "Timeline", "Topic", "Trace", "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields",
+    "Timeline", "Trace", "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields",
     "__version__", "change_key", "copy_store", "open", "restore_backup",
 ]  # fmt: skip
 
@@ -89,15 +86,16 @@ __all__ = [
 _HOMES = {
     "api": ("Limpet", "change_key", "copy_store", "open", "restore_backup"),
     "asynchronous": ("AsyncHistory", "AsyncLimpet"),
-    "history.claims": ("Audit", "Belief", "Grounding", "Revision", "Support", "Yields"),
-    "history.consolidate": ("Consolidation", "Proposal"),
-    "history.names": ("EntityCount", "Topic"),
+    "history.evidence": (
+        "Audit", "Belief", "Change", "Diff", "Grounding", "Moment", "Revision", "Support", "Timeline", "Yields",
+    ),
     "history.queries": ("History",),
-    "history.timeline": ("Change", "Diff", "Moment", "Timeline"),
     "history.usefulness": ("Exposure", "Use", "Usefulness"),
     "history.view": ("Link", "Node"),
     "history.walk": ("Affected", "Chain", "GraphPath", "Impact", "Subgraph", "Why"),
-    "history.whole": ("Central", "Contradiction", "Contradictions", "Gap", "Gaps"),
+    "history.whole": (
+        "Central", "Consolidation", "Contradiction", "Contradictions", "EntityCount", "Gap", "Gaps", "Proposal",
+    ),
     "jobs.embed": ("WorkReport",),
     "features.mirror.folder": ("MirrorReport",),
     "model.clock": ("Clock", "FixedClock", "SystemClock"),

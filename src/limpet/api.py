@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .features.usefulness import journal_lines
     from .features.usefulness import service as usefulness_service
     from .features.usefulness.journal_lines import Dropped, JournalLine
-    from .history.claims import Audit, Match
+    from .history.evidence import Audit
     from .history.queries import History
     from .history.usefulness import Exposure
     from .history.view import View
@@ -1342,13 +1342,11 @@ class Limpet:
         """What services are given: of this scope, or of another one."""
         return self._context if scope is None else self._context.in_scope(scope)
 
-    def _matches(self, text: str, k: int, view: View) -> builtins.list[Match]:
+    def _matches(self, text: str, k: int, view: View) -> builtins.list[tuple[str, float | None]]:
         """Recall for the graph's queries: ids and cosines."""
-        from .history.claims import Match
-
-        found = self.recall(text, k=k, as_of=view.as_of, known_at=view.known_at, trace=True)
-        vector = [one.why.signals.get("vector") if one.why else None for one in found.items]
-        return [Match(one.id, v.raw if v else None) for one, v in zip(found.items, vector, strict=True)]
+        items = self.recall(text, k=k, as_of=view.as_of, known_at=view.known_at, trace=True).items
+        vectors = [item.why.signals.get("vector") if item.why else None for item in items]
+        return [(item.id, vector.raw if vector else None) for item, vector in zip(items, vectors, strict=True)]
 
 
 __all__ = ["Limpet", "open"]

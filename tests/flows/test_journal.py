@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import subprocess
-import sys
 
 import pytest
 
@@ -92,7 +88,10 @@ def test_a_reader_that_is_still_at_it_is_said_and_the_queue_erases_later(path, m
         with other._context.store.snapshot():
             other.journal()
             assert memory.drop_from_journal(match="one").erased is False
-            assert main(["--store", str(path), "--scope", "project:a", "journal", "drop", "--match", "zebra"]) == 0
+            assert (
+                main(["--store", str(path), "--scope", "project:a", "journal", "drop", "--match", "zebra", "--confirm"])
+                == 0
+            )
             assert "`limpet work`" in capsys.readouterr().err
             memory.work()
             assert left()
@@ -111,8 +110,8 @@ def test_the_command(tmp_path):
     listed = run("journal", *store, home=tmp_path)
     assert [line.split()[0] for line in listed.stdout.splitlines()] == ["1", "2"]
     assert "zebra" not in run("journal", "--session", "s2", *store, home=tmp_path).stdout
-    dry = run("journal", "drop", "--match", "zebra", "--dry-run", *store, home=tmp_path)
-    assert "zebra" in dry.stdout and "1 line would be dropped" in dry.stderr
+    dry = run("journal", "drop", "--match", "zebra", *store, home=tmp_path)
+    assert "zebra" in dry.stdout and "1 line would be erased" in dry.stderr
     dropped = run("journal", "drop", "1", *store, home=tmp_path)
     assert dropped.returncode == 0 and "`limpet undo` does not bring them back" in dropped.stderr
     rest = run("journal", "--json", *store, home=tmp_path)
@@ -122,35 +121,16 @@ def test_the_command(tmp_path):
     assert run("journal", "--match", "zebra", *store, home=tmp_path).returncode == 1
 
 
-def typed(store, answer, *words):
-    """What a terminal shows where somebody types this answer."""
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "limpet", "--store", str(store), "--scope", "project:api", *words]
-    running = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=os.environ | {"COLUMNS": "100"})
-    os.close(theirs)
-    os.write(ours, answer.encode())
-    said = b""
-    while True:
-        try:
-            said += os.read(ours, 65536)
-        except OSError:  # the last writer has closed it
-            break
-    os.close(ours)
-    return running.wait(), said.decode()
-
-
-def test_on_a_terminal_what_options_choose_is_shown_and_asked_for_first(path, memory):
+def test_what_options_choose_is_only_shown_until_it_is_confirmed(path, memory, tmp_path):
     for session in ("s1", "s1", "s2"):
         memory.note_action(session, "asked", "the token is zebra")
+    chosen = ("journal", "drop", "--session", "s1", "--store", str(path), "--scope", "project:api")
 
-    for answer in ("n\n", "\n", "\x04"):
-        code, said = typed(path, answer, "journal", "drop", "--session", "s1")
-        assert code == 1 and said.count("zebra") == 2
-        assert "Erase 2 lines for good?" in said and "nothing was erased" in said
-    assert len(memory.journal()) == 3
+    shown = run(*chosen, home=tmp_path)
+    assert shown.returncode == 0 and shown.stdout.count("zebra") == 2
+    assert "2 lines would be erased for good; --confirm does it" in shown.stderr and len(memory.journal()) == 3
 
-    code, said = typed(path, "y\n", "journal", "drop", "--session", "s1")
-    assert code == 0 and said.count("zebra") == 2 and "2 lines erased for good" in said
-    assert [one.session for one in memory.journal()] == ["s2"]
-    code, said = typed(path, "", "journal", "drop", "3")  # a line that was named is meant
-    assert code == 0 and "Erase" not in said and memory.journal() == []
+    dropped = run(*chosen, "--confirm", home=tmp_path)
+    assert dropped.returncode == 0 and dropped.stdout.count("zebra") == 2
+    assert "2 lines erased for good" in dropped.stderr
+    assert [line.session for line in memory.journal()] == ["s2"]

@@ -77,20 +77,6 @@ def test_the_server_on_a_terminal_says_what_it_is_and_ends_with_its_input(tmp_pa
     os.close(ours)
 
 
-def test_where_nothing_answers_a_person_is_told_first_and_shown_the_nearest_three(terminal, tmp_path):
-    clock = limpet.FixedClock("2026-03-01T12:00:00Z")
-    with limpet.open(tmp_path / "home" / "memory.db", scope="project:shop", clock=clock) as memory:
-        memory.remember_batch({"content": f"Deploys of shop {i} run on day {i}"} for i in range(12))
-    asked = 'limpet recall "who painted the ceiling of the chapel in Rome that deploys saw?" --lexical'
-    first, *shown = lines(terminal.run(asked)[1])
-    assert first.startswith("nothing relevant found") and first.endswith("-k shows 7 more")
-    assert sum(line.strip().startswith("Deploys") for line in shown) == 3
-    for more in (" -k 8", " --kind fact"):
-        first, *shown = lines(terminal.run(asked + more)[1])
-        assert first.startswith("nothing relevant found") and "more" not in first
-        assert sum(line.strip().startswith("Deploys") for line in shown) in (8, 10)
-
-
 @pytest.mark.usefixtures("kept")
 def test_of_a_lone_memory_it_is_said_that_nothing_is_near(terminal):
     id = lines(terminal.run("limpet list")[1])[0].split()[0]

@@ -35,7 +35,7 @@ _DONE = {"create": "created", "change": "changed", "restore": "restored", "remov
 
 def _install(args: Namespace) -> int:
     from ..agents.install.change import plan_install
-    from ..agents.install.clients import parts
+    from ..agents.install.clients import is_granted, parts
     from ..agents.install.existing import completed
 
     place = _place(args)
@@ -50,10 +50,13 @@ def _install(args: Namespace) -> int:
     clients = _clients(args, place)
     if args.allow_tools is not None and "claude" not in clients:
         raise BadInput("--allow-tools goes with claude", hint="other clients keep such rules in their own settings")
-    place = place._replace(allow_tools="claude" in clients and _allowed(args, place))
+    allowed = is_granted(place) if args.allow_tools is None else args.allow_tools
+    place = place._replace(allow_tools="claude" in clients and allowed)
+    if "claude" in clients and not allowed and args.allow_tools is None and not (args.dry_run or args.json):
+        output.words("Claude Code asks before it calls limpet's tools; with --allow-tools it need not")
     places = {client: completed(client, place) for client in clients}
     # Every plan before the first change: what cannot be read stops the whole command.
-    plans = [(client, plan_install(parts(client, one))) for client, one in places.items()]
+    plans = [(client, plan_install(parts(client, place))) for client, place in places.items()]
     return _carry_out(args, plans, place.root, places)
 
 
@@ -69,23 +72,8 @@ def _uninstall(args: Namespace) -> int:
     return _carry_out(args, plans, place.root, dict.fromkeys(clients, place))
 
 
-def _allowed(args: Namespace, place: Place) -> bool:
-    """Whether the user lets Claude Code call limpet's tools: by the option, or by a yes on the terminal."""
-    from ..agents.install.clients import CLAUDE_TOOLS, is_granted
-
-    if args.allow_tools is not None:
-        return bool(args.allow_tools)
-    if is_granted(place):
-        return True
-    if args.dry_run or args.json:
-        return False
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        output.words("Claude Code asks before it calls limpet's tools; with --allow-tools it need not")
-        return False
-    return output.confirmed(f"Let Claude Code call limpet's tools without asking each time ({CLAUDE_TOOLS})?")
-
-
 def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Path, places: Mapping[str, Place]) -> int:
+    """Make the planned changes and print them; with --dry-run print them as a diff."""
     from ..agents.install.change import apply
 
     if not args.dry_run:
@@ -93,19 +81,25 @@ def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Pat
             apply(changes, root)
     for client, changes in plans:
         sources: list[Any] = [*([places[client]] if client in places else []), *changes]
-        kept = [name for one in sources for name in one.kept]
-        dropped = [name for one in sources for name in one.dropped]
+        kept = [name for source in sources for name in source.kept]
+        dropped = [name for source in sources for name in source.dropped]
         if args.json:
-            shown = [{"path": str(one.path), "what": one.what, "action": one.action} for one in changes]
+            shown = [{"path": str(each.path), "what": each.what, "action": each.action} for each in changes]
             output.result(
                 {"client": client, "dry_run": args.dry_run, "changes": shown, "kept": kept, "not_kept": dropped}
             )
             continue
         if args.dry_run:
-            for one in changes:
-                _diff(one)
+            import difflib
+
+            for each in changes:
+                texts = (each.before, each.after)
+                before, after = ((text or b"").decode("utf-8", "replace").splitlines() for text in texts)
+                old, new = (str(each.path) if text is not None else "/dev/null" for text in texts)
+                for line in difflib.unified_diff(before, after, old, new, lineterm=""):
+                    output.line(line)
         else:
-            rows = [[client, one.what, _DONE[one.action], str(one.path)] for one in changes]
+            rows = [[client, each.what, _DONE[each.action], str(each.path)] for each in changes]
             output.table(["client", "what", "is", "file"], rows)
         if kept:
             output.words(f"{client}: kept of what was there: {', '.join(kept)}")
@@ -113,15 +107,6 @@ def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Pat
             why = "a project's files may come from anybody, so name what you want of it"
             output.words(f"{client}: not kept: {', '.join(dropped)}; {why}")
     return 0
-
-
-def _diff(one: Change) -> None:
-    import difflib
-
-    before, after = ((text or b"").decode("utf-8", "replace").splitlines() for text in (one.before, one.after))
-    old, new = (str(one.path) if text is not None else "/dev/null" for text in (one.before, one.after))
-    for line in difflib.unified_diff(before, after, old, new, lineterm=""):
-        output.line(line)
 
 
 def _place(args: Namespace) -> Place:
@@ -142,10 +127,10 @@ def _clients(args: Namespace, place: Place) -> list[str]:
         raise BadInput(f"which client? {args.client or ''}"[:80], hint=f"one of: {INSTALLED}; or --all")
     if args.client == "claude-desktop" and args.project:
         raise BadInput("Claude Desktop has no files of a project", hint="limpet install claude-desktop --scope NAME")
-    found = [one for one in CLIENTS if is_present(one, place)] if args.all else [args.client]
-    if not found:
+    clients = [client for client in CLIENTS if is_present(client, place)] if args.all else [args.client]
+    if not clients:
         output.words("no client was found on this machine")
-    return found
+    return clients
 
 
 def _hook(args: Namespace) -> int:
@@ -166,10 +151,7 @@ def _mcp(args: Namespace) -> int:
     if sys.stdin is None or sys.__stdout__ is None:
         raise BadInput("stdin or stdout is closed", hint="a client that starts this server speaks with it over both")
     if sys.stdin.isatty():
-        output.words(
-            "this is limpet's MCP server: agent clients start it and speak JSON-RPC with it over stdin and stdout\n"
-            "  `limpet install` sets a client up; Ctrl-C or Ctrl-D ends it"
-        )
+        output.words("limpet's MCP server, for agent clients (`limpet install` sets one up); Ctrl-C or Ctrl-D ends it")
     # What is imported stays: looking through it for garbage would take a tenth of the start.
     gc.disable()
     from ..agents.mcp import serve
@@ -217,19 +199,16 @@ def _resume(args: Namespace) -> int:
 
 
 def _ignore(args: Namespace) -> int:
-    wanted = [one for one in (" ".join(text.split()) for text in args.pattern) if one]
+    wanted = [pattern for pattern in (" ".join(text.split()) for text in args.pattern) if pattern]
     if args.remove and not wanted:
         raise BadInput("ignore what no longer?", hint="`limpet ignore` shows what is ignored")
     if wanted:
-        pause.append(_store(args), [f"{'unignore' if args.remove else 'ignore'} {one}" for one in wanted])
+        pause.append(_store(args), [f"{'unignore' if args.remove else 'ignore'} {pattern}" for pattern in wanted])
     known = pause.read_pauses(_store(args)).ignore
     if args.json:
         output.result({"ignore": list(known)})
-        return 0
-    for one in known:
-        output.line(output.printable(one))
-    if not known:
-        output.words("nothing is ignored")
+    else:
+        output.table(["ignored"], [[pattern] for pattern in known], "nothing is ignored")
     return 0
 
 
@@ -249,11 +228,10 @@ def _status(args: Namespace) -> int:
              "scope": scope, "ignore": list(ignored)}
         )  # fmt: skip
         return 0
-    output.line(f"off: {output.printable(state.why)} -> {state.hint}" if state.why else "on")
-    output.line(output.printable(f"store  {store}{'' if there else ' (not there yet)'}"))
-    output.line(output.printable(f"scope  {scope}"))
-    if ignored:
-        output.line(output.printable(f"ignored  {', '.join(ignored)}"))
+    output.line(output.printable(f"off: {state.why} -> {state.hint}" if state.why else "on"))
+    rows = [["store", f"{store}{'' if there else ' (not there yet)'}"], ["scope", scope]]
+    for name, text in [*rows, *([["ignored", ", ".join(ignored)]] if ignored else [])]:
+        output.line(output.printable(f"{name}  {text}"))
     if slip := pause_slip():
         output.words(f"warning: {slip}")
     return 0
@@ -268,9 +246,7 @@ def pause_slip() -> str:
     """A warning about lines of this folder's `.limpet` that mean nothing; "" where all are known."""
     file, lines = pause.read_folder(str(Path.cwd()))
     unknown = pause.slips(lines)
-    if not unknown:
-        return ""
-    return f"{file} has a line that means nothing: {unknown[0][:40]!r} (`off`, or `ignore PATTERN`)"
+    return f"{file} has a line that means nothing: {unknown[0][:40]!r} (`off`, or `ignore PATTERN`)" if unknown else ""
 
 
 def _session() -> str:
@@ -297,8 +273,8 @@ def _write_folder(*, off: bool) -> None:
         file = Path(found)
     try:
         before = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-        lines_kept = [line for line in before.splitlines() if line.strip() != "off"]
-        text = "\n".join([*(["off"] if off else []), *lines_kept])
+        kept = [line for line in before.splitlines() if line.strip() != "off"]
+        text = "\n".join(["off", *kept] if off else kept)
         if not text.strip():
             file.unlink(missing_ok=True)
             return
@@ -325,8 +301,8 @@ VERBS = (
         arguments=(
             *_CLIENT,
             arg("--plugin DIR", "claude only: write a plugin marketplace folder there instead of merging"),
-            arg("--allow-tools", "claude only: let it call limpet's tools without asking each time (default: you are "
-                "asked on a terminal)", action=BooleanOptionalAction),
+            arg("--allow-tools", "claude only: let it call limpet's tools without asking each time",
+                action=BooleanOptionalAction),
         ),
         example="limpet install claude\nlimpet install --all --dry-run\nlimpet install claude --plugin ./limpet-plugin",
     ),

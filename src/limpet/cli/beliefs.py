@@ -1,4 +1,4 @@
-"""Commands about what is believed and what waits for a person: fact, audit, review, session, scope."""
+"""Commands about what is believed and what waits for a person: fact, audit, review, session, scope, journal."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from functools import partial
 from .. import registry
 from ..model.clock import format_time
 from ..model.errors import BadInput, NotFound, counted
-from ..model.memory import ORIGINS
+from ..model.memory import ORIGINS, valued
 from ..store.records import MOST_WAITING
-from . import beliefs_output as shown
 from . import output
-from .receipt import code, just_read, receipt, with_reason
+from .output import code, day, detail, flat, in_a_line, line, moment, printable, receipt, short, words
 from .verbs import LOOK, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store
+from .write import just_read, with_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +20,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
+    from ..history.evidence import Audit
+    from ..history.usefulness import Usefulness
+    from ..model.memory import Memory
     from ..remember.review import ReviewItem
-    from ..remember.scopes import Scope, ScopeChange
+    from ..remember.scopes import ScopeChange
     from ..remember.write import Receipt
     from ..store.records import SessionRow
+
+NO_LINE = "no such line in the journal of this scope"
+NOTHING_SHOWN = "nothing was surfaced yet; `limpet install CLIENT` sets an agent's client up"
+# Characters of a text on the review list.
+MOST_CHARACTERS = 400
 
 
 def _fact(args: Namespace) -> int:
@@ -37,20 +45,21 @@ def _fact(args: Namespace) -> int:
     with open_store(args, create=args.value is not None) as memory:
         if args.value is not None or args.end:
             done = _set_or_end(memory, args)
-            if args.json:
-                output.result(done)
-            else:
-                receipt(done, memory, args)
+            output.result(done) if args.json else receipt(done, memory, args)
             return code(done)
-        if args.history:
-            found = memory.fact_history(args.key, known_at=args.known_at)
-            if args.json:
-                print(output.encode([one.as_dict() for one in found]))
-            else:
-                shown.facts(found)
+        if not args.history:
+            fact = memory.fact(args.key, as_of=args.as_of, known_at=args.known_at)
+            output.result(fact) if args.json else line(printable(fact.value))
             return 0
-        fact = memory.fact(args.key, as_of=args.as_of, known_at=args.known_at)
-    output.result(fact) if args.json else output.line(output.printable(fact.value))
+        values = memory.fact_history(args.key, known_at=args.known_at)
+    if args.json:
+        print(output.encode([value.as_dict() for value in values]))
+        return 0
+    for value in values:
+        # With the time of day where one held for less than a day.
+        form = moment if day(value.valid_from) == day(value.valid_to) else day
+        until = form(value.valid_to) if value.valid_to is not None else "now"
+        line(f"{form(value.valid_from)} to {until:<10}  {printable(value.value)}  ({value.origin})")
     return 0
 
 
@@ -63,6 +72,43 @@ def _set_or_end(memory: Limpet, args: Namespace) -> Receipt:
     return with_reason(memory.set_fact(args.key, value, **given), why)
 
 
+def _audit(answer: Audit, memory: Limpet, args: Namespace) -> None:
+    """Print one belief after the other, the one that was asked about first."""
+    if not answer.beliefs:
+        words("nothing is believed about that")
+        return
+    then = f" as known {moment(answer.known_at)}" if answer.known_at is not None else ""
+    # What words find is near, and need not be about that.
+    near = "nearest to" if answer.by == "text" else "about"
+    line(f"{counted(len(answer.beliefs), 'belief')} {near} {printable(answer.about)}{then}")
+    for belief in answer.beliefs:
+        node = belief.node
+        line("")
+        output.entry(short(node.id), node.kind, "" if node.standing == "held" else f"[{node.standing}]")
+        for text in output.wrapped(valued(node.key, node.content)):
+            line(text)
+        until = f" to {moment(node.valid_to)}" if node.valid_to is not None else ""
+        trusted = f"trusted as {belief.trust}" if belief.trust != node.origin else None
+        session = f"session {node.session}" if node.session else None
+        sources = (node.origin, trusted, belief.speaker, belief.source, session)
+        detail("confidence", f"{node.confidence_word}, on {counted(belief.observations, 'day')}")
+        detail("holds", f"from {moment(node.valid_from)}{until}")
+        detail("known since", moment(node.recorded_at))
+        detail("from", ", ".join(source for source in sources if source))
+        rests, before = belief.rests_on_it, belief.rested_before
+        for label, nodes in (
+            ("replaced", belief.replaced), ("replaced by", belief.replaced_by), ("because", belief.reasons),
+            ("conflicts", belief.conflicts), ("also said", belief.merged),
+            ("rests on it", [each.node for each in rests]), ("to look at", [each.node for each in before]),
+        ):  # fmt: skip
+            for other in nodes:
+                state = f"[{other.standing}] " if other.standing not in ("held", "superseded") else ""
+                why = belief.corrections.get(other.id)
+                falls = "  would fall" * any(each.falls and each.node.id == other.id for each in rests)
+                mark = falls if label == "rests on it" else f"  ({why})" if why else ""
+                detail(label, f"{short(other.id)}  {state}{in_a_line(other)}{mark}")
+
+
 # -- review
 
 
@@ -70,17 +116,33 @@ def _review(memory: Limpet, args: Namespace) -> list[ReviewItem]:
     return memory.review(limit=MOST_WAITING if args.all else args.limit)
 
 
+def _reviewed(items: list[ReviewItem], memory: Limpet, args: Namespace) -> None:
+    """Print each item with both texts."""
+
+    def text(memory: Memory) -> str:
+        return f"{day(memory.valid_from)}  {output.cut(in_a_line(memory), MOST_CHARACTERS)}"
+
+    for item in items:
+        output.entry(short(item.id), item.kind, item.question)
+        if item.other is not None:
+            detail("older", text(item.other))
+        detail("text" if item.other is None else "newer", text(item.memory))
+        detail("reason", item.reason)
+    words("limpet review accept ID..., or reject ID..." if items else "nothing waits for review")
+    if not args.all and len(items) == args.limit:
+        words("there may be more; --all shows the rest")
+
+
 def _decide(memory: Limpet, args: Namespace, verb: str) -> list[Receipt]:
     """Accept or reject; an id that cannot be decided keeps none of the others from being decided."""
     from ..remember.write import rejected
 
-    ids = shown.expanded(args.id, memory.review(limit=MOST_WAITING))
     done = []
-    for id in ids:
+    for id in dict.fromkeys(args.id):
         try:
             done.append(getattr(memory, verb)(id))
         except (NotFound, BadInput) as error:
-            if len(ids) == 1:
+            if len(args.id) == 1:
                 raise
             done.append(rejected(error, id))
     return done
@@ -90,46 +152,40 @@ def _sweep(args: Namespace) -> int:
     """Today's rules over yesterday's memories, and secrets that are stored; each finding a line."""
     with open_store(args) as memory, output.progress("sweep") as progress:
         secrets = memory.scan(redact=args.apply)
-        swept = [one for one in memory.sweep(apply=args.apply, progress=progress) if one.rule != "secret"]
-        names = memory.abbreviate([one.memory.id for one in swept])
+        swept = [each for each in memory.sweep(apply=args.apply, progress=progress) if each.rule != "secret"]
+        names = memory.abbreviate([each.memory.id for each in swept])
     if args.json:
         output.result([*swept, *secrets])
         return 0 if swept or secrets else 1
-    for one, name in zip(swept, names, strict=True):
-        output.entry(name, one.rule, output.printable(one.reason))
-        output.line(output.MARGIN + output.flat(str(one.as_dict()["content"])))
+    for each, name in zip(swept, names, strict=True):
+        output.entry(name, each.rule, printable(each.reason))
+        line(output.MARGIN + flat(str(each.as_dict()["content"])))
     for held in secrets:
         where = " ".join(filter(None, (held.place, held.id, f"in {held.scope}" if held.scope else None)))
-        output.line(f"{held.outcome}  {output.printable(where)}: {', '.join(held.secrets)} ({', '.join(held.fields)})")
+        line(f"{held.outcome}  {printable(where)}: {', '.join(held.secrets)} ({', '.join(held.fields)})")
     count = len(swept) + len(secrets)
     if not count:
-        output.words("nothing found")
+        words("nothing found")
         return 1
     if not args.apply:
-        output.words(f"{count} found; --apply makes them no belief, and takes secrets out for good")
+        words(f"{count} found; --apply makes them no belief, and takes secrets out for good")
     elif secrets:
-        output.words("backups and exports made before still hold these secrets: change them")
+        words("backups and exports made before still hold these secrets: change them")
     return 0
 
 
 # -- sessions and scopes
 
 
-def _end(args: Namespace) -> int:
-    with open_store(args) as memory:
-        done = memory.session_end(args.name, summary=None if args.summary is None else given_text(args.summary))
-        if args.json:
-            output.result(done)
-        elif done.id is not None:
-            receipt(done, memory, args)
-        else:
-            output.line(f"{output.paint('ended' if done.event else 'ended already', output.GREEN)} {args.name}")
-    return code(done)
+def _summed_up(memory: Limpet, args: Namespace, verb: str) -> Receipt:
+    """End or compress a session, with a summary or without."""
+    done: Receipt = getattr(memory, verb)(args.name, summary=None if args.summary is None else given_text(args.summary))
+    return done
 
 
 def _session(memory: Limpet, args: Namespace) -> dict[str, Any]:
     kept = registry.part("features.usefulness").adherence(memory, args.name)
-    args.rules = [one for one in kept if one.verdict != "unknown"]
+    args.rules = [rule for rule in kept if rule.verdict != "unknown"]
     args.row, args.found = None, []
     try:
         args.row, args.found = memory.session(args.name), memory.session_memories(args.name)
@@ -137,18 +193,20 @@ def _session(memory: Limpet, args: Namespace) -> dict[str, Any]:
         if not args.rules:
             raise
     session = {} if args.row is None else _row(args.row)
-    return session | {"items": [one.as_dict() for one in args.found], "rules": [one.as_dict() for one in args.rules]}
+    return session | {"items": [each.as_dict() for each in args.found], "rules": [one.as_dict() for one in args.rules]}
 
 
 def _session_shown(_: dict[str, Any], memory: Limpet, args: Namespace) -> None:
     row: SessionRow | None = args.row
     if row is not None:
-        ended = f", ended {output.moment(row.ended_at)}" if row.ended_at else ""
-        output.line(f"{output.printable(row.name)}  {output.printable(row.title or '')}".rstrip())
-        count = counted(row.memories, "memory")
-        output.line(f"{output.MARGIN}started {output.moment(row.started_at)}{ended}, {count}")
+        ended = f", ended {moment(row.ended_at)}" if row.ended_at else ""
+        line(f"{printable(row.name)}  {printable(row.title or '')}".rstrip())
+        line(f"{output.MARGIN}started {moment(row.started_at)}{ended}, {counted(row.memories, 'memory')}")
     output.listed(args.found, memory)
-    shown.rules(args.rules)
+    for rule in args.rules:
+        line(f"{rule.verdict}  {in_a_line(rule.memory)}")
+        for evidence in rule.evidence:
+            line(output.MARGIN + printable(evidence))
 
 
 def _row(row: SessionRow) -> dict[str, Any]:
@@ -156,39 +214,87 @@ def _row(row: SessionRow) -> dict[str, Any]:
     return {"name": row.name, "scope": row.scope, "title": row.title, **times, "memories": row.memories}
 
 
-def _started(row: dict[str, Any], memory: Limpet, args: Namespace) -> None:
-    output.line(f"{output.paint('started', output.GREEN)} {output.printable(row['name'])}")
-
-
-def _sessions(rows: list[dict[str, Any]], memory: Limpet, args: Namespace) -> None:
-    cells = [
-        [row["name"], row["started_at"][:10], (row["ended_at"] or "")[:10], str(row["memories"]), row["title"] or ""]
-        for row in rows
-    ]
-    output.table(["session", "began", "ended", "memories", "title"], cells, "no sessions yet")
-
-
-def _scopes(found: list[Scope], memory: Limpet, args: Namespace) -> None:
-    rows = [[one.scope, f"{one.memories:,}", output.moment(one.last_at_us)] for one in found]
-    output.table(["scope", "held now", "last stored"], rows)
-    output.words(f"writes from here go to {memory.scope}")
-
-
 def _moved(change: ScopeChange, memory: Limpet, args: Namespace) -> None:
     same = f", {len(change.merged):,} of which said what was there already" if change.merged else ""
-    output.line(f"moved {counted(change.memories, 'memory')} from {change.was} to {change.scope}{same}")
-    output.words(f"`limpet --scope {change.scope} undo` takes it back")
+    line(f"moved {counted(change.memories, 'memory')} from {change.was} to {change.scope}{same}")
+    words(f"`limpet --scope {change.scope} undo` takes it back")
+
+
+# -- the journal
+
+
+def _journal(args: Namespace) -> int:
+    if args.limit < 1:
+        raise BadInput("--limit must be 1 or more")
+    with open_store(args) as memory:
+        if args.shown:
+            exposures = list(memory.exposures(session=args.session, limit=args.limit))
+            output.result(exposures) if args.json else output.rows(exposures, NOTHING_SHOWN)
+            return 0
+        lines = memory.journal(args.number, **_chosen(args))[-args.limit :]
+    output.result(lines) if args.json else output.rows(lines, NO_LINE)
+    return 0 if lines else 1
+
+
+def _chosen(args: Namespace) -> dict[str, str | None]:
+    return {"session": args.session, "since": args.since, "until": args.until, "match": args.match}
+
+
+def _drop(args: Namespace) -> int:
+    given = _chosen(args)
+    # Lines that numbers name are erased at once; those that options choose are only shown without --confirm.
+    dry_run = any(given.values()) and not args.confirm
+    with open_store(args) as memory:
+        dropped = memory.drop_from_journal(args.number, **given, dry_run=dry_run)
+    if args.json:
+        output.result(dropped)
+        return 0 if dropped.lines else 1
+    output.rows(dropped.lines, NO_LINE)
+    if dropped.lines:
+        count = counted(len(dropped.lines), "line")
+        after = "would be erased for good; --confirm does it" if dry_run else "erased for good"
+        words(f"{count} {after}: `limpet undo` does not bring them back")
+        if not dropped.erased and not dry_run:
+            words(output.STILL_READ)
+    return 0 if dropped.lines else 1
+
+
+def usefulness(answer: Usefulness, memory: Limpet) -> None:
+    """Print the answer of `limpet stats --usefulness`."""
+    if not answer.shown.times and not answer.withheld.judged:
+        words("no memory was put before an agent yet")
+        return
+    uses = [("shown", answer.shown), ("of them at random", answer.drawn), ("held out", answer.withheld)]
+    rows = []
+    for name, use in [
+        *uses,
+        *((f"{short(id)}  {output.in_a_line(memory.get(id))}", use) for id, use in answer.memories),
+    ]:
+        share = f", {output.percent(use.rate)}" if use.rate else ""
+        rows.append([f"{use.times:,}", f"{use.tokens:,}", f"{use.used:,} of {use.judged:,}{share}", name])
+    output.table(["times", "tokens", "used of those judged", ""], rows)
+    if answer.lift is None:
+        words("nothing was held out to compare with: LIMPET_HOLDOUT=0.05 holds out 5 % at random")
+    else:
+        output.line(f"lift by showing: {output.points(answer.lift)}")
 
 
 _NAME = arg("NAME", "the session; `limpet session list` shows them")
 _SUMMARY = arg("--summary TEXT", "what happened, in your words; - reads stdin")
-_IDS = arg("ID...", "what `limpet review` shows; that of a group decides all of it")
+_IDS = arg("ID...", "what `limpet review` shows")
+_LINES = (
+    arg("[NUMBER...]", "lines, by their numbers", type=int),
+    arg("--session NAME", "of one session only"),
+    arg("--since TIME", f"written then or later: {TIME_FORMS}"),
+    arg("--until TIME", "written before then"),
+    arg("--match WORDS", "only lines that have all these words, whole"),
+)
 VERBS = (
     Verb(
         name="audit", group=LOOK,
         about="what is believed about something: how sure, since when, from whom, against what",
         run=lambda memory, args: memory.audit(args.about, limit=args.limit, as_of=args.as_of, known_at=args.known_at),
-        show=shown.audit, code=lambda found: 0 if found.beliefs else 1,
+        show=_audit, code=lambda found: 0 if found.beliefs else 1,
         arguments=(arg("ABOUT", "an id, a key such as user.city, or words"), *TIMES,
                    arg("--limit COUNT", "beliefs at most", default=10)),
         example='limpet audit "rate limit"\nlimpet audit user.city --known-at "3 days ago"',
@@ -215,16 +321,16 @@ VERBS = (
         example="limpet review\nlimpet review list --all\nlimpet review accept 4a51c0 9be233\nlimpet review sweep",
     ),
     Verb(
-        name="review list", group=PEOPLE, about="what waits, in groups", run=_review, show=shown.review,
-        arguments=(arg("--limit COUNT", "items at most", default=20), arg("--all", "all items, and all of a group")),
+        name="review list", group=PEOPLE, about="what waits", run=_review, show=_reviewed,
+        arguments=(arg("--limit COUNT", "items at most", default=20), arg("--all", "all items")),
     ),
     Verb(
         name="review accept", group=PEOPLE, about="say yes to items", run=partial(_decide, verb="accept"), show=receipt,
-        code=lambda done: max(map(code, done)),
+        code=code,
         arguments=(_IDS,),
     ),
     Verb(name="review reject", group=PEOPLE, about="say no to items", run=partial(_decide, verb="reject"), show=receipt,
-         code=lambda done: max(map(code, done)), arguments=(_IDS,)),
+         code=code, arguments=(_IDS,)),
     Verb(
         name="review sweep", group=PEOPLE, run=_sweep,
         about="what would not be stored so today: by a rule, as an instruction, for a secret in any scope",
@@ -239,32 +345,29 @@ VERBS = (
     ),
     Verb(
         name="session start", group=PEOPLE, about="begin a session, or go on with one",
-        run=lambda memory, args: _row(memory.session_start(args.name, title=args.title)), show=_started, create=True,
+        run=lambda memory, args: _row(memory.session_start(args.name, title=args.title)), create=True,
+        show=lambda row, *_: line(f"started {printable(row['name'])}"),
         arguments=(arg("[NAME]", "the session (default: a new name)"), arg("--title TEXT", "what it is about")),
     ),
-    Verb(name="session end", group=PEOPLE, about="end a session; a summary becomes its episode", run=_end,
-         arguments=(_NAME, _SUMMARY)),
+    Verb(name="session end", group=PEOPLE, about="end a session; a summary becomes its episode",
+         run=partial(_summed_up, verb="session_end"), show=receipt, code=code, arguments=(_NAME, _SUMMARY)),
     Verb(
         name="session list", group=PEOPLE, about="sessions, the one with the latest memory first",
-        run=lambda memory, args: [_row(one) for one in memory.sessions(limit=args.limit)], show=_sessions,
+        run=lambda memory, args: [_row(one) for one in memory.sessions(limit=args.limit)],
+        show=lambda rows, *_: output.rows(rows, "no sessions yet"),
         arguments=(arg("--limit COUNT", "sessions at most", default=20),),
     ),
     Verb(name="session show", group=PEOPLE, about="what was stored in a session, and which rules it kept or broke",
          run=_session, show=_session_shown, arguments=(_NAME,)),
-    Verb(
-        name="session compress", group=PEOPLE, about="sum a session up in an episode", show=receipt, code=code,
-        run=lambda memory, args: memory.compress(
-            args.name, summary=None if args.summary is None else given_text(args.summary)
-        ),
-        arguments=(_NAME, _SUMMARY),
-    ),
+    Verb(name="session compress", group=PEOPLE, about="sum a session up in an episode",
+         run=partial(_summed_up, verb="compress"), show=receipt, code=code, arguments=(_NAME, _SUMMARY)),
     Verb(
         name="scope", group=PEOPLE, about="the scopes there are, with how many memories; rename and merge them",
         example="limpet scope\nlimpet scope rename project:web project:shop\n"
         "limpet scope merge project:web-old project:web",
     ),
     Verb(name="scope list", group=PEOPLE, about="every scope of the store", run=lambda memory, args: memory.scopes(),
-         show=_scopes),
+         show=lambda scopes, *_: output.rows(scopes)),
     Verb(
         name="scope rename", group=PEOPLE, about="give a scope a name that no scope has",
         run=lambda memory, args: memory.rename_scope(args.name, args.new), show=_moved,
@@ -274,5 +377,19 @@ VERBS = (
         name="scope merge", group=PEOPLE, about="put all memories of a scope into another one that has some",
         run=lambda memory, args: memory.merge_scopes(args.name, args.into), show=_moved,
         arguments=(arg("NAME", "the scope"), arg("INTO", "the other one")),
+    ),
+    Verb(
+        name="journal", group=PEOPLE, about="what was asked, done and answered in sessions; drop lines of it",
+        run=_journal,
+        arguments=(
+            *_LINES, arg("--limit N", "the last N", default=50),
+            arg("--shown", "what was put before agents: when, to whom, at how many tokens, and was it used"),
+        ),
+        example='limpet journal --session s1\nlimpet journal --since "2 days ago" --match deploy\n'
+        "limpet journal --shown --limit 5\nlimpet journal drop 3 4",
+    ),
+    Verb(
+        name="journal drop", group=PEOPLE, about="erase lines for good", run=_drop,
+        arguments=(*_LINES, arg("--confirm", "do it; without this what options choose is only shown")),
     ),
 )  # fmt: skip

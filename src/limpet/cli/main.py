@@ -11,14 +11,14 @@ import re
 import sys
 
 from ..model.errors import BadInput, LimpetError, StoreError, package_missing
-from . import output
-from .verbs import Parser, find, global_options, help_of, open_store, parser_of, top_help
+from . import output, verbs
+from .verbs import PLUMBING, Parser, Verb, arg, find, help_of, open_store, top_help, whole_parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
-
-    from .verbs import Verb
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+    from typing import NoReturn
 
 DESCRIPTION = "Persistent memory for AI agents: one file you own."
 EPILOG = """exit codes: 0 done, 1 nothing found, 2 bad input, 3 store unavailable or damaged
@@ -29,8 +29,6 @@ examples:
   limpet recall "why did my deploy hang?"
   limpet list --since "2 weeks ago"
 """
-# Arguments of the API in its hints, which are options here.
-_ARGUMENT = r"""\b(every|force|forget|keep|scope|session)=("[^"]*"|\w+)"""
 
 
 def run(argv: list[str] | None = None) -> NoReturn:
@@ -49,7 +47,9 @@ def main(argv: list[str]) -> int:
             sys.stdout.flush()
         return code
     except LimpetError as error:
-        error.hint = error.hint and re.sub(_ARGUMENT, _as_option, error.hint)
+        if error.hint:  # arguments of the API in it are options here
+            argument = r'\b(every|force|forget|keep|scope|session)=(?:True|"?(\w+)"?)'
+            error.hint = re.sub(argument, r"--\1 \2", error.hint).replace("  ", " ")
         output.error(error, as_json=as_json, typed=argv)
         return error.exit_code
     except KeyboardInterrupt as stopped:
@@ -68,11 +68,6 @@ def main(argv: list[str]) -> int:
         return problem.exit_code
 
 
-def _as_option(found: re.Match[str]) -> str:
-    value = found[2].strip('"')
-    return f"--{found[1]}" + ("" if value == "True" else f" {value}")
-
-
 def _problem(error: Exception) -> LimpetError:
     """What a person is told of an error that is not limpet's own."""
     if isinstance(error, ModuleNotFoundError) and not str(error.name or "limpet").startswith("limpet"):
@@ -86,6 +81,7 @@ def _problem(error: Exception) -> LimpetError:
 
 
 def _dispatch(argv: list[str]) -> int:
+    """Find the row of a command, parse its words, run it and print the result. Returns the exit code."""
     for number, word in enumerate(argv, 1):
         if any("\ud800" <= character <= "\udfff" for character in word):
             raise BadInput(f"argument {number} is not valid UTF-8", hint="set a UTF-8 locale, or pass it on stdin")
@@ -94,66 +90,46 @@ def _dispatch(argv: list[str]) -> int:
         place += 2 if argv[place] in ("--store", "--scope") else 1
     before, words = argv[:place], argv[place:]
     args = argparse.Namespace(store=None, scope=None, json=False)
-    if before:
-        _top_parser().parse_args(before, args)  # --help and --version end here
+    if {"-h", "--help"} & set(before):
+        sys.stdout.write(top_help(DESCRIPTION, EPILOG))
+        return 0
+    if {"-V", "--version"} & set(before):
+        return _version(args)
+    top = Parser(prog="limpet")
+    verbs.global_options(top)
+    top.parse_args(before, args)
     if not words:
         if args.json:
             raise BadInput("no command given", hint="`limpet --help` lists the commands")
         sys.stderr.write(top_help(DESCRIPTION, EPILOG))
         return 2
     verb, after = find(words)
-    if verb.run is None or any(word in ("-h", "--help") for word in after[: (*after, "--").index("--")]):
+    options = after[: (*after, "--").index("--")]
+    if {"-h", "--help"} & set(options):
         sys.stdout.write(help_of(verb))
-        return 2 if verb.run is None and not after else _unknown(verb, after)
-    return execute(verb, _parsed(verb, after, args))
-
-
-def _unknown(verb: Verb, after: list[str]) -> int:
-    if verb.run is None and after[0] not in ("-h", "--help"):
-        raise BadInput(f"unknown: {verb.name} {after[0][:60]}", hint=f"`limpet help {verb.name}` lists what there is")
-    return 0
-
-
-def _parsed(verb: Verb, words: list[str], args: argparse.Namespace) -> argparse.Namespace:
-    """Positional arguments and options in any order; a word such as -topic is a change of `tag`, not an option."""
+        return 0
+    if verb.run is None:
+        if after:
+            hint = f"`limpet help {verb.name}` lists what there is"
+            raise BadInput(f"unknown: {verb.name} {after[0][:60]}", hint=hint)
+        sys.stdout.write(help_of(verb))
+        return 2
+    if verb.name == "tag":  # a word such as -topic is a change, not an option
+        after[: len(options)] = [f"\0{word}" if re.match(r"-[^-h]|-h.", word) else word for word in options]
+    # Positional arguments and options in any order.
+    verbs.parser_of(verb).parse_intermixed_args(after, args)
     if verb.name == "tag":
-        end = (*words, "--").index("--")
-        words[:end] = [f"\0{word}" if re.match(r"-[^-h]|-h.", word) else word for word in words[:end]]
-    parser = parser_of(verb)
-    given: argparse.Namespace = parser.parse_intermixed_args(words, args)
-    if verb.name == "tag":
-        given.change = [word.removeprefix("\0") for word in given.change]
-    return given
-
-
-def execute(verb: Verb, args: argparse.Namespace) -> int:
-    """Run a row's function and print its result. Returns the exit code."""
-    assert verb.run is not None
+        args.change = [word.removeprefix("\0") for word in args.change]
     if verb.show is None:
         code: int = verb.run(args)
         return code
-    create = verb.create(args) if callable(verb.create) else verb.create
-    with open_store(args, create=create) as memory:
-        result: Any = verb.run(memory, args)
+    with open_store(args, create=verb.create(args) if callable(verb.create) else verb.create) as memory:
+        result = verb.run(memory, args)
         if args.json:
             output.result(result)
         else:
             verb.show(result, memory, args)
     return verb.code(result)
-
-
-class _TopParser(Parser):
-    def format_help(self) -> str:
-        return top_help(DESCRIPTION, EPILOG)
-
-
-def _top_parser() -> Parser:
-    from .. import __version__
-
-    parser = _TopParser(prog="limpet")
-    parser.add_argument("-V", "--version", action="version", version=f"limpet {__version__}", help="print the version")
-    global_options(parser)
-    return parser
 
 
 def _prepare_streams() -> None:
@@ -164,6 +140,73 @@ def _prepare_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  as long as the process
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+# -- commands for shells and people who look around
+
+SHELLS = ("bash", "zsh", "fish", "tcsh")
+
+
+def _completion(args: Namespace) -> int:
+    if args.shell == "fish":
+        sys.stdout.write(_fish(whole_parser()))
+        return 0
+    try:
+        import shtab
+    except ModuleNotFoundError as error:
+        raise package_missing(error, "completion") from error
+    sys.stdout.write(shtab.complete(whole_parser(), args.shell) + "\n")
+    return 0
+
+
+def _fish(parser: ArgumentParser) -> str:
+    """A line for each command, option and choice, as fish's `complete` takes them."""
+
+    def quoted(text: str) -> str:
+        return "'" + " ".join(text.split()).replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    def options(of: ArgumentParser, condition: str) -> Iterator[str]:
+        for action in of._actions:
+            names = [f"-{'l' if name.startswith('--') else 's'} {name.lstrip('-')}" for name in action.option_strings]
+            choices = " ".join(map(str, action.choices or ())) if not isinstance(action.choices, dict) else ""
+            if names or choices:
+                takes = " -r" if names and action.nargs != 0 else ""
+                given = f" -f -a {quoted(choices)}" if choices else ""
+                help = (action.help or "").replace("%%", "%")
+                yield f"complete -c limpet -n {quoted(condition)} {' '.join(names)}{takes}{given} -d {quoted(help)}"
+
+    (commands,) = (action for action in parser._actions if isinstance(action.choices, dict))
+    lines = ["complete -c limpet -e", *options(parser, "__fish_use_subcommand")]
+    for name, command in commands.choices.items():  # type: ignore[union-attr]
+        lines.append(f"complete -c limpet -f -n __fish_use_subcommand -a {name} -d {quoted(command.description or '')}")
+        lines += options(command, f"__fish_seen_subcommand_from {name}")
+    return "\n".join(lines) + "\n"
+
+
+def _help(args: Namespace) -> int:
+    sys.stdout.write(help_of(find(args.command, whole=True)[0]) if args.command else top_help(DESCRIPTION, EPILOG))
+    return 0
+
+
+def _version(args: Namespace) -> int:
+    from .. import __version__
+
+    output.result({"version": __version__}) if args.json else output.line(f"limpet {__version__}")
+    return 0
+
+
+VERBS = (
+    Verb(
+        name="completion", group=PLUMBING, about="print the completion script of a shell", run=_completion,
+        arguments=(arg("SHELL", ", ".join(SHELLS), choices=SHELLS),),
+        example="limpet completion bash > ~/.local/share/bash-completion/completions/limpet\n"
+        "limpet completion fish > ~/.config/fish/completions/limpet.fish",
+    ),
+    Verb(name="help", group=PLUMBING, about="what limpet can do, or one command", run=_help,
+         arguments=(arg("[COMMAND...]", "the command that you want to know more about"),),
+         example="limpet help\nlimpet help recall\nlimpet help graph path"),
+    Verb(name="version", group=PLUMBING, about="print the version", run=_version, example="limpet version"),
+)  # fmt: skip
 
 
 if __name__ == "__main__":

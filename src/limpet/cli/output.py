@@ -1,4 +1,5 @@
-"""What commands share to print results: JSON lines, lists of memories, tables, progress. stdout is data, stderr words.
+"""Print results, one way each: JSON lines, receipts, lists of memories, tables, outlines, progress. stdout is data,
+stderr words.
 
 Text of memories comes from anywhere; `printable` takes out what a terminal would obey.
 """
@@ -20,7 +21,7 @@ from .verbs import terminal_width
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from datetime import datetime
     from typing import Any, TextIO
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ..rank.interval import Interval
     from ..recall.answer import Item
     from ..recall.explain import LeftOut
+    from ..remember.write import Receipt
 
 encode = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -45,6 +47,9 @@ _UNPRINTABLE = (
 SHOWN_REJECTIONS = 20
 # Characters of one memory in a list that goes into a pipe; on a terminal it is a line.
 CHARACTERS_PER_LINE = 1_000
+# Characters of a text that a receipt quotes where no terminal says how wide it is.
+QUOTED = 80
+STILL_READ = "a process still reads the state from before: when it has ended, `limpet work` clears the log of it"
 MARGIN = "   "
 # Memories that one text names, as an error lists them.
 CANDIDATES = 12
@@ -52,9 +57,31 @@ CANDIDATES = 12
 DIM, BOLD, RED, GREEN, YELLOW, CYAN = "2", "1", "31", "32", "33", "36"
 
 
+# -- text
+
+
 def printable(text: str) -> str:
     """Text for people: no escape sequences, no control characters but tab and newline."""
     return text if text.isprintable() else re.sub(_UNPRINTABLE, "", text)
+
+
+def flat(text: str) -> str:
+    """A text in one line, printable."""
+    return " ".join(printable(text).split())
+
+
+def in_a_line(memory: Memory | Node | Item | LeftOut) -> str:
+    """Its text in one line; a value behind its key."""
+    return flat(valued(memory.key, memory.content))
+
+
+def cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def quoted(text: str, taken: int) -> str:
+    """The first words of a text, as much as fits beside `taken` characters."""
+    return cut(flat(text), max(20, (terminal_width() or QUOTED + taken) - taken))
 
 
 def paint(text: str, code: str) -> str:
@@ -64,21 +91,71 @@ def paint(text: str, code: str) -> str:
     return f"\x1b[{code}m{text}\x1b[0m"
 
 
+def short(id: str) -> str:
+    """The short id of a memory or an operation."""
+    from ..model.ids import parse_id, short_id
+
+    return short_id(parse_id(id), ())
+
+
+def short_ids(text: str, typed: Sequence[str] = ()) -> str:
+    """A text with the ids in it shortened, except those that a person typed."""
+    from ..model.ids import shorten_ids
+
+    return shorten_ids(text, typed)
+
+
+def day(at: int | datetime | None) -> str:
+    """The date of a time, UTC."""
+    return (format_time(at) or "")[:10]
+
+
+def moment(at: int | datetime | None) -> str:
+    """A time to the second, UTC, for a person to read; JSON has it in full."""
+    return (format_time(at) or "")[:19].replace("T", " ")
+
+
+def percent(rate: Interval) -> str:
+    return f"{rate.value * 100:.0f} % (95 %: {rate.low * 100:.0f} to {rate.high * 100:.0f} %)"
+
+
+def points(lift: Interval) -> str:
+    return f"{lift.value * 100:+.0f} points (95 %: {lift.low * 100:+.0f} to {lift.high * 100:+.0f})"
+
+
+def wrapped(text: str) -> list[str]:
+    """Lines with a margin, wrapped to the terminal's (or COLUMNS') width; not wrapped for a pipe. None for ""."""
+    width = terminal_width()
+    lines: list[str] = []
+    for part in printable(text).expandtabs(4).split("\n") if text else ():
+        if width is None or len(part) + len(MARGIN) <= width:
+            lines.append((MARGIN + part).rstrip())
+            continue
+        import textwrap
+
+        folded = textwrap.wrap(part, width - len(MARGIN), break_on_hyphens=False)
+        lines += [MARGIN + text for text in folded] or [""]
+    return lines
+
+
+# -- lines
+
+
 def line(text: str) -> None:
-    """One line of data."""
+    """Print a line of data."""
     print(text)
 
 
 def result(value: Any) -> None:
-    """A result as JSON: one object, or one a line of what is a list."""
+    """Print a result as JSON: one object, or one a line of what is a list."""
     from ..model.encode import plain
 
-    for one in value if type(value) in (list, tuple) else [value]:
-        print(encode(plain(one)))
+    for part in value if type(value) in (list, tuple) else [value]:
+        print(encode(plain(part)))
 
 
 def words(text: str) -> None:
-    """A line for people on stderr, if anybody takes it: what was done is done."""
+    """Print a line for people on stderr, if anybody takes it: what was done is done."""
     sys.stdout.flush()
     try:
         print(printable(text), file=sys.stderr, flush=True)
@@ -94,17 +171,8 @@ def leave(stream: TextIO) -> None:
         os.close(nowhere)
 
 
-def short_ids(text: str, typed: Sequence[str] = ()) -> str:
-    """A text with the ids in it shortened, except those that a person typed."""
-    if "-7" not in text and "-8" not in text and "-4" not in text:
-        return text
-    from ..model.ids import shorten_ids
-
-    return shorten_ids(text, typed)
-
-
 def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> None:
-    """Message and hint on stderr. `typed`: the words of the command line."""
+    """Print message and hint on stderr. `typed`: the words of the command line."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
     if as_json:
@@ -112,9 +180,8 @@ def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> 
         return
     if isinstance(problem, AmbiguousId):
         words(f"limpet: {problem.said!r} names several memories")
-        width = max(len(id) for id, _ in problem.texts)
         for id, text in problem.texts[:CANDIDATES]:
-            words(cut(f"{MARGIN}{id:<{width}}  {text}", terminal_width() or CHARACTERS_PER_LINE))
+            words(cut(f"{MARGIN}{id}  {text}", terminal_width() or CHARACTERS_PER_LINE))
         if len(problem.texts) > CANDIDATES:
             words(f"{MARGIN}and {len(problem.texts) - CANDIDATES} more")
     else:
@@ -123,11 +190,57 @@ def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> 
         words(f"  hint: {problem.hint}")
 
 
+# -- receipts
+
+
+def receipt(done: Receipt | list[Receipt], memory: Limpet, args: Namespace) -> None:
+    """Print what a write did, or several; the text that was stored is the one that was typed."""
+    several, given = done if isinstance(done, list) else [done], vars(args)
+    typed = next(
+        (text for name in ("text", "value", "summary", "name") if (text := given.get(name)) and text != "-"), ""
+    )
+    for each in several:
+        # A text with a secret in it is not printed again.
+        text = valued(given.get("key"), typed) if typed and not each.redacted else ""
+        reason = printable(short_ids(each.reason or ""))
+        if each.status == "rejected":
+            words(f"limpet: rejected: {reason}")
+        else:
+            name = short(each.id) if each.id else ""
+            shown = quoted(text or reason, len(f"{each.status} {name}  "))
+            line("  ".join(filter(None, (f"{paint(each.status, GREEN)} {paint(name, YELLOW)}".rstrip(), shown))))
+            if each.added:
+                line(f"{MARGIN}added: {', '.join(each.added)}")
+            if text and reason:
+                line(MARGIN + reason)
+        if each.redacted:
+            words(f"redacted before storing: {', '.join(each.redacted)}")
+    if event := several[-1].event:
+        back = f"`limpet undo` takes it back; later, `limpet undo {short(event)}`"
+        words(back if given.get("redo", True) else "`limpet undo --redo` does it again")
+
+
+def code(done: Receipt | list[Receipt]) -> int:
+    """The exit code of a write, or of several."""
+    return 2 if any(each.status == "rejected" for each in (done if isinstance(done, list) else [done])) else 0
+
+
+def undone_by(operation: str | None, scopes: Collection[str] = ()) -> None:
+    """Print how to take back what one run stored. `scopes`: those that only an undo in them reaches."""
+    if operation is None:
+        return
+    for scope in sorted(scopes):
+        words(f"`limpet undo {short(operation)} --scope {scope}` takes back what went there")
+    if not scopes:
+        words(f"`limpet undo` takes it all back; later, `limpet undo {short(operation)}`")
+
+
 # -- imports
 
 
 def imported(memory: Limpet, args: Namespace, report: JsonForm, show: Callable[[], object], *, bad: bool) -> int:
-    """Say what was imported, make its vectors; the exit code. `show`: says it in words. `bad`: not all was taken."""
+    """Print what was imported, make its vectors; return the exit code. `show` prints it in words. `bad`: not all was
+    taken."""
     if not args.json:
         show()
     more = embedded(memory, args)
@@ -137,8 +250,9 @@ def imported(memory: Limpet, args: Namespace, report: JsonForm, show: Callable[[
 
 
 def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
-    """Make the vectors that wait, with a bar; {"embedded", "waiting"}, texts. What is stored stands whatever happens
-    here: interrupted or without an embedder, how many still wait is said and no error.
+    """Make the vectors that wait, with a bar; return {"embedded", "waiting"}, texts.
+
+    What is stored stands whatever happens here: interrupted or without an embedder, only how many wait is printed.
     """
     if vars(args).get("dry_run") or memory.read_only:
         return {"embedded": 0, "waiting": 0}
@@ -153,143 +267,169 @@ def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
             why = f" ({problem.message})"
     waiting = memory.stats().waiting_jobs if before else 0
     if waiting:
-        told = "1 text waits for its vector" if waiting == 1 else f"{waiting:,} texts wait for their vectors"
-        words(f"{told}{why}: `limpet work` makes them; words find them already")
+        texts = "1 text waits for its vector" if waiting == 1 else f"{waiting:,} texts wait for their vectors"
+        words(f"{texts}{why}: `limpet work` makes them; words find them already")
     return {"embedded": max(0, before - waiting), "waiting": waiting}
 
 
 def notes(report: TransferReport) -> None:
-    """What was kept in another way, and what was not understood, on stderr."""
+    """Print what was kept in another way, and what was not understood, on stderr."""
     for what, count in sorted(report.notes.items()):
         words(f"{count:,} x {what}")
     rejected(report.rejected, report.more_rejected)
 
 
 def rejected(lines: Sequence[tuple[str, str]], more: int) -> None:
-    """What an import could not read, the first few one by one, on stderr."""
+    """Print what an import could not read, the first few one by one, on stderr."""
     for place, reason in lines[:SHOWN_REJECTIONS]:
         words(f"{place}: {reason}")
     if (count := len(lines) - SHOWN_REJECTIONS + more) > 0:
         words(f"... and {count:,} more; --json lists all")
 
 
-# -- memories
+# -- lists
 
 
-def in_a_line(one: Memory | Node | Item | LeftOut) -> str:
-    """Its text in one line; a value behind its key."""
-    return flat(valued(one.key, one.content))
-
-
-def flat(text: str) -> str:
-    """A text in one line, printable."""
-    return " ".join(printable(text).split())
-
-
-def percent(rate: Interval) -> str:
-    return f"{rate.value * 100:.0f} % (95 %: {rate.low * 100:.0f} to {rate.high * 100:.0f} %)"
-
-
-def points(lift: Interval) -> str:
-    return f"{lift.value * 100:+.0f} points (95 %: {lift.low * 100:+.0f} to {lift.high * 100:+.0f})"
-
-
-def cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False) -> None:
+def listed(memories: Sequence[Memory], memory: Limpet, *, scopes: bool = False) -> None:
     """Print one memory a line: id, kind, day, state if it is not active, its scope with `scopes`, text, topics."""
-    names = memory.abbreviate([one.id for one in found])
+    names = memory.abbreviate([each.id for each in memories])
     size = max(map(len, names), default=0)
-    for one, name in zip(found, names, strict=True):
-        text = in_a_line(one) + "".join("  #" + printable(topic) for topic in one.topics)
-        if state := state_of(one):
+    for each, name in zip(memories, names, strict=True):
+        text = in_a_line(each) + "".join("  #" + printable(topic) for topic in each.topics)
+        if state := state_of(each):
             text = f"[{state}] {text}"
         if scopes:
-            text = f"{one.scope}: {text}"
-        entry(f"{name:<{size}}", f"{one.kind:<10}  {day(one.valid_from)}", text)
+            text = f"{each.scope}: {text}"
+        entry(f"{name:<{size}}", f"{each.kind:<10}  {day(each.valid_from)}", text)
+
+
+def state_of(memory: Memory) -> str:
+    """How it stands, if it is not held now."""
+    if memory.state != "active":
+        return memory.state
+    if memory.reason == REACHED:
+        return REACHED
+    now = time.time() * 1e6
+    return "future" if memory.valid_from_us > now else "ended" if (memory.valid_to_us or now + 1) <= now else ""
 
 
 def entry(short: str, what: str, text: str, before: str = "") -> None:
     """Print a line of a list: `before`, short id, what it is, text cut to the width of a terminal."""
     width = terminal_width() if sys.stdout.isatty() else None
     most = max(11, width - len(before) - len(short) - len(what) - 4) if width else CHARACTERS_PER_LINE
-    line(f"{before}{paint(short, YELLOW)}  {paint(what, CYAN)}  {cut(text, most)}")
+    line(f"{before}{paint(short, YELLOW)}  {paint(what, CYAN)}  {cut(text, most)}".rstrip())
 
 
 def detail(name: str, value: str) -> None:
-    """Print a line under an entry: a name and what it is; nothing for ""."""
+    """Print a line under an entry: a name and its value; nothing for ""."""
     if value:
         line(f"{MARGIN}{paint(f'{name:<12}', DIM)} " + printable(value).replace("\n", f"\n{MARGIN}{'':<13}"))
 
 
-def state_of(one: Memory) -> str:
-    """How it stands, if it is not held now."""
-    if one.state != "active":
-        return one.state
-    if one.reason == REACHED:
-        return REACHED
-    now = time.time() * 1e6
-    return "future" if one.valid_from_us > now else "ended" if (one.valid_to_us or now + 1) <= now else ""
-
-
-def day(at: int | datetime | None) -> str:
-    """The date of a time, UTC."""
-    return (format_time(at) or "")[:10]
-
-
-def moment(at: int | datetime | None) -> str:
-    """A time to the second, UTC, for a person to read; JSON has it in full."""
-    return (format_time(at) or "")[:19].replace("T", " ")
-
-
-def wrapped(text: str) -> list[str]:
-    """Lines with a margin, wrapped to the terminal's (or COLUMNS') width; not wrapped for a pipe. None for ""."""
-    width = terminal_width()
-    found: list[str] = []
-    for one in printable(text).expandtabs(4).split("\n") if text else ():
-        if width is None or len(one) + len(MARGIN) <= width:
-            found.append((MARGIN + one).rstrip())
-            continue
-        import textwrap
-
-        found += textwrap.wrap(
-            one, width, initial_indent=MARGIN, subsequent_indent=MARGIN, break_on_hyphens=False
-        ) or [""]  # fmt: skip
-    return found
-
-
-# -- tables and progress
-
-
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], none: str = "") -> None:
-    """Rows of text in columns, under headings on a terminal; what is too long for it goes on below. `none`: in words,
+    """Print rows in columns, under headings on a terminal; what is too long for it goes on below. `none`: the words
     where there are no rows."""
     if not rows and none:
         words(none)
         return
     rows = [[printable(cell).replace("\n", " ") for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
-    last = len(columns) - 1
-    before = sum(widths[:last]) + 2 * last
+    before = sum(widths[:-1]) + 2 * len(widths) - 2
     width = terminal_width() if sys.stdout.isatty() else None
     for row in [columns, *rows] if sys.stdout.isatty() else rows:
-        start = "".join(f"{cell:<{size}}  " for cell, size in zip(row[:last], widths, strict=False))
-        if width is None or before + len(row[last]) <= width or before + 20 > width:
-            line(start + row[last] if row[last] else start.rstrip())
-            continue
-        import textwrap
+        start = "".join(f"{cell:<{size}}  " for cell, size in zip(row[:-1], widths, strict=False))
+        parts = [row[-1]]
+        if width is not None and before + len(row[-1]) > width >= before + 20:
+            import textwrap
 
-        first, *more = textwrap.wrap(row[last], width - before, break_on_hyphens=False)
-        line(start + first)
-        for text in more:
-            line(" " * before + text)
+            parts = textwrap.wrap(row[-1], width - before, break_on_hyphens=False)
+        for number, part in enumerate(parts):
+            line(((" " * before if number else start) + part).rstrip())
+
+
+def rows(answer: Sequence[Any], none: str = "nothing found") -> None:
+    """Print a list of objects by their JSON form, one a row, a column for each field."""
+    from ..model.encode import plain
+
+    def cell(name: str, value: Any) -> str:
+        if value is None or isinstance(value, bool):
+            return {True: "yes", False: "no", None: "-"}[value]
+        text = f"{value:,}" if isinstance(value, int) else flat(str(value))
+        return text[:19].replace("T", " ") if name.endswith("at") else short_ids(text)
+
+    shown: list[dict[str, Any]] = plain(list(answer))
+    cells = [[cell(name, value) for name, value in row.items()] for row in shown]
+    table([name.replace("_", " ") for name in shown[0]] if shown else [], cells, none)
+
+
+# What every node has: a line of an outline shows the first ones, and what else there is behind the text.
+_OF_A_NODE = {
+    "id", "kind", "content", "key", "standing", "scope", "confidence", "confidence_word", "origin", "valid_from",
+    "valid_to", "recorded_at", "importance", "session", "position", "superseded_by", "reason", "at", "weight", "event",
+}  # fmt: skip
+
+
+def outline(answer: Any, *_: object) -> None:
+    """Print an answer by its JSON form: each list under its name, a line a memory or link, what hangs on it below."""
+    from ..model.encode import plain
+
+    shown = plain(answer)
+    is_empty = True
+    for name, value in shown.items() if isinstance(shown, dict) else [("memories", shown)]:
+        if isinstance(value, list) and value:
+            is_empty = False
+            line(paint(f"{name.replace('_', ' ')} ({len(value)})", BOLD))
+            for part in value:
+                _part(part, "  ")
+        elif isinstance(value, str) and value:
+            line(f"{name.replace('_', ' ')}: {flat(value)}")
+        elif isinstance(value, dict) and "content" in value:
+            _part(value, "")
+    if is_empty:
+        words("nothing found")
+    if isinstance(shown, dict):
+        left_out(shown.get("skipped", {}), shown.get("truncated", False))
+
+
+def left_out(skipped: dict[str, str], truncated: bool) -> None:
+    """Print that a walk left something out. `skipped`: id -> standing."""
+    if skipped:
+        words(f"{len(skipped)} left out ({', '.join(sorted(set(skipped.values())))}); --all shows them")
+    if truncated:
+        words("there is more; --depth and --limit show it")
+
+
+def _part(part: dict[str, Any], before: str) -> None:
+    """Print a memory or a link of an outline, and below it what hangs on it."""
+    if "source" in part and "type" in part:
+        line(f"{before}{short(part['source'])} {part['type']} {short(part['target'])}")
+        return
+    more = ", ".join(
+        name if value is True else value if isinstance(value, str) else f"{name} {value}"
+        for name, value in part.items()
+        if name not in _OF_A_NODE and isinstance(value, str | int | float) and value is not False
+    )
+    more = short_ids(flat(more))
+    if "content" in part:
+        at = f"{part['at'][:16].replace('T', ' ')}  " if "at" in part else ""
+        state = "" if part["standing"] == "held" else f"[{part['standing']}] "
+        text = flat(valued(part["key"], part["content"])) + (f"  ({more})" if more else "")
+        entry(short(part["id"]), part["kind"], at + state + text, before)
+    else:
+        line(before + more)
+    indent = " " * (len(before) - len(before.lstrip()) + 2)
+    for name, value in part.items():
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, dict) and inner and "depths" not in name:
+                _part(inner, f"{indent}{name.replace('_', ' ')}: ")
+
+
+# -- progress
 
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Progress on stderr while the block runs; yields its callback (done, total), None when nobody watches."""
+    """Show progress on stderr while the block runs; yield its callback (done, total), None when nobody watches."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -307,11 +447,3 @@ def progress(label: str) -> Iterator[Callable[[int, int], None] | None]:
     finally:
         sys.stderr.write("\r\x1b[K" * bool(shown))
         sys.stderr.flush()
-
-
-def confirmed(question: str) -> bool:
-    """Ask the person at the terminal."""
-    try:
-        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
-    except EOFError:
-        return False

@@ -1,4 +1,4 @@
-"""Commands that look: recall, list, show, prepare, stats."""
+"""Commands that look: recall, list, show, prepare, stats; and over the typed graph: why, impact, `graph QUERY`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import sys
 
 from .. import registry
 from ..model.clock import format_time
-from ..model.dataclass import replace
+from ..model.memory import EDGE_TYPES
 from . import output
-from .verbs import EVERY_DAY, FILTERS, ID, LOOK, TIMES, Verb, arg, filters, given_text, open_store
+from .output import entry, in_a_line, line, short, words
+from .verbs import EVERY_DAY, FILTERS, GRAPH, ID, LOOK, TIME_FORMS, TIMES, Verb, arg, filters, given_text, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,19 +17,21 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
-    from ..history.usefulness import Usefulness
-    from ..recall.answer import Recall
+    from ..history.walk import Why
     from ..recall.brief import Brief
-    from ..store.records import StoreStats
+    from .verbs import Argument
 
 # How long a recall at the command line may take; its cold embedder needs most of it. And a brief.
 DEADLINE_MS, BRIEF_DEADLINE_MS = 5_000.0, 2_000.0
+# What the totals of `stats` count.
+COUNTED = {"memories": " in all scopes, whatever their state but purged"}
+COUNTED |= dict.fromkeys(("by_kind", "by_scope"), " (active and superseded)")
 # What a search or a list without a result ends with; and a search that the deadline ended before it had looked.
 NOTHING, UNSEEN = 1, 3  # as of a StoreError: docs/reference/settings.md promises both
 
 
 def _recall(args: Namespace) -> int:
-    from .recall_output import recalled, recalled_sessions
+    from . import recall_output
 
     given = {
         "query": given_text(args.query), **filters(args), "as_of": args.as_of, "known_at": args.known_at,
@@ -36,38 +39,27 @@ def _recall(args: Namespace) -> int:
     }  # fmt: skip
     if args.k is not None:
         given["k"] = args.k
-    found: Any
     # Words alone are found faster here; a trace is not sent.
     served = None if args.lexical or args.explain or args.all_scopes else _from_server(args, given)
     if served is not None and served[0].items:
-        found, short = served
+        answer, short = served
     else:
         with open_store(args) as memory:
             seen = memory.in_all_scopes() if args.all_scopes else memory
-            verb = seen.recall_sessions if args.sessions else seen.recall
-            found = verb(**given, lexical_only=args.lexical, explain=args.explain)
-            short = [] if args.json else memory.abbreviate([item.id for item in found.items])
-    code = 0 if found.items else UNSEEN if "lexical" in found.missing else NOTHING
+            verb: Any = seen.recall_sessions if args.sessions else seen.recall
+            answer = verb(**given, lexical_only=args.lexical, explain=args.explain)
+            short = [] if args.json else memory.abbreviate([item.id for item in answer.items])
+    code = 0 if answer.items else UNSEEN if "lexical" in answer.missing else NOTHING
     if args.json:
-        output.result(found)
-    elif args.sessions:
-        recalled_sessions(found, short, args.budget)
+        output.result(answer)
+        return code
+    if args.sessions:
+        recall_output.recalled_sessions(answer, short, args.budget)
     else:
-        found, left_out = _for_people(args, found)
-        recalled(found, short[: len(found.items)], args.budget, scopes=args.all_scopes, left_out=left_out)
-    if not args.json and not found.items and not found.truncated:
+        recall_output.recalled(answer, short, args.budget, scopes=args.all_scopes)
+    if not answer.items and not answer.truncated:
         output.words("the deadline came before anything was found" if code == UNSEEN else "nothing found")
     return code
-
-
-def _for_people(args: Namespace, found: Recall) -> tuple[Recall, int]:
-    """What a person is shown, and how much more there is: of what is no answer the nearest, unless it was narrowed."""
-    wanted = args.k is not None or args.budget or args.explain or any(filters(args).values())
-    if found.relevant or wanted or not sys.stdout.isatty():
-        return found, 0
-    from ..recall.relevance import NEAREST
-
-    return replace(found, items=found.items[:NEAREST]), len(found.items[NEAREST:])
 
 
 def _from_server(args: Namespace, given: dict[str, Any]) -> tuple[Any, list[str]] | None:
@@ -76,35 +68,43 @@ def _from_server(args: Namespace, given: dict[str, Any]) -> tuple[Any, list[str]
     from ..recall_client import ask
     from ..settings import read_settings
 
-    verb: str = "recall"
-    form: Any = Recall.from_dict
+    verb, form = "recall", Recall.from_dict
     if args.sessions:
         from ..recall.sessions import SessionRecall
 
-        verb, form = "recall_sessions", SessionRecall.from_dict
+        verb, form = "recall_sessions", SessionRecall.from_dict  # type: ignore[assignment]
     answer = ask(read_settings(args.store, args.scope, None), verb, given, seconds=args.deadline_ms / 1000)
     return None if answer is None else (form(answer), answer["short"])
 
 
 def _show(memory: Limpet, args: Namespace) -> dict[str, Any]:
-    found = memory.show(args.id)
-    args.found, args.versions = found, memory.history(found.id) if args.history else []
-    return found.as_dict() | ({"history": [one.as_dict() for one in args.versions]} if args.history else {})
+    args.found = memory.show(args.id)
+    args.versions = memory.history(args.found.id) if args.history else []
+    shown: dict[str, Any] = args.found.as_dict()
+    return shown | ({"history": [version.as_dict() for version in args.versions]} if args.history else {})
 
 
 def _shown(_: dict[str, Any], memory: Limpet, args: Namespace) -> None:
-    from . import show_output
+    from .recall_output import whole
 
-    show_output.whole(args.found, memory)
-    show_output.versions(args.versions)
+    whole(args.found, args.versions, memory)
 
 
 def _list(args: Namespace) -> int:
     with open_store(args) as memory:
         seen = memory.in_all_scopes() if args.all_scopes else memory
-        if args.related:
-            return _related(args, memory)
         chosen = {**filters(args), "all_states": args.all}
+        if args.related:
+            related = memory.related(args.related, k=args.limit)
+            if args.json:
+                output.result(related.items)
+            else:
+                from .recall_output import recalled
+
+                recalled(related, memory.abbreviate([item.id for item in related.items]))
+                if not related.items:
+                    output.words(related.note)
+            return 0 if related.items else NOTHING
         if args.by:
             return _counts(args, seen, chosen)
         if args.count:
@@ -116,43 +116,24 @@ def _list(args: Namespace) -> int:
             output.result(page.memories)
         else:
             output.listed(page.memories, memory, scopes=args.all_scopes)
-    if page.cursor and args.json:
-        output.words(output.encode({"cursor": page.cursor}))
-    elif page.cursor:
-        output.words(f"more: --cursor {page.cursor}")
+    if page.cursor:
+        output.words(output.encode({"cursor": page.cursor}) if args.json else f"more: --cursor {page.cursor}")
     elif not page.memories and not args.json:
         output.words("nothing found")
     return 0 if page.memories else NOTHING
 
 
-def _related(args: Namespace, memory: Limpet) -> int:
-    """What is near a memory in meaning and words."""
-    found = memory.related(args.related, k=args.limit)
-    if args.json:
-        output.result(found.items)
-    else:
-        from .recall_output import recalled
-
-        recalled(found, memory.abbreviate([item.id for item in found.items]))
-        if not found.items:
-            output.words(found.note)
-    return 0 if found.items else NOTHING
-
-
 def _counts(args: Namespace, seen: Limpet, chosen: dict[str, Any]) -> int:
     """How many memories of each kind, topic, entity or month, the most first."""
     if args.by == "entity":
-        counts = {one.name: one.count for one in seen.graph.entities(limit=args.limit)}
+        counts = {entity.name: entity.count for entity in seen.graph.entities(limit=args.limit)}
     else:
         counts = {}
         for (value,), count in seen.count_by("day" if args.by == "month" else args.by, **chosen).items():
             name = value[:7] if args.by == "month" else value
             counts[name] = counts.get(name, 0) + count
-    rows = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[: args.limit]
-    if args.json:
-        output.result([{args.by: value, "memories": count} for value, count in rows])
-    else:
-        output.table([args.by, "memories"], [[value, f"{count:,}"] for value, count in rows], "nothing found")
+    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))[: args.limit]
+    (output.result if args.json else output.rows)([{args.by: value, "memories": count} for value, count in rows])
     return 0 if rows else NOTHING
 
 
@@ -168,42 +149,92 @@ def _brief(brief: Brief, memory: Limpet, args: Namespace) -> None:
 
 def _stats(memory: Limpet, args: Namespace) -> dict[str, Any]:
     if args.usefulness:
-        found: Usefulness = registry.part("features.usefulness").usefulness(memory)
-        args.found = found
-        return found.as_dict()
-    args.found = stats = memory.stats()
+        args.found = registry.part("features.usefulness").usefulness(memory)
+        found: dict[str, Any] = args.found.as_dict()
+        return found
+    stats = memory.stats()
     shown = {name.removesuffix("_us"): value for name, value in stats._asdict().items()}
     times = {"oldest": format_time(stats.oldest), "newest": format_time(stats.newest)}
     return {"store": memory.path} | shown | times
 
 
-def _stats_shown(_: dict[str, Any], memory: Limpet, args: Namespace) -> None:
+def _stats_shown(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
     if args.usefulness:
-        from .journal import usefulness
+        from .beliefs import usefulness
 
         usefulness(args.found, memory)
         return
-    stats: StoreStats = args.found
-
-    def split(counts: dict[str, int]) -> str:
-        ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-        return ", ".join(f"{name} {count:,}" for name, count in ordered) or "none"
-
-    dead = f", {stats.dead_jobs:,} failed for good" if stats.dead_jobs else ""
-    output.table(["what", "how much"], [
-        ["store", memory.path],
-        ["size", f"{stats.file_bytes / 1e6:,.2f} MB, {stats.free_bytes / 1e6:,.2f} MB of it free"],
-        ["memories", f"{stats.memories:,} in all scopes, whatever their state but purged"],
-        ["by kind", f"{split(stats.by_kind)} (active and superseded)"],
-        ["by scope", f"{split(stats.by_scope)} (active and superseded)"],
-        ["by state", split(stats.by_state)],
-        *([name, f"{getattr(stats, name):,}"] for name in ("versions", "events", "sessions", "vectors")),
-        ["queue", f"{stats.waiting_jobs:,} waiting{dead}"],
-        ["oldest", output.moment(stats.oldest) or "-"],
-        ["newest", output.moment(stats.newest) or "-"],
-    ])  # fmt: skip
+    rows = []
+    for name, value in found.items():
+        text = f"{value:,}" if isinstance(value, int) else str(value or "-")
+        if isinstance(value, dict):
+            ordered = sorted(value.items(), key=lambda row: (-row[1], row[0]))
+            text = ", ".join(f"{part} {count:,}" for part, count in ordered) or "none"
+        rows.append([name.replace("_", " "), text + COUNTED.get(name, "")])
+    output.table(["what", "how much"], rows)
 
 
+# -- the graph: each command is a query of `memory.graph`
+
+TYPES = arg("--type TYPE...", "only links of this type; repeat it (default: all)", dest="types", choices=EDGE_TYPES)
+EVERYTHING = arg("--all", "also what was superseded, retracted, purged or decided", dest="everything")
+
+
+def _limit(default: int, what: str = "memories") -> Argument:
+    return arg("--limit COUNT", f"how many {what} at most", default=default)
+
+
+def _depth(default: int) -> Argument:
+    return arg("--depth STEPS", "how far to go", default=default)
+
+
+def query(name: str, about: str, example: str, *arguments: Argument, command: str = "", **more: Any) -> Verb:
+    """A row that asks `memory.graph`: the arguments have the names of the query's own; None leaves one to it."""
+    names = [_dest(one) for one in arguments]
+
+    def run(memory: Limpet, args: Namespace) -> Any:
+        given = {name: value for name in names if (value := getattr(args, name)) is not None}
+        return getattr(memory.graph, name)(**given)
+
+    group, show = (LOOK, _why if name == "why" else output.outline) if command else (GRAPH, output.outline)
+    return Verb(name=command or f"graph {name}", group=group, about=about, run=run, show=show, arguments=arguments,
+                example=example, **more)  # fmt: skip
+
+
+def _why(answer: Why, *_: object) -> None:
+    """Print an indented tree: what each memory rests on stands below it. One that was shown above is only named."""
+    nodes = {node.id: node for node in (answer.memory, *answer.reasons)}
+    below: dict[str, list[tuple[str, str]]] = {}
+    for link in answer.links:
+        if link.type == "supports":
+            below.setdefault(link.target, []).append(("supported by ", link.source))
+        else:
+            below.setdefault(link.source, []).append(("caused by ", link.target))
+    shown: set[str] = set()
+    # Depth first without recursion: a chain may be longer than Python's stack.
+    left = [(answer.memory.id, "", "")]
+    while left:
+        id, indent, relation = left.pop()
+        node = nodes[id]
+        if id in shown:
+            line(f"{indent}{relation}{short(id)}  (above)")
+            continue
+        shown.add(id)
+        state = "" if node.standing == "held" else f"[{node.standing}] "
+        entry(short(id), node.kind, state + in_a_line(node), indent + relation)
+        left += [(reason, indent + "  ", how) for how, reason in reversed(below.get(id, []))]
+    if not answer.reasons:
+        words("no reason holds any more" if answer.skipped else "no reason is recorded")
+    output.left_out(answer.skipped, answer.truncated)
+
+
+def _dest(argument: Argument) -> str:
+    usage, _, settings = argument
+    name: str = settings.get("dest", usage.strip("[].").split()[0].lstrip("-").removesuffix("..."))
+    return name.lower().replace("-", "_")
+
+
+_REASONS = (ID, _depth(5), _limit(200), EVERYTHING, *TIMES)
 VERBS = (
     Verb(
         name="recall", group=EVERY_DAY, about="find the memories that matter for a question, best first", run=_recall,
@@ -268,4 +299,47 @@ VERBS = (
         arguments=(arg("--usefulness", "what agents were shown, what it cost, and how much of it was used"),),
         example="limpet stats --json\nlimpet stats --usefulness",
     ),
+    query("why", "what a memory rests on, back to the facts",
+          'limpet why 7rk2qm\nlimpet why 7rk2qm --known-at "3 days ago" --all', *_REASONS, command="why"),
+    query("impact", "what rests on a memory, decisions first, and what would remain of their reasons",
+          "limpet impact c04vxn --depth 3", *_REASONS, command="impact"),
+    Verb(
+        name="graph", group=GRAPH, about="a query over the links of memories",
+        example='limpet graph path 7rk2qm c04vxn\nlimpet graph ground "the gateway allows 100 requests a minute"',
+    ),
+    query("path", "the shortest way from one memory to another along links",
+          "limpet graph path 7rk2qm c04vxn --type caused_by --type supports",
+          arg("A", "one memory: an id, or its beginning"), arg("B", "the other"), TYPES, _depth(8), EVERYTHING, *TIMES,
+          code=lambda found: 0 if found.found else 1),
+    query("context", "what surrounds some memories, and the links among all of it",
+          "limpet graph context 7rk2qm c04vxn --depth 1",
+          arg("ID...", "memories: ids, or their beginnings", dest="ids"), TYPES, _depth(2), _limit(200), EVERYTHING,
+          *TIMES),
+    query("timeline", "memories along time: around one, of a key, about something",
+          "limpet graph timeline user.city\nlimpet graph timeline 7rk2qm --reach 10",
+          arg("[WHAT]", "a memory's id, a key (SUBJECT.ATTRIBUTE) or words (default: the newest of all)"),
+          arg("--reach COUNT", "of an id: neighbours in its session", default=5), TYPES, _limit(50), *TIMES),
+    query("contradictions", "pairs of memories that cannot both hold", "limpet graph contradictions",
+          EVERYTHING, _limit(200, "pairs"), *TIMES),
+    query("gaps", "weak places: decisions without reasons, thin foundations, stale beliefs",
+          "limpet graph gaps --gap unjustified_decision --limit 50",
+          arg("--gap GAP...", "only this one; repeat it: unjustified_decision, single_source_inference, "
+              "weak_foundation, superseded_often, stale", dest="kind"),
+          _limit(20, "of each"), *TIMES),
+    query("diff", "what the store came to believe and stopped believing between two moments",
+          'limpet graph diff "2 weeks ago"\nlimpet graph diff 2026-01-01 2026-02-01',
+          arg("START", f"the earlier moment: {TIME_FORMS}"), arg("[END]", "the later one (default: now)"),
+          arg("--as-of TIME", "beliefs about this one instant (default: each moment about itself)"),
+          _limit(200, "of each")),
+    query("centrality", "the memories on which most turns", "limpet graph centrality --type caused_by",
+          TYPES, _limit(20), *TIMES),
+    query("ground", "which beliefs support a claim, and which speak against it",
+          'limpet graph ground "the gateway allows 100 requests a minute"',
+          arg("CLAIM", "what may be so, in words"), _limit(20, "beliefs"), *TIMES),
+    query("revise", "what would have to give if a claim were true; changes nothing",
+          'limpet graph revise "the gateway allows 500 requests a minute"',
+          arg("CLAIM", "what would be so, in words"),
+          arg("--against ID...", "a belief that it contradicts; repeat it"), _depth(5), _limit(20, "beliefs"), *TIMES),
+    query("consolidate", "what could be merged, summarised or compressed; changes nothing",
+          "limpet graph consolidate", _limit(50, "proposals of each kind"), *TIMES),
 )  # fmt: skip

@@ -1,133 +1,171 @@
-"""How the answers of `recall` and `list --related` look in a terminal, and how a score arose."""
+"""How the answers of `recall` and `list --related` look in a terminal, how a score arose, and one memory in full."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
+from ..model.clock import format_time
 from ..model.errors import counted
 from ..model.memory import valued
 from ..rank.adjust import DOUBTFUL
 from . import output
-from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, cut, day, in_a_line, line, paint, printable, short_ids, words
-from .verbs import terminal_width
+from .output import DIM, MARGIN, YELLOW, cut, day, detail, flat, in_a_line, line, moment, paint, short, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..api import Limpet
+    from ..model.memory import Memory
     from ..recall.answer import Item, Recall, Trace
-    from ..recall.explain import Explanation
     from ..recall.sessions import SessionRecall
 
-# Of one memory a terminal gets so many lines from `recall`, a pipe so many characters; `show` and --json give all.
-LINES_PER_ITEM, CHARACTERS_PER_ITEM = 12, 2_000
+# Characters of one memory that `recall` prints; `show` and --json give all.
+CHARACTERS_PER_ITEM = 2_000
 # Characters of the line on something that was left out.
 LEFT_OUT_WIDTH = 150
 
 
-def recalled(
-    found: Recall, short: Sequence[str], budget_tokens: int | None = None, *, scopes: bool = False, left_out: int = 0
-) -> None:
-    """The answer of `recall` and `list --related`. `short`: the items' ids as they are shown. `scopes`: show these
-    too. `left_out`: more that are as little an answer."""
-    _nearest(found, left_out)
-    for rank, (item, name) in enumerate(zip(found.items, short, strict=True), 1):
+def recalled(answer: Recall, names: Sequence[str], budget_tokens: int | None = None, *, scopes: bool = False) -> None:
+    """Print the answer of `recall` and `list --related`. `names`: the items' short ids. `scopes`: show these too."""
+    if answer.items and not answer.relevant:
+        words("nothing relevant found: these are only the nearest")
+    for rank, (item, name) in enumerate(zip(answer.items, names, strict=True), 1):
         if rank > 1:
             line("")
         _item(rank, item, name, item.scope if scopes else "")
-        if also := found.also.get(item.id):
-            line(MARGIN + paint(f"also {len(also)} like it: {short_ids(', '.join(also))}", DIM))
-    if found.explained is not None:
-        _explained(found.explained)
-    _caveats(found, len(found.items), budget_tokens)
+        if also := answer.also.get(item.id):
+            line(MARGIN + paint(f"also {len(also)} like it: {output.short_ids(', '.join(also))}", DIM))
+    if (explained := answer.explained) is not None:
+        times = f", names {', '.join(explained.times)}" if explained.times else ""
+        line(f"\n{paint('read as:', output.BOLD)} {explained.intent}{times}")
+        counts = ", ".join(f"{count} {why}" for why, count in explained.counts.items())
+        line(f"{paint('left out:', output.BOLD)} {counts or 'nothing near the question'}")
+        for out in explained.left_out:
+            about = f" ({output.short_ids(out.detail)})" if out.detail else ""
+            text = f"{short(out.id)}  {paint(out.why, output.CYAN)}{about}: {in_a_line(out)}"
+            line(MARGIN + cut(text, LEFT_OUT_WIDTH))
+    _caveats(answer, len(answer.items), budget_tokens)
 
 
-def recalled_sessions(found: SessionRecall, short: Sequence[str], budget_tokens: int | None = None) -> None:
-    """The answer of `recall --sessions`. `short`: the evidence's ids as they are shown."""
-    _nearest(found)
-    names = iter(short)
-    for rank, one in enumerate(found.sessions, 1):
+def recalled_sessions(answer: SessionRecall, names: Sequence[str], budget_tokens: int | None = None) -> None:
+    """Print the answer of `recall --sessions`. `names`: the short ids of the evidence."""
+    if answer.items and not answer.relevant:
+        words("nothing relevant found: these are only the nearest")
+    left = iter(names)
+    for rank, session in enumerate(answer.sessions, 1):
         if rank > 1:
             line("")
-        title = f"  {output.flat(one.title)}" if one.title else ""
-        count = counted(one.memories, "memory")
-        line(f"{rank:>2} {paint(printable(one.name), YELLOW)}{title}  {day(one.items[0].valid_from)}  {count}")
-        for item in one.items:
-            speaker = f"{printable(item.speaker)}: " if item.speaker else ""
-            head = f"{next(names)}  {day(item.valid_from)}  "
+        title = f"  {flat(session.title)}" if session.title else ""
+        head = f"{rank:>2} {paint(output.printable(session.name), YELLOW)}{title}"
+        line(f"{head}  {day(session.items[0].valid_from)}  {counted(session.memories, 'memory')}")
+        for item in session.items:
+            speaker = f"{output.printable(item.speaker)}: " if item.speaker else ""
+            head = f"{next(left)}  {day(item.valid_from)}  "
             line(MARGIN + paint(head, DIM) + cut(speaker + in_a_line(item), LEFT_OUT_WIDTH - len(head)))
-        if one.why is not None:
-            line(MARGIN + paint("score =", BOLD) + "".join(f" {name} {value:+.3f}" for name, value in one.why.items()))
-    if alone := found.without_session:
+        if session.why is not None:
+            parts = "".join(f" {name} {value:+.3f}" for name, value in session.why.items())
+            line(f"{MARGIN}{paint('score =', output.BOLD)}{parts}")
+    if alone := answer.without_session:
         words(f"{counted(alone, 'memory')} found that belong{'s' * (alone == 1)} to no session")
-    _caveats(found, len(found.sessions), budget_tokens)
+    _caveats(answer, len(answer.sessions), budget_tokens)
 
 
-def _caveats(found: Recall | SessionRecall, shown: int, budget_tokens: int | None) -> None:
-    """What a reader of the results should know of them."""
-    for signal in found.missing:
-        words(f"without {signal}: {found.notes.get(signal, 'no reason given')}")
-    if found.truncated:
+def _caveats(answer: Recall | SessionRecall, shown: int, budget_tokens: int | None) -> None:
+    """Print which signals are missing, and whether the budget left something out."""
+    for signal in answer.missing:
+        words(f"without {signal}: {answer.notes.get(signal, 'no reason given')}")
+    if answer.truncated:
         what = "more was found than fits" if shown else "what was found does not fit"
         words(f"{what} into {budget_tokens} tokens")
 
 
-def _nearest(found: Recall | SessionRecall, left_out: int = 0) -> None:
-    """Before results that are no answer, that they are none."""
-    if found.items and not found.relevant:
-        words("nothing relevant found: these are only the nearest" + (f"; -k shows {left_out} more" * bool(left_out)))
-
-
-def _explained(explanation: Explanation) -> None:
-    """How the question was read, and what was left out and why."""
-    times = f", names {', '.join(explanation.times)}" if explanation.times else ""
-    line(f"\n{paint('read as:', BOLD)} {explanation.intent}{times}")
-    counts = ", ".join(f"{count} {why}" for why, count in explanation.counts.items())
-    line(f"{paint('left out:', BOLD)} {counts or 'nothing near the question'}")
-    for one in explanation.left_out:
-        detail = f" ({short_ids(one.detail)})" if one.detail else ""
-        line(MARGIN + cut(f"{short_ids(one.id)}  {paint(one.why, CYAN)}{detail}: " + in_a_line(one), LEFT_OUT_WIDTH))
-
-
-def _item(rank: int, item: Item, short: str, scope: str) -> None:
-    # A score compares within one recall, and before the judge and what is newer moved the first: --explain shows it.
+def _item(rank: int, item: Item, name: str, scope: str) -> None:
+    head = f"{rank:>2} {paint(name, YELLOW)}  {paint(item.kind, output.CYAN)}  {day(item.valid_from)}"
+    # A score compares within one recall alone: --explain shows it.
     score = f"score {item.score:.3f}" if item.why is not None else ""
-    head = f"{rank:>2} {paint(short, YELLOW)}  {paint(item.kind, CYAN)}  {day(item.valid_from)}"
-    line("  ".join([head, *(paint(one, DIM) for one in (score, scope) if one)]))
+    line("  ".join([head, *(paint(part, DIM) for part in (score, scope) if part)]))
     content = valued(item.key, item.content)
-    most = (terminal_width() or 80) * LINES_PER_ITEM if sys.stdout.isatty() else CHARACTERS_PER_ITEM
-    text = content if len(content) <= most else content[:most].rsplit(None, 1)[0]
-    shown = output.wrapped(text)
-    kept = shown[: LINES_PER_ITEM - 1] if sys.stdout.isatty() and len(shown) > LINES_PER_ITEM else shown
-    for one in kept:
-        line(one)
-    if len(text) < len(content) or len(kept) < len(shown):
-        line(MARGIN + paint(f"... {len(content):,} characters in all: limpet show {short}", DIM))
+    text = content if len(content) <= CHARACTERS_PER_ITEM else content[:CHARACTERS_PER_ITEM].rsplit(None, 1)[0]
+    for part in output.wrapped(text):
+        line(part)
+    if len(text) < len(content):
+        line(MARGIN + paint(f"... {len(content):,} characters in all: limpet show {name}", DIM))
     marks = ["#" + topic for topic in item.topics]
     marks += [f"session {item.session}"] * bool(item.session) + [f"said by {item.speaker}"] * bool(item.speaker)
     marks += [f"source {item.source_state}"] * bool(item.source_state) + [DOUBTFUL] * (item.confidence_word == DOUBTFUL)
     if marks:
-        line(MARGIN + paint(printable("  ".join(marks)).replace("\n", " "), DIM))
-    for what, (id, content) in item.history():
-        line(MARGIN + paint(cut(f"{what}: {output.flat(content)} ({short_ids(id)})", LEFT_OUT_WIDTH), YELLOW))
+        line(MARGIN + paint(flat("  ".join(marks)), DIM))
+    for what, (id, other) in item.history():
+        line(MARGIN + paint(cut(f"{what}: {flat(other)} ({short(id)})", LEFT_OUT_WIDTH), YELLOW))
     if item.disputed_by:
-        line(MARGIN + paint(f"disputed: see {short_ids(', '.join(item.disputed_by))}", YELLOW))
+        line(MARGIN + paint(f"disputed: see {output.short_ids(', '.join(item.disputed_by))}", YELLOW))
     if item.why is not None:
         _why(item.why)
 
 
 def _why(why: Trace) -> None:
-    """A table of the signals that spoke, the names of those that did not, and the sum."""
-    spoke = {name: one for name, one in why.signals.items() if one.contribution or name == "judge"}
-    width = max((len(name) for name in spoke), default=0)
-    line(MARGIN + paint(f"{'signal':<{width}}   rank       raw  contribution", BOLD))
+    """Print a table of the signals that spoke, the names of those that did not, and the sum."""
+    spoke = {name: signal for name, signal in why.signals.items() if signal.contribution or name == "judge"}
+    width = max(map(len, spoke), default=0)
+    line(MARGIN + paint(f"{'signal':<{width}}   rank       raw  contribution", output.BOLD))
     for name, (rank, raw, contribution) in spoke.items():
         line(f"{MARGIN}{name:<{width}}  {rank if rank is not None else '-':>5} {raw:>9.3f} {contribution:>+13.3f}")
-    idle = [name for name, one in why.signals.items() if name not in spoke and one.rank is not None]
-    silent = [name for name in why.signals if name not in spoke and name not in idle]
-    for what, names in (("of no weight here", idle), ("silent", silent)):
-        for one in output.wrapped(f"{what}: " + ", ".join(names)) if names else ():
-            line(paint(one, DIM))
-    total = sum(contribution for _, _, contribution in why.signals.values())
+    for part in output.wrapped("silent: " + ", ".join(name for name in why.signals if name not in spoke)):
+        line(paint(part, DIM))
     if why.later:
         line(f"{MARGIN}{why.later} is newer and may say what became of it")
-    line(f"{MARGIN}{paint('score =', BOLD)} {total:+.3f}")
+    total = sum(contribution for _, _, contribution in why.signals.values())
+    line(f"{MARGIN}{paint('score =', output.BOLD)} {total:+.3f}")
+
+
+def whole(memory: Memory, versions: Sequence[Memory], store: Limpet) -> None:
+    """Print all of a memory, what it replaced and what replaced it; and its versions, of each what changed."""
+    state = output.state_of(memory)
+    line(
+        f"{paint(short(memory.id), YELLOW)}  {paint(memory.kind, output.CYAN)}"
+        + f"  {paint(state, output.RED)}" * bool(state)
+    )
+    for part in output.wrapped(memory.content):
+        line(part)
+    for name, value in (_facts(memory) | {"content": "", "superseded": "", "id": memory.id}).items():
+        detail(name, value)
+    if memory.state != "purged":
+        chain = store.graph.chain(memory.id)
+        pairs = [("replaces", node, node.id) for node in chain.before]
+        # The reason why something was replaced is kept by the id of what was.
+        replaced = [chain.memory, *chain.after]
+        pairs += [("replaced by", node, old.id) for old, node in zip(replaced, chain.after, strict=False)]
+        for label, node, reason in pairs:
+            detail(label, f"{short(node.id)}  {output.quoted(valued(node.key, node.content), 25)}")
+            detail("because", flat(chain.reasons.get(reason, "")))
+    before: dict[str, str] = {}
+    for number, version in enumerate(versions, 1):
+        until = format_time(version.retired_at) or "now"
+        line("\n" + paint(f"version {number}  {format_time(version.recorded_at)} to {until}", output.BOLD))
+        now = _facts(version) | {"state": version.state, "used": ""}
+        for name, value in now.items():
+            if value != before.get(name, ""):
+                detail(name, output.short_ids(value) or "-")
+        before = now
+
+
+def _facts(memory: Memory) -> dict[str, str]:
+    """What there is to print of a memory, by name; "" for what does not apply."""
+    ends = f" to {moment(memory.valid_to)}" if memory.valid_to is not None else ""
+    return {
+        "content": memory.content,
+        "scope": memory.scope,
+        "topics": " ".join("#" + topic for topic in memory.topics),
+        "key": memory.key or "",
+        "valid": f"from {moment(memory.valid_from)}{ends}",
+        "recorded": moment(memory.created_at),
+        "superseded": f"by {memory.superseded_by}" if memory.superseded_by else "",
+        "reason": memory.reason or "",
+        "origin": memory.origin,
+        "source": (memory.source or "") + (f" ({memory.source_state})" if memory.source_state else ""),
+        "session": memory.session or "",
+        "speaker": memory.speaker or "",
+        "confidence": f"{memory.confidence_word}, on {counted(memory.observations, 'day')}",
+        "importance": f"{memory.importance:g}" + (", pinned" if memory.pinned else ""),
+        "used": f"{memory.uses} x, last {moment(memory.used_at)}" if memory.uses else "",
+        "metadata": output.encode(memory.metadata) if memory.metadata else "",
+    }

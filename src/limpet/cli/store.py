@@ -11,8 +11,7 @@ from ..model.errors import BadInput, StoreError, StoreMissing, counted
 from ..model.memory import KINDS, valued
 from ..settings import read_settings
 from . import output
-from .journal import STILL_READ
-from .receipt import quoted, receipt, short
+from .output import STILL_READ, line, quoted, receipt, short, words
 from .verbs import CHANGE, ID, IN_OUT, STORE, Verb, arg, open_store
 
 if TYPE_CHECKING:
@@ -20,11 +19,10 @@ if TYPE_CHECKING:
 
     from ..api import Limpet
     from ..erasure import PurgeReport
-    from ..jobs.embed import WorkReport
     from ..remember.retention import Retention
     from ..work.doctor import Check
 
-# What a check or a piece of work that found the store unsound, or could not be done, ends with.
+# The exit code of a check or a piece of work that found the store unsound, or could not be done.
 UNSOUND = 3
 # Expiring memories that are listed.
 LISTED = 20
@@ -32,7 +30,7 @@ LISTED = 20
 
 def _verify(memory: Limpet, args: Namespace) -> dict[str, Any]:
     args.found = memory.verify(sign=args.sign)
-    problems = [{"check": one.check, "message": one.message} for one in args.found]
+    problems = [{"check": each.check, "message": each.message} for each in args.found]
     return {"ok": not problems, "problems": problems}
 
 
@@ -40,30 +38,38 @@ def _verified(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
     from ..work.doctor import advice
 
     if found["ok"]:
-        output.line(f"clean: {memory.path}")
+        line(f"clean: {memory.path}")
         return
-    output.table(["check", "problem"], [[one.check, one.message] for one in args.found])
-    output.words(advice(args.found[0]))
+    output.rows(found["problems"])
+    words(advice(args.found[0]))
 
 
 def _doctor(args: Namespace) -> int:
     if args.models:
-        return _models(args)
+        with open_store(args, or_empty=True) as memory:
+            models = memory.models()
+        names = ("name", "fingerprint", "dimensions", "state", "available", "message")
+        rows = [{name: getattr(model, name) for name in names} for model in models]
+        (output.result if args.json else output.rows)(rows)
+        return 0
     if args.drop_relations:
         with open_store(args) as memory:
             dropped = memory.drop_relations()
-        output.result({"dropped": dropped}) if args.json else output.words(f"forgot {counted(dropped, 'verdict')}")
+        output.result({"dropped": dropped}) if args.json else words(f"forgot {counted(dropped, 'verdict')}")
         return 0
     checks = [*_store_checks(args), *_clients_checks(args)]
     if args.json:
         output.result({"checks": [
-            {"name": one.name, "status": one.status, "message": one.message} | ({"hint": one.hint} if one.hint else {})
-            for one in checks
+            {"name": each.name, "status": each.status, "message": each.message}
+            | ({"hint": each.hint} if each.hint else {})
+            for each in checks
         ]})  # fmt: skip
     else:
-        rows = [[one.status, one.name, one.message + (f" -> {one.hint}" if one.hint else "")] for one in checks]
-        output.table(["status", "what", "finding"], rows)
-    return UNSOUND if any(one.status == "fail" for one in checks) else 0
+        cells = [
+            [each.status, each.name, each.message + (f" -> {each.hint}" if each.hint else "")] for each in checks
+        ]  # fmt: skip
+        output.table(["status", "what", "finding"], cells)
+    return UNSOUND if any(each.status == "fail" for each in checks) else 0
 
 
 def _store_checks(args: Namespace) -> list[Check]:
@@ -99,49 +105,25 @@ def _clients_checks(args: Namespace) -> list[Check]:
     return checks
 
 
-def _models(args: Namespace) -> int:
-    with open_store(args, or_empty=True) as memory:
-        models = memory.models()
-    if args.json:
-        names = ("name", "fingerprint", "dimensions", "state", "available", "message")
-        output.result([{name: getattr(one, name) for name in names} for one in models])
-        return 0
-    rows = [
-        [one.name, one.state, str(one.dimensions or "-"), one.fingerprint or "-",
-         "yes" if one.available else f"no: {one.message}"]
-        for one in models
-    ]  # fmt: skip
-    output.table(["name", "state", "dimensions", "fingerprint", "available"], rows)
-    return 0
-
-
 def _work(memory: Limpet, args: Namespace) -> dict[str, Any]:
-    with output.progress("working") as progress:
-        return _counts(memory.work(limit=args.limit, progress=progress))
-
-
-def _counts(report: WorkReport) -> dict[str, Any]:
+    """Work the queue; or give every memory a vector of the current embedder."""
+    again = vars(args).get("vectors")
+    with output.progress("embedding" if again else "working") as progress:
+        report = memory.reembed(progress=progress) if again else memory.work(limit=args.limit, progress=progress)
     counts = {name: getattr(report, name) for name in ("done", "failed", "remaining", "dead")}
     return counts | ({"error": report.error} if report.error else {})
 
 
 def _counted(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
     numbers = {name: value for name, value in found.items() if isinstance(value, int)}
-    output.line(", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in numbers.items()))
+    line(", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in numbers.items()))
     if found.get("error"):
-        output.words(f"some jobs failed: {found['error']}")
-    elif found.get("remaining") and "vectors" in args:
-        from ..jobs.embed import LEASE_SECONDS
-
-        waiting = f"{counted(found['remaining'], 'text')} still wait{'s' * (found['remaining'] == 1)}"
-        why = f"another process works on them, or was killed less than {LEASE_SECONDS} seconds ago"
-        output.words(f"{waiting}: {why}; then run `limpet rebuild --vectors` again")
+        words(f"some jobs failed: {found['error']}")
 
 
 def _rebuild(memory: Limpet, args: Namespace) -> dict[str, Any]:
     if args.vectors:
-        with output.progress("embedding") as progress:
-            return _counts(memory.reembed(progress=progress))
+        return _work(memory, args)
     with output.progress("replaying") as progress:
         return {"events": memory.rebuild(progress=progress)}
 
@@ -159,13 +141,13 @@ def _collected(found: Any, memory: Limpet, args: Namespace) -> None:
     output.listed(found.archive[:LISTED], memory)
     count = len(found.archive)
     if not count:
-        output.words("nothing is that old and unused")
+        words("nothing is that old and unused")
         return
     folded = f", {counted(len(found.fold), 'session')} summed up before" if found.fold else ""
     more = f" ({count - LISTED} more than shown)" if count > LISTED else ""
     after = "archived" if found.applied else "would be archived"
     hint = "`limpet undo` brings them back" if found.applied else "--apply does it"
-    output.words(f"{count} {after}{folded}{more}; {hint}")
+    words(f"{count} {after}{folded}{more}; {hint}")
 
 
 def _encrypt(args: Namespace) -> int:
@@ -175,36 +157,36 @@ def _encrypt(args: Namespace) -> int:
 
     path = read_settings(args.store, args.scope, None).path
     file, changes = Path(path), args.off or args.rekey
-    new = not (file.is_file() and file.stat().st_size)
+    is_new = not (file.is_file() and file.stat().st_size)
     with open_memory(path, create=not changes) as memory:
         encrypted = memory.encrypted
     if changes and not encrypted:
         raise BadInput(f"{path} is not encrypted", hint="`limpet encrypt` does it")
-    if encrypted and not changes and not new:
+    if encrypted and not changes and not is_new:
         raise BadInput(f"{path} is encrypted already", hint="--rekey gives it another key, --off takes it away")
     keys = store_keys()
     if args.rekey and is_key_given() and len(keys) < 2:
         raise BadInput("which key is the new one?", hint='LIMPET_KEY="NEW OLD" limpet encrypt --rekey')
     copies: list[str] = []
-    if not (new and encrypted):
+    if not (is_new and encrypted):
         fresh = not keys or (args.rekey and not is_key_given())
         try:
             copies = change_key(path, None if args.off else make_key() if fresh else keys[0])
         except BaseException:
-            if new:
+            if is_new:
                 file.unlink(missing_ok=True)
             raise
     if args.json:
         output.result({"path": path, "encrypted": not args.off, "copies": copies})
         return 0
-    output.line(f"{path} is {'not ' * args.off}encrypted now")
+    line(f"{path} is {'not ' * args.off}encrypted now")
     if not args.off:
         where = "LIMPET_KEY or LIMPET_KEY_COMMAND" if is_key_given() else "the system's keyring (limpet, store)"
-        output.words(f"its key is that of {where}; without it nobody can read the store: keep a copy of the key")
-    if not new:
-        output.words("the file as it was is overwritten and removed; snapshots, and cells of an SSD, may still hold it")
+        words(f"its key is that of {where}; without it nobody can read the store: keep a copy of the key")
+    if not is_new:
+        words("the file as it was is overwritten and removed; snapshots, and cells of an SSD, may still hold it")
     for copy in copies:
-        output.words(f"not changed: {copy}")
+        words(f"not changed: {copy}")
     return 0
 
 
@@ -221,11 +203,11 @@ def _backup(memory: Limpet, args: Namespace) -> dict[str, Any]:
 
 def _backed_up(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
     if found["path"] is None:
-        output.words("no more automatic backups; those that were made stay")
+        words("no more automatic backups; those that were made stay")
         return
-    output.words(f"backed up to {found['path']}")
+    words(f"backed up to {found['path']}")
     if args.every is not None:
-        output.words(f"and again every {args.every}, when the queue is worked; {args.keep} stay")
+        words(f"and again every {args.every}, when the queue is worked; {args.keep} stay")
 
 
 def _restore(args: Namespace) -> int:
@@ -244,9 +226,9 @@ def _restore(args: Namespace) -> int:
     if args.json:
         output.result({"restored": args.id, "replaced": kept})
         return 0
-    output.words("put back what the last restore replaced" if args.undo else f"restored from {args.id}")
+    words("put back what the last restore replaced" if args.undo else f"restored from {args.id}")
     if kept is not None:
-        output.words(f"what was there is in {kept}; `limpet restore --undo` puts it back")
+        words(f"what was there is in {kept}; `limpet restore --undo` puts it back")
     return 0
 
 
@@ -262,31 +244,28 @@ def _purged(report: PurgeReport, memory: Limpet, args: Namespace) -> None:
     before = args.before
     state = "" if before.state == "active" else f"{before.state}, "
     what = "purged already" if before.state == "purged" else "purged" if report.purged else "would purge"
-    output.line(f"{what} {short(before.id)} ({state}versions: {report.versions}, ledger events: {report.events})")
+    line(f"{what} {short(before.id)} ({state}versions: {report.versions}, ledger events: {report.events})")
     if before.state != "purged":
-        output.line(output.MARGIN + quoted(valued(before.key, before.content), len(output.MARGIN)))
-    if not report.purged and before.state != "purged":
-        output.words("nothing was erased; --confirm erases it for good, which cannot be undone")
+        line(output.MARGIN + quoted(valued(before.key, before.content), len(output.MARGIN)))
+        if not report.purged:
+            words("nothing was erased; --confirm erases it for good, which cannot be undone")
     for id in report.also:
-        output.line(f"with it {output.short_ids(id)}")
+        line(f"with it {short(id)}")
     for id in report.quoted:
-        output.words(f"its words are also in {output.short_ids(id)}: --quoting purges that too")
+        words(f"its words are also in {short(id)}: --quoting purges that too")
     for id in report.wordings:
-        output.words(f"said otherwise in {output.short_ids(id)}, which stays readable: --all-wordings purges that too")
+        words(f"said otherwise in {short(id)}, which stays readable: --all-wordings purges that too")
     for path in report.copies:
-        output.words(f"{path} holds it, or may: --copies erases it there")
-    if report.proof is not None:
-        proof = report.proof
-        output.line(f"searched {counted(proof.files, 'file')}, {proof.bytes:,} bytes, "
-                    f"for {counted(proof.pieces, 'piece')} of it: {sum(proof.found.values())} found")  # fmt: skip
-        for path, count in proof.found.items():
-            output.line(f"  {path}: {count}")
-        for path in proof.unread:
-            output.line(f"  {path} could not be read")
+        words(f"{path} holds it, or may: --copies erases it there")
+    if (proof := report.proof) is not None:
+        line(f"searched {counted(proof.files, 'file')}, {proof.bytes:,} bytes, "
+             f"for {counted(proof.pieces, 'piece')} of it: {sum(proof.found.values())} found")  # fmt: skip
+        for path, count in (proof.found | dict.fromkeys(proof.unread, "could not be read")).items():
+            line(f"  {path}: {count}")
     if report.beyond and report.purged:
-        output.words(report.beyond)
+        words(report.beyond)
     if report.waits:
-        output.words(STILL_READ)
+        words(STILL_READ)
 
 
 def _unsound(found: dict[str, Any]) -> int:

@@ -7,6 +7,7 @@ Features register the homes of their rows in registry.py. Below: arguments that 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 
@@ -32,15 +33,15 @@ EVERY_DAY, LOOK, CHANGE, PEOPLE, GRAPH, IN_OUT, STORE, AGENTS, PLUMBING = GROUPS
 # The first word of a command -> the module below cli/ that has its rows, in the order of `help`.
 HOMES = {
     "remember": "write", "recall": "read", "list": "read", "show": "read", "correct": "write", "forget": "write",
-    "prepare": "read", "audit": "beliefs", "why": "graph", "impact": "graph", "stats": "read",
+    "prepare": "read", "audit": "beliefs", "why": "read", "impact": "read", "stats": "read",
     "edit": "write", "tag": "write", "pin": "write", "merge": "write", "archive": "write", "restore": "store",
     "purge": "store", "undo": "write", "log": "write", "feedback": "write",
-    "fact": "beliefs", "review": "beliefs", "session": "beliefs", "journal": "journal", "scope": "beliefs",
-    "link": "write", "graph": "graph", "backup": "store",
+    "fact": "beliefs", "review": "beliefs", "session": "beliefs", "journal": "beliefs", "scope": "beliefs",
+    "link": "write", "graph": "read", "backup": "store",
     "verify": "store", "doctor": "store", "work": "store", "rebuild": "store", "gc": "store", "encrypt": "store",
     "install": "agents", "uninstall": "agents", "pause": "agents", "resume": "agents", "ignore": "agents",
     "status": "agents",
-    "mcp": "agents", "hook": "agents", "completion": "shell", "help": "shell", "version": "shell",
+    "mcp": "agents", "hook": "agents", "completion": "main", "help": "main", "version": "main",
 }  # fmt: skip
 # Characters of a message, which may repeat what was typed.
 MOST_OF_A_MESSAGE = 300
@@ -320,18 +321,15 @@ def pairs(words: list[str] | None) -> dict[str, Any]:
 
 def typed(text: str) -> bool | int | float | str:
     """true and false, whole numbers of 64 bits, decimal numbers; everything else ("007", "nan") stays text."""
-    if text in ("true", "false"):
-        return text == "true"
-    digits = text.removeprefix("-")
-    if not digits.isascii() or not digits[:1].isdigit() or (digits[0] == "0" and digits[1:2].isdigit()):
+    if text[:1] not in "tf-0123456789" or text != text.strip():
         return text
-    if digits.isdigit():
-        return int(text) if len(digits) < 20 and -_INT64 <= int(text) < _INT64 else text
     try:
-        value = float(text) if "_" not in text else None
+        value = json.loads(text)
     except ValueError:
         return text
-    return text if value is None or value in (float("inf"), float("-inf")) else value
+    if type(value) is int:
+        return value if -_INT64 <= value < _INT64 else text
+    return value if type(value) is bool or (type(value) is float and abs(value) < float("inf")) else text
 
 
 def given_text(text: str | None) -> str:
@@ -342,8 +340,6 @@ def given_text(text: str | None) -> str:
         return text
     if sys.stdin is None:
         raise BadInput("stdin is closed")
-    if sys.stdin.isatty():
-        print("reading the text from the terminal; end it with Ctrl-D", file=sys.stderr)
     raw = sys.stdin.buffer.read(MAX_CONTENT_BYTES + 3)
     if len(raw) > MAX_CONTENT_BYTES + 2:
         raise BadInput(f"stdin is too long: {MAX_CONTENT_BYTES:,} bytes at most", hint="store it in parts, or its gist")

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
+import sys
+
+from ..folders import beside
+from ..model.dataclass import replace
 from ..model.edges import STORED_TYPES
 from ..model.errors import BadInput, counted
 from ..model.memory import KINDS, valued
-from . import output
-from .receipt import code, just_read, quoted, receipt, short, with_reason
-from .verbs import (
-    CHANGE,
-    EVERY_DAY,
-    GRAPH,
-    ID,
-    STATEMENT,
-    TEXT,
-    TIME_FORMS,
-    VECTORS,
-    Verb,
-    arg,
-    given_text,
-    open_store,
-    pairs,
-    statement,
-)
+from . import output, verbs
+from .output import code, quoted, receipt, short
+from .verbs import CHANGE, EVERY_DAY, GRAPH, ID, STATEMENT, TEXT, TIME_FORMS, VECTORS, Verb, arg, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterator
     from typing import Any
 
     from ..api import Limpet
@@ -35,27 +27,100 @@ if TYPE_CHECKING:
     from ..remember.service import Forgotten
     from ..remember.write import Receipt
 
+# Longer than any line that could be stored: 1 MB of text written as \uXXXX, and its metadata.
+MAX_LINE_BYTES = 8_000_000
+# What one read takes at most; the whole lines of it are one transaction.
+READ_BYTES = 262_144
+
+
+def just_read(memory: Limpet, given: dict[str, Any], text: Any) -> str:
+    """Give a statement that an agent has just read from outside that origin, unless the user states it. Returns why."""
+    if given.get("origin") == "user" or not isinstance(text, str):
+        return ""
+    # Most often nothing was: then nothing is imported either.
+    if not os.path.isfile(f"{beside(memory.path)}.foreign"):  # noqa: PTH113
+        return ""
+    from ..agents.foreign_reads import taint
+
+    return taint(memory.path, given, text)
+
+
+def with_reason(done: Receipt, why: str) -> Receipt:
+    return replace(done, reason="; ".join(filter(None, (why, done.reason)))) if why else done
+
 
 def _remember(args: Namespace) -> int:
+    given = verbs.statement(args)
     if args.batch:
         if args.text is not None or args.id is not None:
             raise BadInput("--batch reads stdin: give neither TEXT nor --id with it")
-        from .batch import store_lines
-
-        return store_lines(args, statement(args))
-    text, given = given_text(args.text), statement(args)
+        return _batch(args, given)
+    text = verbs.given_text(args.text)
     with open_store(args, create=True) as memory:
         why = just_read(memory, given, text)
         done = with_reason(memory.remember(text, id=args.id, **given), why)
-        if args.json:
-            output.result(done)
-        else:
-            receipt(done, memory, args)
+        output.result(done) if args.json else receipt(done, memory, args)
     return code(done)
 
 
+def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
+    """Store lines as they come: what waits makes one transaction; then a receipt line for each, in their order."""
+    if sys.stdin is None:
+        raise BadInput("stdin is closed")
+    worst, number = 0, 0
+    with open_store(args, create=True) as memory:
+        for lines in _blocks(sys.stdin.fileno()):
+            items: list[tuple[int, dict[str, Any] | str]] = []
+            for raw in lines:
+                number += 1
+                if raw is None or raw.strip():
+                    items.append((number, _parsed(number, raw)))
+            good = [defaults | item for _, item in items if isinstance(item, dict)]
+            reasons = [just_read(memory, each, each.get("content")) for each in good]
+            receipts = map(with_reason, memory.remember_batch(good) if good else (), reasons)
+            for place, item in items:
+                if isinstance(item, dict):
+                    shown = next(receipts).as_dict() | {"line": place}
+                else:
+                    shown = {"id": None, "status": "rejected", "event": None, "reason": item, "line": place}
+                worst = 2 if shown["status"] == "rejected" else worst
+                output.result(shown)
+            sys.stdout.flush()
+        output.embedded(memory, args)
+    return worst
+
+
+def _blocks(source: int) -> Iterator[list[bytes | None]]:
+    """The whole lines of each read; None for one that is too long. A writer that waits for its receipt gets it."""
+    held, length = b"", 0
+    while piece := os.read(source, READ_BYTES):
+        first, *others = piece.split(b"\n")
+        if not others:
+            length += len(first)
+            held = held + first if length <= MAX_LINE_BYTES else b""
+            continue
+        *lines, rest = others
+        yield [held + first if length + len(first) <= MAX_LINE_BYTES else None, *lines]
+        held, length = rest, len(rest)
+    if length:
+        yield [held if length <= MAX_LINE_BYTES else None]
+
+
+def _parsed(number: int, raw: bytes | None) -> dict[str, Any] | str:
+    """A statement; words when the line is none."""
+    if raw is None:
+        return f"line is too long: {MAX_LINE_BYTES:,} bytes at most"
+    try:
+        value = json.loads(verbs.decode(raw, f"line {number}"))
+    except BadInput as error:
+        return error.message
+    except (ValueError, RecursionError) as error:
+        return f"not JSON: {error}"
+    return value if isinstance(value, dict) else "not a JSON object"
+
+
 def _correct(memory: Limpet, args: Namespace) -> Receipt:
-    text, given = given_text(args.text), statement(args)
+    text, given = verbs.given_text(args.text), verbs.statement(args)
     why = just_read(memory, given, text)
     return with_reason(memory.correct(args.id, text, why=args.why, **given), why)
 
@@ -63,7 +128,7 @@ def _correct(memory: Limpet, args: Namespace) -> Receipt:
 def _forget(memory: Limpet, args: Namespace) -> Forgotten:
     given: dict[str, Any] = {
         "topics": args.topic or (), "kind": args.kind or (), "session": args.session, "before": args.before,
-        "metadata": pairs(args.meta), "match": args.match,
+        "metadata": verbs.pairs(args.meta), "match": args.match,
     }  # fmt: skip
     # What ids name is done at once; what options choose is only shown without --confirm.
     args.dry_run = args.dry_run or (any(given.values()) and not args.confirm)
@@ -91,7 +156,7 @@ def _edit(memory: Limpet, args: Namespace) -> list[Receipt]:
     """Other words, a belief of what a rule kept as an episode, another scope: each is an operation."""
     done = []
     if args.text is not None:
-        done.append(memory.edit(args.id, given_text(args.text)))
+        done.append(memory.edit(args.id, verbs.given_text(args.text)))
     if args.kind is not None:
         done.append(memory.promote(args.id, kind=args.kind))
     if args.to is not None:
@@ -109,30 +174,26 @@ def _tag(memory: Limpet, args: Namespace) -> Receipt:
         if word[:1] in "+-" and len(word) > 1:
             (add if word[0] == "+" else remove).append(word[1:])
         elif "=" in word:
-            values |= {name: None if value == "" else value for name, value in pairs([word]).items()}
+            values |= {name: None if value == "" else value for name, value in verbs.pairs([word]).items()}
         else:
             raise BadInput(f"not a change: {word[:60]!r}", hint="+topic, -topic or k=v")
     return memory.tag(args.id, add, remove, values)
 
 
-def _log(found: list[Operation], *_: object) -> None:
-    """A line an operation, the newest first."""
-    size, verb, by = (
-        max((len(getattr(one, name)) for one in found), default=0) for name in ("short", "verb", "origin")
-    )
-    for one in found:
-        mark = "" if not one.undone else "redone  " if one.verb == "undo" else "undone  "
-        text = f"of {short(one.of)}: {one.text}" if one.of else one.text
-        what = f"{output.moment(one.at)}  {one.verb:<{verb}}  {one.origin:<{by}}"
-        more = f" and {one.count - 1} more" if one.verb in ("remember", "archive") and one.count > 1 else ""
-        output.entry(f"{one.short:<{size}}", what, mark + quoted(valued(one.key, text), 0) + more)
-    if not found:
+def _log(operations: list[Operation], *_: object) -> None:
+    """Print a line an operation, the newest first."""
+    for each in operations:
+        mark = "" if not each.undone else "redone  " if each.verb == "undo" else "undone  "
+        text = f"of {short(each.of)}: {each.text}" if each.of else each.text
+        more = f" and {each.count - 1} more" if each.verb in ("remember", "archive") and each.count > 1 else ""
+        what = f"{output.moment(each.at)}  {each.verb:<8}  {each.origin:<5}"
+        output.entry(each.short, what, mark + quoted(valued(each.key, text), 0) + more)
+    if not operations:
         output.words("nothing was done here yet")
 
 
 def _verdict(noted: Memory, _: Limpet, args: Namespace) -> None:
-    text = quoted(output.in_a_line(noted), len(args.verdict) + 16)
-    output.line(f"noted {short(noted.id)}: {args.verdict}  {text}")
+    output.line(f"noted {short(noted.id)}: {args.verdict}  {quoted(output.in_a_line(noted), 30)}")
 
 
 VERBS = (
@@ -174,7 +235,7 @@ VERBS = (
     ),
     Verb(
         name="edit", group=CHANGE, about="better words for the same belief, or another kind or scope",
-        run=_edit, show=receipt, code=lambda several: max(map(code, several)),
+        run=_edit, show=receipt, code=code,
         arguments=(
             ID, arg("[TEXT]", "the text, or - to read stdin"),
             arg("--kind KIND", "make a belief of this kind of what a rule kept as an episode", choices=KINDS),

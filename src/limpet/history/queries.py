@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING
 from ..model.clock import parse_time
 from ..model.dataclass import replace
 from ..model.edges import TEMPORAL, check_edge_type
-from ..model.errors import BadInput, NotFound
-from ..model.ids import MIN_PREFIX_CHARACTERS, parse_id, parse_short
-from ..model.memory import EDGE_TYPES, Memory, check_key, check_list
-from . import claims, names, walk, whole
-from .consolidate import Consolidation, consolidate
-from .timeline import Diff, Timeline, around, diff, found_along
+from ..model.errors import AmbiguousId, BadInput, NotFound
+from ..model.memory import EDGE_TYPES, Memory, check_list
+from . import evidence, walk, whole
 from .view import View
 
 if TYPE_CHECKING:
@@ -36,7 +33,7 @@ class History:
     AmbiguousId for ids.
     """
 
-    def __init__(self, context: Context, recall: claims.Recaller | None = None) -> None:
+    def __init__(self, context: Context, recall: evidence.Recaller) -> None:
         self._context = context
         self._recall = recall
 
@@ -91,21 +88,23 @@ class History:
     def timeline(
         self, what: str | None = None, *, types: Iterable[str] = (), reach: int = REACH, limit: int = 50,
         as_of: Time = None, known_at: Time = None,
-    ) -> Timeline:  # fmt: skip
+    ) -> evidence.Timeline:  # fmt: skip
         """Along time: around a memory (an id), the values of a key, memories about a text, or the newest of all."""
         chosen = _types(types)
         with self._at(as_of, known_at, reach=reach, limit=limit) as view:
             if what is None or not what.strip():
                 where = replace(view.where(), states=("active", "archived", "retracted"))
                 page = self._context.store.listings.page(where, sort="created", limit=limit, cursor=None)
-                return found_along(view, "", "all", page.memories, limit=limit)
+                return evidence.found_along(view, "", "all", page.memories, limit=limit)
             if _named(view, what) is not None:
-                return around(view, what, types=chosen, reach=reach, limit=limit)
-            if _is_key(what) and (values := view.store.graph.key_history(what, view.where())):
-                return found_along(view, what, "key", values, limit=limit)
-        return found_along(view, what, "text", self._about(what, view, limit), limit=limit)
+                return evidence.around(view, what, types=chosen, reach=reach, limit=limit)
+            if values := view.store.graph.key_history(what, view.where()):
+                return evidence.found_along(view, what, "key", values, limit=limit)
+        # Recall may write (it embeds what waits): outside of the snapshot.
+        matches = evidence.near(view, self._recall, what, limit)
+        return evidence.found_along(view, what, "text", [memory for memory, _ in matches], limit=limit)
 
-    def diff(self, start: Time, end: Time = None, *, as_of: Time = None, limit: int = LIMIT) -> Diff:
+    def diff(self, start: Time, end: Time = None, *, as_of: Time = None, limit: int = LIMIT) -> evidence.Diff:
         """What the store came to believe and stopped believing between two moments of its knowledge."""
         now = self._context.now()
         if start is None:
@@ -113,7 +112,7 @@ class History:
         first, last = parse_time(start, now=now), now if end is None else parse_time(end, now=now)
         held = None if as_of is None else parse_time(as_of, now=now)
         with self._at(None, None, limit=limit) as view:
-            return diff(replace(view, known_at=last), first, last, as_of=held, limit=limit)
+            return evidence.diff(replace(view, known_at=last), first, last, as_of=held, limit=limit)
 
     # -- the whole
 
@@ -140,55 +139,48 @@ class History:
         with self._at(as_of, known_at, limit=limit) as view:
             return whole.centrality(view, types=chosen, limit=limit)
 
-    def consolidate(self, *, limit: int = 50, as_of: Time = None, known_at: Time = None) -> Consolidation:
+    def consolidate(self, *, limit: int = 50, as_of: Time = None, known_at: Time = None) -> whole.Consolidation:
         """Proposals of what could be merged, summarised or compressed; `limit` is per action. Changes nothing."""
         with self._at(as_of, known_at, limit=limit) as view:
-            return consolidate(view, limit=limit)
+            return whole.consolidate(view, limit=limit)
 
     # -- what there is to ask about
 
-    def topics(self, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> list[names.Topic]:
-        """The topics of what is held, the most used first."""
-        with self._at(as_of, known_at, limit=limit) as view:
-            return names.topics(view, limit=limit)
-
-    def entities(self, *, limit: int = LIMIT, as_of: Time = None) -> list[names.EntityCount]:
+    def entities(self, *, limit: int = LIMIT, as_of: Time = None) -> list[whole.EntityCount]:
         """The things that the texts of what is held name, the most named first. Reads them all."""
         with self._at(as_of, None, limit=limit) as view:
-            return names.named(view, limit=limit)
+            return whole.entities_named(view, limit=limit)
 
     # -- claims
 
-    def audit(self, about: str, *, limit: int = 10, as_of: Time = None, known_at: Time = None) -> claims.Audit:
+    def audit(self, about: str, *, limit: int = 10, as_of: Time = None, known_at: Time = None) -> evidence.Audit:
         """What is believed about a memory (an id), a key or a text, with where it comes from and what hangs on it."""
         if not about.strip():
             raise BadInput("audit needs something to ask about", hint="an id, a key such as user.city, or words")
         by, found = "text", list[Memory]()
         with self._at(as_of, known_at, limit=limit) as view:
-            named = _named(view, about)
-            if named is not None:
+            if (named := _named(view, about)) is not None:
                 by, found = "id", [named]
-            elif _is_key(about):
-                every = view.store.graph.key_history(about, view.where())
+            elif every := view.store.graph.key_history(about, view.where()):
                 held = [one for one in every if view.standing(one) == "held"]
                 by, found = "key", (held or every[-1:])[:limit]
         if not found:
-            by, found = "text", self._about(about, view, limit)
+            by, found = "text", [memory for memory, _ in evidence.near(view, self._recall, about, limit)]
         with self._context.store.snapshot():
-            return claims.audit(view, about, by, found)
+            return evidence.audit(view, about, by, found)
 
-    def ground(self, claim: str, *, limit: int = 20, as_of: Time = None, known_at: Time = None) -> claims.Grounding:
+    def ground(self, claim: str, *, limit: int = 20, as_of: Time = None, known_at: Time = None) -> evidence.Grounding:
         """Which beliefs support a claim, which speak against it, and what is near when none does."""
         view = self._view(as_of, known_at, limit=limit)
-        return claims.ground(view, self._recaller(), claim, limit=limit)
+        return evidence.ground(view, self._recall, claim, limit=limit)
 
     def revise(
         self, claim: str, *, against: Iterable[str] = (), depth: int = DEPTH, limit: int = 20,
         as_of: Time = None, known_at: Time = None,
-    ) -> claims.Revision:  # fmt: skip
+    ) -> evidence.Revision:  # fmt: skip
         """What would have to give if a claim were true, with all that rests on it. Changes nothing."""
         view, given = self._view(as_of, known_at, depth=depth, limit=limit), check_list("against", against)
-        return claims.revise(view, self._recaller(), claim, against=given, depth=depth, limit=limit)
+        return evidence.revise(view, self._recall, claim, against=given, depth=depth, limit=limit)
 
     def _view(self, as_of: Time, known_at: Time, **counts: int) -> View:
         for name, value in counts.items():
@@ -208,24 +200,6 @@ class History:
         with self._context.store.snapshot():
             yield view
 
-    def _about(self, text: str, view: View, limit: int) -> list[Memory]:
-        """What is about a text; recall alone fills up to its limit. Recall may write (it embeds what waits), so that
-        this stays outside of snapshots.
-        """
-        matches = self._recaller()(text, limit, view)
-        memories = view.memories(parse_id(one.id) for one in matches)
-        return [
-            memory
-            for one in matches
-            if (memory := memories.get(parse_id(one.id)))
-            and max(one.cosine or 0.0, claims.overlap(text, memory)) >= claims.NEAR
-        ]
-
-    def _recaller(self) -> claims.Recaller:
-        if self._recall is None:
-            raise BadInput("this needs recall, which was not given")
-        return self._recall
-
 
 def _types(types: Iterable[str]) -> tuple[str, ...]:
     """Edge types, checked; all for none."""
@@ -233,25 +207,10 @@ def _types(types: Iterable[str]) -> tuple[str, ...]:
 
 
 def _named(view: View, text: str) -> Memory | None:
-    """The memory that a whole id, the beginning of one or a short one names; a word may look like that too.
-
-    Raises NotFound for a whole id that is none, AmbiguousId.
-    """
-    digits = text.strip().lower().replace("-", "")
-    whole_or_part = MIN_PREFIX_CHARACTERS <= len(digits) <= 32 and all(one in "0123456789abcdef" for one in digits)
-    if parse_short(text) is None and not whole_or_part:
-        return None
+    """The memory that an id or the beginning of one names; a word may look like that too. Raises AmbiguousId."""
     try:
         return view.find(text)
-    except NotFound:
-        if len(text) >= 32:
-            raise
+    except AmbiguousId:
+        raise
+    except (BadInput, NotFound):
         return None
-
-
-def _is_key(text: str) -> bool:
-    try:
-        check_key(text)
-    except BadInput:
-        return False
-    return True

@@ -71,21 +71,21 @@ def usefulness(counts: Sequence[UseCount], *, limit: int) -> Usefulness:
     The lift compares what was randomized and shown with what was held out: nothing else tells the two apart, so that
     their difference is what showing does. What was shown without being randomized is left out of it.
     """
-    drawn = _use([one for one in counts if one.drawn and one.shown])
-    withheld = _use([one for one in counts if not one.shown])
+    drawn, withheld = _use(counts, drawn=True, shown=True), _use(counts, shown=False)
     by_memory: dict[bytes, list[UseCount]] = {}
     for one in counts:
-        if one.shown:
-            by_memory.setdefault(one.memory, []).append(one)
-    each = [(format_id(memory), _use(several)) for memory, several in by_memory.items()]
-    each.sort(key=lambda one: (-one[1].tokens, one[0]))
+        by_memory.setdefault(one.memory, []).append(one)
+    each = [(format_id(memory), _use(several, shown=True)) for memory, several in by_memory.items()]
+    best = sorted((one for one in each if one[1].times), key=lambda one: (-one[1].tokens, one[0]))
     return Usefulness(
-        shown=_use([one for one in counts if one.shown]), drawn=drawn, withheld=withheld,
-        lift=difference(drawn.rate, withheld.rate), memories=tuple(each[:limit]),
+        shown=_use(counts, shown=True), drawn=drawn, withheld=withheld, lift=difference(drawn.rate, withheld.rate),
+        memories=tuple(best[:limit]),
     )  # fmt: skip
 
 
-def _use(several: Sequence[UseCount]) -> Use:
+def _use(counts: Sequence[UseCount], **those: bool) -> Use:
+    """What was counted of those that have some values."""
+    several = [one for one in counts if all(getattr(one, name) == value for name, value in those.items())]
     judged, used = sum(one.judged for one in several), sum(one.used for one in several)
     return Use(
         times=sum(one.times for one in several), tokens=sum(one.tokens for one in several), judged=judged, used=used,

@@ -105,31 +105,15 @@ class View:
         found = self.store.graph.validity(list(dict.fromkeys(ids)), self.where())
         return {id: standing(*validity, self.as_of) for id, validity in found.items()}
 
-    def confidence(self, one: Memory) -> float:
-        """0 to 1; 0 for what no longer holds."""
-        return 0.0 if self.standing(one) in FALLEN else confidence_of(one, self.now)
-
     def node(self, one: Memory) -> Node:
-        confidence = self.confidence(one)
+        how = self.standing(one)
+        confidence = 0.0 if how in FALLEN else confidence_of(one, self.now)
         return Node(
-            id=one.id,
-            kind=one.kind,
-            content=one.content,
-            scope=one.scope,
-            standing=self.standing(one),
-            confidence=confidence,
-            confidence_word=confidence_word(one, confidence),
-            origin=one.origin,
-            valid_from_us=one.valid_from_us,
-            valid_to_us=one.valid_to_us,
-            recorded_at_us=one.created_at_us,
-            importance=one.importance,
-            key=one.key,
-            session=one.session,
-            position=one.position,
-            superseded_by=one.superseded_by,
-            reason=one.reason,
-        )
+            id=one.id, kind=one.kind, content=one.content, scope=one.scope, standing=how, confidence=confidence,
+            confidence_word=confidence_word(one, confidence), origin=one.origin, valid_from_us=one.valid_from_us,
+            valid_to_us=one.valid_to_us, recorded_at_us=one.created_at_us, importance=one.importance, key=one.key,
+            session=one.session, position=one.position, superseded_by=one.superseded_by, reason=one.reason,
+        )  # fmt: skip
 
     def nodes(self, ids: Iterable[bytes]) -> list[Node]:
         """In the order given; what is not seen from here is left out."""
@@ -153,13 +137,9 @@ def standing(state: str, replaced: bool, valid_from: int, valid_to: int | None, 
 
 
 def link_of(edge: Edge) -> Link:
-    return Link(
-        source=format_id(edge.source),
-        type=edge.type,
-        target=format_id(edge.target),
-        weight=edge.weight,
-        event=format_id(edge.event) if edge.event else None,
-    )
+    event = format_id(edge.event) if edge.event else None
+    ends = format_id(edge.source), format_id(edge.target)
+    return Link(source=ends[0], type=edge.type, target=ends[1], weight=edge.weight, event=event)
 
 
 def raw_id(one: Memory | Node) -> bytes:

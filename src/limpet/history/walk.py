@@ -176,47 +176,48 @@ def _walk(
 def edges_around(view: View, ids: Sequence[bytes], types: Sequence[str]) -> list[Edge]:
     """Edges at some memories, both ways, derived ones too; each once."""
     stored = [type for type in types if type != TEMPORAL]
-    found = dict.fromkeys(view.edges(ids, stored) + view.edges(ids, stored, incoming=True))
+    edges = dict.fromkeys(view.edges(ids, stored) + view.edges(ids, stored, incoming=True))
     if TEMPORAL in types:
         for incoming in (False, True):
-            found |= dict.fromkeys(view.store.edges.temporal(ids, view.where(), incoming=incoming))
-    return list(found)
+            edges |= dict.fromkeys(view.store.edges.temporal(ids, view.where(), incoming=incoming))
+    return list(edges)
+
+
+def _along(view: View, ids: Sequence[bytes], type: str, *, incoming: bool = False) -> list[Step]:
+    """Steps from some memories along edges of a type, heaviest first; their ends may be out of view."""
+    edges = view.edges(ids, (type,), incoming=incoming)
+    return [(one.target, one.source, one) if incoming else (one.source, one.target, one) for one in edges]
 
 
 def _around(types: Sequence[str]) -> Steps:
     def steps(view: View, ids: Sequence[bytes]) -> list[Step]:
-        there, found = set(ids), list[Step]()
-        for edge in edges_around(view, ids, types):
-            for here, far in ((edge.source, edge.target), (edge.target, edge.source)):
-                if here in there:
-                    found.append((here, far, edge))
-        return found
+        near, edges = set(ids), edges_around(view, ids, types)
+        ends = [step for one in edges for step in ((one.source, one.target, one), (one.target, one.source, one))]
+        return [step for step in ends if step[0] in near]
 
     return steps
 
 
 def _reasons(view: View, ids: Sequence[bytes]) -> list[Step]:
-    """(what rests, its reason, the edge), heaviest first; reasons may be out of view."""
-    found: list[Step] = [(one.source, one.target, one) for one in view.edges(ids, ("caused_by",))]
-    return [*found, *((one.target, one.source, one) for one in view.edges(ids, ("supports",), incoming=True))]
+    """(what rests, its reason, the edge)."""
+    return _along(view, ids, "caused_by") + _along(view, ids, "supports", incoming=True)
 
 
 def _dependents(view: View, ids: Sequence[bytes]) -> list[Step]:
     """(reason, what rests on it, the edge)."""
-    found: list[Step] = [(one.target, one.source, one) for one in view.edges(ids, ("caused_by",), incoming=True)]
-    return [*found, *((one.source, one.target, one) for one in view.edges(ids, ("supports",)))]
+    return _along(view, ids, "caused_by", incoming=True) + _along(view, ids, "supports")
 
 
 def _replaced(view: View, ids: Sequence[bytes]) -> list[Step]:
     """What some memories replaced: by a `supersedes` edge, or as the value of a key."""
-    found: list[Step] = [(edge.source, edge.target, edge) for edge in view.edges(ids, ("supersedes",))]
-    return [*found, *((new, old, None) for new, old in view.store.graph.replaced_by_key(ids, view.where()))]
+    by_key = view.store.graph.replaced_by_key(ids, view.where())
+    return [*_along(view, ids, "supersedes"), *((new, old, None) for new, old in by_key)]
 
 
 def _replacing(view: View, ids: Sequence[bytes]) -> list[Step]:
-    found: list[Step] = [(edge.target, edge.source, edge) for edge in view.edges(ids, ("supersedes",), incoming=True)]
     several = view.memories(ids).items()
-    return [*found, *((id, parse_id(one.superseded_by), None) for id, one in several if one.superseded_by)]
+    by_state: list[Step] = [(id, parse_id(one.superseded_by), None) for id, one in several if one.superseded_by]
+    return _along(view, ids, "supersedes", incoming=True) + by_state
 
 
 def _links(steps: Iterable[Step]) -> list[Link]:
@@ -256,21 +257,23 @@ def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> 
     root = raw_id(start)
     walk = _walk(view, [root], _dependents, depth=depth, limit=limit + 1, everything=everything)
     reached = [one for one in walk.depths if one != root]
+    steps = [(what, reason) for what, reason, _ in _reasons(view, reached) if reason != root]
+    standings = view.standings(reason for _, reason in steps)
     reasons: dict[bytes, dict[bytes, None]] = {one: {} for one in reached}
-    for what, reason, _ in _reasons(view, reached):
-        if reason != root:
+    for what, reason in steps:
+        if standings.get(reason, "purged") not in FALLEN:
             reasons[what][reason] = None
-    standings = view.standings(reason for found in reasons.values() for reason in found)
-    standing = {id for id, how in standings.items() if how not in FALLEN}
-    stands = _supported(reasons, standing)
-    left = {
-        one: [reason for reason in reasons[one] if reason in standing and (reason not in reasons or reason in stands)]
-        for one in reached
-    }
+    # What has a reason outside of all this stands; and then what rests on that.
+    stands = {reason for several in reasons.values() for reason in several} - set(reached)
+    fresh = stands
+    while fresh:
+        fresh = {one for one in reached if one not in stands and not stands.isdisjoint(reasons[one])}
+        stands = stands | fresh
+    left = {one: [reason for reason in reasons[one] if reason in stands] for one in reached}
     nodes = {raw_id(node): node for node in view.nodes(dict.fromkeys([*reached, *joined(*left.values())]))}
     through: dict[bytes, list[Step]] = {one: [] for one in walk.depths}
-    for one in walk.steps:
-        through[one[1]].append(one)
+    for step in walk.steps:
+        through[step[1]].append(step)
     affected = [
         Affected(
             node=nodes[one], depth=walk.depths[one], through=_links(through[one]),
@@ -288,29 +291,12 @@ def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> 
 
 def rested_before(view: View, found: Impact, replaced: Sequence[Node], *, limit: int) -> list[Affected]:
     """What rests on what a memory replaced, and so may have to change with it, but does not rest on the memory."""
-    there = {found.memory.id, *(one.node.id for one in found.affected)}
+    known = {found.memory.id, *(one.node.id for one in found.affected)}
     before: dict[str, Affected] = {}
     for old in replaced:
         resting = impact(view, old.id, depth=1, limit=limit, everything=False)
-        before |= {one.node.id: one for one in resting.affected if one.node.id not in there}
+        before |= {one.node.id: one for one in resting.affected if one.node.id not in known}
     return list(before.values())
-
-
-def _supported(reasons: dict[bytes, dict[bytes, None]], standing: set[bytes]) -> set[bytes]:
-    """Those of some memories that stand by themselves: they have a reason that is none of them, or one that stands."""
-    stands: set[bytes] = set()
-    left = [one for one, why in reasons.items() if any(reason in standing and reason not in reasons for reason in why)]
-    rests: dict[bytes, list[bytes]] = {}
-    for one, why in reasons.items():
-        for reason in why:
-            if reason in standing:
-                rests.setdefault(reason, []).append(one)
-    while left:
-        one = left.pop()
-        if one not in stands:
-            stands.add(one)
-            left += rests.get(one, ())
-    return stands
 
 
 def path(view: View, a: str, b: str, *, types: Sequence[str], depth: int, everything: bool) -> GraphPath:
@@ -321,9 +307,7 @@ def path(view: View, a: str, b: str, *, types: Sequence[str], depth: int, everyt
     start, goal = raw_id(view.find(a)), raw_id(view.find(b))
     if start == goal:
         return GraphPath(nodes=view.nodes([start]), links=[])
-    walk = _walk(
-        view, [start], _around(types), depth=depth, limit=MAX_VISITED, everything=everything, goal=goal
-    )  # fmt: skip
+    walk = _walk(view, [start], _around(types), depth=depth, limit=MAX_VISITED, everything=everything, goal=goal)
     if goal not in walk.depths:
         return GraphPath(nodes=[], links=[], truncated=walk.full or walk.deeper)
     way: list[Step] = []

@@ -1,12 +1,15 @@
-"""The whole graph at once: one load of nodes and edges, and what is read off it: contradictions, gaps, centrality."""
+"""All that is held at once, and what is read off it: contradictions, gaps, centrality, topics, what could be tidied."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import dataclass, field
-from ..model.edges import STORED_TYPES, SYMMETRIC_TYPES
+from ..model.edges import SYMMETRIC_TYPES
 from ..model.encode import INLINE, OPTIONAL, JsonForm, named, rounded
 from ..model.errors import BadInput
 from ..model.ids import format_id
@@ -14,8 +17,10 @@ from ..model.memory import Memory
 from ..model.sequence import Holds
 from ..rank.adjust import confidence_of
 from ..rank.constants import OBSERVED_PER_DAY, STALE_DAYS, STALE_KINDS
-from ..store.records import MOST_WAITING, GraphNode, Proposal
-from ..text.normalise import normalise
+from ..recall.near_duplicates import about
+from ..store import records
+from ..text.entities import entities
+from ..text.normalise import content, normalise
 from .view import FALLEN, Link, Node, View, link_of, raw_id, standing
 
 # PageRank: the usual damping; the sum of changes at which it has converged. Brin & Page, 1998.
@@ -25,17 +30,16 @@ MAX_ROUNDS = 100
 
 
 class Whole:
-    """Nodes by place, their standings, and what rests on what. Places are indices into `nodes`."""
+    """Nodes by place, their standings, and the edges among them. Places are indices into `nodes`."""
 
-    def __init__(self, view: View, types: Sequence[str] = STORED_TYPES) -> None:
+    def __init__(self, view: View, types: Sequence[str]) -> None:
         self.view = view
-        self.nodes: list[GraphNode] = view.store.graph.nodes(view.where())
-        self.place = {node.id: i for i, node in enumerate(self.nodes)}
+        self.nodes: list[records.GraphNode] = view.store.graph.nodes(view.where())
+        self.place = place = {node.id: i for i, node in enumerate(self.nodes)}
         self.standings = [
             standing(one.state, one.superseded_by is not None, one.valid_from, one.valid_to, view.as_of)
             for one in self.nodes
         ]
-        place = self.place
         # (source, type, target, weight), places; edges with an end out of view are left out.
         self.edges = [
             (place[one.source], one.type, place[one.target], one.weight)
@@ -43,19 +47,11 @@ class Whole:
             if one.source in place and one.target in place
         ]
 
-    def reasons(self) -> dict[int, set[int]]:
-        """What each place rests on, whatever the standing of either."""
-        found: dict[int, set[int]] = {}
-        for source, type, target, _ in self.edges:
-            if type == "caused_by":
-                found.setdefault(source, set()).add(target)
-            elif type == "supports":
-                found.setdefault(target, set()).add(source)
-        return found
-
-    def counts(self, place: int) -> bool:
-        """Whether something may rest on it."""
-        return self.standings[place] not in FALLEN
+    def first(self, ranked: Iterable[tuple[float, int]], limit: int) -> list[tuple[Node, int]]:
+        """The best of (value, place), with their nodes."""
+        best = sorted(ranked, key=lambda one: (-one[0], self.nodes[one[1]].id))[:limit]
+        nodes = {raw_id(node): node for node in self.view.nodes(self.nodes[place].id for _, place in best)}
+        return [(nodes[self.nodes[place].id], place) for _, place in best]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,37 +91,44 @@ def contradictions(view: View, *, limit: int, everything: bool) -> Contradiction
 
     Linked by `contradicts`, waiting for review as a contradiction, or different values of one key in the scopes seen.
     """
+    found: dict[frozenset[bytes], Contradiction] = {}
+
+    def add(one: Memory, other: Memory, by: str, **more: Any) -> None:
+        first, second = sorted((view.node(one), view.node(other)), key=lambda end: (-end.confidence, end.id))
+        is_open = first.standing == second.standing == "held"
+        if is_open or everything:
+            known = frozenset((raw_id(one), raw_id(other)))
+            found.setdefault(known, Contradiction(memories=(first, second), by=by, open=is_open, **more))
+
     edges = view.store.edges.all(("contradicts",), known_at=view.known_at)
     memories = view.memories(end for edge in edges for end in (edge.source, edge.target))
-    found: list[Contradiction] = []
-    pairs: set[frozenset[bytes]] = set()
     for edge in edges:
-        pair = frozenset((edge.source, edge.target))
-        one, other = memories.get(edge.source), memories.get(edge.target)
-        if pair in pairs or one is None or other is None:
-            continue
-        pairs.add(pair)
-        is_open = view.standing(one) == view.standing(other) == "held"
-        if is_open or everything:
-            found.append(_contradiction(view.node(one), view.node(other), is_open, link=link_of(edge)))
+        if edge.source in memories and edge.target in memories:
+            add(memories[edge.source], memories[edge.target], "link", link=link_of(edge))
     for proposal, one, other in waiting_contradictions(view):
-        pair = frozenset((proposal.memory, proposal.other))
-        if pair not in pairs:
-            pairs.add(pair)
-            found.append(_contradiction(view.node(one), view.node(other), True, item=format_id(proposal.id)))
-    found += _key_conflicts(view, pairs)
-    found.sort(
-        key=lambda one: (not one.open, -max(n.importance for n in one.memories), one.memories[0].id, one.memories[1].id)
+        add(one, other, "review", item=format_id(proposal.id))
+    by_key: dict[str, list[bytes]] = {}
+    for node in view.store.graph.nodes(view.held()):
+        if node.key is not None:
+            by_key.setdefault(node.key, []).append(node.id)
+    memories = view.memories(id for ids in by_key.values() if len(ids) > 1 for id in ids)
+    for key, ids in by_key.items():
+        for id in ids[1:]:
+            if normalise(memories[id].content) != normalise(memories[ids[0]].content):
+                add(memories[ids[0]], memories[id], "key", key=key)
+    shown = sorted(
+        found.values(),
+        key=lambda one: (not one.open, -max(n.importance for n in one.memories), *(n.id for n in one.memories)),
     )
-    return Contradictions(found=found[:limit], count=len(found))
+    return Contradictions(found=shown[:limit], count=len(shown))
 
 
-def waiting_contradictions(view: View) -> list[tuple[Proposal, Memory, Memory]]:
+def waiting_contradictions(view: View) -> list[tuple[records.Proposal, Memory, Memory]]:
     """Contradictions and changes on the review list between memories that were held, as known then."""
     waiting = [
         one
         for kind in ("contradiction", "correction")
-        for one in view.store.reviews.waiting(view.scopes, limit=MOST_WAITING, kind=kind)
+        for one in view.store.reviews.waiting(view.scopes, limit=records.MOST_WAITING, kind=kind)
         if view.known_at is None or one.created_at <= view.known_at
     ]
     memories = view.memories(id for one in waiting for id in (one.memory, one.other))
@@ -135,30 +138,6 @@ def waiting_contradictions(view: View) -> list[tuple[Proposal, Memory, Memory]]:
         if one is not None and other is not None and view.standing(one) == view.standing(other) == "held":
             found.append((proposal, one, other))
     return found
-
-
-def _key_conflicts(view: View, known: set[frozenset[bytes]]) -> list[Contradiction]:
-    by_key: dict[str, list[GraphNode]] = {}
-    for node in view.store.graph.nodes(view.held()):
-        if node.key is not None:
-            by_key.setdefault(node.key, []).append(node)
-    several = {key: [node.id for node in nodes] for key, nodes in by_key.items() if len(nodes) > 1}
-    memories = view.memories(id for ids in several.values() for id in ids)
-    found = []
-    for key, ids in several.items():
-        first = memories[ids[0]]
-        for id in ids[1:]:
-            if frozenset((ids[0], id)) not in known and normalise(memories[id].content) != normalise(first.content):
-                found.append(_contradiction(view.node(first), view.node(memories[id]), True, key=key))
-    return found
-
-
-def _contradiction(
-    one: Node, other: Node, is_open: bool, *, link: Link | None = None, item: str | None = None, key: str | None = None
-) -> Contradiction:
-    pair = (one, other) if (-one.confidence, one.id) <= (-other.confidence, other.id) else (other, one)
-    by = "link" if link else "review" if item else "key"
-    return Contradiction(memories=pair, by=by, open=is_open, link=link, item=item, key=key)
 
 
 def centrality(view: View, *, types: Sequence[str], limit: int) -> list[Central]:
@@ -187,19 +166,11 @@ def centrality(view: View, *, types: Sequence[str], limit: int) -> list[Central]
         rank = fresh
         if converged:
             break
-    links_in = np.bincount(target, minlength=count)
-    links_out = np.bincount(source, minlength=count)
-    standing_nodes = [i for i in range(count) if whole.counts(i) and links_in[i] + links_out[i]]
-    best = sorted(standing_nodes, key=lambda i: (-rank[i], whole.nodes[i].id))[:limit]
-    nodes = {raw_id(node): node for node in view.nodes(whole.nodes[i].id for i in best)}
+    links_in, links_out = np.bincount(target, minlength=count), np.bincount(source, minlength=count)
+    linked = (i for i in range(count) if whole.standings[i] not in FALLEN and links_in[i] + links_out[i])
     return [
-        Central(
-            node=nodes[whole.nodes[i].id],
-            links_in=int(links_in[i]),
-            links_out=int(links_out[i]),
-            rank=float(rank[i]) * count,
-        )
-        for i in best
+        Central(node=node, links_in=int(links_in[i]), links_out=int(links_out[i]), rank=float(rank[i]) * count)
+        for node, i in whole.first(((rank[i], i) for i in linked), limit)
     ]
 
 
@@ -241,41 +212,38 @@ def gaps(view: View, *, kinds: Sequence[str], limit: int) -> Gaps:
         if kind not in GAPS:
             raise BadInput(f"unknown gap: {str(kind)[:60]!r}", hint=f"one of: {', '.join(GAPS)}")
     whole = Whole(view, ("caused_by", "supports", "supersedes"))
-    reasons = whole.reasons()
-    dependents: dict[int, int] = {}
-    for what, rests_on in reasons.items():
-        if whole.standings[what] == "held":
-            for reason in rests_on:
-                dependents[reason] = dependents.get(reason, 0) + 1
-    rows: dict[str, list[tuple[float, int, str]]] = {gap: [] for gap in GAPS}
-    replaced = _replaced_counts(whole)
+    reasons, replaced = _below(whole)
+    dependents = Counter(
+        reason for what, several in reasons.items() if whole.standings[what] == "held" for reason in several
+    )
+    details: dict[str, dict[int, str]] = {gap: {} for gap in GAPS}
+    severities: dict[int, float] = {}
     for place, node in enumerate(whole.nodes):
         if whole.standings[place] != "held":
             continue
-        severity = node.importance * (1 + dependents.get(place, 0))
-        for gap, detail in (
-            _of_reasons(whole, place, node.kind, reasons.get(place, set())),
-            ("superseded_often", f"replaced {replaced[place]} times") if replaced.get(place, 0) >= OFTEN else ("", ""),
-            _stale(whole, place),
-        ):
-            if gap:
-                rows[gap].append((severity, place, detail))
-    found = []
-    for gap in kinds or GAPS:
-        best = sorted(rows[gap], key=lambda row: (-row[0], whole.nodes[row[1]].id))[:limit]
-        nodes = {raw_id(node): node for node in view.nodes(whole.nodes[place].id for _, place, _ in best)}
-        found += [
-            Gap(gap=gap, node=nodes[whole.nodes[place].id], detail=detail, severity=severity)
-            for severity, place, detail in best
-        ]
-    return Gaps(found=found, counts={gap: len(rows[gap]) for gap in kinds or GAPS})
+        severities[place] = node.importance * (1 + dependents[place])
+        gap, detail = _of_reasons(whole, place, reasons.get(place, set()))
+        if gap:
+            details[gap][place] = detail
+        if (times := _reached(place, replaced)) >= OFTEN:
+            details["superseded_often"][place] = f"replaced {times} times"
+        days = (view.now - max(node.observed_at_us, node.used_at or 0)) // MICROSECONDS_PER_DAY
+        if node.kind in STALE_KINDS and not node.pinned and days > STALE_DAYS:
+            details["stale"][place] = f"neither stated nor used for {days} days"
+    found = [
+        Gap(gap=gap, node=node, detail=details[gap][place], severity=severities[place])
+        for gap in kinds or GAPS
+        for node, place in whole.first(((severities[place], place) for place in details[gap]), limit)
+    ]
+    return Gaps(found=found, counts={gap: len(details[gap]) for gap in kinds or GAPS})
 
 
-def _of_reasons(whole: Whole, place: int, kind: str, reasons: set[int]) -> tuple[str, str]:
+def _of_reasons(whole: Whole, place: int, reasons: set[int]) -> tuple[str, str]:
     """Which gap the reasons of a decision or an inference leave, and what to say; ("", "") for none."""
+    kind = whole.nodes[place].kind
     if kind not in ("decision", "inference"):
         return "", ""
-    live = [one for one in reasons if whole.counts(one) and one != place]
+    live = [one for one in reasons if whole.standings[one] not in FALLEN and one != place]
     if kind == "decision" and not live:
         return "unjustified_decision", "its reason does not hold any more" if reasons else "no reason is recorded"
     if kind == "inference" and len(live) <= 1:
@@ -285,32 +253,137 @@ def _of_reasons(whole: Whole, place: int, kind: str, reasons: set[int]) -> tuple
     return "", ""
 
 
-def _stale(whole: Whole, place: int) -> tuple[str, str]:
-    one = whole.nodes[place]
-    if one.kind not in STALE_KINDS or one.pinned:
-        return "", ""
-    days = (whole.view.now - max(one.observed_at_us, one.used_at or 0)) // MICROSECONDS_PER_DAY
-    return ("stale", f"neither stated nor used for {days} days") if days > STALE_DAYS else ("", "")
-
-
-def _replaced_counts(whole: Whole) -> dict[int, int]:
-    """How many memories each one replaced in the end, along edges and keyed values; cycles are counted once."""
-    before: dict[int, set[int]] = {}
+def _below(whole: Whole) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
+    """What each place rests on, and what it replaced, along edges and keyed values; whatever the standing of either."""
+    reasons: dict[int, set[int]] = {}
+    replaced: dict[int, set[int]] = {}
     for source, type, target, _ in whole.edges:
-        if type == "supersedes":
-            before.setdefault(source, set()).add(target)
+        if type == "supports":
+            reasons.setdefault(target, set()).add(source)
+        else:
+            (reasons if type == "caused_by" else replaced).setdefault(source, set()).add(target)
     for place, node in enumerate(whole.nodes):
         if node.superseded_by is not None and (by := whole.place.get(node.superseded_by)) is not None:
-            before.setdefault(by, set()).add(place)
-    counts: dict[int, int] = {}
-    for start in before:
-        if whole.standings[start] != "held":
+            replaced.setdefault(by, set()).add(place)
+    return reasons, replaced
+
+
+def _reached(start: int, below: dict[int, set[int]]) -> int:
+    """How many places lie below one in the end; cycles are counted once."""
+    seen, left = {start}, [start]
+    while left:
+        fresh = below.get(left.pop(), set()) - seen
+        seen |= fresh
+        left += fresh
+    return len(seen) - 1
+
+
+# -- what there is, and what could be tidied
+
+# How many memories make a session or a topic worth a summary, and what counts as small, in bytes.
+MANY, SMALL_BYTES = 12, 280
+# Members of a proposal that are shown whole, and memories that are read at once.
+MAX_SHOWN, BLOCK = 5, 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityCount(JsonForm):
+    """A thing that texts name. `kind`: url, path, code, flag, identifier, quoted, name; `count`: memories."""
+
+    name: str  # as it is written most often
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal(JsonForm):
+    """Some memories that could become one."""
+
+    action: str  # merge (they say the same), summarise (a topic), compress (a session)
+    label: str  # kind, topic or session
+    members: int
+    ids: list[str]  # all of them
+    shown: list[Node]  # the first of them, at most MAX_SHOWN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidation(JsonForm, Holds[Proposal]):
+    """Proposals, merges first, the largest first. `counts` are of all, also those past the limit."""
+
+    HELD = "proposals"
+
+    proposals: list[Proposal]
+    counts: dict[str, int]
+
+
+def entities_named(view: View, *, limit: int) -> list[EntityCount]:
+    """What the texts of what is held name, the most named first. Reads them all."""
+    counts: Counter[str] = Counter()
+    spelled: dict[str, Counter[tuple[str, str]]] = {}
+    for memory in view.store.listings.each(view.held()):
+        # The file of a path is known by its own name too: one thing all the same.
+        things = {one.name: one for one in reversed(entities(memory.content))}
+        for one in {one.folded: one for one in things.values()}.values():
+            counts[one.folded] += 1
+            spelled.setdefault(one.folded, Counter())[one.name, one.kind] += 1
+    result = []
+    for folded, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:limit]:
+        name, kind = min(spelled[folded], key=lambda one: (-spelled[folded][one], one))
+        result.append(EntityCount(name=name, kind=kind, count=count))
+    return result
+
+
+def consolidate(view: View, *, limit: int) -> Consolidation:
+    """What could be merged, summarised or compressed; `limit` is per action.
+
+    To be merged is what says the same: by a model that has read both, or in the same words. To be summed up are topics
+    and sessions of many small memories.
+    """
+    pieces = view.store.graph.pieces(view.held())
+    ids = [piece.id for piece in pieces]
+    summed = {edge.source for edge in view.store.edges.all(("part_of",), known_at=view.known_at)}
+    by_topic: dict[tuple[int, str], list[bytes]] = {}
+    by_session: dict[int, list[bytes]] = {}
+    for piece in pieces:
+        if piece.size > SMALL_BYTES:
             continue
-        seen, left = {start}, [start]
-        while left:
-            for one in before.get(left.pop(), ()):
-                if one not in seen:
-                    seen.add(one)
-                    left.append(one)
-        counts[start] = len(seen) - 1
-    return counts
+        for topic in json.loads(piece.topics or "[]"):
+            by_topic.setdefault((piece.scope, topic), []).append(piece.id)
+        if piece.session is not None and piece.kind != "episode" and piece.id not in summed:
+            by_session.setdefault(piece.session, []).append(piece.id)
+    groups = [("merge", "", group) for group in _saying_the_same(view, ids)]
+    groups += [("summarise", topic, group) for (_, topic), group in by_topic.items() if len(group) >= MANY]
+    groups += [("compress", "", group) for group in by_session.values() if len(group) >= MANY]
+    groups.sort(key=lambda one: (-len(one[2]), one[1], one[2][0]))
+    proposals, counts = list[Proposal](), dict[str, int]()
+    for action in ("merge", "summarise", "compress"):
+        chosen = [one for one in groups if one[0] == action]
+        counts[action] = len(chosen)
+        for _, topic, group in chosen[:limit]:
+            shown = view.nodes(group[:MAX_SHOWN])
+            label = topic or (shown[0].kind if action == "merge" else shown[0].session or "")
+            proposals.append(Proposal(
+                action=action, label=label, members=len(group), ids=[format_id(id) for id in group], shown=shown
+            ))  # fmt: skip
+    return Consolidation(proposals=proposals, counts=counts)
+
+
+def _saying_the_same(view: View, ids: list[bytes]) -> Iterable[list[bytes]]:
+    """Groups of memories of one scope and kind that say the same, in their order."""
+    by_words: dict[object, bytes] = {}
+    first: dict[bytes, bytes] = {}
+    for start in range(0, len(ids), BLOCK):
+        block = ids[start : start + BLOCK]
+        memories = view.memories(block)
+        for id in block:
+            if (one := memories.get(id)) is not None:
+                words = (one.scope, one.kind, about(one), content(one.content) or one.content)
+                first[id] = by_words.setdefault(words, id)
+        for relation in view.store.relations.of(block):
+            older, newer = first.get(relation.older), first.get(relation.newer)
+            if relation.relation == "same" and older is not None and newer is not None:
+                first = {id: older if head == newer else head for id, head in first.items()}
+    groups: dict[bytes, list[bytes]] = {}
+    for id, head in first.items():
+        groups.setdefault(head, []).append(id)
+    return [group for group in groups.values() if len(group) > 1]

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...cli import output
-from ...cli.receipt import undone_by
+from ...cli.output import undone_by
 from ...cli.verbs import PEOPLE, VECTORS, Verb, arg, open_store
 from ...model.errors import counted
 from ...model.memory import GLOBAL_SCOPE

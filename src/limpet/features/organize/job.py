@@ -263,9 +263,10 @@ class _Run:
     def _statement(self, each: Candidate, one: Conversation, scope: str, subject: str | None, place: str) -> _Statement:
         """A candidate with its evidence and topics. Raises LimpetError."""
         if scope not in self._topics:  # the most used first
-            from ...history.queries import History
+            from ...recall.lookup import count_by
 
-            self._topics[scope] = [one.topic for one in History(self._context.in_scope(scope)).topics(limit=200)]
+            here = self._context.in_scope(scope)
+            self._topics[scope] = [topic for (topic,) in count_by(here, here.filter(), ("topic",), all_states=False)]
         id, turn, now, is_note = id_of(each, one, scope), each.turn, self._context.now(), one.client == "notes"
         kind, _, name = turn.place.partition(" ")
         valid = validate(

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...cli import output
-from ...cli.receipt import undone_by
+from ...cli.output import undone_by
 from ...cli.verbs import IN_OUT, VECTORS, Verb, arg, open_store
 from ...model.errors import BadInput, counted
 from .service import READERS, TAKERS, WRITERS
