@@ -96,11 +96,10 @@ def test_a_language_that_the_embedder_does_not_read_is_let_through(judge, langua
     assert not any(judge.judge_many([row["text"] for row in rows]))
 
 
-def test_a_refusal_says_which_rule_why_and_what_it_resembles(judge):
+def test_a_refusal_says_which_rule_and_why(judge):
     refusal = judge.judge("The user is lazy and unreliable.")
     assert refusal.rule == "personality label"
     assert refusal.reason.endswith(".")
-    assert refusal.like in {text for _, name, text in prototypes() if name == refusal.rule}
     assert rules.ABOUT_THE_USER_FROM <= refusal.score <= 1
 
 
@@ -196,7 +195,7 @@ def test_the_vectors_that_are_shipped_are_those_of_the_prototypes():
 
 
 def test_importing_the_rules_does_not_import_numpy():
-    code = "import sys, limpet.remember.rules, limpet.remember.duplicates; sys.exit('numpy' in sys.modules)"
+    code = "import sys, limpet.remember.rules; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

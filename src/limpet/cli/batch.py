@@ -8,7 +8,7 @@ import sys
 
 from ..model.errors import BadInput
 from . import output
-from .receipt import just_read, with_reason
+from .receipt import just_read
 from .verbs import decode, open_store
 
 TYPE_CHECKING = False
@@ -63,7 +63,8 @@ def _store(memory: Limpet, lines: list[tuple[int, dict[str, Any] | str]], defaul
     """One transaction and its receipts, in the order of the lines. Returns 2 when one was rejected."""
     good = [defaults | line for _, line in lines if isinstance(line, dict)]
     reasons = [just_read(memory, one, one.get("content")) for one in good]
-    receipts = map(with_reason, memory.remember_batch(good) if good else (), reasons)
+    done = memory.remember_batch(good) if good else []
+    receipts = (one.with_reason(why) for one, why in zip(done, reasons, strict=True))
     code = 0
     for number, line in lines:
         if isinstance(line, dict):

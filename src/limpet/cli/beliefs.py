@@ -11,7 +11,7 @@ from ..model.memory import ORIGINS
 from ..store.records import MOST_WAITING
 from . import beliefs_output as shown
 from . import output
-from .receipt import code, just_read, receipt, with_reason
+from .receipt import code, just_read, receipt
 from .verbs import LOOK, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store
 
 TYPE_CHECKING = False
@@ -60,7 +60,7 @@ def _set_or_end(memory: Limpet, args: Namespace) -> Receipt:
     given = {name: value for name in ("origin", "source", "valid_from") if (value := getattr(args, name))}
     value = given_text(args.value)
     why = just_read(memory, given, f"{args.key} {value}") or just_read(memory, given, value)
-    return with_reason(memory.set_fact(args.key, value, **given), why)
+    return memory.set_fact(args.key, value, **given).with_reason(why)
 
 
 # -- review
@@ -74,13 +74,12 @@ def _decide(memory: Limpet, args: Namespace, verb: str) -> list[Receipt]:
     """Accept or reject; an id that cannot be decided keeps none of the others from being decided."""
     from ..remember.write import rejected
 
-    ids = shown.expanded(args.id, memory.review(limit=MOST_WAITING))
     done = []
-    for id in ids:
+    for id in dict.fromkeys(args.id):
         try:
             done.append(getattr(memory, verb)(id))
         except (NotFound, BadInput) as error:
-            if len(ids) == 1:
+            if len(args.id) == 1:
                 raise
             done.append(rejected(error, id))
     return done
@@ -182,7 +181,7 @@ def _moved(change: ScopeChange, memory: Limpet, args: Namespace) -> None:
 
 _NAME = arg("NAME", "the session; `limpet session list` shows them")
 _SUMMARY = arg("--summary TEXT", "what happened, in your words; - reads stdin")
-_IDS = arg("ID...", "what `limpet review` shows; that of a group decides all of it")
+_IDS = arg("ID...", "what `limpet review` shows")
 VERBS = (
     Verb(
         name="audit", group=LOOK,
@@ -216,7 +215,7 @@ VERBS = (
     ),
     Verb(
         name="review list", group=PEOPLE, about="what waits, in groups", run=_review, show=shown.review,
-        arguments=(arg("--limit COUNT", "items at most", default=20), arg("--all", "all items, and all of a group")),
+        arguments=(arg("--limit COUNT", "items at most", default=20), arg("--all", "all items")),
     ),
     Verb(
         name="review accept", group=PEOPLE, about="say yes to items", run=partial(_decide, verb="accept"), show=receipt,

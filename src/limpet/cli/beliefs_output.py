@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from ..model.errors import counted
-from ..model.ids import names_id
 from ..model.memory import valued
-from ..remember.review import Group, groups
 from .output import (
     BOLD,
     DIM,
@@ -107,65 +104,27 @@ def _nodes(label: str, nodes: Iterable[Node], why: dict[str, str], mark: str = "
 
 # -- the review list
 
-# Characters of a text, and pairs of a group, that are shown at most.
-MOST_CHARACTERS, MOST_OF_GROUP = 400, 5
+# Characters of a text that are shown at most.
+MOST_CHARACTERS = 400
 
 
 def review(items: Sequence[ReviewItem], memory: Limpet, args: Namespace) -> None:
-    """Groups and single items, each with both texts."""
+    """Each item with its texts."""
     if not items:
         words("nothing waits for review")
         return
-    for number, group in enumerate(groups(items)):
+    for number, one in enumerate(items):
         if number:
             line("")
-        if group.hub is None:
-            _item(group.items[0])
-        else:
-            _group(group, len(group.items) if args.all else MOST_OF_GROUP)
+        entry(short(one.id), one.kind, one.question)
+        if one.other is not None:
+            detail("older", _text(one.other))
+        detail("text" if one.other is None else "newer", _text(one.memory))
+        detail("reason", printable(one.reason) + (f", likeness {one.score:.2f}" if one.score is not None else ""))
     words("limpet review accept ID, or reject ID; several ids are decided one by one")
     if not args.all and len(items) == args.limit:
         words("there may be more; --all shows the rest")
 
 
-def expanded(ids: Sequence[str], items: Sequence[ReviewItem]) -> list[str]:
-    """Ids as given; that of a group stands for all its pairs."""
-    hubs = [one for one in groups(items) if one.hub is not None]
-    found: list[str] = []
-    for id in ids:
-        mine = [one for one in hubs if one.hub and names_id(id, one.hub.id)]
-        found += [one.id for one in mine[0].items] if len(mine) == 1 else [id]
-    return list(dict.fromkeys(found))
-
-
-def _item(one: ReviewItem) -> None:
-    entry(short(one.id), one.kind, one.question)
-    if one.other is not None:
-        detail("older", _text(one.other))
-    detail("text" if one.other is None else "newer", _text(one.memory))
-    detail("reason", _reason(one))
-
-
-def _group(group: Group, most: int) -> None:
-    """Print a group, `most` of its pairs at most."""
-    assert group.hub is not None
-    hub = group.hub
-    counts = Counter(one.kind for one in group.items)
-    kinds = ", ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items())
-    entry(short(hub.id), kinds, "of one memory; this id decides all of them")
-    detail("text", _text(hub))
-    for one in group.items[:most]:
-        assert one.other is not None
-        newer = one.other.id == hub.id
-        entry(short(one.id), one.kind, _reason(one), MARGIN)
-        detail("  newer" if newer else "  older", _text(one.memory if newer else one.other))
-    if len(group.items) > most:
-        line(f"{MARGIN}and {len(group.items) - most} more")
-
-
 def _text(one: Memory) -> str:
     return f"{day(one.valid_from)}  {cut(in_a_line(one), MOST_CHARACTERS)}"
-
-
-def _reason(one: ReviewItem) -> str:
-    return printable(one.reason) + (f", likeness {one.score:.2f}" if one.score is not None else "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from ..folders import beside
-from ..model.dataclass import replace
 from ..model.ids import parse_id, short_id
 from ..model.memory import valued
 from .output import GREEN, MARGIN, YELLOW, cut, flat, line, paint, printable, short_ids, words
@@ -68,10 +67,6 @@ def just_read(memory: Limpet, given: dict[str, Any], text: Any) -> str:
     from ..agents.foreign_reads import taint
 
     return taint(memory.path, given, text)
-
-
-def with_reason(done: Receipt, why: str) -> Receipt:
-    return replace(done, reason="; ".join(filter(None, (why, done.reason)))) if why else done
 
 
 def quoted(text: str, taken: int) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..api import Limpet
     from ..erasure import PurgeReport
     from ..jobs.embed import WorkReport
-    from ..remember.retention import Retention
+    from ..remember.beliefs import Retention
     from ..work.doctor import Check
 
 # What a check or a piece of work that found the store unsound, or could not be done, ends with.

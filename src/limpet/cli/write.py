@@ -6,7 +6,7 @@ from ..model.edges import STORED_TYPES
 from ..model.errors import BadInput, counted
 from ..model.memory import KINDS, valued
 from . import output
-from .receipt import code, just_read, quoted, receipt, short, with_reason
+from .receipt import code, just_read, quoted, receipt, short
 from .verbs import (
     CHANGE,
     EVERY_DAY,
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from ..api import Limpet
     from ..model.memory import Memory
+    from ..remember.change import Forgotten
     from ..remember.operations import Operation
-    from ..remember.service import Forgotten
     from ..remember.write import Receipt
 
 
@@ -46,7 +46,7 @@ def _remember(args: Namespace) -> int:
     text, given = given_text(args.text), statement(args)
     with open_store(args, create=True) as memory:
         why = just_read(memory, given, text)
-        done = with_reason(memory.remember(text, id=args.id, **given), why)
+        done = memory.remember(text, id=args.id, **given).with_reason(why)
         if args.json:
             output.result(done)
         else:
@@ -57,7 +57,7 @@ def _remember(args: Namespace) -> int:
 def _correct(memory: Limpet, args: Namespace) -> Receipt:
     text, given = given_text(args.text), statement(args)
     why = just_read(memory, given, text)
-    return with_reason(memory.correct(args.id, text, why=args.why, **given), why)
+    return memory.correct(args.id, text, why=args.why, **given).with_reason(why)
 
 
 def _forget(memory: Limpet, args: Namespace) -> Forgotten:
