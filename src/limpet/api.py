@@ -753,23 +753,6 @@ class Limpet:
         """
         return changes.edit(self._context, id, content, version=version, origin=origin)
 
-    def change_several(
-        self, ids: Iterable[str], change: str, *, topics: Iterable[str] = (), origin: str | None = None,
-    ) -> builtins.list[Receipt]:  # fmt: skip
-        """Archive, restore, pin, unpin, tag or untag (with `topics`) memories in one operation: one `undo` takes it
-        back. `forget` and `move` do the rest. `origin`: as in `edit`. Raises NotFound, AmbiguousId, BadInput.
-
-        >>> ids = [memory.remember(f"Old wiki page {number}").id for number in (1, 2)]
-        >>> [one.status for one in memory.change_several(ids, "archive")], memory.count()
-        (['changed', 'changed'], 0)
-        >>> _ = memory.undo()
-        >>> memory.count()
-        2
-        """
-        return changes.change_several(
-            self._context, check_list("ids", ids), change, check_list("topics", topics), origin=origin
-        )
-
     def tag(
         self, id: str, add: Iterable[str] = (), remove: Iterable[str] = (), values: Mapping[str, Any] | None = None,
         *, origin: str | None = None,

@@ -162,23 +162,6 @@ def change(context: Context, id: str, verb: str, *, origin: str | None, why: str
     return replace(context.count_as_wrong(receipt, reason), redacted=redacted)
 
 
-def change_several(
-    context: Context, ids: Iterable[str], change: str, topics: Iterable[str], *, origin: str | None = None
-) -> list[Receipt]:
-    tags, who = check_topics(topics), _who(origin)
-    verbs = [verb for verb in _CHANGES if verb != "retract"]
-    if change not in (*verbs, "tag", "untag") or (change in verbs) == bool(tags):
-        wrong = f"{change} needs topics" if change in ("tag", "untag") else f"unknown change: {change!r}"
-        raise BadInput(wrong, hint=f"{', '.join(verbs)}; with topics tag, untag")
-
-    def one(writer: Writer, id: str) -> Receipt:
-        if change in verbs:
-            return _changed(writer, id, change, who)
-        return _tagged(writer, id, tags if change == "tag" else (), tags if change == "untag" else (), {}, who)
-
-    return context.write(lambda writer: [one(writer, id) for id in dict.fromkeys(ids)])
-
-
 def _changed(
     writer: Writer, id: str, verb: str, who: str, *, asks: str | None = None, why: str | None = None
 ) -> Receipt:

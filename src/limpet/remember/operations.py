@@ -160,27 +160,23 @@ def only_sessions(events: Sequence[Event]) -> bool:
 
 
 ERASED = "a purge cannot be undone: the content is gone"
+BEFORE_IT = "`limpet log` lists what was done before, and `limpet undo OP` takes it back"
 
 
 def last_done(store: Store, scopes: Sequence[str]) -> Done:
     """The operation that an undo takes back: the newest that holds, is none itself, was asked for, and did more than
     begin or end sessions. Raises NotFound, and BadInput where that is a purge."""
-    erased, hint = False, None
+    hint = None
     for one in newest(store, scopes):
         if one.undone or one.background or taken_back(store, one.events):
             continue
         if only_sessions(one.events):
             hint = "sessions that began and ended: `limpet log --sessions` lists them, `limpet undo OP` takes one back"
         elif any(event.type == "purged" for event in one.events):
-            erased = True
-        elif not erased:
-            return one
+            raise BadInput(ERASED, hint=BEFORE_IT)
         else:
-            (before,) = shown(store, [one])
-            if before.text:  # else of what was erased
-                raise BadInput(ERASED, hint=f"`limpet undo {before.short}` takes back what was done before it: "
-                               f"{before.verb}: {_first_words(before.text)}")  # fmt: skip
-    raise BadInput(ERASED) if erased else NotFound("nothing to undo", hint=hint)
+            return one
+    raise NotFound("nothing to undo", hint=hint)
 
 
 def last_undone(store: Store, scopes: Sequence[str]) -> Done:
@@ -269,7 +265,7 @@ def log(context: Context, *, limit: int, event: str | None, sessions: bool) -> l
 def take_back(writer: Writer, done: Done, origin: str) -> list[Receipt]:
     """Take back what of it still holds: a receipt for each memory. `origin`: who does. Raises BadInput for a purge."""
     if any(one.type == "purged" for one in done.events):
-        raise BadInput(ERASED, hint="`limpet undo OP` takes back what was done before it")
+        raise BadInput(ERASED, hint=BEFORE_IT)
     receipts: dict[bytes, Receipt] = {}
     for one in done.events:
         if one.id not in done.cancelled:

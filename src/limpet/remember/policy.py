@@ -17,7 +17,7 @@ from ..model.memory import Memory
 from ..store.records import Filter
 from ..text.instructions import any_reads_like_instruction
 from ..text.secrets import redact
-from .validation import OUTSIDE, RECORDS, Demotion, ValidStatement
+from .validation import OUTSIDE, RECORDS, ValidStatement, demotion
 from .write import mark_of
 
 TYPE_CHECKING = False
@@ -126,7 +126,7 @@ class ContentPolicy:
             return found
         for i, against in zip(doubtful, judged, strict=True):
             if against is not None:
-                why = Demotion(kind=found[i].kind, key=found[i].key, rule=against.rule)
+                why = demotion(found[i].kind, found[i].key, against.rule)
                 found[i] = replace(found[i], kind="episode", key=None, demoted=why)
             elif texts[i] != found[i].content:
                 found[i] = replace(found[i], anyway=True)
@@ -230,5 +230,5 @@ def set_right(writer: Writer, found: Sequence[Swept]) -> None:
         same = writer.reads.memories.same_statement(memory.scope, mark, writer.now)
         if same is not None and merge(writer, same.id, memory.id, origin="agent") is not None:
             continue
-        why = Demotion(kind=memory.kind, key=memory.key, rule=one.rule).as_data()
+        why = demotion(memory.kind, memory.key, one.rule)
         writer.event("edited", raw, origin="agent", content=memory.content, kind="episode", demoted=why)

@@ -1,4 +1,4 @@
-"""The review list: what waits for a person, and what a decision becomes: merges, corrections, quarantine, confidence.
+"""The review list: what waits for a person, and what a decision becomes: merges, corrections, quarantine.
 
 Pairs are proposals in the store, made by background checks. The rest follows from the memories themselves: an item of
 that kind has the memory's id. Deciding twice the same is unchanged; deciding otherwise says what was decided.
@@ -10,14 +10,13 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..model.clock import MICROSECONDS_PER_DAY, Instant, format_time
+from ..model.clock import Instant, format_time
 from ..model.dataclass import dataclass, field
 from ..model.encode import OPTIONAL, TIME, JsonForm, by
 from ..model.errors import AmbiguousId, BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, least_trusted
 from ..model.state import cancelled_by
-from ..rank import constants as C
 from ..rank.adjust import objections
 from ..store.records import MOST_WAITING, OBJECTION, Filter, Proposal
 from ..text.blocks import plain_line
@@ -43,8 +42,6 @@ QUESTIONS = {
     "quarantine": ("kept out of recall until a person has looked", "let it in", "reject it"),
     "replacement": ("says otherwise than what is trusted more", "replace it", "keep what is there"),
     "wrong": ("said to be wrong when it was recalled", "believe it no longer", "keep it"),
-    "confidence": ("said on many days, never confirmed", "it is true", "it is not true"),
-    "resurface": ("important, and not seen for long", "it still matters", "archive it"),
 }
 # Characters of a reason that is kept for who decides.
 REASON_CHARACTERS = 200
@@ -80,9 +77,9 @@ class ReviewItem(JsonForm):
 
 
 def review(context: Context, *, limit: int) -> list[ReviewItem]:
-    """Everything that waits in these scopes, the dangerous first, then pairs, then what may be confirmed."""
+    """Everything that waits in these scopes, the dangerous first, then pairs, then what was said to be wrong."""
     check_limit(limit)
-    store, scopes, now = context.store, context.scopes, context.now()
+    store, scopes = context.store, context.scopes
     found = []
     for one in islice(store.listings.each(Filter(scopes=scopes, states=("quarantined",))), limit):
         # For how it reads, or because it would replace a memory that is trusted more.
@@ -106,17 +103,6 @@ def review(context: Context, *, limit: int) -> list[ReviewItem]:
         if memory is not None and _wants_judgement(store, memory, times):
             often = "once" if times == 1 else f"{times} times"
             found.append(_single("wrong", memory, f"said to be wrong {often}{reasons.get(id, '')}"))
-    if len(found) < limit:
-        fewest = min(C.REVIEW_DAYS, C.VERIFIED_DAYS)
-        where = Filter(scopes=scopes, as_of=now)
-        rows = store.listings.standing_out(where, observations=fewest, importance=C.RESURFACE_IMPORTANCE)
-        standing_out = store.memories.by_rows(rows)
-        for one in standing_out:
-            if _wants_confirmation(one, now):
-                found.append(_single("confidence", one, f"said on {one.observations} days"))
-        for one in standing_out:
-            if _wants_attention(one, now):
-                found.append(_single("resurface", one, f"importance {one.importance:g}" + ", pinned" * one.pinned))
     return found[:limit]
 
 
@@ -155,22 +141,6 @@ def _wants_judgement(reads: Store, one: Memory, times: int) -> bool:
     cancelled = cancelled_by(events)
     judged = [event.data.get("times", 0) for event in events if event.type == "reviewed" and event.id not in cancelled]
     return one.superseded_by is None and times > max(judged, default=0)
-
-
-def _wants_confirmation(one: Memory, now: int) -> bool:
-    """Whether it was said on five distinct days, or on three over two weeks, and no person has confirmed it."""
-    if one.trust == "user" or one.stated_confidence is not None or one.superseded_by is not None:
-        return False
-    days = (now - one.created_at_us) // MICROSECONDS_PER_DAY
-    return one.observations >= C.REVIEW_DAYS or (one.observations >= C.VERIFIED_DAYS and days >= C.REVIEW_AFTER_DAYS)
-
-
-def _wants_attention(one: Memory, now: int) -> bool:
-    """Whether it is important or pinned, and was neither said nor used for long."""
-    if one.superseded_by is not None or not (one.pinned or one.importance >= C.RESURFACE_IMPORTANCE):
-        return False
-    seen = max(one.observed_at_us, one.used_at_us or 0)
-    return now - seen >= C.RESURFACE_AFTER_DAYS * MICROSECONDS_PER_DAY
 
 
 # -- decisions
@@ -254,7 +224,7 @@ def _decide_single(writer: Writer, memory: Memory, verdict: str) -> Receipt:
     """Accept or reject what follows from a memory itself. Raises BadInput when nothing about it waits."""
     raw, accepted = parse_id(memory.id), verdict == "accepted"
     wrong = dict(writer.reads.memories.disputed([memory.scope])).get(raw, 0)
-    kind = _waiting_kind(writer.reads, memory, wrong, writer.now)
+    kind = _waiting_kind(writer.reads, memory, wrong)
     if kind is None:
         # Of a purged memory the verdict is gone too.
         verdicts = [
@@ -272,13 +242,8 @@ def _decide_single(writer: Writer, memory: Memory, verdict: str) -> Receipt:
         extra["times"] = wrong
         if accepted:
             writer.event("retracted", raw, origin="user", why="said to be wrong, and confirmed in review")
-    elif kind == "resurface":
-        # Accepted: said again today. Rejected: it leaves recall and stays on disk.
-        writer.event("observed" if accepted else "archived", raw, origin="user")
     elif not accepted:
         writer.event("retracted", raw, origin="user", why="rejected in review")
-    elif kind == "confidence":
-        extra["confidence"] = C.VERIFIED_CAP
     else:
         writer.event("restored", raw, origin="user")
         _take_place(writer, memory)
@@ -286,16 +251,12 @@ def _decide_single(writer: Writer, memory: Memory, verdict: str) -> Receipt:
     return Receipt(id=memory.id, status="changed", event=format_id(made.id), reason=f"{kind} {verdict}")
 
 
-def _waiting_kind(reads: Store, memory: Memory, wrong: int, now: int) -> str | None:
+def _waiting_kind(reads: Store, memory: Memory, wrong: int) -> str | None:
     if memory.state == "quarantined":
         return "replacement" if "over" in waiting_data(reads, parse_id(memory.id)) else "quarantine"
     if memory.state != "active":
         return None
-    if wrong and _wants_judgement(reads, memory, wrong):
-        return "wrong"
-    if _wants_confirmation(memory, now):
-        return "confidence"
-    return "resurface" if _wants_attention(memory, now) else None
+    return "wrong" if wrong and _wants_judgement(reads, memory, wrong) else None
 
 
 def _take_place(writer: Writer, new: Memory) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -78,12 +77,6 @@ _PIECE = re.compile(
     r"^\s*(?:[#$%;<>|\\/=({]|--|\*/|(?:and|but|so|because|cuz|cause|that|if|or|which|where)\b)|[{}]|[,;:\\(=]\s*$"
     r"|\b(?:and|but|or|an?|the|of|to|is|are|be|in|for|with|that|we|i|my|our|their|what|his|they|all)\s*$"
 )
-# Something happened beside the mood: a fact that would be lost with it.
-_HAPPENED = re.compile(
-    r"\b(?:got|getting|having|have|haven't|(?<!you )had|bought|married|born|baby|moved|started|finished)\b",
-    re.IGNORECASE,
-)
-HAPPENED_FROM = 0.75
 # What jokes and exaggerations are made of: comparisons, absolutes, what would be, people, laughter.
 _DROLL = re.compile(
     r"\b(?:than|(?:like|as) (?:an?|the|if)|as \w+ as|so \w+ (?:that|it|i|you|we|he|she)|literally"
@@ -93,13 +86,6 @@ _DROLL = re.compile(
     re.IGNORECASE,
 )
 DROLL_FROM = 0.7
-# A definition, and what a program does for whoever uses it: said of nobody in particular, though in words for a person.
-_OF_NOBODY = re.compile(
-    r"^\W*an? (?:\W?\w+\W? ){1,3}(?:is|means) (?:some(?:one|body)|any(?:one|body)|a person) (?:who|that)\b"
-    r"|\b(?:for|allows?|asks?|enables?|requires?|prompts?) (?:the |an? )?users? to\b",
-    re.IGNORECASE,
-)
-ABOUT_SOMEBODY = frozenset({"guess about a mind", "inferred status", "personality label"})
 # Structural signs of a sentence beside its meaning: who speaks, of whom, how surely, since when. Closed classes only,
 # and a few more coordinates of its vector: none decides alone, except that nobody is kept from stating something of
 # themself. Name -> pattern. What is open-ended (feelings, traits, illnesses) is listed nowhere: prototypes stand for
@@ -171,7 +157,6 @@ class Rules:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self.fingerprint = embedder.fingerprint
-        self._lock = threading.Lock()
         self._fitted: _Fitted | None = None
 
     def judge(self, text: str, **stated: Any) -> Refusal | None:
@@ -238,10 +223,9 @@ class Rules:
         return scores
 
     def _fit(self) -> _Fitted:
-        with self._lock:
-            if self._fitted is None:
-                self._fitted = _read(_VECTORS / file_name(self._embedder))
-            return self._fitted
+        if self._fitted is None:
+            self._fitted = _read(_VECTORS / file_name(self._embedder))
+        return self._fitted
 
 
 @cache  # the same for every store that a process opens
@@ -334,19 +318,15 @@ def _allowed(refusal: Refusal | None, text: str, stated: Stated | Memory | Valid
     """None as well of a question, where the rule does not hold for this speaker, and where the text is too short."""
     if refusal is None or has_sign("question", text) or _PIECE.search(text):
         return None
-    user, score = has_sign("of the user", text), refusal.score
+    user = has_sign("of the user", text)
     # Somebody says it of themself, in the first person, and not an agent guessing about another.
     own = has_sign("of oneself", text) and not has_sign("hedged", text) and not user
     if refusal.rule in OWN_TO_STATE and own and (stated.origin != "web" or stated.speaker is not None):
-        return None
-    if refusal.rule in ABOUT_SOMEBODY and not user and _OF_NOBODY.search(text):
-        return None
-    if refusal.rule == "passing emotion" and not user and score < HAPPENED_FROM and _HAPPENED.search(text):
         return None
     if refusal.rule == "joke or hyperbole":
         # What resembles nothing, such as "said by us" or a line of a manual, resembles a joke too.
         droll = _DROLL.search(text) is not None
         whole = text.lstrip(" \"'\u201c\u2018")[:1].isupper() or droll
         short = len(text.split()) in JOKE_WORDS and not _FIGURE.search(text)
-        return refusal if short and whole and (droll or score >= DROLL_FROM or user) else None
+        return refusal if short and whole and (droll or refusal.score >= DROLL_FROM or user) else None
     return refusal

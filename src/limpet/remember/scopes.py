@@ -119,26 +119,14 @@ def _move(writer: Writer, coming: Sequence[Memory], scope: str, **data: Any) -> 
 
 def _merge_same(writer: Writer, coming: Sequence[Memory], scope: str) -> list[str]:
     """What says exactly what is there already is spoken for by that."""
-    from .again import ALL
-    from .review import merge  # reads of scopes do without these
+    from .review import merge  # reads of scopes do without this
 
-    merged: list[str] = []
-    # By session, of its turns that are active.
-    turns: dict[str, dict[tuple[int | None, int | None], list[bytes]]] = {}
+    merged = []
     for one in coming:
-        mark, memories = mark_of(replace(one, scope=scope)), writer.reads.memories
-        same = memories.same_statement(scope, mark, writer.now)
-        if same is not None and is_spoken(one):
-            session = one.session or ""
-            if session not in turns:
-                turns[session] = defaultdict(list)
-                for row in writer.reads.sessions.turns(scope, session, limit=ALL):
-                    if row.state == "active":
-                        turns[session][row.mark, row.valid_from].append(row.id)
-            ids = turns[session][mark, one.valid_from_us]
-            same = memories.get(ids.pop(0)) if ids else None
-        if same is not None and one.state == "active" and merge(writer, same.id, one.id, origin="user") is not None:
-            merged.append(one.id)
+        if one.state == "active" and not is_spoken(one):  # the same words are another turn
+            same = writer.reads.memories.same_statement(scope, mark_of(replace(one, scope=scope)), writer.now)
+            if same is not None and merge(writer, same.id, one.id, origin="user") is not None:
+                merged.append(one.id)
     return merged
 
 

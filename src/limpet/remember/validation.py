@@ -52,19 +52,6 @@ FIELDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Demotion:
-    """Why something is an episode and no belief: what it was stated as, and the rule against that."""
-
-    kind: str
-    key: str | None
-    rule: str  # one of rules.RULES
-
-    def as_data(self) -> dict[str, Any]:
-        """What the event keeps, so that a person can still make a belief of it."""
-        return {"kind": self.kind, "rule": self.rule} | ({"key": self.key} if self.key else {})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ValidStatement:
     """A statement that may be stored. Times in microseconds UTC."""
 
@@ -89,12 +76,18 @@ class ValidStatement:
     trust: str | None = None  # that of the least trusted it is derived from, when not said by `because`
     anyway: bool = False  # a person stores it although a rule speaks against it
     quarantine: str | None = None  # why it waits for a person before it is recalled
-    demoted: Demotion | None = None  # a rule speaks against it: it is an episode
+    demoted: dict[str, str] | None = None  # a rule speaks against it: it is an episode (`demotion`)
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """Of what was left out the secrets."""
         return tuple(name for name in self.redacted if name != CONTROL)
+
+
+def demotion(kind: str, key: str | None, rule: str) -> dict[str, str]:
+    """Why something is an episode and no belief: what it was stated as, so that a person can still make a belief of it,
+    and which of rules.RULES speaks against that."""
+    return {"kind": kind, "rule": rule} | ({"key": key} if key else {})
 
 
 def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement:

@@ -135,7 +135,7 @@ class Writer:
         if statement.anyway:
             data["anyway"] = True
         if statement.demoted:
-            data["demoted"] = statement.demoted.as_data()
+            data["demoted"] = statement.demoted
         # A memory and the event that makes it share an id, so that one index finds both. A given id may be taken by an
         # event already.
         id = memory if statement.id is None or unused else self.make_id()

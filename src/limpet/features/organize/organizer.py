@@ -289,7 +289,7 @@ class Organizer:
                 report.quarantined += status == "quarantined"
                 report.redacted += bool(one.valid.secrets)
                 if why := one.valid.demoted:
-                    report.demoted.append((one.place, f"{why.rule}: {one.valid.content[:120]}"))
+                    report.demoted.append((one.place, f"{why['rule']}: {one.valid.content[:120]}"))
                 report.taken.append(
                     {"id": id, "kind": one.valid.kind, "content": one.valid.content, "scope": one.valid.scope}
                     | {"origin": one.valid.origin, "source": one.valid.source, "rule": one.found.rule}

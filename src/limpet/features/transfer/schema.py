@@ -123,7 +123,7 @@ TYPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "session_started": _fields("scope name", "title"),
     "session_ended": _fields("scope name"),
     "purged": _fields(),
-    "reviewed": _fields("about verdict", "item confidence times"),
+    "reviewed": _fields("about verdict", "item times"),
     "undone": _fields("undoes"),
 }
 # Types that hold a text.

@@ -127,8 +127,12 @@ def change_several(ask: Ask) -> Response:
     elif action == "move":
         event = _event(ask.memory.move(ids, value))
     else:
-        tags = topics if action in ("tag", "untag") else ()
-        event = _event(ask.memory.change_several(ids, action, topics=tags, origin="user"))
+        change = {
+            "tag": lambda id, **by: ask.memory.tag(id, add=topics, **by),
+            "untag": lambda id, **by: ask.memory.tag(id, remove=topics, **by),
+        }.get(action) or getattr(ask.memory, action)
+        with ask.memory._context.one_operation():
+            event = _event([change(id, origin="user") for id in ids])
     return ask.back(done=event, said=None if event else "unchanged")
 
 
