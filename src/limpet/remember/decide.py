@@ -98,9 +98,7 @@ def state(
     trust = effective_trust(statement, causes) if causes or statement.trust else statement.origin
     start = statement.valid_from if statement.valid_from is not None else writer.now
     ended = held(values, start) if values else None
-    over = ended if ended is not None and is_below(trust, ended.trust) else None
-    if over is None and corrects is not None and is_below(trust, corrects.trust):
-        over = corrects
+    over = next((one for one in (ended, corrects) if one is not None and is_below(trust, one.trust)), None)
     decided = decision(
         known=known is not None, corrected=current is not None, user=statement.origin == "user",
         reads=statement.quarantine is not None, below=over is not None,
@@ -126,10 +124,9 @@ def state(
         data["quarantine"] = statement.quarantine or _says_otherwise(None if current else over)
         data |= {name: parse_id(one.id).hex() for name, one in (("over", over), ("corrects", corrects)) if one}
         data |= {"why": why} if why else {}
-        status = "quarantined" if decided == "quarantine" else "proposed"
-        reason = f"it {statement.quarantine}; `limpet review` shows what waits"
+        status, reason = "quarantined", f"it {statement.quarantine}; `limpet review` shows what waits"
         if decided == "propose" and over is not None:
-            reason = kept_for_review(writer, over, current)
+            status, reason = "proposed", kept_for_review(writer, over, current)
     elif statement.key:
         data |= fitted(values, start, statement.valid_to)
         reason = _cut_off(statement, data.get("valid_to"), renamed)
@@ -137,8 +134,8 @@ def state(
     if decided == "create" and ended is not None:
         noted = {"why": why} if why and corrects is not None and corrects.id == ended.id else {}
         writer.supersede(ended, new, statement.origin, start, **noted)
-    id = format_id(new)
-    return Receipt(id=id, status=status, event=format_id(made.id), reason=reason, redacted=statement.redacted)
+    shown, event = format_id(new), format_id(made.id)
+    return Receipt(id=shown, status=status, event=event, reason=reason, redacted=statement.redacted)
 
 
 def _cut_off(statement: ValidStatement, end: int | None, renamed: str | None) -> str | None:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from datetime import UTC, datetime
-from functools import lru_cache
 
-from ..model.clock import MICROSECONDS_PER_DAY
+from ..model.clock import MICROSECONDS_PER_SECOND
 from ..model.state import MemoryState, SearchFields
 from .normalise import fingerprint
 
@@ -86,18 +85,13 @@ def _collect(value: Any, found: list[str]) -> None:
         found.append(str(value))
 
 
-@lru_cache(maxsize=64)
-def _day_in_words(days: int) -> str:
+def date_words(at: int) -> str:
+    """A time in words for the index: "friday 7 may 2023". `at`: microseconds UTC; "" beyond the calendar."""
     try:
-        day = datetime.fromtimestamp(days * 86_400, UTC)
+        day = datetime.fromtimestamp(at // MICROSECONDS_PER_SECOND, UTC)
     except (ValueError, OverflowError, OSError):
         return ""
     return f"{WEEKDAYS[day.weekday()]} {day.day} {MONTHS[day.month - 1]} {day.year}"
-
-
-def date_words(at: int) -> str:
-    """A time in words for the index: "friday 7 may 2023". `at`: microseconds UTC; "" beyond the calendar."""
-    return _day_in_words(at // MICROSECONDS_PER_DAY)
 
 
 def grams(text: str) -> str:

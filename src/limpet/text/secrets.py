@@ -80,7 +80,7 @@ def suspected(text: str) -> bool:
 
 
 def _marked(lower: str, digit: bool) -> bool:
-    return any(map(lower.__contains__, _MARKS)) or (digit and any(map(lower.__contains__, _MARKS_OF_DIGITS)))
+    return any(map(lower.__contains__, _MARKS + _MARKS_OF_DIGITS if digit else _MARKS))
 
 
 def _may_have_form(text: str, lower: str, *, digit: bool) -> bool:

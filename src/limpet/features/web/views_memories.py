@@ -127,12 +127,10 @@ def change_several(ask: Ask) -> Response:
     elif action == "move":
         event = _event(ask.memory.move(ids, value))
     else:
-        change = {
-            "tag": lambda id, **by: ask.memory.tag(id, add=topics, **by),
-            "untag": lambda id, **by: ask.memory.tag(id, remove=topics, **by),
-        }.get(action) or getattr(ask.memory, action)
+        given = {"add" if action == "tag" else "remove": topics} if "tag" in action else {}
+        change = getattr(ask.memory, "tag" if given else action)
         with ask.memory._context.one_operation():
-            event = _event([change(id, origin="user") for id in ids])
+            event = _event([change(id, **given, origin="user") for id in ids])
     return ask.back(done=event, said=None if event else "unchanged")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -16,13 +17,9 @@ SHOWN = 20
 
 
 def review(ask: Ask) -> Response:
-    kind, items = (
-        ask.query.get("kind", ""),
-        ask.site.waiting(ask.scope, fresh="done" in ask.query or "said" in ask.query),
-    )
-    kinds: dict[str, int] = {}
-    for one in items:
-        kinds[one.kind] = kinds.get(one.kind, 0) + 1
+    kind = ask.query.get("kind", "")
+    items = ask.site.waiting(ask.scope, fresh="done" in ask.query or "said" in ask.query)
+    kinds = Counter(one.kind for one in items)
     several = [one for one in items if kind in ("", one.kind)]
     start = max(0, ask.number("from", 0))
     return ask.page(

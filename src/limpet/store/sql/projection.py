@@ -55,16 +55,13 @@ class Projection:
         self._told_anew = False
 
     def append(self, events: Sequence[Event]) -> None:
-        """Write events and project them, in order.
-
-        Memories that are new one after the other are written together, which is most of what a batch is.
-        """
+        """Write events and project them, in order. Memories that are new one after the other, which is most of what a
+        batch is, are written together."""
         for fresh, run in groupby(self._firsts(events), itemgetter(1)):
-            several = [event for event, _ in run]
             if fresh:
-                self._append_new(several)
+                self._append_new([event for event, _ in run])
             else:
-                for event in several:
+                for event, _ in run:
                     self._append_change(event)
         self._chain.flush()
 
