@@ -105,7 +105,7 @@ def run(name: str, *, held_back: bool, write: bool, grid: bool = True) -> None:
             setattr(rules, one, value)
         judge = rules.Rules(embedder)
         judge._fitted = fit(vectors)
-        scores = judge._scores(texts, found)[0].max(axis=1)
+        scores = judge._scores(texts, found).max(axis=1)
         area = (scores[bad][:, None] > scores[~bad][None, :]).mean()
         recall = recall_at(scores, bad, WANTED_PRECISION)
         print(dict(zip(names, values, strict=True)), f"area {area:.4f} recall at {WANTED_PRECISION}: {recall:.3f}")

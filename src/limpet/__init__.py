@@ -47,12 +47,12 @@ if TYPE_CHECKING:
     from .recall.explain import Explanation, LeftOut
     from .recall.facts import Fact
     from .recall.sessions import RecalledSession, SessionRecall
+    from .remember.beliefs import Retention
+    from .remember.change import Forgotten
     from .remember.operations import Effect, Operation
     from .remember.policy import Swept
-    from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.scopes import Scope, ScopeChange
-    from .remember.service import Forgotten
     from .remember.write import Receipt
     from .scan import HeldSecret
     from .store.records import Action, Filter, Page, Problem, Scan, SessionRow, StoreStats
@@ -111,9 +111,9 @@ _HOMES = {
     "recall.explain": ("Explanation", "LeftOut"),
     "recall.facts": ("Fact",),
     "recall.sessions": ("RecalledSession", "SessionRecall"),
-    "remember.service": ("Forgotten",),
+    "remember.change": ("Forgotten",),
     "remember.operations": ("Effect", "Operation"),
-    "remember.retention": ("Retention",),
+    "remember.beliefs": ("Retention",),
     "remember.review": ("ReviewItem",),
     "remember.scopes": ("Scope", "ScopeChange"),
     "erasure": ("PurgeReport",),

@@ -48,15 +48,16 @@ if TYPE_CHECKING:
     from .recall.brief import Brief
     from .recall.facts import Fact
     from .recall.sessions import SessionRecall
-    from .remember import beliefs, link, operations
+    from .remember import beliefs, operations, policy
+    from .remember import change as changes
+    from .remember import review as remember_review
     from .remember import scopes as remember_scopes
-    from .remember import service as remember_service
+    from .remember.beliefs import Retention
+    from .remember.change import Forgotten
     from .remember.operations import Operation
     from .remember.policy import Swept
-    from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.scopes import Scope, ScopeChange
-    from .remember.service import Forgotten
     from .remember.write import Receipt
     from .scan import HeldSecret
     from .store import Store
@@ -69,12 +70,13 @@ if TYPE_CHECKING:
 else:
     # What a verb hands over to is imported when the first of them is called.
     beliefs, recall_lookup = registry.Part("remember.beliefs"), registry.Part("recall.lookup")
-    recall_service, remember_service = registry.Part("recall.service"), registry.Part("remember.service")
+    recall_service, changes = registry.Part("recall.service"), registry.Part("remember.change")
+    policy, remember_review = registry.Part("remember.policy"), registry.Part("remember.review")
     transfer_service = registry.Part("features.transfer.service")
     usefulness_service = registry.Part("features.usefulness.service")
     journal_lines = registry.Part("features.usefulness.journal_lines")
     remember_scopes, operations = registry.Part("remember.scopes"), registry.Part("remember.operations")
-    work_service, link = registry.Part("work.service"), registry.Part("remember.link")
+    work_service = registry.Part("work.service")
 
 # What an object given as an embedder must have (vectors/embedder.py).
 EMBEDDER_HAS = ("name", "fingerprint", "dimensions", "embed_passages", "embed_query")
@@ -656,7 +658,9 @@ class Limpet:
         >>> memory.get(receipt.id).metadata
         {'ticket': 7}
         """
-        return remember_service.remember(
+        from .remember.decide import remember
+
+        return remember(
             self._context,
             {
                 "content": content, "kind": kind, "topics": topics, "key": key, "importance": importance, "pin": pin,
@@ -675,7 +679,7 @@ class Limpet:
         >>> [one.status for one in memory.remember_batch(lines)]
         ['created', 'rejected']
         """
-        from .remember.batch import remember_batch
+        from .remember.decide import remember_batch
 
         return remember_batch(self._context, check_several("items", items))
 
@@ -703,9 +707,7 @@ class Limpet:
             "session": session, "because": because, "confidence": confidence, "anyway": anyway,
         }  # fmt: skip
         given = {name: value for name, value in given.items() if value is not KEPT}
-        return remember_service.correct(
-            self._context, id, content, why=why, valid_from=valid_from, version=version, **given
-        )
+        return changes.correct(self._context, id, content, why=why, valid_from=valid_from, version=version, **given)
 
     def edit(self, id: str, content: str, *, version: Time = None, origin: str | None = None) -> Receipt:
         """Better words for the same belief: same id, same history of belief, new text. With words that a rule speaks
@@ -718,24 +720,7 @@ class Limpet:
         >>> memory.edit(id, "Deploys go out on Tuesdays").status
         'changed'
         """
-        return remember_service.edit(self._context, id, content, version=version, origin=origin)
-
-    def change_several(
-        self, ids: Iterable[str], change: str, *, topics: Iterable[str] = (), origin: str | None = None,
-    ) -> builtins.list[Receipt]:  # fmt: skip
-        """Archive, restore, pin, unpin, tag or untag (with `topics`) memories in one operation: one `undo` takes it
-        back. `forget` and `move` do the rest. `origin`: as in `edit`. Raises NotFound, AmbiguousId, BadInput.
-
-        >>> ids = [memory.remember(f"Old wiki page {number}").id for number in (1, 2)]
-        >>> [one.status for one in memory.change_several(ids, "archive")], memory.count()
-        (['changed', 'changed'], 0)
-        >>> _ = memory.undo()
-        >>> memory.count()
-        2
-        """
-        return remember_service.change_several(
-            self._context, check_list("ids", ids), change, check_list("topics", topics), origin=origin
-        )
+        return changes.edit(self._context, id, content, version=version, origin=origin)
 
     def tag(
         self, id: str, add: Iterable[str] = (), remove: Iterable[str] = (), values: Mapping[str, Any] | None = None,
@@ -749,7 +734,7 @@ class Limpet:
         >>> memory.get(id).topics, memory.get(id).metadata
         (('deploy',), {'ticket': 7})
         """
-        return remember_service.tag(
+        return changes.tag(
             self._context, id, check_list("add", add), check_list("remove", remove), values, origin=origin
         )
 
@@ -761,7 +746,7 @@ class Limpet:
         >>> memory.get(id).pinned
         True
         """
-        return remember_service.change(self._context, id, "pin", origin=origin)
+        return changes.change(self._context, id, "pin", origin=origin)
 
     def unpin(self, id: str, *, origin: str | None = None) -> Receipt:
         """Let a memory decay again. `origin`: as in `edit`.
@@ -770,7 +755,7 @@ class Limpet:
         >>> memory.unpin(id).status
         'changed'
         """
-        return remember_service.change(self._context, id, "unpin", origin=origin)
+        return changes.change(self._context, id, "unpin", origin=origin)
 
     def archive(self, id: str, *, origin: str | None = None) -> Receipt:
         """Take a memory out of recall; it stays on disk and `restore` brings it back. `origin`: as in `retract`.
@@ -780,7 +765,7 @@ class Limpet:
         >>> memory.get(id).state
         'archived'
         """
-        return remember_service.change(self._context, id, "archive", origin=origin)
+        return changes.change(self._context, id, "archive", origin=origin)
 
     def restore(self, id: str, *, origin: str | None = None) -> Receipt:
         """Bring an archived or retracted memory back into recall. `origin`: as in `edit`.
@@ -790,7 +775,7 @@ class Limpet:
         >>> memory.get(id).state
         'active'
         """
-        return remember_service.change(self._context, id, "restore", origin=origin)
+        return changes.change(self._context, id, "restore", origin=origin)
 
     def merge(self, id: str, other: str) -> Receipt:
         """Let one memory speak for another of its scope too: it takes over the other's days, topics and links, and is
@@ -800,7 +785,7 @@ class Limpet:
         >>> memory.merge(first, second).status, memory.count()
         ('changed', 1)
         """
-        return remember_service.merge(self._context, id, other)
+        return changes.merge(self._context, id, other)
 
     def reach(self, id: str, *, origin: str | None = None) -> Receipt:
         """A goal is reached: it holds until now, leaves the open goals, and says so. `undo` opens it again.
@@ -811,7 +796,7 @@ class Limpet:
         >>> memory.reach(id).reason
         'reached'
         """
-        return remember_service.reach(self._context, id, origin=origin)
+        return changes.reach(self._context, id, origin=origin)
 
     def promote(self, id: str, *, kind: str | None = None) -> Receipt:
         """Make what a rule kept as an episode a belief, of its stated key and kind or of `kind`: a person's decision.
@@ -825,7 +810,7 @@ class Limpet:
         >>> memory.promote(kept.id).kind
         'fact'
         """
-        return remember_service.promote(self._context, id, kind)
+        return changes.promote(self._context, id, kind)
 
     def retract(self, id: str, why: str, *, origin: str | None = None) -> Receipt:
         """No longer believed, and nothing replaces it. `why` stays with it.
@@ -838,7 +823,7 @@ class Limpet:
         >>> memory.get(id).state, memory.get(id).reason
         ('retracted', 'it was a joke')
         """
-        return remember_service.change(self._context, id, "retract", origin=origin, why=why)
+        return changes.change(self._context, id, "retract", origin=origin, why=why)
 
     def forget(
         self, ids: str | Iterable[str] | None = None, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
@@ -856,7 +841,7 @@ class Limpet:
         (1, 0)
         """
         where = self._context.filter(kind, topics, None, before, clock="stored", session=session, metadata=metadata)
-        return remember_service.forget(self._context, ids, where, match=match, why=why, origin=origin, dry_run=dry_run)
+        return changes.forget(self._context, ids, where, match=match, why=why, origin=origin, dry_run=dry_run)
 
     def purge(
         self, id: str, *, confirm: bool = False, dry_run: bool = False, all_wordings: bool = False,
@@ -941,7 +926,7 @@ class Limpet:
         >>> memory.feedback(id, "useful").useful
         1
         """
-        return remember_service.feedback(self._context, id, verdict)
+        return changes.feedback(self._context, id, verdict)
 
     def set_fact(
         self, key: str, value: str, *, kind: str | None = None, topics: Iterable[str] = (),
@@ -960,12 +945,11 @@ class Limpet:
         >>> memory.fact("user.city").value, memory.fact("user.city", as_of="2025-06-01").value
         ('Tampa', 'Warsaw')
         """
-        return remember_service.remember(self._context, {
-            "content": value, "key": check_key(key), "kind": kind, "topics": topics, "importance": importance,
-            "pin": pin, "valid_from": valid_from, "valid_to": valid_to, "source": source, "origin": origin,
-            "session": session, "speaker": speaker, "because": because, "metadata": metadata, "id": id,
-            "confidence": confidence, "scope": scope, "anyway": anyway,
-        })  # fmt: skip
+        return self.remember(
+            value, key=check_key(key), kind=kind, topics=topics, importance=importance, pin=pin, valid_from=valid_from,
+            valid_to=valid_to, source=source, origin=origin, session=session, speaker=speaker, because=because,
+            metadata=metadata, id=id, confidence=confidence, scope=scope, anyway=anyway,
+        )  # fmt: skip
 
     def fact(self, key: str, *, as_of: Time = None, known_at: Time = None, scope: str | None = None) -> Fact:
         """The value that holds at `as_of` as the store knew it at `known_at` (default: now): that of this scope, else
@@ -1061,7 +1045,7 @@ class Limpet:
         >>> [one.kind for one in memory.review()]
         ['quarantine']
         """
-        return beliefs.review(self._context, limit=limit)
+        return remember_review.review(self._context, limit=limit)
 
     def accept(self, id: str) -> Receipt:
         """Say yes to an item of the review list. Raises NotFound, AmbiguousId, BadInput (it was rejected already).
@@ -1070,7 +1054,7 @@ class Limpet:
         >>> memory.accept(memory.review()[0].id).status
         'changed'
         """
-        return beliefs.decide(self._context, id, "accepted")
+        return remember_review.decide(self._context, id, "accepted")
 
     def reject(self, id: str) -> Receipt:
         """Say no to an item of the review list. Raises NotFound, AmbiguousId, BadInput (it was accepted already).
@@ -1079,7 +1063,7 @@ class Limpet:
         >>> memory.reject(memory.review()[0].id).status
         'changed'
         """
-        return beliefs.decide(self._context, id, "rejected")
+        return remember_review.decide(self._context, id, "rejected")
 
     def sweep(self, *, apply: bool = False, progress: Callable[[int, int], None] | None = None) -> builtins.list[Swept]:
         """Memories of this scope that would not be stored so today: by a rule, for a secret, or as an instruction.
@@ -1091,7 +1075,7 @@ class Limpet:
         >>> memory.sweep()
         []
         """
-        return beliefs.sweep(self._context, apply=apply, progress=progress)
+        return policy.sweep(self._context, apply=apply, progress=progress)
 
     def scan(self, *, redact: bool = False) -> builtins.list[HeldSecret]:
         """Where the store, all its scopes, holds secrets that older versions let in: memories, journal, names. Says
@@ -1154,7 +1138,7 @@ class Limpet:
         >>> memory.link(cache, "caused_by", slow).status
         'changed'
         """
-        return link.link(self._context, a, type, b, weight)
+        return changes.link(self._context, a, type, b, weight)
 
     def unlink(self, a: str, type: str, b: str) -> Receipt:
         """End the link `a TYPE b`; that it held stays on record. Raises NotFound, BadInput.
@@ -1164,7 +1148,7 @@ class Limpet:
         >>> memory.unlink(cache, "caused_by", slow).status
         'changed'
         """
-        return link.unlink(self._context, a, type, b)
+        return changes.unlink(self._context, a, type, b)
 
     def _look_at_mirrors(self) -> None:
         if os.path.exists(beside(self.path) + ".mirrors"):  # noqa: PTH110  by each recall: a Path takes longer

@@ -21,13 +21,13 @@ from .recall.answer import Recall
 from .recall.brief import Brief
 from .recall.facts import Fact
 from .recall.sessions import SessionRecall
+from .remember.beliefs import Retention
+from .remember.change import Forgotten
 from .remember.operations import Operation
 from .remember.policy import Swept
-from .remember.retention import Retention
 from .remember.review import ReviewItem
 from .remember.scopes import Scope
 from .remember.scopes import ScopeChange
-from .remember.service import Forgotten
 from .remember.write import Receipt
 from .scan import HeldSecret
 from .store.records import Action
@@ -122,7 +122,6 @@ class AsyncLimpet:
     async def remember_batch(self, items: Iterable[Mapping[str, Any] | str]) -> builtins.list[Receipt]: ...
     async def correct(self, id: str, content: str, *, why: str | None=None, valid_from: Time=None, version: Time=None, kind: str=..., topics: Iterable[str]=..., key: str | None=..., importance: float | None=..., pin: bool=..., metadata: Mapping[str, Any] | None=..., speaker: str | None=..., scope: str=..., valid_to: Time=None, source: str | None=None, origin: str='agent', session: str | None=None, because: Iterable[str]=(), confidence: float | None=None, anyway: bool=False) -> Receipt: ...
     async def edit(self, id: str, content: str, *, version: Time=None, origin: str | None=None) -> Receipt: ...
-    async def change_several(self, ids: Iterable[str], change: str, *, topics: Iterable[str]=(), origin: str | None=None) -> builtins.list[Receipt]: ...
     async def tag(self, id: str, add: Iterable[str]=(), remove: Iterable[str]=(), values: Mapping[str, Any] | None=None, *, origin: str | None=None) -> Receipt: ...
     async def pin(self, id: str, *, origin: str | None=None) -> Receipt: ...
     async def unpin(self, id: str, *, origin: str | None=None) -> Receipt: ...

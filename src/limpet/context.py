@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
 from datetime import date
+from functools import partial
 from itertools import count
 
 from .model.clock import Clock, parse_time
@@ -16,7 +17,6 @@ from .model.errors import BadInput
 from .model.forks import refuse_child
 from .model.ids import IdSource, parse_id
 from .model.memory import GLOBAL_SCOPE, Memory, check_characters, check_key, check_kinds, check_list, check_scope
-from .rank.adjust import confidence_of, confidence_word
 from .settings import wants_relations
 from .store.records import Filter
 
@@ -42,7 +42,7 @@ CLOCKS = ("valid", "stored")
 
 # Called at the end of each write, inside of its transaction: set by who works for a client that may give its call up,
 # and raises then, so that nothing is stored.
-before_commit: ContextVar[Callable[[], None]] = ContextVar("before_commit", default=lambda: None)
+before_commit: ContextVar[Callable[[], None] | None] = ContextVar("before_commit", default=None)
 
 
 # Within `one_operation`: whose it is, and its id once there is one.
@@ -149,14 +149,16 @@ class Context:
 
         answer: T
         owner, operation = _operation.get()
+        is_wanted = before_commit.get()
         known = operation[0] if owner is self and operation else None
 
         def inside(store: Store, make_id: Callable[[int], bytes] = self._ids.make) -> Sequence[Event]:
             nonlocal answer
             now = self.clock.now()
-            writer = Writer(store, lambda: make_id(now), now, self.scopes, operation=known)
+            writer = Writer(store, partial(make_id, now), now, self.scopes, operation=known)
             answer = decide(writer)
-            before_commit.get()()
+            if is_wanted is not None:
+                is_wanted()
             return writer.events
 
         if not self.store.begun:
@@ -208,6 +210,8 @@ class Context:
     def as_read(self, memory: Memory) -> Memory:
         """The memory as verbs give it: superseded where another took its place, from when on that holds, with its
         confidence as of now."""
+        from .rank.adjust import confidence_of, confidence_word
+
         now = self.clock.now()
         # What was replaced before it came to hold never holds.
         ended_by = max(now, memory.valid_from_us)

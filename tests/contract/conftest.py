@@ -67,7 +67,9 @@ class Scribe:
         )
 
     def write(self, *events):
-        return self.store.ledger.commit(lambda _: events)
+        """Returns the events as the ledger has them, with their places."""
+        self.store.ledger.commit(lambda _: events)
+        return list(self.store.ledger.events(ids=[event.id for event in events]))
 
     def remember(self, text, **data):
         """A memory in an operation of its own. Returns its id."""

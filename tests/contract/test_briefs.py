@@ -80,7 +80,7 @@ def test_use_and_age_and_counts(open_as, store, clock):
     assert store.listings.count_kinds(Filter(scopes=("nowhere",))) == {}
 
 
-def test_counts_by_parts_names_of_scopes_and_what_stands_out(open_as, store, clock):
+def test_counts_by_parts_and_names_of_scopes(open_as, store, clock):
     api = open_as("project:api")
     api.remember("plain", topics=["a"])
     clock.advance(days=1)
@@ -91,5 +91,3 @@ def test_counts_by_parts_names_of_scopes_and_what_stands_out(open_as, store, clo
     assert store.listings.count_by(API, ["topic", "kind"]) == {("a", "fact"): 1, ("a", "goal"): 1, ("b", "goal"): 1}
     assert list(store.listings.count_by(API, ["day"]).items()) == [(("2026-03-02",), 2), (("2026-03-01",), 1)]
     assert store.listings.scope_names() == ["global", "project:api"]
-    rows = store.listings.standing_out(API, observations=2, importance=0.8)
-    assert said(store, rows) == ["important", "pinned"]

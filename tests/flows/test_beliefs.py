@@ -219,21 +219,6 @@ def test_a_callers_times_buy_no_confidence(memory, clock):
     assert memory.get(receipt.id).confidence == 0.8
 
 
-def test_what_was_said_on_many_days_asks_for_confirmation(memory, clock):
-    receipt = memory.remember("the office closes at six")
-    for _ in range(4):
-        clock.advance(days=1)
-        memory.remember("the office closes at six")
-    (item,) = memory.review()
-    assert (item.kind, item.id) == ("confidence", receipt.id)
-    assert memory.accept(item.id).status == "changed"
-    assert memory.get(receipt.id).confidence == 0.95
-    assert memory.review() == []
-    assert memory.accept(item.id).status == "unchanged"
-    with pytest.raises(limpet.BadInput):
-        memory.reject(item.id)
-
-
 def test_what_was_found_to_be_wrong_waits_for_a_person(memory, clock, ids):
     id = memory.remember("The build needs Java 8").id
     fine = memory.remember("The build takes four minutes").id
@@ -251,20 +236,6 @@ def test_what_was_found_to_be_wrong_waits_for_a_person(memory, clock, ids):
     assert memory.accept(id).status == "unchanged"
     memory.undo()
     assert memory.get(id).state == "active" and len(memory.review()) == 1
-
-
-def test_what_is_important_and_was_not_seen_for_long_comes_up_again(memory, clock):
-    kept = memory.remember("The root password is in the safe", importance=0.9)
-    memory.remember("nothing special")
-    assert memory.review() == []
-    clock.advance(days=200)
-    (item,) = memory.review()
-    assert (item.kind, item.id) == ("resurface", kept.id)
-    memory.accept(memory.abbreviate([item.id])[0])
-    assert memory.review() == []
-    clock.advance(days=200)
-    memory.reject(memory.review()[0].id)
-    assert memory.get(kept.id).state == "archived"
 
 
 # -- duplicates and review

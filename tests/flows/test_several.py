@@ -1,4 +1,4 @@
-"""What an owner's page asks of the store: counts by any part, several changes as one, no edit over another's."""
+"""What an owner's page asks of the store: counts by any part, no edit over another's."""
 
 from __future__ import annotations
 
@@ -33,30 +33,6 @@ def test_counts_stay_in_their_scope(memory):
 
     assert memory.count_by("topic") == {}
     assert memory.in_all_scopes().count_by("scope") == {("project:other",): 1}
-
-
-def test_several_changes_are_one_operation(memory):
-    ids = [memory.remember(f"Old wiki page {number}").id for number in range(3)]
-
-    assert [one.status for one in memory.change_several(ids, "tag", topics=["wiki"])] == ["changed"] * 3
-    assert [one.status for one in memory.change_several(ids[:2], "archive")] == ["changed"] * 2
-    assert memory.count(topics=["wiki"]) == 1
-    memory.undo()
-    assert memory.count(topics=["wiki"]) == 3
-    memory.undo()
-    assert memory.count(topics=["wiki"]) == 0
-    with pytest.raises(limpet.BadInput, match="unknown change"):
-        memory.change_several(ids, "shred")
-    with pytest.raises(limpet.BadInput, match="tag needs topics"):
-        memory.change_several(ids, "tag")
-
-
-def test_one_that_is_not_there_keeps_all_as_they_were(memory):
-    id = memory.remember("Old wiki page").id
-
-    with pytest.raises(limpet.NotFound):
-        memory.change_several([id, "01a20207-e04e-77bf-a63e-e0142602eab6"], "archive")
-    assert memory.get(id).state == "active"
 
 
 def test_no_edit_goes_over_one_that_its_writer_has_not_read(memory, clock):

@@ -150,8 +150,7 @@ def test_the_log_says_what_was_done_to_which_text_by_whom(memory, three):
         ("tag", "agent", False, "Deploys need the VPN"), ("correct", "agent", False, "The limit is 1000"),
         ("remember", "agent", False, "The limit is 100"), ("remember", "agent", False, "Deploys need the VPN"),
     ]  # fmt: skip
-    assert [(one.what, one.detail) for one in log[3].changes] == [("remembered", ""), ("superseded", "raised")]
-    assert log[2].changes[0].detail == "#deploy by=ana"
+    assert [one.what for one in log[3].changes] == ["remembered", "superseded"]
     assert log[0].of == log[1].id
     assert memory.log(event=log[3].short) == [log[3]]
     assert memory.log(limit=1) == log[:1]

@@ -34,8 +34,6 @@ BY_ID = {
 BY_TWO_IDS = {"link": "supports", "unlink": "supports", "merge": None}
 BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "compress": "{s}", "fact": "{k}",
            "fact_history": "{k}", "end_fact": "{k}"}  # fmt: skip
-# Takes several ids at once.
-BY_IDS = {"change_several": "archive"}
 BY_WORDS = {"audit", "prepare", "recall", "recall_sessions"}
 OF_ALL = {"count": (), "count_by": ("scope", "topic", "kind", "state"), "list": (), "review": (), "sessions": (),
           "sweep": (), "retention": (), "undo": (), "redo": (), "log": (), "actions": (), "exposures": (), "journal": (), "drop_from_journal": ([1, 2, 3],)}  # fmt: skip
@@ -85,7 +83,7 @@ def theirs(path, clock):
 
 def test_every_verb_is_known():
     verbs = {name for name in dir(limpet.Limpet) if not name.startswith("_")}
-    known = {*BY_ID, *BY_IDS, *BY_TWO_IDS, *BY_NAME, *BY_WORDS, *OF_ALL, *OF_THE_FILE, *ADDS, "graph"}
+    known = {*BY_ID, *BY_TWO_IDS, *BY_NAME, *BY_WORDS, *OF_ALL, *OF_THE_FILE, *ADDS, "graph"}
     assert verbs == known
     assert set(FUNCTIONS) == {*FEATURE_READS, *FEATURE_OTHERS}
     queries = {name for name in dir(History) if not name.startswith("_")}
@@ -99,7 +97,6 @@ def test_no_verb_shows_or_changes_what_is_of_another_scope(path, clock, memory, 
         before = [one.as_dict() for one in other.list(all_states=True).memories]
 
         calls = [(name, (id, *more), memory) for name, more in BY_ID.items() for id in (*theirs, theirs[0][:13])]
-        calls += [(name, ([mine, id], change), memory) for name, change in BY_IDS.items() for id in theirs]
         for name, type in BY_TWO_IDS.items():
             for pair in ((mine, theirs[0]), (theirs[0], mine), (theirs[0], theirs[3])):
                 calls.append((name, pair if type is None else (pair[0], type, pair[1]), memory))

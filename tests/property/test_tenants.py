@@ -125,7 +125,6 @@ OF_A_METHOD = {
     "search.lexical": {"text": WORDS}, "search.substring": {"text": WORDS}, "listings.standing": {"at": TIMES}, "ledger.events": {"memory": st.one_of(st.none(), ONE), "ids": st.one_of(st.none(), SEVERAL)},
     "ledger.operation": {"event": st.one_of(st.none(), ONE)}, "listings.lately": {"after": st.just(0)}, "listings.page": {"cursor": st.none()},
     "listings.count_by": {"by": st.sampled_from([("kind",), ("scope", "topic"), ("state", "origin"), ("day",)])},
-    "listings.standing_out": {"observations": st.integers(0, 3), "importance": st.sampled_from([0.0, 0.5, 0.8])},
     "edges.of": {"ids": SEVERAL}, "devices.trust": {"at": st.one_of(st.none(), TIMES)}, "journal.lines": {"session": st.none()},
     "jobs.unchecked": {"rows": st.lists(st.integers(1, 40), max_size=5)},
 }  # fmt: skip

@@ -12,11 +12,11 @@ from limpet.text.dates import (
     Mentioned,
     agreement,
     asks_when,
-    date_words,
     mentioned,
     spans,
     tells_when,
 )
+from limpet.text.describe import date_words
 from limpet.text.normalise import fingerprint, normalise
 from limpet.text.secrets import (
     _ENDS,

@@ -6,7 +6,7 @@ import pytest
 
 from limpet.agents.hooks.injected import Holdout
 from limpet.rank.interval import Interval, difference, share
-from limpet.remember.ambient import note_of
+from limpet.remember.beliefs import note_of
 from limpet.text.attribution import was_used
 
 

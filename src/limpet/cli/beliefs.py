@@ -12,7 +12,7 @@ from ..store.records import MOST_WAITING
 from . import output
 from .output import code, day, detail, flat, in_a_line, line, moment, printable, receipt, short, words
 from .verbs import LOOK, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store
-from .write import just_read, with_reason
+from .write import just_read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _set_or_end(memory: Limpet, args: Namespace) -> Receipt:
     given = {name: value for name in ("origin", "source", "valid_from") if (value := getattr(args, name))}
     value = given_text(args.value)
     why = just_read(memory, given, f"{args.key} {value}") or just_read(memory, given, value)
-    return with_reason(memory.set_fact(args.key, value, **given), why)
+    return memory.set_fact(args.key, value, **given).with_reason(why)
 
 
 def _audit(answer: Audit, memory: Limpet, args: Namespace) -> None:

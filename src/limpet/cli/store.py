@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..api import Limpet
     from ..erasure import PurgeReport
-    from ..remember.retention import Retention
+    from ..remember.beliefs import Retention
     from ..work.doctor import Check
 
 # The exit code of a check or a piece of work that found the store unsound, or could not be done.

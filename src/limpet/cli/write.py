@@ -7,7 +7,6 @@ import os
 import sys
 
 from ..folders import beside
-from ..model.dataclass import replace
 from ..model.edges import STORED_TYPES
 from ..model.errors import BadInput, counted
 from ..model.memory import KINDS, valued
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 
     from ..api import Limpet
     from ..model.memory import Memory
+    from ..remember.change import Forgotten
     from ..remember.operations import Operation
-    from ..remember.service import Forgotten
     from ..remember.write import Receipt
 
 # Longer than any line that could be stored: 1 MB of text written as \uXXXX, and its metadata.
@@ -45,10 +44,6 @@ def just_read(memory: Limpet, given: dict[str, Any], text: Any) -> str:
     return taint(memory.path, given, text)
 
 
-def with_reason(done: Receipt, why: str) -> Receipt:
-    return replace(done, reason="; ".join(filter(None, (why, done.reason)))) if why else done
-
-
 def _remember(args: Namespace) -> int:
     given = verbs.statement(args)
     if args.batch:
@@ -58,7 +53,7 @@ def _remember(args: Namespace) -> int:
     text = verbs.given_text(args.text)
     with open_store(args, create=True) as memory:
         why = just_read(memory, given, text)
-        done = with_reason(memory.remember(text, id=args.id, **given), why)
+        done = memory.remember(text, id=args.id, **given).with_reason(why)
         output.result(done) if args.json else receipt(done, memory, args)
     return code(done)
 
@@ -77,7 +72,8 @@ def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
                     items.append((number, _parsed(number, raw)))
             good = [defaults | item for _, item in items if isinstance(item, dict)]
             reasons = [just_read(memory, each, each.get("content")) for each in good]
-            receipts = map(with_reason, memory.remember_batch(good) if good else (), reasons)
+            done = memory.remember_batch(good) if good else []
+            receipts = (each.with_reason(why) for each, why in zip(done, reasons, strict=True))
             for place, item in items:
                 if isinstance(item, dict):
                     shown = next(receipts).as_dict() | {"line": place}
@@ -122,7 +118,7 @@ def _parsed(number: int, raw: bytes | None) -> dict[str, Any] | str:
 def _correct(memory: Limpet, args: Namespace) -> Receipt:
     text, given = verbs.given_text(args.text), verbs.statement(args)
     why = just_read(memory, given, text)
-    return with_reason(memory.correct(args.id, text, why=args.why, **given), why)
+    return memory.correct(args.id, text, why=args.why, **given).with_reason(why)
 
 
 def _forget(memory: Limpet, args: Namespace) -> Forgotten:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         "session_ended",  # data: {scope, name}
         "unlinked",  # that edge ends; data: {edge, target}
         "purged",  # content erased
-        "reviewed",  # a person decided; data: {about, verdict, item of the review list, confidence that it gives}
+        "reviewed",  # a person decided; data: {about, verdict, item of the review list}
         "undone",  # an earlier event no longer counts; data: {undoes}
     ]
 

@@ -48,13 +48,6 @@ OPINION_LOSS_PER_DAY = 0.02
 # From this confidence on the word for it is "confirmed": stated on VERIFIED_DAYS, or confirmed in review. test_rank.py.
 CONFIRMED = 0.8
 
-# A person is asked to confirm what was said on this many distinct days, or on VERIFIED_DAYS over so many days.
-# Domain model. test_review.py.
-REVIEW_DAYS, REVIEW_AFTER_DAYS = 5, 14
-# What is this important (or pinned) comes up for review when it was neither said nor used for so many days:
-# two half-lives of a fact. test_review.py.
-RESURFACE_IMPORTANCE, RESURFACE_AFTER_DAYS = 0.8, 138
-
 # The scale of cosines on which all weights and thresholds were chosen, that of all-MiniLM-L6-v2: mean cosines of a
 # question with a text that does not answer it, with its answer, and of two texts that say different things. Those of
 # other embedders are moved to it (vectors/calibration.py). test_calibration.py.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from ..model.dataclass import replace
-from ..text.grams import with_grams
+from ..text.describe import with_grams
 from ..text.lexicon import FUNCTION_WORDS
 from .plan import Plan
 

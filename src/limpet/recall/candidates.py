@@ -12,7 +12,7 @@ from ..model.dataclass import dataclass, field
 from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
 from ..text.dates import asks_when, tells_when
-from ..text.grams import grams, with_grams
+from ..text.describe import grams, with_grams
 from .features import QueryMatch, compute_features
 from .index import CandidateTable, TextHits
 from .index_sql import SqlIndex

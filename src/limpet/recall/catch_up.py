@@ -10,7 +10,7 @@ from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.dataclass import replace
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..rank import constants as C
-from ..text.grams import with_grams
+from ..text.describe import with_grams
 from .plan import SECONDS_FOR_WORDS, Plan
 from .semantic import LOAD_SECONDS, SemanticSearch, cannot_load, query_seconds
 from .within import InTime

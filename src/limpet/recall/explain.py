@@ -14,8 +14,8 @@ from ..model.clock import format_time
 from ..model.dataclass import NamedTuple, dataclass, field, replace
 from ..model.errors import EmbedderUnavailable
 from ..model.memory import STATES, Memory, caseless
-from ..text.dates import MONTHS, WEEKDAYS, mentioned, spans
-from ..text.grams import with_grams
+from ..text.dates import mentioned, spans
+from ..text.describe import MONTHS, WEEKDAYS, with_grams
 from .candidates import Candidates, best_of
 from .pack import Packed
 from .plan import Plan

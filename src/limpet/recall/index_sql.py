@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..rank import constants as C
 from ..store.records import Candidate, Filter, LexicalHit, LexicalResult
-from ..text.grams import grams
+from ..text.describe import grams
 from .index import CandidateTable, PriorFactors, TextHits, dated
 
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ from ..model.memory import Memory
 from ..model.sequence import Holds
 from ..rank import constants as C
 from ..rank.session_weights import SESSION_WEIGHTS
-from ..text.grams import grams
+from ..text.describe import grams
 from .answer import Item, as_items, how_it_went
 from .candidates import Candidates, find_candidates
 from .disputes import disputes

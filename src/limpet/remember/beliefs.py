@@ -1,34 +1,57 @@
-"""Keyed facts, sessions, the review list, the sweep, retention. The contracts are those of the verbs in `api.py`."""
+"""Keyed facts, and sessions: what sums one up, which old memories expire, and notes of turns in which nothing was said.
+
+The contracts of verbs stand in `api.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..model.dataclass import replace
-from ..model.errors import AmbiguousId, BadInput, NotFound
+from ..model.clock import MICROSECONDS_PER_DAY, format_time
+from ..model.dataclass import dataclass, replace
+from ..model.errors import BadInput, NotFound, counted
 from ..model.ids import format_id, parse_id, session_mark
-from ..model.memory import GLOBAL_SCOPE, Memory, check_key
-from ..rank.adjust import objections
-from ..store.records import SessionRow
+from ..model.memory import GLOBAL_SCOPE, KINDS, Memory, check_key, least_trusted
+from ..store.records import Filter, SessionRow
+from ..text.instructions import reads_like_instruction
+from ..text.quoted import OF_SESSION as EPISODE_SOURCE
+from ..text.quoted import QUOTED_CHARACTERS
+from ..text.secrets import redact
+from ..text.turns import AMBIENT, command_of, cut, is_edit
+from .decide import correct, proposed, state
+from .validation import check_limit, check_text, clean_name
+from .write import Receipt, Writer, changed, held, values_of
 
 if TYPE_CHECKING:
     from ..context import Context, Time
     from ..recall.facts import Fact
-    from .policy import Swept
-    from .retention import Retention
-    from .review import ReviewItem
-    from .write import Receipt, Writer
+    from ..store import Store
+
+# Kinds in the order in which a quoted summary takes them.
+WEIGHT = ("decision", "correction", "lesson", "goal", "preference", "fact", "skill", "inference", "opinion", "note")
+SUMMARY_CHARACTERS = 3_000
+# Memories that one run of retention takes at most: the next run takes the others.
+MOST_EXPIRED = 10_000
+MOST_DAYS = 1_000_000
+# Fewer memories of a session than these are not worth a summary.
+FOLDED_FROM = 3
+# Importance of a note of a turn: less than a statement that somebody chose to store.
+NOTE_IMPORTANCE = 0.3
+_MOST_STEPS, _STEP_CHARACTERS, _ASKED_CHARACTERS = 4, 120, 160
+
+
+# -- keyed facts
 
 
 def fact(context: Context, key: str, *, as_of: Time, known_at: Time) -> Fact:
-    from ..recall.facts import as_fact, holding
+    from ..recall.facts import as_fact
 
-    known = context.time(known_at)
-    at = context.time(as_of)
+    known, at = context.time(known_at), context.time(as_of)
     instant = at if at is not None else known if known is not None else context.now()
     for values in _values(context, key, known):
-        found = holding(values, instant)
+        found = held(values, instant)
         if found is not None:
             return as_fact(context.as_read(found))
     raise NotFound(f"no value of {key} holds then" if at or known else f"no value of {key}")
@@ -43,106 +66,83 @@ def fact_history(context: Context, key: str, *, known_at: Time) -> list[Fact]:
     raise NotFound(f"no value of {key}")
 
 
-def end_fact(context: Context, key: str, *, at: Time, why: str | None, origin: str | None) -> Receipt:
-    from ..recall.facts import holding
-    from ..text.secrets import redact
-    from .decide import proposed
-    from .write import Receipt
-
-    when = context.time(at)
-    reason, redacted = redact(why or "")
-
-    def decide(writer: Writer) -> Receipt:
-        instant = writer.now if when is None else when
-        values = writer.reads.memories.keyed(context.scope, check_key(key))
-        if not values and (renamed := writer.reads.memories.renamed_key(context.scope, key)):
-            values = writer.reads.memories.keyed(context.scope, renamed)
-        held = holding(values, instant)
-        if held is None:
-            raise NotFound(f"no value of {key} holds then in {context.scope}")
-        if instant <= held.valid_from_us:
-            raise BadInput(f"{key} began to hold only then", hint=f"limpet forget {held.id}")
-        waits = proposed(writer, held, origin)
-        if waits is not None:
-            return waits
-        data: dict[str, Any] = {"valid_to": instant} | ({"why": reason} if reason else {})
-        made = writer.event("bounded", parse_id(held.id), origin=origin or "agent", **data)
-        return Receipt(id=held.id, status="changed", event=format_id(made.id), redacted=redacted)
-
-    return context.count_as_wrong(context.write(decide), reason)
-
-
-def _values(context: Context, key: str, known: int | None) -> list[list[Memory]]:
-    """The values of a key in this scope, then in the global one; of the key that it was joined with, if it was."""
+def _values(context: Context, key: str, known_at: int | None) -> Iterator[list[Memory]]:
+    """The values of a key in this scope, then in the global one."""
     check_key(key)
-    found = []
     for scope in dict.fromkeys((context.scope, GLOBAL_SCOPE)):
-        values = context.store.memories.keyed(scope, key, known_at=known)
-        if not values and (renamed := context.store.memories.renamed_key(scope, key)):
-            values = context.store.memories.keyed(scope, renamed, known_at=known)
-        found.append(values)
-    return found
+        yield values_of(context.store, scope, key, known_at)[0]
+
+
+def end_fact(context: Context, key: str, *, at: Time, why: str | None, origin: str | None) -> Receipt:
+    when, (reason, redacted) = context.time(at), redact(why or "")
+
+    def write(writer: Writer) -> Receipt:
+        instant = writer.now if when is None else when
+        value = held(values_of(writer.reads, context.scope, check_key(key))[0], instant)
+        if value is None:
+            raise NotFound(f"no value of {key} holds then in {context.scope}")
+        if instant <= value.valid_from_us:
+            raise BadInput(f"{key} began to hold only then", hint=f"limpet forget {value.id}")
+        if waits := proposed(writer, value, origin):
+            return waits
+        noted = {"why": reason} if reason else {}
+        made = writer.event("bounded", parse_id(value.id), origin=origin or "agent", valid_to=instant, **noted)
+        return changed(made, redacted=redacted)
+
+    return context.count_as_wrong(context.write(write), reason)
+
+
+# -- sessions
 
 
 def session_start(context: Context, name: str | None, *, title: str | None) -> SessionRow:
-    from ..text.secrets import redact
-    from .validation import check_name
+    scope, given = context.scope, clean_name("session", name)[0] or format_id(context.new_id())
+    shown = clean_name("title", title)[0]
 
-    scope, given = context.scope, redact(check_name("session", name) or "")[0] or format_id(context.new_id())
-    said = redact(check_name("title", title) or "")[0] or None
-
-    def decide(writer: Writer) -> None:
+    def write(writer: Writer) -> None:
         known = writer.reads.sessions.get(scope, given)
-        if known is None or known.ended_at is not None or said not in (None, known.title):
-            data = {"scope": scope, "name": given} | ({"title": said} if said else {})
-            writer.event("session_started", session_mark(scope, given), origin="agent", **data)
+        if known is None or known.ended_at is not None or shown not in (None, known.title):
+            titled = {"title": shown} if shown else {}
+            mark = session_mark(scope, given)
+            writer.event("session_started", mark, origin="agent", scope=scope, name=given, **titled)
 
-    context.write(decide)
+    context.write(write)
     return session(context, given)
 
 
 def session_end(context: Context, name: str, *, summary: str | None, origin: str) -> Receipt:
-    from .decide import state
-    from .write import Receipt
-
-    scope, statement = context.scope, None
+    statement = None
     if summary is not None:
         statement = context.validate({"content": summary, "kind": "episode", "session": name, "origin": origin})
 
-    def decide(writer: Writer) -> Receipt:
-        known = writer.reads.sessions.get(scope, name)
-        if known is None:
-            raise _no_session(scope, name)
+    def write(writer: Writer) -> Receipt:
+        known = _session(writer.reads, context.scope, name)
         receipt = Receipt(id=None, status="changed" if known.ended_at is None else "unchanged")  # type: ignore[arg-type]
         if statement is not None:
             receipt = state(writer, statement)
         if known.ended_at is not None:
             return receipt
-        made = writer.event("session_ended", session_mark(scope, name), origin="agent", scope=scope, name=name)
+        mark = session_mark(context.scope, name)
+        made = writer.event("session_ended", mark, origin="agent", scope=context.scope, name=name)
         return replace(receipt, event=format_id(made.id))
 
-    return context.write(decide)
-
-
-def _no_session(scope: str, name: str) -> NotFound:
-    return NotFound(f"no session {name} in {scope}", hint="`limpet session list` shows them")
+    return context.write(write)
 
 
 def session(context: Context, name: str) -> SessionRow:
-    found = context.store.sessions.get(context.scope, name)
+    return _session(context.store, context.scope, name)
+
+
+def _session(reads: Store, scope: str, name: str) -> SessionRow:
+    found = reads.sessions.get(scope, name)
     if found is None:
-        raise _no_session(context.scope, name)
+        raise NotFound(f"no session {name} in {scope}", hint="`limpet session list` shows them")
     return found
 
 
 def sessions(context: Context, *, limit: int) -> list[SessionRow]:
-    _check_limit(limit)
+    check_limit(limit)
     return context.store.sessions.latest([context.scope], limit=limit)
-
-
-def _check_limit(limit: int) -> None:
-    if isinstance(limit, bool) or not 1 <= limit <= 10_000:
-        raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
 
 
 def session_memories(context: Context, name: str) -> list[Memory]:
@@ -151,77 +151,148 @@ def session_memories(context: Context, name: str) -> list[Memory]:
 
 
 def compress(context: Context, name: str, *, summary: str | None) -> Receipt:
-    from .session import compress
-    from .validation import check_text
-
     session(context, name)
     given = None if summary is None else check_text(summary)
-
-    return context.write(lambda writer: compress(writer, context, name, given))
-
-
-def review(context: Context, *, limit: int) -> list[ReviewItem]:
-    from .review import waiting
-
-    _check_limit(limit)
-    return waiting(context.store, context.scopes, context.now(), limit=limit)
+    return context.write(lambda writer: _compress(writer, context, name, given))
 
 
-def decide(context: Context, id: str, verdict: str) -> Receipt:
-    """Say yes ("accepted") or no ("rejected") to an item of the review list."""
-    from ..store.records import OBJECTION
-    from .review import decide_pair, decide_single
-
-    pairs = context.store.reviews.named(id, context.scopes)
-    try:
-        raw = context.store.memories.resolve(id, context.scopes)
-    except NotFound:
-        if not pairs:
-            raise
-        raw = None
-    except AmbiguousId as error:
-        raise AmbiguousId(id, [*map(format_id, pairs), *error.candidates]) from None
-    if len(pairs) > 1 or (pairs and raw is not None):
-        raise AmbiguousId(id, [format_id(one) for one in (*pairs, *([raw] if raw else ()))])
-
-    def inside(writer: Writer) -> Receipt:
-        if raw is None:
-            return decide_pair(writer, pairs[0], verdict)
-        memory = writer.reads.memories.get(raw)
-        if memory is None or memory.scope not in context.scopes:
-            raise NotFound(f"nothing to review with the id {id} in {context.scope}")
-        return decide_single(writer, memory, verdict, writer.now)
-
-    receipt = context.write(inside)
-    if raw is not None and receipt.reason == "wrong rejected":
-        # It is right for all that: what was said against it is answered.
-        context.store.usage.record([raw] * objections(context.memory(receipt.id or id)), context.now(), "useful")
-        context.store.reviews.withdraw(OBJECTION, [raw])
+def _compress(writer: Writer, context: Context, name: str, summary: str | None) -> Receipt:
+    """One episode for a session, with a `part_of` edge from each of its memories. Unchanged when nothing was added."""
+    every = writer.reads.sessions.memories(context.scope, name)
+    sums = [one for one in every if one.kind == "episode" and one.source == EPISODE_SOURCE]
+    members = [one for one in every if one not in sums]
+    if not members:
+        raise BadInput(f"session {name} holds no memories to sum up")
+    if sums and summary is None and sums[0].metadata.get("memories") == len(members):
+        return Receipt(id=sums[0].id, status="unchanged")
+    topics = Counter(topic for one in members for topic in one.topics)
+    statement = context.validate({
+        "content": summary or _quoted(name, members), "kind": "episode", "session": name, "source": EPISODE_SOURCE,
+        "topics": sorted(topics, key=lambda topic: (-topics[topic], topic))[:8],
+        "valid_from": min(one.valid_from_us for one in members), "metadata": {"memories": len(members)},
+    })  # fmt: skip
+    statement = replace(statement, trust=least_trusted([statement.origin, *(one.trust for one in members)]))
+    old = sums[0] if sums else None
+    receipt = correct(writer, old, statement, None, derived=True) if old else state(writer, statement, fresh=True)
+    for one in members:
+        writer.event("linked", parse_id(one.id), origin="agent", edge="part_of", target=parse_id(receipt.id).hex())
     return receipt
 
 
-def sweep(context: Context, *, apply: bool, progress: Callable[[int, int], None] | None) -> list[Swept]:
-    from .policy import set_right, swept
+def _quoted(name: str, members: Sequence[Memory]) -> str:
+    """The weightiest statements of a session, a line each, in the words in which they were made."""
+    days = [(format_time(at) or "")[:10] for at in (members[0].created_at, members[-1].created_at)]
+    lines = [f"Session {name}, {' to '.join(dict.fromkeys(days))}, {counted(len(members), 'memory')}."]
+    place = {kind: number for number, kind in enumerate(WEIGHT)}
+    weighed = sorted(members, key=lambda one: (not one.pinned, place.get(one.kind, len(WEIGHT)), -one.importance))
+    length, left = len(lines[0]), len(members)
+    for one in weighed:
+        line = f"- {one.kind}: {cut(' '.join(one.content.split()), QUOTED_CHARACTERS)}"
+        if length + len(line) > SUMMARY_CHARACTERS:
+            break
+        lines.append(line)
+        length += len(line) + 1
+        left -= 1
+    return "\n".join(lines + ([f"and {left} more."] if left else []))
 
-    found = swept(context.store, context.policy.rules(), context.scope, context.now(), progress)
-    if apply and found:
-        context.write(lambda writer: set_right(writer, found))
-    return found
+
+# -- retention: which old memories nobody used leave recall, and what sums them up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """What expires: `archive`, the oldest first; `fold`: names of sessions that are summed up before."""
+
+    archive: list[Memory]
+    fold: list[str]
+    applied: bool = False
+
+    def as_dict(self) -> dict[str, object]:
+        """{"archive": [{"id", "kind", "session", "content"}], "fold": [names], "applied"}."""
+        names = ("id", "kind", "session", "content")
+        shown = [{name: getattr(one, name) for name in names} for one in self.archive]
+        return {"archive": shown, "fold": self.fold, "applied": self.applied}
 
 
 def retention(context: Context, *, days: float, kinds: Sequence[str], fold: bool, apply: bool) -> Retention:
-    from .retention import ARCHIVED, expired
-    from .session import compress
+    """Find active memories of some kinds of this scope that were neither stated nor used for so many days.
 
-    found = expired(context.store, context.scope, now=context.now(), days=days, kinds=kinds, fold=fold)
-    if not apply or not found.archive:
+    Never what is pinned, the value of a key, the summary of a session, or the reason of something that is held.
+    Raises BadInput.
+    """
+    store = context.store
+    unknown = sorted(set(kinds) - set(KINDS))
+    if unknown:
+        raise BadInput(f"unknown kind: {unknown[0]!r}", hint=f"one of: {', '.join(KINDS)}")
+    if not kinds:
+        raise BadInput("no kind is named", hint="the usual one is episode")
+    if isinstance(days, bool) or not 1 <= days <= MOST_DAYS:
+        raise BadInput(f"days must be from 1 to {MOST_DAYS:,}, not {str(days)[:40]}")
+    where = Filter(scopes=(context.scope,), kinds=tuple(dict.fromkeys(kinds)))
+    before = int(context.now() - days * MICROSECONDS_PER_DAY)
+    rows = store.listings.unseen(where, before=before, limit=MOST_EXPIRED)
+    old = [one for one in store.memories.by_rows(rows) if one.key is None and one.source != EPISODE_SOURCE]
+    ids = [parse_id(one.id) for one in old]
+    reasons = {edge.target for edge in store.edges.of(ids, incoming=True, types=("caused_by",))}
+    reasons |= {edge.source for edge in store.edges.of(ids, types=("supports",))}
+    old = [one for one in old if parse_id(one.id) not in reasons]
+    sizes = Counter(one.session for one in old if one.session is not None)
+    found = Retention(archive=old, fold=[name for name, size in sizes.items() if fold and size >= FOLDED_FROM])
+    if not apply or not old:
         return found
 
     def archive(writer: Writer) -> None:
         for name in found.fold:
-            compress(writer, context, name, None)
-        for one in found.archive:
-            writer.event("archived", parse_id(one.id), origin="agent", why=ARCHIVED)
+            _compress(writer, context, name, None)
+        for one in old:
+            writer.event("archived", parse_id(one.id), origin="agent", why="retention")
 
     context.write(archive)
     return replace(found, applied=True)
+
+
+# -- a note of a turn in which the agent stored nothing: only of plain results, read off the journal
+
+
+def note_of(lines: Sequence[tuple[str, str]]) -> dict[str, Any] | None:
+    """What a turn achieved, as a memory to store; None when its results do not speak for themselves.
+
+    `lines`: (kind, what) of the journal from the user's message on. Two results count: a command that failed, and after
+    something was changed the same command went well; and files that were changed and then committed. What was asked is
+    its source, which no recall searches: a note that quoted a question would be found for it before its answer.
+    """
+    asked = next((what for kind, what in lines if kind == "asked"), "")
+    steps = [(kind, what) for kind, what in lines if kind in ("did", "failed")]
+    ends = range(len(steps) - 1, 0, -1)
+    result = next((text for last in ends if (text := _mended(steps, last))), None)
+    result = result or next((text for last in ends if (text := _committed(steps, last))), None)
+    if not asked or result is None or reads_like_instruction(f"{asked}\n{result}"):
+        return None
+    return {
+        "content": f"{result[:1].upper()}{result[1:]}", "source": f"asked: {cut(asked, _ASKED_CHARACTERS)}",
+        "kind": "note", "topics": [AMBIENT], "importance": NOTE_IMPORTANCE, "origin": "agent",
+    }  # fmt: skip
+
+
+def _mended(steps: Sequence[tuple[str, str]], last: int) -> str | None:
+    """A command that was red and became green, and the changes between."""
+    kind, what = steps[last]
+    if kind != "did" or ("failed", what) not in steps[:last]:
+        return None
+    red = steps.index(("failed", what))
+    between = [step for step in steps[red + 1 : last] if step[0] == "did" and step[1] != what]
+    return f"`{command_of(what)}` failed at first and went well after {_steps(between)}" if between else None
+
+
+def _committed(steps: Sequence[tuple[str, str]], last: int) -> str | None:
+    """A commit, and the files that were changed before it."""
+    kind, what = steps[last]
+    edits = [step for step in steps[:last] if step[0] == "did" and is_edit(step[1])]
+    commits = kind == "did" and "git commit" in what and edits
+    return f"committed with `{command_of(what)}` after {_steps(edits)}" if commits else None
+
+
+def _steps(steps: Sequence[tuple[str, str]]) -> str:
+    each = list(dict.fromkeys(cut(what, _STEP_CHARACTERS) for _, what in steps))
+    more = f" and {len(each) - _MOST_STEPS} more" if len(each) > _MOST_STEPS else ""
+    return "; ".join(each[-_MOST_STEPS:]) + more

@@ -7,15 +7,14 @@ another device and in another store.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from ..model.clock import format_time
 from ..model.dataclass import replace
-from ..model.errors import BadInput, NotFound
-from ..model.ids import format_id, is_line_id, line_end, line_id, parse_id, proposal_id
-from ..model.memory import Memory, check_origin, is_below
-from ..text.normalise import value_form
-from ..text.secrets import redact
-from .restate import restate
-from .validation import ValidStatement
+from ..model.errors import BadInput, LimpetError, NotFound
+from ..model.ids import format_id, parse_id, proposal_id
+from ..model.memory import Memory, caseless, check_origin, is_below
+from ..text.normalise import same_value
 from .write import (
     Receipt,
     Writer,
@@ -26,37 +25,55 @@ from .write import (
     is_spoken,
     mark_of,
     raw_id,
-    turn_of,
+    rejected,
+    values_of,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections import Counter
     from typing import Any
 
+    from ..context import Context
     from ..model.state import MemoryState
-    from ..store import Store
+    from .again import Turn
+    from .validation import ValidStatement
 
-# What a statement becomes, by the first row that fits; None: either way.
-#  known:   a memory says the same already, of the same time
-#  current: that memory was corrected, and this is what holds instead
-#  user:    the user says so
-#  reads:   it came from outside and reads like an instruction
-#  below:   it would end something that is trusted more
-DECISIONS = (
-    # known, current, user, reads, below
-    (True, False, None, None, None, "observe"),  # observed, and what it adds: tagged, linked, pinned, keyed, bounded
-    (True, True, False, None, None, "observe"),  # the same, and the receipt says what holds
-    (None, None, None, True, None, "quarantine"),  # remembered, in quarantine
-    (True, True, True, None, None, "propose"),  # remembered, in quarantine: a person says whether it holds again
-    (None, None, None, None, True, "propose"),  # remembered, in quarantine: a person says which one holds
-    (None, None, None, None, False, "create"),  # remembered; superseded, of what it ends
-)
+# Items that one transaction of a batch holds: few enough that other writers wait for milliseconds.
+BATCH_ITEMS = 1_000
 # Characters of what is believed that a receipt quotes.
 QUOTED_CHARACTERS = 80
 # Corrections of corrections that are followed.
 MOST_CORRECTIONS = 100
 # Who speaks, by origin.
 SPEAKERS = {"user": "the user", "agent": "an agent", "tool": "a tool", "web": "a web page", "import": "an import"}
+
+
+def decision(*, known: bool, corrected: bool, user: bool, reads: bool, below: bool) -> str:
+    """What a statement becomes.
+
+    `known`: a memory says the same already, of the same time; `corrected`: and something else holds in its place now.
+    `user`: the user says so. `reads`: it came from outside and reads like an instruction. `below`: it would end
+    something that is trusted more.
+    """
+    match known, corrected, user, reads, below:
+        case True, False, _, _, _:
+            return "observe"  # observed, and what it adds: tagged, linked, pinned, keyed, bounded
+        case True, True, False, _, _:
+            return "observe"  # the same, and the receipt says what holds
+        case _, _, _, True, _:
+            return "quarantine"  # remembered, in quarantine
+        case True, True, True, _, _:
+            return "propose"  # remembered, in quarantine: a person says whether it holds again
+        case _, _, _, _, True:
+            return "propose"  # remembered, in quarantine: a person says which one holds
+    return "create"  # remembered; superseded, of what it ends
+
+
+def remember(context: Context, item: Mapping[str, Any]) -> Receipt:
+    """Validate, redact, decide and commit one statement. The contract is that of the verb in `api.py`."""
+    statement = context.validate(item)
+    return context.write(lambda writer: state(writer, statement))
 
 
 def state(
@@ -70,74 +87,63 @@ def state(
     it is known already, if that is less. `corrects`, `why`: what it is to replace. Raises NotFound for a `because` that
     is not there.
     """
-    values, renamed = writer.values(statement) if statement.key else ([], None)
+    values, renamed = values_of(writer.reads, statement.scope, statement.key) if statement.key else ([], None)
     if renamed is not None:
         statement, mark = replace(statement, key=renamed), None
     mark = mark_of(statement) if mark is None else mark
     if statement.id is not None and unused is None and (taken := writer.taken(statement)) is not None:
         return taken
-    known = None if fresh else writer.known(statement, mark, values)
-    known, current = (None, None) if known is None else _corrected(writer, known, statement)
+    known, current = (None, None) if fresh else _known(writer, statement, mark, values)
     causes = writer.causes(statement) if statement.because else []
     trust = effective_trust(statement, causes) if causes or statement.trust else statement.origin
     start = statement.valid_from if statement.valid_from is not None else writer.now
     ended = held(values, start) if values else None
     over = next((one for one in (ended, corrects) if one is not None and is_below(trust, one.trust)), None)
+    decided = decision(
+        known=known is not None, corrected=current is not None, user=statement.origin == "user",
+        reads=statement.quarantine is not None, below=over is not None,
+    )  # fmt: skip
+    if known is not None and decided == "observe":
+        from .restate import restate
 
-    decision = _decided(known, current, statement.origin == "user" or None, statement.quarantine, over)
-    if known is not None and decision == "observe":
         if statement.quarantine:  # what stands beside the words may be what reads like an instruction
             again = replace(statement, topics=(), metadata={}, source=None, session=None, pin=False)
-        writer.said[statement.scope, mark] = raw_id(known)
-        return _explained(restate(writer, known, again or statement, unused=unused), corrected_to(writer, current))
+        writer.stated[statement.scope, mark] = raw_id(known)
+        return restate(writer, known, again or statement, unused=unused).with_reason(_corrected_to(writer, current))
 
-    over, corrects = current or over, corrects or current
-    memory = unused or statement.id
+    over, corrects, memory = current or over, corrects or current, unused or statement.id
     if memory is None and (over is not None or writer.quiet):
-        memory, before = _named_alike(writer, statement, mark, over)
+        memory, before = _seen_before(writer, statement, mark, over)
         if before is not None:
             return before
     new = memory or writer.make_id()
     data: dict[str, Any] = {"scope": statement.scope, "kind": statement.kind}
-    if decision == "create":
-        data |= fitted(values, start, statement.valid_to)
-    else:
+    status, reason = "created", None
+    if decided != "create":
         writer.waiting.add(new)
-        data["quarantine"] = statement.quarantine or _says_otherwise(over, again=current is not None)
+        data["quarantine"] = statement.quarantine or _says_otherwise(None if current else over)
         data |= {name: parse_id(one.id).hex() for name, one in (("over", over), ("corrects", corrects)) if one}
         data |= {"why": why} if why else {}
-    made = writer.create(statement, new, mark, unused=unused, causes=causes, trust=trust, data=data)
-    if decision == "create" and ended is not None:
-        told = {"why": why} if why and corrects is not None and corrects.id == ended.id else {}
-        writer.supersede(ended, new, statement.origin, start, **told)
-    if decision == "quarantine":
         status, reason = "quarantined", f"it {statement.quarantine}; `limpet review` shows what waits"
-    elif decision == "propose" and over is not None:
-        status, reason = "proposed", kept_for_review(writer, over, current)
-    else:
-        status, reason = "created", _cut_off(statement, data.get("valid_to"), renamed)
-    return Receipt(
-        id=format_id(new), status=status, event=format_id(made.id), reason=reason or None, redacted=statement.redacted
-    )
+        if decided == "propose" and over is not None:
+            status, reason = "proposed", kept_for_review(writer, over, current)
+    elif statement.key:
+        data |= fitted(values, start, statement.valid_to)
+        reason = _cut_off(statement, data.get("valid_to"), renamed)
+    made = writer.create(statement, new, mark, unused=unused, causes=causes, trust=trust, data=data)
+    if decided == "create" and ended is not None:
+        noted = {"why": why} if why and corrects is not None and corrects.id == ended.id else {}
+        writer.supersede(ended, new, statement.origin, start, **noted)
+    shown, event = format_id(new), format_id(made.id)
+    return Receipt(id=shown, status=status, event=event, reason=reason, redacted=statement.redacted)
 
 
-def _cut_off(statement: ValidStatement, end: int | None, renamed: str | None) -> str:
+def _cut_off(statement: ValidStatement, end: int | None, renamed: str | None) -> str | None:
     """Say that another value of the key ends a new one, or that its key has another name."""
     if end is None or end == statement.valid_to:
-        return f"its key is {renamed}" if renamed else ""
+        return f"its key is {renamed}" if renamed else None
     kept = "not kept: valid_to; " if statement.valid_to is not None else ""
     return f"{kept}it holds until {format_time(end)}: another value of the key begins then"
-
-
-def _decided(*facts: object) -> str:
-    """Look up what a statement becomes; a fact is there or None."""
-    for row in DECISIONS:
-        for wanted, fact in zip(row, facts, strict=False):
-            if wanted is not None and wanted != (fact is not None):
-                break
-        else:
-            return row[-1]
-    raise AssertionError(facts)
 
 
 def correct(
@@ -152,6 +158,8 @@ def correct(
     if was_replaced(old, writer.now):
         raise BadInput(f"memory {old.id} was superseded by {old.superseded_by} already", hint="correct that one")
     if why:
+        from ..text.secrets import redact
+
         why, found = redact(why)
         statement = replace(statement, redacted=tuple(dict.fromkeys((*statement.redacted, *found))))
     receipt = state(writer, statement, fresh=True, corrects=None if derived else old, why=why)
@@ -164,28 +172,129 @@ def correct(
 
 def observe(writer: Writer, memory: bytes, statement: ValidStatement, *, unused: bytes | None = None) -> Receipt:
     """Note that a memory was stated again. `unused`: the id to give the event, which the caller knows to be free."""
+    from .restate import restate
+
     there = writer.as_it_is(memory)
     if there is None:
         raise NotFound(f"no memory with the id {format_id(memory)}")
     return restate(writer, there, statement, unused=unused)
 
 
-# -- what was corrected, or waits
+# -- many statements
 
 
-def was_replaced(memory: Memory, at: int) -> bool:
-    """Whether another memory holds in its place by then."""
-    return memory.superseded_by is not None and memory.valid_to_us is not None and memory.valid_to_us <= at
+def remember_batch(
+    context: Context, items: Iterable[Mapping[str, Any] | str], *, quiet: bool = False,
+    spoken: Counter[Turn] | None = None,
+) -> list[Receipt]:  # fmt: skip
+    """Take in many statements, a thousand in a transaction. Returns a receipt for each, in their order.
+
+    `quiet`: they are lines of a file, of which what is known already and adds nothing is no observation, and what reads
+    like an instruction waits for a person. `spoken`: how often what this is a part of had each turn before; it is
+    counted on.
+    """
+    from collections import Counter
+
+    alone, spoken = spoken is None, Counter() if spoken is None else spoken
+    receipts: list[Receipt] = []
+    part: list[tuple[int, ValidStatement]] = []
+    keys: set[tuple[str, str]] = set()
+    named = False  # an item has an id of its own, on which a later one can build
+
+    def flush(*, last: bool = False) -> None:
+        written = _write_batch(context, [one for _, one in part], quiet, spoken, alone and last and not spoken)
+        for (place, _), receipt in zip(part, written, strict=True):
+            receipts[place] = receipt
+        part.clear()
+        keys.clear()
+
+    for given in items:
+        item = {"content": given} if isinstance(given, str) else given
+        try:
+            if not isinstance(item, Mapping):
+                raise BadInput(f"an item must be a text or an object, not {type(item).__name__}")
+            statement = context.validate(item)
+        except LimpetError as error:
+            receipts.append(rejected(error, item.get("id") if isinstance(item, Mapping) else None))
+            continue
+        # What builds on an earlier item of the batch must see it in the store.
+        slot = (statement.scope, caseless(statement.key or ""))
+        if len(part) >= BATCH_ITEMS or (statement.because and named) or (statement.key and slot in keys):
+            flush()
+        named = named or bool(statement.id)
+        keys.add(slot)
+        receipts.append(Receipt(id=None, status="rejected"))  # type: ignore[arg-type]
+        part.append((len(receipts) - 1, statement))
+    flush(last=True)
+    return receipts
 
 
-def _corrected(
-    writer: Writer, known: Memory | MemoryState | None, statement: ValidStatement
+def _write_batch(
+    context: Context, statements: list[ValidStatement], quiet: bool, spoken: Counter[Turn], alone: bool
+) -> list[Receipt]:
+    from ..text.instructions import any_reads_like_instruction
+    from .again import Batch
+
+    if not statements:
+        return []
+    turns: list[Turn] = []
+
+    def each(writer: Writer) -> list[Receipt]:
+        writer.quiet, writer.batch = quiet, Batch(writer, spoken=spoken, alone=alone)
+        receipts = []
+        marks = writer.batch.expect(statements)
+        turns[:] = writer.batch.turns_of(statements, marks)
+        for one, mark in zip(statements, marks, strict=True):
+            reads = None
+            if quiet:  # its origin is only what a file says; where its words are known what stands beside them is new
+                words = (one.content, one.key) if mark in writer.new else ()
+                reads = any_reads_like_instruction(
+                    *words, one.topics, one.speaker, one.source, one.session, one.metadata
+                )
+            try:
+                receipts.append(state(writer, replace(one, quarantine=reads) if reads else one, mark=mark))
+            except (BadInput, NotFound) as error:
+                receipts.append(rejected(error, format_id(one.id) if one.id else None))
+        return receipts
+
+    receipts = context.write(each)
+    spoken.update(turns)
+    return receipts
+
+
+# -- what is known already, was corrected, or waits
+
+
+def _known(
+    writer: Writer, statement: ValidStatement, mark: int, values: Sequence[Memory]
 ) -> tuple[Memory | MemoryState | None, Memory | None]:
-    """The memory that says the same as a statement, and what holds in its place if it was replaced.
+    """The memory that says this already, of the time that is spoken of; and what holds in its place if it was replaced.
 
     Where nothing holds in its place, or nothing of that may be told here, and for a statement of its own (one with an
-    id or a time), the replaced memory does not count.
+    id or a time), a replaced memory does not count.
     """
+    known: Memory | MemoryState | None
+    stated = writer.stated.get((statement.scope, mark))
+    spoken = is_spoken(statement)
+    if spoken:
+        if writer.batch is None:
+            from .again import Batch
+
+            writer.batch = Batch(writer)
+        known = writer.batch.same_turn(statement, mark)
+    elif stated is not None:
+        known = writer.as_it_is(stated)
+    elif statement.key:
+        known = held(values, writer.now if statement.valid_from is None else statement.valid_from)
+        if known is None and not values:
+            known = _without_key(writer, statement)
+        elif known is not None and not (mark_of(known) == mark and same_value(known.content, statement.content)):
+            known = None
+    else:
+        new = mark in writer.new
+        known = None if new else writer.reads.memories.stated_before(statement.scope, mark, writer.now)
+    if known is None or (not (spoken and statement.valid_from) and _apart(known, statement, writer.now)):
+        return None, None
     # What a key had at a time that is spoken of, it had, whatever came after.
     then = statement.key is not None and statement.valid_from is not None
     if not isinstance(known, Memory) or not was_replaced(known, writer.now) or then:
@@ -200,11 +309,34 @@ def _corrected(
     if current is None or current.state != "active" or current.superseded_by is not None:
         return None, None
     ended = current.valid_to_us is not None and current.valid_to_us <= writer.now
-    told = writer.scopes is None or current.scope in writer.scopes
-    return (known, current) if told and not ended else (None, None)
+    readable = writer.scopes is None or current.scope in writer.scopes
+    return (known, current) if readable and not ended else (None, None)
 
 
-def corrected_to(writer: Writer, current: Memory | None) -> str:
+def _without_key(writer: Writer, statement: ValidStatement) -> Memory | None:
+    """A memory that says the same and has no key yet, if this statement may give it one: its first value."""
+    mark = mark_of(replace(statement, key=None))
+    if mark in writer.new or statement.valid_from is not None or statement.valid_to is not None:
+        return None
+    there = writer.reads.memories.same_statement(statement.scope, mark, writer.now)
+    trusted = there is not None and not is_below(effective_trust(statement, writer.causes(statement)), there.trust)
+    return there if trusted else None
+
+
+def _apart(there: Memory | MemoryState, statement: ValidStatement, now: int) -> bool:
+    """Whether it speaks of a time when the memory does not hold, or of one that is over: another statement."""
+    start, end = statement.valid_from, statement.valid_to
+    if start is not None and there.valid_to_us is not None and start >= there.valid_to_us:
+        return True
+    return end is not None and (end <= there.valid_from_us or (end <= now and not statement.key))
+
+
+def was_replaced(memory: Memory, at: int) -> bool:
+    """Whether another memory holds in its place by then."""
+    return memory.superseded_by is not None and memory.valid_to_us is not None and memory.valid_to_us <= at
+
+
+def _corrected_to(writer: Writer, current: Memory | None) -> str:
     """What holds instead, and how to say that it does no more; "" when nothing does."""
     if current is None:
         return ""
@@ -214,19 +346,19 @@ def corrected_to(writer: Writer, current: Memory | None) -> str:
     )
 
 
-def _says_otherwise(over: Memory | None, *, again: bool = False) -> str:
+def _says_otherwise(over: Memory | None) -> str:
     """Why a statement waits, for the memory itself: without words of another one, which may be purged."""
-    if again or over is None:
-        return "is said again after it was corrected"
-    return f"says otherwise than what {SPEAKERS[over.trust]} said"
+    return "is said again after it was corrected" if over is None else (
+        f"says otherwise than what {SPEAKERS[over.trust]} said"
+    )  # fmt: skip
 
 
 def kept_for_review(writer: Writer, over: Memory, current: Memory | None = None) -> str:
     """Why something waits, and what to do; what this caller may not read is not quoted."""
     if current is not None:
-        return f"kept for review: {corrected_to(writer, current)}"
-    told = f"say origin {over.trust} if it comes from there"
-    return f"kept for review: {SPEAKERS[over.trust]} said {_quoted(writer, over)}; {told}"
+        return f"kept for review: {_corrected_to(writer, current)}"
+    say = f"say origin {over.trust} if it comes from there"
+    return f"kept for review: {SPEAKERS[over.trust]} said {_quoted(writer, over)}; {say}"
 
 
 def _quoted(writer: Writer, memory: Memory) -> str:
@@ -236,76 +368,32 @@ def _quoted(writer: Writer, memory: Memory) -> str:
     return f'"{text}"' if writer.scopes is None or memory.scope in writer.scopes else "otherwise"
 
 
-def _explained(receipt: Receipt, why: str) -> Receipt:
-    return replace(receipt, reason="; ".join(filter(None, (why, receipt.reason)))) if why else receipt
-
-
-# -- what may arrive again
-
-
-def _named_alike(
+def _seen_before(
     writer: Writer, statement: ValidStatement, mark: int, over: Memory | None
 ) -> tuple[bytes, Receipt | None]:
-    """The id of a statement that may arrive again, and the receipt when it was decided before.
+    """The id of what may arrive again, and the receipt when it waits already or was decided: what would replace `over`,
+    or a line of a file."""
+    if over is None:
+        from .again import Batch
 
-    Of what would replace `over`, and of a line of a file: one that became a memory which was purged, retracted or
-    archived here, was merged into another or waits, stays that.
-    """
-    if over is not None:
-        id = proposal_id(parse_id(over.id), mark)
-        return id, _proposed_before(writer, id, over, statement)
-    turn = turn_of(statement, mark) if is_spoken(statement) else None
-    # Its exact value and its time too, and of a turn its session.
-    session = statement.session if turn else ""
-    name = f"{mark}\0{session}\0{statement.valid_from}\0{value_form(statement.content)}"
-    if name not in writer.lines:
-        writer.lines[name] = _seen_before(writer, name)
-    gone, count = writer.lines[name]
-    place = 0
-    if turn:  # the n-th that is said beyond those that are there is the n-th of those that are gone
-        place = writer.beyond[turn]
-        writer.beyond[turn] += 1
-    if place < len(gone):
-        id = raw_id(gone[place])
-        told = f"it was imported before, and is {gone[place].state}"
-        return id, Receipt(id=format_id(id), status="unchanged", reason=told)
-    writer.lines[name] = gone, count + 1
-    return line_id(writer.make_id(), f"{name}\0{count}"), None
-
-
-def _seen_before(writer: Writer, name: str) -> tuple[list[Memory | MemoryState], int]:
-    """Of the memories that a line became: those that are no more or wait, and how many there were. What an `undo` took
-    back may come again."""
-    gone: list[Memory | MemoryState] = []
-    count = 0
-    while True:
-        told = f"{name}\0{count}"
-        ids = [one for one in writer.reads.memories.ending(line_end(told)) if is_line_id(one, told)]
-        # Two, when two devices took in the same file.
-        there = [one for one in map(writer.as_it_is, ids) if one is not None]
-        if not there:
-            return gone, count
-        if all(one.state != "active" and one.reason != "undone" for one in there):
-            gone.append(there[0])
-        count += 1
-
-
-def _proposed_before(writer: Writer, memory: bytes, over: Memory, statement: ValidStatement) -> Receipt | None:
-    """The same statement over the same memory again: it waits already, or was decided. None: it is new."""
+        writer.batch = writer.batch or Batch(writer)
+        return writer.batch.line(statement, mark)
+    memory = proposal_id(parse_id(over.id), mark)
     there = writer.as_it_is(memory)
     if there is None:
-        return None
+        return memory, None
     writer.waiting.add(memory)
+    id, why = format_id(memory), kept_for_review(writer, over)
     if there.state == "quarantined":
-        known = restate(writer, there, statement)
-        return _explained(known, f"{kept_for_review(writer, over)}; it waits already")
+        from .restate import restate
+
+        return memory, restate(writer, there, statement).with_reason(f"{why}; it waits already")
     if there.state == "retracted" and there.reason == "undone":
         made = writer.event("quarantined", memory, origin=statement.origin, why=_says_otherwise(over))
-        return Receipt(
-            id=format_id(memory), status="proposed", event=format_id(made.id), reason=kept_for_review(writer, over),
-            redacted=statement.redacted,
-        )  # fmt: skip
-    return Receipt(id=format_id(memory), status="unchanged", reason="it was proposed before, and decided in review")
+        return memory, Receipt(
+            id=id, status="proposed", event=format_id(made.id), reason=why, redacted=statement.redacted
+        )
+    return memory, Receipt(id=id, status="unchanged", reason="it was proposed before, and decided in review")
 
 
 # -- what ends something, and what a person decides
@@ -315,30 +403,8 @@ def proposed(writer: Writer, memory: Memory, origin: str | None) -> Receipt | No
     """The receipt of ending what is trusted more than `origin` (None: its owner): a person is asked, nothing ends."""
     if origin is None or not is_below(check_origin(origin), memory.trust):
         return None
-    said = kept_for_review(writer, memory)
-    return Receipt(id=memory.id, status="proposed", reason=f"{said}; noted as said to be wrong")
-
-
-def take_place(writer: Writer, new: Memory, *, origin: str) -> None:
-    """What waited holds now: it ends the value of its key, and the memory that it corrects, where it begins.
-
-    Raises BadInput when that memory was corrected otherwise in the meantime.
-    """
-    raw = parse_id(new.id)
-    take_key(writer, new, origin=origin)
-    said = waiting_data(writer.reads, raw)
-    old = writer.reads.memories.get(said["corrects"]) if "corrects" in said else None
-    if old is None or old.state != "active" or not (writer.scopes is None or old.scope in writer.scopes):
-        return
-    if new.key and old.key == new.key:
-        writer.event("linked", raw, origin=origin, edge="supersedes", target=parse_id(old.id).hex())
-        return
-    if old.superseded_by not in (None, new.id):
-        raise BadInput(
-            f"memory {old.id} was superseded by {old.superseded_by} already",
-            hint="reject this, correct that one",
-        )
-    writer.replace(old, raw, origin, new.valid_from_us, said.get("why"))
+    why = f"{kept_for_review(writer, memory)}; noted as said to be wrong"
+    return Receipt(id=memory.id, status="proposed", reason=why)
 
 
 def take_key(writer: Writer, new: Memory, *, origin: str) -> None:
@@ -353,27 +419,3 @@ def take_key(writer: Writer, new: Memory, *, origin: str) -> None:
     ended = held(values, new.valid_from_us)
     if ended is not None:
         writer.supersede(ended, raw, origin, new.valid_from_us)
-
-
-def waiting_data(reads: Store, id: bytes) -> dict[str, Any]:
-    """{"over"?, "corrects"?: ids as bytes, "why"?} of a memory that waits to replace another."""
-    data = next((event.data for event in reads.ledger.events(memory=id) if event.type == "remembered"), {})
-    found: dict[str, Any] = {
-        name: data[name] for name in ("over", "corrects", "why") if isinstance(data.get(name), str)
-    }
-    for name in found.keys() & {"over", "corrects"}:
-        try:
-            found[name] = parse_id(found[name])
-        except BadInput:  # from another program's ledger
-            del found[name]
-    return found
-
-
-def former_values(writer: Writer, statement: ValidStatement) -> frozenset[str]:
-    """The values that its key had and of which another one holds now, as `value_form` writes them."""
-    values = writer.values(statement)[0]
-    now = held(values, writer.now)
-    if now is None:
-        return frozenset()
-    replaced = frozenset(value_form(one.content) for one in values if was_replaced(one, writer.now))
-    return replaced - {value_form(now.content)}

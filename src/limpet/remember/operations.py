@@ -7,9 +7,9 @@ event for each of those. So what holds is what `model.state.cancelled_by` says, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice, takewhile
 
-from ..model.clock import Instant, format_time
+from ..model.clock import Instant
 from ..model.dataclass import NamedTuple, dataclass, field, replace
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
@@ -17,6 +17,8 @@ from ..model.events import Event
 from ..model.ids import format_id, parse_id
 from ..model.memory import check_origin
 from ..model.state import SESSION_EVENTS, cancelled_by
+from .validation import check_limit
+from .write import changed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,10 +35,9 @@ MOST_STANDING = 1_000
 # Verbs by the event that tells them best; the first that an operation has.
 _VERBS = {
     "purged": "purge", "merged": "merge", "reviewed": "review", "remembered": "remember", "observed": "remember",
-    "edited": "edit",
-    "retracted": "retract", "archived": "archive", "restored": "restore", "quarantined": "quarantine",
-    "tagged": "tag", "pinned": "pin", "unpinned": "unpin", "bounded": "end", "keyed": "key", "linked": "link",
-    "unlinked": "unlink", "superseded": "correct",
+    "edited": "edit", "retracted": "retract", "archived": "archive", "restored": "restore",
+    "quarantined": "quarantine", "tagged": "tag", "pinned": "pin", "unpinned": "unpin", "bounded": "end",
+    "keyed": "key", "linked": "link", "unlinked": "unlink", "superseded": "correct",
     "session_started": "session start", "session_ended": "session end",
 }  # fmt: skip
 # What of a memory an event sets: of two that set the same, the later builds on the earlier. Others set how it stands.
@@ -47,13 +48,10 @@ _SETS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect(JsonForm):
-    """What an operation did to one memory: the event's type, and its text or what it has become."""
+    """What an operation did to one memory."""
 
     id: str
-    what: str  # remembered, superseded, tagged, linked, ...: docs/domain-model.md#events
-    text: str
-    detail: str = field(default="", metadata=OPTIONAL)  # topics, the type and other end of a link, the reason
-    key: str | None = field(default=None, metadata=OPTIONAL)  # of a value
+    what: str  # an event's type: remembered, superseded, tagged, linked, ...: docs/domain-model.md#events
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,39 +95,30 @@ class Done(NamedTuple):
 def newest(store: Store, scopes: Sequence[str]) -> Iterator[Done]:
     """Operations of some scopes, the newest first."""
     cancelled: set[bytes] = set()
-    events: list[Event] = []
-    parted: set[bytes] = set()  # told before: an import in many transactions, between which others wrote
-    before = None
-
-    def whole() -> Iterator[Done]:
-        if events[0].operation in parted:
-            return
-        one = _whole(store, Done(events[::-1], cancelled), scopes)
-        if len(one.events) > len(events):
-            parted.add(one.id)
-        yield one
-
-    while page := store.ledger.newest(scopes, before=before, limit=PAGE_EVENTS):
-        for event in page:
-            if events and event.operation != events[-1].operation:
-                yield from whole()
-                events = []
-            events.append(event)
-            # What takes back stands after what it takes back.
+    parted: set[bytes] = set()  # given before: an import in many transactions, between which others wrote
+    for operation, group in groupby(_events(store, scopes), key=lambda event: event.operation):
+        events = list(group)
+        # What takes back stands after what it takes back.
+        for event in events:
             if event.type == "undone" and event.id not in cancelled:
                 cancelled.add(bytes.fromhex(event.data["undoes"]))
+        if operation in parted:
+            continue
+        done = Done(events[::-1], cancelled)
+        # A move between scopes is one operation of both; and what does not begin with its first event is a part.
+        if events[-1].id != operation or any(event.type in ("moved", "undone") for event in events):
+            whole = store.ledger.operation(operation, scopes)
+            if len(whole) > len(events):
+                parted.add(operation)
+                done = Done(whole, _cancelled(store, whole))
+        yield done
+
+
+def _events(store: Store, scopes: Sequence[str]) -> Iterator[Event]:
+    before = None
+    while page := store.ledger.newest(scopes, before=before, limit=PAGE_EVENTS):
+        yield from page
         before = page[-1].seq
-    if events:
-        yield from whole()
-
-
-def _whole(store: Store, done: Done, scopes: Sequence[str]) -> Done:
-    """With what it did in other scopes: a move between scopes is one operation of both. And with what it did before
-    others wrote: what does not begin with its first event is a part."""
-    if done.events[0].id == done.id and not any(one.type in ("moved", "undone") for one in done.events):
-        return done
-    events = store.ledger.operation(done.id, scopes)
-    return done if len(events) == len(done.events) else Done(events, _cancelled(store, events))
 
 
 def _cancelled(store: Store, events: Sequence[Event]) -> set[bytes]:
@@ -171,29 +160,23 @@ def only_sessions(events: Sequence[Event]) -> bool:
 
 
 ERASED = "a purge cannot be undone: the content is gone"
+BEFORE_IT = "`limpet log` lists what was done before, and `limpet undo OP` takes it back"
 
 
 def last_done(store: Store, scopes: Sequence[str]) -> Done:
     """The operation that an undo takes back: the newest that holds, is none itself, was asked for, and did more than
     begin or end sessions. Raises NotFound, and BadInput where that is a purge."""
-    erased, hint = False, None
+    hint = None
     for one in newest(store, scopes):
         if one.undone or one.background or taken_back(store, one.events):
             continue
         if only_sessions(one.events):
             hint = "sessions that began and ended: `limpet log --sessions` lists them, `limpet undo OP` takes one back"
-            continue
-        if any(event.type == "purged" for event in one.events):
-            erased = True
-            continue
-        if erased:
-            (before,) = told(store, [one])
-            if not before.text:  # of what was erased
-                continue
-            said = f"`limpet undo {before.short}` takes back what was done before it: {before.verb}: "
-            raise BadInput(ERASED, hint=said + _first_words(before.text))
-        return one
-    raise BadInput(ERASED) if erased else NotFound("nothing to undo", hint=hint)
+        elif any(event.type == "purged" for event in one.events):
+            raise BadInput(ERASED, hint=BEFORE_IT)
+        else:
+            return one
+    raise NotFound("nothing to undo", hint=hint)
 
 
 def last_undone(store: Store, scopes: Sequence[str]) -> Done:
@@ -210,14 +193,6 @@ def last_undone(store: Store, scopes: Sequence[str]) -> Done:
     raise NotFound("nothing to redo", hint="`limpet log` lists operations; `limpet undo OP` takes any of them back")
 
 
-def named(store: Store, event: str, scopes: Sequence[str]) -> Done:
-    """The operation of an event. Raises NotFound, and BadInput when it was undone already."""
-    one = find(store, event, scopes)
-    if one.undone:
-        raise BadInput(f"{event} was undone already", hint="`limpet undo --redo` does again what was undone last")
-    return one
-
-
 def _with_judgements(store: Store, done: Done, scopes: Sequence[str], event: str) -> Done:
     """An operation, and what was judged of it in the background since: an undo takes them back together.
 
@@ -232,7 +207,9 @@ def _with_judgements(store: Store, done: Done, scopes: Sequence[str], event: str
 
     note(depth(store, done.events)[1])
     judged, building = list[Event](), list[Done]()
-    for later in reversed(list(_since(store, done, scopes))):
+    since = takewhile(lambda one: one.events[-1].seq >= done.events[0].seq, newest(store, scopes))
+    standing = [one for one in since if one.id != done.id and not one.undone and not taken_back(store, one.events)]
+    for later in reversed(standing):
         held = [one for one in later.events if one.id not in later.cancelled]
         if not any(first.get(thing, one.seq) < one.seq for one in held for thing in _needs(one)):
             continue
@@ -242,7 +219,7 @@ def _with_judgements(store: Store, done: Done, scopes: Sequence[str], event: str
         else:
             building.insert(0, later)
     if building:
-        names = (f"{later.short} ({later.verb}: {_first_words(later.text)})" for later in told(store, building))
+        names = (f"{later.short} ({later.verb}: {_first_words(later.text)})" for later in shown(store, building))
         raise BadInput(
             f"what was done later builds on {event}: {'; '.join(names)}",
             hint="undo that first, the first of them first",
@@ -261,12 +238,14 @@ def _with_judgements(store: Store, done: Done, scopes: Sequence[str], event: str
 def undo(context: Context, event: str | None, *, origin: str) -> list[Receipt]:
     check_origin(origin)
 
-    def decide(writer: Writer) -> list[Receipt]:
+    def write(writer: Writer) -> list[Receipt]:
         store, scopes = writer.reads, context.scopes
-        done = last_done(store, scopes) if event is None else named(store, event, scopes)
+        done = last_done(store, scopes) if event is None else find(store, event, scopes)
+        if event is not None and done.undone:
+            raise BadInput(f"{event} was undone already", hint="`limpet undo --redo` does again what was undone last")
         return take_back(writer, _with_judgements(store, done, scopes, event or "the last operation"), origin)
 
-    return _standing(context, context.write(decide))
+    return _standing(context, context.write(write))
 
 
 def redo(context: Context) -> list[Receipt]:
@@ -275,52 +254,56 @@ def redo(context: Context) -> list[Receipt]:
 
 
 def log(context: Context, *, limit: int, event: str | None, sessions: bool) -> list[Operation]:
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 10_000:
-        raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
+    check_limit(limit)
     store = context.store
     if event is not None:
-        return told(store, [find(store, event, context.scopes)])
-    shown = (one for one in newest(store, context.scopes) if sessions or not only_sessions(one.events))
-    return told(store, list(islice(shown, limit)))
+        return shown(store, [find(store, event, context.scopes)])
+    listed = (one for one in newest(store, context.scopes) if sessions or not only_sessions(one.events))
+    return shown(store, list(islice(listed, limit)))
 
 
 def take_back(writer: Writer, done: Done, origin: str) -> list[Receipt]:
     """Take back what of it still holds: a receipt for each memory. `origin`: who does. Raises BadInput for a purge."""
-    from .write import Receipt
-
     if any(one.type == "purged" for one in done.events):
-        raise BadInput(ERASED, hint="`limpet undo OP` takes back what was done before it")
+        raise BadInput(ERASED, hint=BEFORE_IT)
     receipts: dict[bytes, Receipt] = {}
     for one in done.events:
         if one.id not in done.cancelled:
-            made = writer.event("undone", one.memory, origin=origin, undoes=one.id.hex())
-            receipts[one.memory] = Receipt(id=format_id(one.memory), status="changed", event=format_id(made.id))
+            receipts[one.memory] = changed(writer.event("undone", one.memory, origin=origin, undoes=one.id.hex()))
     return list(receipts.values())
 
 
 def _standing(context: Context, receipts: Sequence[Receipt]) -> list[Receipt]:
     """The receipts of an undo, with how each memory stands after it as the reason: of the first MOST_STANDING."""
-    found = []
-    for one in receipts[:MOST_STANDING]:
+    words = {"active": "held", "superseded": "no longer held", "undone": "no longer held"}
+    found = list(receipts)
+    for i, one in enumerate(receipts[:MOST_STANDING]):
         memory = context.store.memories.get(parse_id(one.id))
-        state = None if memory is None else "undone" if memory.reason == "undone" else context.as_read(memory).state
-        words = {"active": "held", "superseded": "no longer held", "undone": "no longer held"}
-        found.append(one if state is None else replace(one, reason=words.get(state, state)))
-    return [*found, *receipts[MOST_STANDING:]]
+        if memory is not None:
+            state = "undone" if memory.reason == "undone" else context.as_read(memory).state
+            found[i] = replace(one, reason=words.get(state, state))
+    return found
 
 
-def told(store: Store, several: Sequence[Done]) -> list[Operation]:
+def shown(store: Store, several: Sequence[Done]) -> list[Operation]:
     """Operations in words."""
     found = []
     for done, short in zip(several, store.ledger.abbreviate([one.id for one in several]), strict=True):
         steps, about = depth(store, done.events)
         first = next((one for one in about if one.type == "remembered"), about[0])
-        text, key = _text(store, first)
-        verb = ("redo", "undo")[steps % 2] if steps else _verb(about)
+        text, key = first.content, first.data.get("key")
+        if text is None or first.type != "remembered":  # else what its memory says now
+            memory = store.memories.get(first.memory)
+            key = memory.key if memory else None
+            text = text or (memory.content if memory else str(first.data.get("name", "")))
+        # What was linked as newer was superseded too.
+        replaced = {one.memory.hex() for one in about if one.type == "superseded"}
+        changes = [one for one in about if one.type != "linked" or one.data.get("target") not in replaced]
         found.append(Operation(
-            id=format_id(done.id), short=short, at_us=done.events[0].at, verb=verb, origin=done.events[0].origin,
-            undone=done.undone, text=text, count=len(about), changes=tuple(_changes(store, about)[:MOST_CHANGES]),
-            of=format_id(about[0].operation) if steps else None, key=key,
+            id=format_id(done.id), short=short, at_us=done.events[0].at, origin=done.events[0].origin,
+            verb=("redo", "undo")[steps % 2] if steps else _verb(about), undone=done.undone, text=text, key=key,
+            count=len(about), of=format_id(about[0].operation) if steps else None,
+            changes=tuple(Effect(id=format_id(one.memory), what=one.type) for one in changes[:MOST_CHANGES]),
         ))  # fmt: skip
     return found
 
@@ -338,52 +321,6 @@ def _verb(events: Sequence[Event]) -> str:
     if verb == "end" and any(one.data.get("reached") for one in events):
         return "reach"
     return verb
-
-
-def _changes(store: Store, events: Sequence[Event]) -> list[Effect]:
-    """One for each event that says something of its own: what was linked as newer was superseded too."""
-    replaced = {one.memory.hex() for one in events if one.type == "superseded"}
-    found = []
-    for one in events[: 2 * MOST_CHANGES]:
-        if one.type != "linked" or one.data.get("target") not in replaced:
-            text, key = _text(store, one)
-            found.append(Effect(id=format_id(one.memory), what=one.type, text=text, detail=_detail(one), key=key))
-    return found
-
-
-def _text(store: Store, event: Event) -> tuple[str, str | None]:
-    """What an event says, else what its memory says now, and the key of which that is a value."""
-    if event.content is not None and event.type == "remembered":
-        return event.content, event.data.get("key")
-    memory = store.memories.get(event.memory)
-    if memory is None:
-        return event.content or str(event.data.get("name", "")), None
-    return memory.content if event.content is None else event.content, memory.key
-
-
-def _detail(event: Event) -> str:
-    data = event.data
-    if event.type in ("linked", "unlinked"):
-        return f"{data.get('edge', '')} {format_id(bytes.fromhex(data['target']))}"
-    if event.type == "merged":
-        return f"into {format_id(bytes.fromhex(data['into']))}"
-    if event.type == "tagged":
-        values = (f"{name}={value}" for name, value in data.get("metadata", {}).items())
-        return " ".join((*("#" + topic for topic in data.get("topics", ())), *values))
-    if event.type == "bounded" or (event.type == "superseded" and data.get("valid_to", 0) > event.at):
-        words = (("valid_from", "from"), ("valid_to", "until"))
-        told = [f"{word} {(format_time(at) or '')[:19]}Z" for name, word in words if (at := data.get(name)) is not None]
-        return " ".join(["holds", *told, *([f"({data['why']})"] if data.get("why") else [])])
-    return str(data.get("why") or data.get("quarantine") or data.get("verdict") or data.get("key") or "")
-
-
-def _since(store: Store, done: Done, scopes: Sequence[str]) -> Iterator[Done]:
-    """Operations that did something after the first event of one, the newest first, that still hold."""
-    for one in newest(store, scopes):
-        if one.events[-1].seq < done.events[0].seq:
-            return
-        if one.id != done.id and not one.undone and not taken_back(store, one.events):
-            yield one
 
 
 def _decides(event: Event) -> set[object]:

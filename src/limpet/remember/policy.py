@@ -16,14 +16,15 @@ from ..model.ids import parse_id
 from ..model.memory import Memory
 from ..store.records import Filter
 from ..text.instructions import any_reads_like_instruction
-from ..text.normalise import fingerprint
 from ..text.secrets import redact
-from .validation import OUTSIDE, RECORDS, Demotion, ValidStatement
+from .validation import OUTSIDE, RECORDS, ValidStatement, demotion
+from .write import mark_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..context import Context
     from ..store import Store
     from ..vectors.embedder import Embedder
     from .rules import Rules
@@ -103,12 +104,11 @@ class ContentPolicy:
     def unjudged(store: Store, rows: list[int]) -> list[int]:
         """Of some rows of memories: what speaks of a person and waits for its judgement."""
         waiting = store.jobs.unchecked(rows)
+        at_once = (*RECORDS, *AT_ONCE)
         return [
             num
             for num, one in zip(waiting, store.memories.by_rows(waiting), strict=True)
-            if one.trust != "user"
-            and one.kind not in (*RECORDS, *AT_ONCE)
-            and worth_judging(one.content, closely=False)
+            if one.trust != "user" and one.kind not in at_once and worth_judging(one.content, closely=False)
         ]
 
     def judged(self, statements: Sequence[ValidStatement], texts: Sequence[str]) -> list[ValidStatement]:
@@ -120,17 +120,13 @@ class ContentPolicy:
         doubtful = [i for i, text in enumerate(texts) if worth_judging(text, closely=False)]
         if rules is None or not doubtful:
             return found
-        some = [found[i] for i in doubtful]
         try:
-            judged = rules.judge_many(
-                [texts[i] for i in doubtful], kinds=[one.kind for one in some],
-                origins=[one.origin for one in some], speakers=[one.speaker for one in some],
-            )  # fmt: skip
+            judged = rules.judge_many([texts[i] for i in doubtful], [found[i] for i in doubtful])
         except EmbedderUnavailable:
             return found
         for i, against in zip(doubtful, judged, strict=True):
             if against is not None:
-                why = Demotion(kind=found[i].kind, key=found[i].key, rule=against.rule)
+                why = demotion(found[i].kind, found[i].key, against.rule)
                 found[i] = replace(found[i], kind="episode", key=None, demoted=why)
             elif texts[i] != found[i].content:
                 found[i] = replace(found[i], anyway=True)
@@ -147,14 +143,11 @@ class Swept:
 
     def as_dict(self) -> dict[str, object]:
         """{"id", "rule", "reason", "content", "kind", "origin"}; of a secret only where it stands."""
+        memory = self.memory
         return {
-            "id": self.memory.id,
-            "rule": self.rule,
-            "reason": self.reason,
-            "content": redact(self.memory.content)[0],
-            "kind": self.memory.kind,
-            "origin": self.memory.origin,
-        }
+            "id": memory.id, "rule": self.rule, "reason": self.reason, "content": redact(memory.content)[0],
+            "kind": memory.kind, "origin": memory.origin,
+        }  # fmt: skip
 
 
 def judge(
@@ -164,20 +157,12 @@ def judge(
 
     `vectors`: of some texts, by the embedder of the rules, float32 of length 1. Raises EmbedderUnavailable.
     """
-    open_to_doubt = [
-        one
-        for one in memories
-        if one.kind not in RECORDS
-        and not any(
-            event.data.get("anyway") is True or event.type == "reviewed"
-            for event in store.ledger.events(memory=parse_id(one.id))
-        )
-    ]
-    judged = rules.judge_many(
-        [one.content for one in open_to_doubt], kinds=[one.kind for one in open_to_doubt],
-        origins=[one.origin for one in open_to_doubt], speakers=[one.speaker for one in open_to_doubt],
-        vectors=vectors,
-    )  # fmt: skip
+    open_to_doubt = []
+    for one in memories:
+        events = store.ledger.events(memory=parse_id(one.id)) if one.kind not in RECORDS else None
+        if events and not any(event.data.get("anyway") is True or event.type == "reviewed" for event in events):
+            open_to_doubt.append(one)
+    judged = rules.judge_many([one.content for one in open_to_doubt], open_to_doubt, vectors)
     return [
         Swept(memory=one, rule=against.rule, reason=against.reason)
         for one, against in zip(open_to_doubt, judged, strict=True)
@@ -185,15 +170,14 @@ def judge(
     ]
 
 
-def swept(
-    store: Store, rules: Rules | None, scope: str, now: int, progress: Callable[[int, int], None] | None
-) -> list[Swept]:
-    """Every active memory of a scope that breaks a rule, newest first. Raises EmbedderUnavailable without rules."""
+def sweep(context: Context, *, apply: bool, progress: Callable[[int, int], None] | None) -> list[Swept]:
+    """Find every active memory of this scope that breaks a rule, newest first. Raises EmbedderUnavailable."""
+    store, rules = context.store, context.policy.rules()
     if rules is None:
         raise EmbedderUnavailable(
             "there is no embedder to judge texts with", hint="`limpet doctor` says what is missing"
         )
-    where = Filter(scopes=(scope,), as_of=now)
+    where = Filter(scopes=(context.scope,), as_of=context.now())
     total, done, cursor = store.listings.count(where), 0, None
     found: list[Swept] = []
     while True:
@@ -205,7 +189,10 @@ def swept(
         if progress:
             progress(done, max(total, done))
         if cursor is None:
-            return found
+            break
+    if apply and found:
+        context.write(lambda writer: set_right(writer, found))
+    return found
 
 
 def _plain(one: Memory) -> Swept | None:
@@ -216,8 +203,8 @@ def _plain(one: Memory) -> Swept | None:
             memory=one, rule="secret", reason=f"it holds a secret ({', '.join(secrets)}): `limpet purge` erases it"
         )
     fields = (one.content, one.key, one.topics, one.speaker, one.source, one.session, one.metadata)
-    told = any_reads_like_instruction(*fields) if one.origin in OUTSIDE else None
-    return Swept(memory=one, rule="instruction", reason=f"it {told}") if told else None
+    why = any_reads_like_instruction(*fields) if one.origin in OUTSIDE else None
+    return Swept(memory=one, rule="instruction", reason=f"it {why}") if why else None
 
 
 def set_right(writer: Writer, found: Sequence[Swept]) -> None:
@@ -239,9 +226,9 @@ def set_right(writer: Writer, found: Sequence[Swept]) -> None:
             for value in writer.reads.memories.keyed(memory.scope, memory.key):
                 if value.superseded_by == memory.id:
                     writer.revive(parse_id(value.id), raw)
-        mark = fingerprint(memory.scope, "episode", memory.speaker, None, memory.content)
+        mark = mark_of(replace(memory, kind="episode", key=None))
         same = writer.reads.memories.same_statement(memory.scope, mark, writer.now)
         if same is not None and merge(writer, same.id, memory.id, origin="agent") is not None:
             continue
-        why = Demotion(kind=memory.kind, key=memory.key, rule=one.rule).as_data()
+        why = demotion(memory.kind, memory.key, one.rule)
         writer.event("edited", raw, origin="agent", content=memory.content, kind="episode", demoted=why)

@@ -38,10 +38,10 @@ def restate(
 ) -> Receipt:
     """Add what a statement that is known already says more, the observation first. Raises NotFound."""
     made = _Restatement(writer, known, statement)
-    event = writer.observed(made.memory, statement.origin, made.observation() | made.vouched(), unused)
+    data = made.observation() | made.vouched()
+    event = writer.add(unused or writer.make_id(), "observed", made.memory, statement.origin, None, data)
     made.add()
-    elsewhere = made.independent and (statement.session or statement.source)
-    noted = not writer.quiet or bool(made.added or elsewhere)
+    noted = not writer.quiet or bool(made.added or (made.independent and (statement.session or statement.source)))
     if not noted:
         writer.forget_last()
     if statement.id is not None and unused is None and statement.id != made.memory:
@@ -58,22 +58,28 @@ def take_over(writer: Writer, kept: Memory, gone: Memory, *, origin: str, **obse
 
     What the one has already stays: a metadata value, a source, the larger importance. Returns the fields added.
     """
-    edges = live_edges(writer.reads.ledger.events(memory=parse_id(gone.id)))
-    causes = [writer.reads.memories.get(target) for type, target in edges if type == "caused_by"]
+    causes = _reasons(writer, parse_id(gone.id))
     statement = ValidStatement(
         content=kept.content, kind=kept.kind, scope=kept.scope, topics=gone.topics, key=None, pin=gone.pinned,
         importance=gone.importance if gone.importance > kept.importance else None,
         confidence=gone.stated_confidence if kept.stated_confidence is None else None,
         valid_from=gone.valid_from_us, valid_to=None, source=gone.source if kept.source is None else None,
         origin=origin, session=None, speaker=kept.speaker, id=None,
-        because=tuple(one.id for one in causes if one is not None and one.scope in (kept.scope, GLOBAL_SCOPE)),
+        because=tuple(one.id for one in causes if one.scope in (kept.scope, GLOBAL_SCOPE)),
         metadata={name: value for name, value in gone.metadata.items() if name not in kept.metadata},
     )  # fmt: skip
     made = _Restatement(writer, kept, statement)
     made.below = False  # what either is trusted has been weighed by whoever merges them
-    writer.observed(made.memory, origin, made.observation() | observed, None)
+    writer.event("observed", made.memory, origin=origin, **(made.observation() | observed))
     made.add()
     return tuple(made.added)
+
+
+def _reasons(writer: Writer, memory: bytes) -> list[Memory]:
+    """What a memory rests on."""
+    edges = live_edges(writer.reads.ledger.events(memory=memory))
+    found = [writer.reads.memories.get(target) for type, target in edges if type == "caused_by"]
+    return [one for one in found if one is not None]
 
 
 class _Restatement:
@@ -89,15 +95,13 @@ class _Restatement:
         self.left: list[str] = []
         # Whether its source and its session have not said it before; of what names neither, whether its origin has not.
         self.independent = statement.origin not in OUTSIDE or statement.origin != known.origin
-        if statement.session or statement.source:
-            before = [(known.session, known.source)]
-            for event in writer.reads.ledger.events(memory=self.memory):
-                if event.type == "observed":
-                    before.append((event.data.get("session"), event.data.get("source")))
-            session, source = statement.session, statement.source
-            self.independent = not any(
-                (session and session == s) or (source and source == where) for s, where in before
-            )
+        session, source = statement.session, statement.source
+        if session or source:
+            events = writer.reads.ledger.events(memory=self.memory)
+            before = [event.data for event in events if event.type == "observed"]
+            sessions = {known.session, *(data.get("session") for data in before)}
+            sources = {known.source, *(data.get("source") for data in before)}
+            self.independent = not ((session and session in sessions) or (source and source in sources))
 
     def observation(self) -> dict[str, Any]:
         """The data of the observation: where it was made, and what it changes by itself."""
@@ -109,24 +113,19 @@ class _Restatement:
             self.left.append(
                 f"a second turn of these words in session {statement.session} (one with another valid_from is kept)"
             )
-        if statement.session:
-            data["session"] = statement.session
-            if statement.session != known.session:
-                self.left.append(f"session {statement.session} (noted with the observation alone)")
-        if statement.source:
-            data["source"] = statement.source
-            if known.source is None:
-                self.added.append("source")
-            elif statement.source != known.source:
-                self.left.append(f"source {statement.source} (noted with the observation alone)")
+        for name in ("session", "source"):
+            if given := getattr(statement, name):
+                data[name] = given
+                if name == "source" and known.source is None:
+                    self.added.append(name)
+                elif given != getattr(known, name):
+                    self.left.append(f"{name} {given} (noted with the observation alone)")
         if statement.anyway:
             data["anyway"] = True
         if not self.independent and self.trust != "user":
             data["repeats"] = True
-        for name, now, given in (
-            ("importance", known.importance, statement.importance),
-            ("confidence", known.stated_confidence, statement.confidence),
-        ):
+        for name, now in (("importance", known.importance), ("confidence", known.stated_confidence)):
+            given = getattr(statement, name)
             if given is not None and given != now and not self._stays(name):
                 data[name] = given
                 self.added.append(name)
@@ -135,7 +134,7 @@ class _Restatement:
     def vouched(self) -> dict[str, Any]:
         """What a higher origin gives: it has that origin now; its trust stays or grows, and never above that of what
         the memory rests on."""
-        statement, known, writer = self.statement, self.known, self.writer
+        statement, known = self.statement, self.known
         higher = is_below(known.origin, statement.origin)
         # An agent that says again what it has just read confirms nothing.
         unsure = not (self.independent and (statement.session or known.session))
@@ -146,9 +145,7 @@ class _Restatement:
             return {}
         if not higher and (statement.origin != "user" or known.trust == "user"):
             return {}
-        edges = live_edges(writer.reads.ledger.events(memory=self.memory))
-        reasons = [writer.reads.memories.get(target) for type, target in edges if type == "caused_by"]
-        raised = least_trusted([self.trust, *(one.trust for one in reasons if one is not None)])
+        raised = least_trusted([self.trust, *(one.trust for one in _reasons(self.writer, self.memory))])
         trust = max(known.trust, raised, key=TRUST.__getitem__)
         if not higher and trust == known.trust:
             return {}
@@ -160,8 +157,7 @@ class _Restatement:
         statement, known = self.statement, self.known
         if statement.topics or statement.metadata:
             self._tag()
-        if self.causes:
-            self._link()
+        self._link()
         if statement.pin and not known.pinned:
             self._change("pinned", "pin")
         if statement.key and known.key is None:
@@ -214,7 +210,7 @@ class _Restatement:
             self._change("tagged", *names, topics=topics, metadata=metadata)
 
     def _link(self) -> None:
-        edges, linked = self.writer.reads.edges, False
+        edges = self.writer.reads.edges
         for cause in self.causes:
             target = parse_id(cause.id)
             if edges.between(self.memory, "caused_by", target) is not None:
@@ -222,5 +218,5 @@ class _Restatement:
             if target == self.memory or edges.reaches("caused_by", target, self.memory):
                 self.left.append(f"because {cause.id} (it rests on this itself: a cycle)")
                 continue
-            self._change("linked", *(() if linked else ("because",)), edge="caused_by", target=target.hex())
-            linked = True
+            named = () if "because" in self.added else ("because",)
+            self._change("linked", *named, edge="caused_by", target=target.hex())

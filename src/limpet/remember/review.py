@@ -1,4 +1,4 @@
-"""The review list: what waits for a person, and what a decision becomes: merges, corrections, quarantine, confidence.
+"""The review list: what waits for a person, and what a decision becomes: merges, corrections, quarantine.
 
 Pairs are proposals in the store, made by background checks. The rest follows from the memories themselves: an item of
 that kind has the memory's id. Deciding twice the same is unchanged; deciding otherwise says what was decided.
@@ -6,71 +6,50 @@ that kind has the memory's id. Deciding twice the same is unchanged; deciding ot
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from itertools import islice, pairwise
+from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..model.clock import MICROSECONDS_PER_DAY, Instant, format_time
-from ..model.dataclass import NamedTuple, dataclass, field, replace
+from ..model.clock import Instant, format_time
+from ..model.dataclass import dataclass, field
 from ..model.encode import OPTIONAL, TIME, JsonForm, by
-from ..model.errors import BadInput, NotFound
+from ..model.errors import AmbiguousId, BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, least_trusted
 from ..model.state import cancelled_by
-from ..rank import constants as C
+from ..rank.adjust import objections
 from ..store.records import MOST_WAITING, OBJECTION, Filter, Proposal
 from ..text.blocks import plain_line
-from .decide import take_place, waiting_data
+from .decide import take_key
 from .restate import take_over
+from .validation import check_limit
 from .write import Receipt, Writer
 
 if TYPE_CHECKING:
     from ..context import Context
     from ..store import Store
 
-PAIRS = {
-    "duplicate": "the same thing said twice? accepted: the older one speaks for both",
-    "correction": "does the newer replace the older? accepted: it does",
-    "contradiction": "they deny each other. accepted: the newer is right",
-    "conflict": "changed in a mirror's folder and in the store. accepted: the folder is right; rejected: the store is",
-    "concurrent": "two devices set one key at once; the newer holds. accepted: it should. Else: `limpet fact`",
-    "key": "do both keys name the same? accepted: the older one is the key of both",
+# Kind -> the question, and what yes and no do.
+QUESTIONS = {
+    # of two memories
+    "duplicate": ("the same thing said twice?", "merge them", "keep both"),
+    "correction": ("does the newer replace the older?", "the newer replaces it", "keep both"),
+    "contradiction": ("they deny each other", "the newer is right", "keep both"),
+    "conflict": ("changed in a mirror's folder and in the store", "the folder is right", "the store is right"),
+    "concurrent": ("two devices set one key at once; the newer holds", "the newer holds", "leave it"),
+    "key": ("do both keys name the same?", "one key for both", "two keys"),
+    # of one
+    "quarantine": ("kept out of recall until a person has looked", "let it in", "reject it"),
+    "replacement": ("says otherwise than what is trusted more", "replace it", "keep what is there"),
+    "wrong": ("said to be wrong when it was recalled", "believe it no longer", "keep it"),
 }
-SINGLE = {
-    "quarantine": "kept out of recall until a person has looked. accepted: it may be recalled",
-    "replacement": "says otherwise than what is trusted more. accepted: it replaces that; rejected: that stays",
-    "wrong": "said to be wrong when it was recalled. accepted: it is no longer believed",
-    "confidence": "said on many days, never confirmed. accepted: it is true",
-    "resurface": "important, and not seen for long. accepted: it still matters",
-}
-QUESTIONS = PAIRS | SINGLE
 # Characters of a reason that is kept for who decides.
 REASON_CHARACTERS = 200
-# What yes and no do, as a person chooses between them.
-ANSWERS = {
-    "duplicate": ("merge them", "keep both"),
-    "correction": ("the newer replaces it", "keep both"),
-    "contradiction": ("the newer is right", "keep both"),
-    "conflict": ("the folder is right", "the store is right"),
-    "concurrent": ("the newer holds", "leave it"),
-    "key": ("one key for both", "two keys"),
-    "quarantine": ("let it in", "reject it"),
-    "replacement": ("replace it", "keep what is there"),
-    "wrong": ("believe it no longer", "keep it"),
-    "confidence": ("it is true", "it is not true"),
-    "resurface": ("it still matters", "archive it"),
-}
 
 
 def _brief(memory: Memory) -> dict[str, object]:
-    return {
-        "id": memory.id,
-        "kind": memory.kind,
-        "content": memory.content,
-        "origin": memory.origin,
-        "valid_from": format_time(memory.valid_from),
-    }
+    shown: dict[str, object] = {name: getattr(memory, name) for name in ("id", "kind", "content", "origin")}
+    return shown | {"valid_from": format_time(memory.valid_from)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,59 +69,45 @@ class ReviewItem(JsonForm):
 
     @property
     def question(self) -> str:
-        return QUESTIONS[self.kind]
+        asked, yes, no = QUESTIONS[self.kind]
+        return f"{asked} accepted: {yes}; rejected: {no}"
 
 
-class Group(NamedTuple):
-    """Items that one decision can settle. `hub`: the memory that all are about; None: one item by itself."""
-
-    hub: Memory | None
-    items: list[ReviewItem]
+# -- what waits
 
 
-def groups(items: Sequence[ReviewItem]) -> list[Group]:
-    """The list in its order, with all pairs of a memory that has several where the first of them is."""
-    waits = {one.id for one in items}
-    often = Counter(id for one in items for id in sides(one))
-    found: dict[str, Group] = {}
-    for one in items:
-        hub = max(sides(one), key=lambda id: often[id], default="")
-        if often[hub] < 2 or hub in waits:
-            found[one.id] = Group(None, [one])
+def review(context: Context, *, limit: int) -> list[ReviewItem]:
+    """Everything that waits in these scopes, the dangerous first, then pairs, then what was said to be wrong."""
+    check_limit(limit)
+    store, scopes = context.store, context.scopes
+    found = []
+    for one in islice(store.listings.each(Filter(scopes=scopes, states=("quarantined",))), limit):
+        # For how it reads, or because it would replace a memory that is trusted more.
+        over = waiting_data(store, parse_id(one.id)).get("over")
+        other = store.memories.get(over) if over else None
+        other = other if other is not None and other.scope in scopes else None
+        found.append(_single("replacement" if other else "quarantine", one, one.reason or "", other))
+    reasons = {}
+    for proposal in store.reviews.waiting(scopes, limit=MOST_WAITING):
+        if proposal.kind == OBJECTION:
+            reasons[proposal.memory] = f': "{proposal.reason}"'
             continue
-        memory = one.memory if one.memory.id == hub else one.other
-        found.setdefault(hub, Group(memory, [])).items.append(one)
-    return [Group(None, one.items) if len(one.items) == 1 else one for one in found.values()]
-
-
-def answers(group: Group) -> tuple[str, str]:
-    """What yes and no to all of a group do."""
-    (kind, *other_kinds), count = {one.kind for one in group.items}, len(group.items)
-    if count == 1:
-        return ANSWERS[kind]
-    yes, no = ("yes", "no") if other_kinds else ANSWERS[kind]
-    return f"{yes}: all {count}", f"{no}: all {count}"
-
-
-def sides(one: ReviewItem) -> list[str]:
-    """The ids of a pair; none of what stands alone."""
-    return [] if one.other is None else [one.memory.id, one.other.id]
-
-
-def waiting(store: Store, scopes: Sequence[str], now: int, *, limit: int) -> list[ReviewItem]:
-    """Everything that waits in some scopes, the dangerous first, then pairs, then what may be confirmed."""
-    found = [_held_back(store, scopes, one) for one in _all(store, scopes, ("quarantined",), limit)]
-    found += [_pair(*one) for one in _pairs(store, scopes)]
-    said = {one.memory: one.reason for one in store.reviews.waiting(scopes, limit=MOST_WAITING, kind=OBJECTION)}
+        memory, other = store.memories.get(proposal.memory), store.memories.get(proposal.other)
+        if memory is not None and other is not None:
+            found.append(ReviewItem(
+                id=format_id(proposal.id), kind=proposal.kind, reason=proposal.reason, memory=memory, other=other,
+                score=proposal.score or None, created_at_us=proposal.created_at,  # 0: no vectors were compared
+            ))  # fmt: skip
     for id, times in store.memories.disputed(scopes):
         memory = store.memories.get(id)
-        if memory is not None and wants_judgement(store, memory, times):
-            why = f': "{said[id]}"' if id in said else ""
-            found.append(replace(_single("wrong", memory), reason=f"said to be wrong {_times(times)}{why}"))
-    rest = [] if len(found) >= limit else _standing_out(store, scopes, now)
-    found += [_single("confidence", one) for one in rest if wants_confirmation(one, now)]
-    found += [_single("resurface", one) for one in rest if wants_attention(one, now)]
+        if memory is not None and _wants_judgement(store, memory, times):
+            often = "once" if times == 1 else f"{times} times"
+            found.append(_single("wrong", memory, f"said to be wrong {often}{reasons.get(id, '')}"))
     return found[:limit]
+
+
+def _single(kind: str, one: Memory, reason: str, other: Memory | None = None) -> ReviewItem:
+    return ReviewItem(id=one.id, kind=kind, reason=reason, memory=one, other=other, created_at_us=one.created_at_us)
 
 
 def note_objection(context: Context, id: str, why: str) -> None:
@@ -159,139 +124,93 @@ def note_objection(context: Context, id: str, why: str) -> None:
     ))  # fmt: skip
 
 
-def _held_back(store: Store, scopes: Sequence[str], one: Memory) -> ReviewItem:
-    """What is in quarantine: for how it reads, or because it would replace a memory that is trusted more."""
-    over = waiting_data(store, parse_id(one.id)).get("over")
-    other = store.memories.get(over) if over else None
-    if other is None or other.scope not in scopes:
-        return _single("quarantine", one)
-    return replace(_single("replacement", one), other=other)
-
-
-def _pairs(store: Store, scopes: Sequence[str]) -> list[tuple[Proposal, Memory, Memory]]:
-    """Proposals that wait, with their memories."""
-    found = []
-    for proposal in store.reviews.waiting(scopes, limit=MOST_WAITING):
-        memory, other = store.memories.get(proposal.memory), store.memories.get(proposal.other)
-        if memory is not None and other is not None and proposal.kind != OBJECTION:
-            found.append((proposal, memory, other))
+def waiting_data(reads: Store, id: bytes) -> dict[str, Any]:
+    """{"over"?, "corrects"?: ids as bytes, "why"?} of a memory that waits to replace another."""
+    data = next((event.data for event in reads.ledger.events(memory=id) if event.type == "remembered"), {})
+    found: dict[str, Any] = {"why": data["why"]} if isinstance(data.get("why"), str) else {}
+    for name in ("over", "corrects"):
+        with suppress(BadInput):  # from another program's ledger
+            if isinstance(data.get(name), str):
+                found[name] = parse_id(data[name])
     return found
 
 
-def wants_judgement(reads: Store, one: Memory, times: int) -> bool:
-    """Said to be wrong more often than when a person last decided about it."""
-    return one.superseded_by is None and times > _judged(reads, parse_id(one.id))
-
-
-def _judged(reads: Store, id: bytes) -> int:
-    """How often it had been said to be wrong when a person decided; 0: nobody has."""
-    events = list(reads.ledger.events(memory=id))
+def _wants_judgement(reads: Store, one: Memory, times: int) -> bool:
+    """Whether it was said to be wrong more often than when a person last decided about it."""
+    events = list(reads.ledger.events(memory=parse_id(one.id)))
     cancelled = cancelled_by(events)
-    return max(
-        (
-            one.data["times"]
-            for one in events
-            if one.type == "reviewed" and "times" in one.data and one.id not in cancelled
-        ),
-        default=0,
-    )
+    judged = [event.data.get("times", 0) for event in events if event.type == "reviewed" and event.id not in cancelled]
+    return one.superseded_by is None and times > max(judged, default=0)
 
 
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
+# -- decisions
 
 
-def wants_confirmation(one: Memory, now: int) -> bool:
-    """Said on five distinct days, or on three over two weeks, and no person has confirmed it."""
-    if one.trust == "user" or one.stated_confidence is not None or one.superseded_by is not None:
-        return False
-    days = (now - one.created_at_us) // MICROSECONDS_PER_DAY
-    return one.observations >= C.REVIEW_DAYS or (one.observations >= C.VERIFIED_DAYS and days >= C.REVIEW_AFTER_DAYS)
+def decide(context: Context, id: str, verdict: str) -> Receipt:
+    """Say yes ("accepted") or no ("rejected") to an item of the review list."""
+    pairs = context.store.reviews.named(id, context.scopes)
+    try:
+        raw = context.store.memories.resolve(id, context.scopes)
+    except NotFound:
+        if not pairs:
+            raise
+        raw = None
+    except AmbiguousId as error:
+        raise AmbiguousId(id, [*map(format_id, pairs), *error.candidates]) from None
+    if len(pairs) > 1 or (pairs and raw is not None):
+        raise AmbiguousId(id, [format_id(one) for one in (*pairs, *([raw] if raw else ()))])
+
+    def write(writer: Writer) -> Receipt:
+        if raw is None:
+            return _decide_pair(writer, pairs[0], verdict)
+        memory = writer.reads.memories.get(raw)
+        if memory is None or memory.scope not in context.scopes:
+            raise NotFound(f"nothing to review with the id {id} in {context.scope}")
+        return _decide_single(writer, memory, verdict)
+
+    receipt = context.write(write)
+    if raw is not None and receipt.reason == "wrong rejected":
+        # It is right for all that: what was said against it is answered.
+        context.store.usage.record([raw] * objections(context.memory(receipt.id or id)), context.now(), "useful")
+        context.store.reviews.withdraw(OBJECTION, [raw])
+    return receipt
 
 
-def wants_attention(one: Memory, now: int) -> bool:
-    """Important or pinned, and neither said nor used for long."""
-    if one.superseded_by is not None or not (one.pinned or one.importance >= C.RESURFACE_IMPORTANCE):
-        return False
-    seen = max(one.observed_at_us, one.used_at_us or 0)
-    return now - seen >= C.RESURFACE_AFTER_DAYS * MICROSECONDS_PER_DAY
-
-
-def _standing_out(store: Store, scopes: Sequence[str], now: int) -> list[Memory]:
-    """What may want a confirmation or attention: the rest need not be read."""
-    where = Filter(scopes=tuple(scopes), as_of=now)
-    fewest = min(C.REVIEW_DAYS, C.VERIFIED_DAYS)
-    rows = store.listings.standing_out(where, observations=fewest, importance=C.RESURFACE_IMPORTANCE)
-    return store.memories.by_rows(rows)
-
-
-def _all(store: Store, scopes: Sequence[str], states: tuple[str, ...], limit: int) -> list[Memory]:
-    where = Filter(scopes=tuple(scopes), states=states)
-    return list(islice(store.listings.each(where), limit))
-
-
-def _single(kind: str, one: Memory) -> ReviewItem:
-    reasons = {
-        "quarantine": one.reason or "",
-        "replacement": one.reason or "",
-        "wrong": "",
-        "confidence": f"said on {one.observations} days",
-        "resurface": f"importance {one.importance:g}" + (", pinned" if one.pinned else ""),
-    }
-    return ReviewItem(id=one.id, kind=kind, reason=reasons[kind], memory=one, created_at_us=one.created_at_us)
-
-
-def _pair(proposal: Proposal, memory: Memory, other: Memory) -> ReviewItem:
-    return ReviewItem(
-        id=format_id(proposal.id),
-        kind=proposal.kind,
-        reason=proposal.reason,
-        memory=memory,
-        other=other,
-        score=proposal.score or None,  # 0: no vectors were compared
-        created_at_us=proposal.created_at,
-    )
-
-
-def decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
+def _decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
     """Accept or reject a proposal. Raises BadInput when it was decided otherwise, or can no longer be carried out."""
-    proposal = writer.reads.reviews.get(id)
+    proposal, shown = writer.reads.reviews.get(id), format_id(id)
     if proposal is None:
-        raise NotFound(f"nothing to review with the id {format_id(id)}", hint="`limpet review` lists what waits")
-    shown = format_id(id)
+        raise NotFound(f"nothing to review with the id {shown}", hint="`limpet review` lists what waits")
+    if proposal.verdict == verdict:
+        return Receipt(id=shown, status="unchanged", reason=f"{verdict} already")
     if proposal.verdict is not None:
-        if proposal.verdict == verdict:
-            return Receipt(id=shown, status="unchanged", reason=f"{verdict} already")
         raise BadInput(f"{shown} was {proposal.verdict} already", hint="`limpet undo EVENT` takes a decision back")
-    added: tuple[str, ...] = ()
-    if verdict == "accepted":
+    kind, added = proposal.kind, tuple[str, ...]()
+    if verdict == "accepted" and kind != "concurrent":
         added = _carry_out(writer, proposal)
-    elif proposal.kind == "conflict":
+    elif verdict != "accepted" and kind == "conflict":
         ours = writer.reads.memories.get(proposal.memory)
         if ours is not None and ours.state == "active":
             writer.event("archived", proposal.memory, origin="user")
-    made = writer.event(
-        "reviewed", proposal.memory, origin="user", about=proposal.kind, verdict=verdict, item=proposal.id.hex()
-    )
-    return Receipt(
-        id=shown, status="changed", event=format_id(made.id), added=added,
-        reason=f"{proposal.kind} {verdict}",
-    )  # fmt: skip
+    made = writer.event("reviewed", proposal.memory, origin="user", about=kind, verdict=verdict, item=id.hex())
+    return Receipt(id=shown, status="changed", event=format_id(made.id), added=added, reason=f"{kind} {verdict}")
 
 
 def _carry_out(writer: Writer, proposal: Proposal) -> tuple[str, ...]:
-    """What accepting it means. Returns what it added to the memory that stays."""
-    if proposal.kind == "concurrent":
-        return ()
-    new, old = writer.reads.memories.get(proposal.memory), writer.reads.memories.get(proposal.other)
+    """Do what accepting it means. Returns what it added to the memory that stays."""
+    memories = writer.reads.memories
+    new, old = memories.get(proposal.memory), memories.get(proposal.other)
     if new is not None and old is not None:
         if proposal.kind == "duplicate":
             added = merge(writer, old.id, new.id, origin="user")
             if added is not None:
                 return added
         elif proposal.kind == "key":
-            if new.key and old.key and new.key != old.key:
-                join_keys(writer, new.scope, new.key, old.key)
+            if new.key and old.key and new.key != old.key:  # the values of the newer key are values of the older
+                moved = memories.keyed(new.scope, new.key)
+                for one in moved:
+                    writer.event("keyed", parse_id(one.id), origin="user", key=old.key)
+                writer.order_values([*moved, *memories.keyed(new.scope, old.key)])
                 return ()
         elif new.state == old.state == "active" and not old.superseded_by:
             start = max(new.valid_from_us, old.valid_from_us)
@@ -301,75 +220,64 @@ def _carry_out(writer: Writer, proposal: Proposal) -> tuple[str, ...]:
     raise BadInput("one of the two is no longer in use", hint="reject it, or `limpet show` them")
 
 
-def join_keys(writer: Writer, scope: str, key: str, into: str) -> None:
-    """The values of `key` become values of `into`; at each instant the one that began last holds."""
-    moved = writer.reads.memories.keyed(scope, key)
-    for one in moved:
-        writer.event("keyed", parse_id(one.id), origin="user", key=into)
-    values = sorted(
-        [*moved, *writer.reads.memories.keyed(scope, into)],
-        key=lambda one: (one.valid_from_us, one.created_at_us, one.id),
-    )
-    for one, following in pairwise(values):
-        if one.valid_to_us is None or one.valid_to_us > following.valid_from_us:
-            by = parse_id(following.id).hex()
-            writer.event("superseded", parse_id(one.id), origin="user", by=by, valid_to=following.valid_from_us)
-
-
-def decide_single(writer: Writer, memory: Memory, verdict: str, now: int) -> Receipt:
+def _decide_single(writer: Writer, memory: Memory, verdict: str) -> Receipt:
     """Accept or reject what follows from a memory itself. Raises BadInput when nothing about it waits."""
     raw, accepted = parse_id(memory.id), verdict == "accepted"
     wrong = dict(writer.reads.memories.disputed([memory.scope])).get(raw, 0)
-    kind = _waiting_kind(writer.reads, memory, wrong, now)
+    kind = _waiting_kind(writer.reads, memory, wrong)
     if kind is None:
-        last = _last_verdict(writer, raw)
-        if last == verdict:
+        # Of a purged memory the verdict is gone too.
+        verdicts = [
+            event.data["verdict"] for event in writer.reads.ledger.events(memory=raw)
+            if event.type == "reviewed" and "verdict" in event.data and "item" not in event.data
+        ]  # fmt: skip
+        if verdicts[-1:] == [verdict]:
             return Receipt(id=memory.id, status="unchanged", reason=f"{verdict} already")
         raise BadInput(
-            f"{memory.id} was {last} already" if last else f"nothing about {memory.id} waits for review",
+            f"{memory.id} was {verdicts[-1]} already" if verdicts else f"nothing about {memory.id} waits for review",
             hint="`limpet review` lists what waits",
         )
-    extra: dict[str, Any] = {"confidence": C.VERIFIED_CAP} if kind == "confidence" and accepted else {}
+    extra: dict[str, Any] = {}
     if kind == "wrong":
         extra["times"] = wrong
         if accepted:
             writer.event("retracted", raw, origin="user", why="said to be wrong, and confirmed in review")
-    if kind in ("quarantine", "replacement"):
-        writer.event("restored" if accepted else "retracted", raw, origin="user", **_why(accepted))
-        if accepted:
-            take_place(writer, memory, origin="user")
-    elif kind == "confidence" and not accepted:
-        writer.event("retracted", raw, origin="user", **_why(accepted))
-    elif kind == "resurface":
-        # Accepted: said again today. Rejected: it leaves recall and stays on disk.
-        writer.event("observed" if accepted else "archived", raw, origin="user")
+    elif not accepted:
+        writer.event("retracted", raw, origin="user", why="rejected in review")
+    else:
+        writer.event("restored", raw, origin="user")
+        _take_place(writer, memory)
     made = writer.event("reviewed", raw, origin="user", about=kind, verdict=verdict, **extra)
     return Receipt(id=memory.id, status="changed", event=format_id(made.id), reason=f"{kind} {verdict}")
 
 
-def _why(accepted: bool) -> dict[str, str]:
-    return {} if accepted else {"why": "rejected in review"}
-
-
-def _waiting_kind(reads: Store, memory: Memory, wrong: int, now: int) -> str | None:
+def _waiting_kind(reads: Store, memory: Memory, wrong: int) -> str | None:
     if memory.state == "quarantined":
         return "replacement" if "over" in waiting_data(reads, parse_id(memory.id)) else "quarantine"
     if memory.state != "active":
         return None
-    if wrong and wants_judgement(reads, memory, wrong):
-        return "wrong"
-    if wants_confirmation(memory, now):
-        return "confidence"
-    return "resurface" if wants_attention(memory, now) else None
+    return "wrong" if wrong and _wants_judgement(reads, memory, wrong) else None
 
 
-def _last_verdict(writer: Writer, id: bytes) -> str | None:
-    last = None
-    for event in writer.reads.ledger.events(memory=id):
-        # Of a purged memory the verdict is gone too.
-        if event.type == "reviewed" and "verdict" in event.data and "item" not in event.data:
-            last = str(event.data["verdict"])
-    return last
+def _take_place(writer: Writer, new: Memory) -> None:
+    """What waited holds now: it ends the value of its key, and the memory that it corrects, where it begins.
+
+    Raises BadInput when that memory was corrected otherwise in the meantime.
+    """
+    raw = parse_id(new.id)
+    take_key(writer, new, origin="user")
+    waits_for = waiting_data(writer.reads, raw)
+    old = writer.reads.memories.get(waits_for["corrects"]) if "corrects" in waits_for else None
+    if old is None or old.state != "active" or not (writer.scopes is None or old.scope in writer.scopes):
+        return
+    if new.key and old.key == new.key:
+        writer.event("linked", raw, origin="user", edge="supersedes", target=parse_id(old.id).hex())
+        return
+    if old.superseded_by not in (None, new.id):
+        raise BadInput(
+            f"memory {old.id} was superseded by {old.superseded_by} already", hint="reject this, correct that one"
+        )
+    writer.replace(old, raw, "user", new.valid_from_us, waits_for.get("why"))
 
 
 def merge(writer: Writer, into: str, merged: str, *, origin: str) -> tuple[str, ...] | None:
@@ -379,10 +287,10 @@ def merge(writer: Writer, into: str, merged: str, *, origin: str) -> tuple[str, 
     the other's words: the fields that this added to it are returned.
     """
     kept, gone = writer.reads.memories.get(parse_id(into)), writer.reads.memories.get(parse_id(merged))
-    if kept is None or gone is None or kept.state != "active" or gone.state != "active":
-        return None
-    if kept.superseded_by is not None or gone.superseded_by is not None:
-        return None
+    for one in (kept, gone):
+        if one is None or one.state != "active" or one.superseded_by is not None:
+            return None
+    assert kept is not None and gone is not None
     writer.event("merged", parse_id(gone.id), origin=origin, into=parse_id(kept.id).hex())
     trust = least_trusted([kept.trust, gone.trust])
     extra = {"trust": trust} if trust != kept.trust else {}

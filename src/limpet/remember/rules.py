@@ -11,20 +11,22 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from ..model.dataclass import dataclass
-from .signs import NAMES, asks, of_the_user, signs, states_of_self
+from ..model.dataclass import NamedTuple, dataclass
 from .validation import RECORDS
 
 if TYPE_CHECKING:
+    from typing import Any
+
     import numpy as np
 
+    from ..model.memory import Memory
     from ..vectors.embedder import Embedder
+    from .validation import ValidStatement
 
 Rule = Literal["passing emotion", "joke or hyperbole", "guess about a mind", "inferred status", "personality label"]
 RULES: tuple[str, ...] = get_args(Rule)
@@ -66,7 +68,6 @@ STATEMENT_WORDS = 4
 JOKE_WORDS = range(4, 16)
 # Prototypes that are compared at once.
 BLOCK = 1_000
-# Longer texts are documents and transcripts, not statements; they are not judged.
 JUDGED_CHARACTERS = 2_000
 
 _FIGURE = re.compile(r"\d")
@@ -76,12 +77,6 @@ _PIECE = re.compile(
     r"^\s*(?:[#$%;<>|\\/=({]|--|\*/|(?:and|but|so|because|cuz|cause|that|if|or|which|where)\b)|[{}]|[,;:\\(=]\s*$"
     r"|\b(?:and|but|or|an?|the|of|to|is|are|be|in|for|with|that|we|i|my|our|their|what|his|they|all)\s*$"
 )
-# Something happened beside the mood: a fact that would be lost with it.
-_HAPPENED = re.compile(
-    r"\b(?:got|getting|having|have|haven't|(?<!you )had|bought|married|born|baby|moved|started|finished)\b",
-    re.IGNORECASE,
-)
-HAPPENED_FROM = 0.75
 # What jokes and exaggerations are made of: comparisons, absolutes, what would be, people, laughter.
 _DROLL = re.compile(
     r"\b(?:than|(?:like|as) (?:an?|the|if)|as \w+ as|so \w+ (?:that|it|i|you|we|he|she)|literally"
@@ -91,33 +86,64 @@ _DROLL = re.compile(
     re.IGNORECASE,
 )
 DROLL_FROM = 0.7
-# A definition, and what a program does for whoever uses it: said of nobody in particular, though in words for a person.
-_OF_NOBODY = re.compile(
-    r"^\W*an? (?:\W?\w+\W? ){1,3}(?:is|means) (?:some(?:one|body)|any(?:one|body)|a person) (?:who|that)\b"
-    r"|\b(?:for|allows?|asks?|enables?|requires?|prompts?) (?:the |an? )?users? to\b",
-    re.IGNORECASE,
-)
-ABOUT_SOMEBODY = frozenset({"guess about a mind", "inferred status", "personality label"})
+# Structural signs of a sentence beside its meaning: who speaks, of whom, how surely, since when. Closed classes only,
+# and a few more coordinates of its vector: none decides alone, except that nobody is kept from stating something of
+# themself. Name -> pattern. What is open-ended (feelings, traits, illnesses) is listed nowhere: prototypes stand for
+# it.
+SIGNS: dict[str, str] = {
+    "first person": r"\b(?:i|i'm|i've|i'd|i'll|my|me)\b",
+    "of oneself": r"\b(?:i am|i'm|i have|i've|i live|i earn|my)\b",
+    "as stated": (
+        r"\b(?:said|says|told|states?|stated|mentioned|explicitly|describes?|described|confirmed|shared|disclosed|wrote|"
+        r"asked (?:me|us|the|to)|reported|calls? (?:him|her|them)sel\w+|according to|own account|identifies|explained|"
+        r"admits?|admitted|noted|informed|self-(?:described|declared|reported)|by (?:his|her|their) own)\b"
+    ),
+    "hedged": (
+        r"\b(?:probably|likely|seems?|seemed|apparently|appears?|must|might|maybe|perhaps|presumably|judging|suggests?|"
+        r"i (?:guess|think|suspect|assume|suppose|infer|conclude)|looks like|sounds like|obviously|secretly|evidently|"
+        r"clearly|shows?|given|so (?:he|she|they))\b"
+    ),
+    "now": (
+        r"\b(?:today|right now|at the moment|currently|tonight|yesterday|now|last night|"
+        r"this (?:morning|afternoon|evening|week))\b"
+    ),
+    "of a person": r"\b(?:user|he|she|his|her|they|him|i|my|me|customer|client|boss|manager|colleague|team)\b",
+    "code": r"[_/`={}<>$]|\w\.\w|\(\)|\d{3,}|(?-i:[a-z][A-Z]|\b[A-Z]{3,}\b)",
+    "laughter": r"\b(?:lol|(?:ha){1,9}|rofl|jok(?:e[sd]?|ing|ingly)|laughing|laughingly)\b|[😂🤣😅]|ㅋㅋ|ㅎㅎ",
+    "exclamation": r"!",
+    "question": r"\?\s*$",
+    "of the user": r"^(?:the )?user(?!')\b",
+    "is a": r"\b(?:is|are|was) (?:an? |very |too |not )?\w+",
+}
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+")
 _PROTOTYPES = Path(__file__).parent / "prototypes.json"
 _VECTORS = Path(__file__).parent / "prototype_vectors"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Stated(NamedTuple):
+    """How a text was stated: a memory and a statement have these too."""
+
+    kind: str = "fact"
+    origin: str = "agent"
+    speaker: str | None = None
+
+
+class Refusal(NamedTuple):
     """Why a sentence is not stored."""
 
     rule: str  # one of RULES
-    reason: str  # one sentence for a person
     score: float  # 0 to 1
-    like: str  # the prototype of that rule that it resembles most
+
+    @property
+    def reason(self) -> str:
+        """One sentence for a person."""
+        return REASONS[self.rule]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fitted:
     """The prototypes in the space of one embedder. n prototypes, d dimensions, s signs, c classes (0 = fine)."""
 
-    texts: tuple[str, ...]
     kept: np.ndarray  # bool (all prototypes,): those in a language that the embedder understands, which are the n
     classes: np.ndarray  # int (n,)
     middle: np.ndarray  # float32 (d,): the mean of all vectors, taken off each
@@ -131,45 +157,41 @@ class Rules:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self.fingerprint = embedder.fingerprint
-        self._lock = threading.Lock()
         self._fitted: _Fitted | None = None
 
-    def judge(
-        self, text: str, *, kind: str = "fact", origin: str = "agent", speaker: str | None = None
-    ) -> Refusal | None:
-        """The rule that the text breaks, or None. Raises EmbedderUnavailable."""
-        return self.judge_many([text], kinds=[kind], origins=[origin], speakers=[speaker])[0]
+    def judge(self, text: str, **stated: Any) -> Refusal | None:
+        """The rule that the text breaks, or None. `stated`: the fields of Stated. Raises EmbedderUnavailable."""
+        return self.judge_many([text], [Stated(**stated)])[0]
 
     def judge_many(
-        self,
-        texts: Sequence[str],
-        *,
-        kinds: Sequence[str] | None = None,
-        origins: Sequence[str] | None = None,
-        speakers: Sequence[str | None] | None = None,
+        self, texts: Sequence[str], stated: Sequence[Stated | Memory | ValidStatement] = (),
         vectors: Mapping[str, np.ndarray] | None = None,
-    ) -> list[Refusal | None]:
-        """One judgement a text, in order; `kinds`, `origins` and `speakers` as long as `texts`.
-
-        `vectors`: of some texts, float32 (dimensions,), where the caller has embedded them.
-        Raises EmbedderUnavailable.
+    ) -> list[Refusal | None]:  # fmt: skip
+        """One judgement a text, in order. `stated`: how each was. `vectors`: of some texts, float32 (dimensions,),
+        where the caller has embedded them. Raises EmbedderUnavailable.
         """
-        kinds = kinds or ["fact"] * len(texts)
-        open_to_doubt = [i for i, text in enumerate(texts) if kinds[i] not in RECORDS and _is_statement(text)]
+        stated = stated or [Stated()] * len(texts)
+        # Longer texts are documents and transcripts, and of more than a few sentences some always say what lasts.
+        sentences = {
+            i: parts
+            for i, (text, how) in enumerate(zip(texts, stated, strict=True))
+            if how.kind not in RECORDS and text.strip() and len(text) <= JUDGED_CHARACTERS
+            if len(parts := [one for one in _SENTENCE_END.split(text) if one.strip()]) <= PARTS
+        }
         found: list[Refusal | None] = [None] * len(texts)
-        if not open_to_doubt:
-            return found
-        sentences = {i: _sentences(texts[i]) for i in open_to_doubt}
-        against = self._refusals(dict.fromkeys(one for several in sentences.values() for one in several), vectors or {})
-        for i, several in sentences.items():
-            by = (origins[i] if origins else "agent", speakers[i] if speakers else None)
-            found[i] = _decided([(one, _allowed(against[one], one, *by)) for one in several])
+        against = self._refusals(dict.fromkeys(one for parts in sentences.values() for one in parts), vectors or {})
+        for i, parts in sentences.items():
+            allowed = [_allowed(against[one], one, stated[i]) for one in parts]
+            # What speaks against all that state something, or clearly against one.
+            broken = [(refusal, one) for refusal, one in zip(allowed, parts, strict=True) if refusal]
+            if any(refusal is None and _says_something(one) for refusal, one in zip(allowed, parts, strict=True)):
+                broken = [pair for pair in broken if _clear(*pair)]
+            found[i] = max((refusal for refusal, _ in broken), key=lambda refusal: refusal.score, default=None)
         return found
 
     def scores(self, texts: Sequence[str]) -> np.ndarray:
         """float32 (n, rules): how near each text is to each of RULES against what is fine, 0 to 1. For tuning."""
-        found, _ = self._scores(texts, self._embedder.embed_passages(texts))
-        return found
+        return self._scores(texts, self._embedder.embed_passages(texts))
 
     def _refusals(self, texts: Iterable[str], known: Mapping[str, np.ndarray]) -> dict[str, Refusal | None]:
         """What speaks against each sentence alone. `known`: the vectors of some."""
@@ -180,22 +202,15 @@ class Rules:
             return {}
         new = [text for text in texts if text not in known]
         vectors = {**known, **(dict(zip(new, self._embedder.embed_passages(new), strict=True)) if new else {})}
-        scores, near = self._scores(texts, np.array([vectors[text] for text in texts]))
-        fitted = self._fit()
+        scores = self._scores(texts, np.array([vectors[text] for text in texts]))
         found: dict[str, Refusal | None] = {}
-        for text, row, similar in zip(texts, scores, near, strict=True):
+        for text, row in zip(texts, scores, strict=True):
             worst = int(row.argmax())
-            rule = RULES[worst]
-            if row[worst] < (ABOUT_THE_USER_FROM if of_the_user(text) else REFUSED_FROM[rule]):
-                found[text] = None
-                continue
-            of_rule = fitted.classes == worst + 1
-            like = fitted.texts[int((similar - 2 * ~of_rule).argmax())]
-            found[text] = Refusal(rule=rule, reason=REASONS[rule], score=round(float(row[worst]), 3), like=like)
+            least = ABOUT_THE_USER_FROM if has_sign("of the user", text) else REFUSED_FROM[RULES[worst]]
+            found[text] = None if row[worst] < least else Refusal(RULES[worst], round(float(row[worst]), 3))
         return found
 
-    def _scores(self, texts: Sequence[str], vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Scores (n, rules) and similarities to the prototypes (n, prototypes)."""
+    def _scores(self, texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
         import numpy as np
 
         fitted = self._fit()
@@ -204,13 +219,13 @@ class Rules:
         blocks = [fitted.points[start : start + BLOCK] for start in range(0, len(fitted.points), BLOCK)]
         near = np.hstack([points @ block.T for block in blocks])
         belongs = (1 + near) ** KERNEL_POWER @ fitted.weights
-        return np.clip((belongs[:, 1:] - belongs[:, :1] + 2) / 4, 0, 1), near
+        scores: np.ndarray = np.clip((belongs[:, 1:] - belongs[:, :1] + 2) / 4, 0, 1)
+        return scores
 
     def _fit(self) -> _Fitted:
-        with self._lock:
-            if self._fitted is None:
-                self._fitted = _read(_VECTORS / file_name(self._embedder))
-            return self._fitted
+        if self._fitted is None:
+            self._fitted = _read(_VECTORS / file_name(self._embedder))
+        return self._fitted
 
 
 @cache  # the same for every store that a process opens
@@ -263,16 +278,10 @@ def _fitted(vectors: np.ndarray, kept: np.ndarray, weights: np.ndarray) -> _Fitt
     import numpy as np
 
     rows = [row for row, keep in zip(prototypes(), kept, strict=True) if keep]
-    texts = tuple(text for _, _, text in rows)
     middle = vectors[kept].mean(axis=0)
-    return _Fitted(
-        texts=texts,
-        kept=kept,
-        classes=np.array([(FINE, *RULES).index(name) for _, name, _ in rows]),
-        middle=middle,
-        points=_points(texts, vectors[kept], middle),
-        weights=weights,
-    )
+    classes = np.array([(FINE, *RULES).index(name) for _, name, _ in rows])
+    points = _points([text for _, _, text in rows], vectors[kept], middle)
+    return _Fitted(kept=kept, classes=classes, middle=middle, points=points, weights=weights)
 
 
 def _points(texts: Sequence[str], vectors: np.ndarray, middle: np.ndarray) -> np.ndarray:
@@ -281,30 +290,23 @@ def _points(texts: Sequence[str], vectors: np.ndarray, middle: np.ndarray) -> np
 
     around = np.asarray(vectors, dtype=np.float32) - middle
     around /= np.maximum(np.linalg.norm(around, axis=1, keepdims=True), 1e-6)
-    beside = np.array([signs(text) for text in texts], dtype=np.float32).reshape(len(texts), len(NAMES))
+    signs = [[has_sign(name, text) for name in SIGNS] for text in texts]
+    beside = np.array(signs, dtype=np.float32).reshape(len(texts), len(SIGNS))
     return np.hstack([around, SIGN_WEIGHT * beside])
 
 
-def _is_statement(text: str) -> bool:
-    return bool(text.strip()) and len(text) <= JUDGED_CHARACTERS
+@cache
+def _sign(name: str) -> re.Pattern[str]:
+    return re.compile(SIGNS[name], re.IGNORECASE)
 
 
-def _sentences(text: str) -> list[str]:
-    """The sentences of a text; none when it has more than a few: such a text always says something that lasts."""
-    several = [one for one in _SENTENCE_END.split(text) if one.strip()]
-    return [] if len(several) > PARTS else several if len(several) > 1 else [text]
-
-
-def _decided(sentences: Sequence[tuple[str, Refusal | None]]) -> Refusal | None:
-    """What speaks against a text of these sentences: against all that state something, or clearly against one."""
-    against = [(one, text) for text, one in sentences if one]
-    if any(_says_something(text) for text, one in sentences if one is None):
-        against = [(one, text) for one, text in against if _clear(one, text)]
-    return max((one for one, _ in against), key=lambda one: one.score, default=None)
+def has_sign(name: str, text: str) -> bool:
+    """Whether a text has one of SIGNS. Linear in its length."""
+    return bool(_sign(name).search(text))
 
 
 def _clear(refusal: Refusal, sentence: str) -> bool:
-    return refusal.score >= ALONE_FROM and (refusal.rule in OWN_TO_STATE or of_the_user(sentence))
+    return refusal.score >= ALONE_FROM and (refusal.rule in OWN_TO_STATE or has_sign("of the user", sentence))
 
 
 def _says_something(sentence: str) -> bool:
@@ -312,27 +314,19 @@ def _says_something(sentence: str) -> bool:
     return len(sentence.split()) >= STATEMENT_WORDS or bool(_FIGURE.search(sentence))
 
 
-def _allowed(refusal: Refusal | None, text: str, origin: str, speaker: str | None) -> Refusal | None:
+def _allowed(refusal: Refusal | None, text: str, stated: Stated | Memory | ValidStatement) -> Refusal | None:
     """None as well of a question, where the rule does not hold for this speaker, and where the text is too short."""
-    if refusal is None or asks(text) or _PIECE.search(text) or _own_statement(refusal, text, origin, speaker):
+    if refusal is None or has_sign("question", text) or _PIECE.search(text):
         return None
-    if refusal.rule in ABOUT_SOMEBODY and not of_the_user(text) and _OF_NOBODY.search(text):
+    user = has_sign("of the user", text)
+    # Somebody says it of themself, in the first person, and not an agent guessing about another.
+    own = has_sign("of oneself", text) and not has_sign("hedged", text) and not user
+    if refusal.rule in OWN_TO_STATE and own and (stated.origin != "web" or stated.speaker is not None):
         return None
     if refusal.rule == "joke or hyperbole":
-        return refusal if _may_be_joke(text, refusal.score) else None
-    fact = refusal.rule == "passing emotion" and not of_the_user(text) and _HAPPENED.search(text)
-    return None if fact and refusal.score < HAPPENED_FROM else refusal
-
-
-def _may_be_joke(text: str, score: float) -> bool:
-    """What resembles nothing, such as "said by us" or a line of a manual, resembles a joke too."""
-    if len(text.split()) not in JOKE_WORDS or _FIGURE.search(text):
-        return False
-    droll = _DROLL.search(text) is not None
-    whole = text.lstrip(" \"'\u201c\u2018")[:1].isupper() or droll
-    return whole and (droll or score >= DROLL_FROM or of_the_user(text))
-
-
-def _own_statement(refusal: Refusal, text: str, origin: str, speaker: str | None) -> bool:
-    """Whether somebody says it of themself: in the first person, and not an agent guessing about another."""
-    return refusal.rule in OWN_TO_STATE and states_of_self(text) and (origin != "web" or speaker is not None)
+        # What resembles nothing, such as "said by us" or a line of a manual, resembles a joke too.
+        droll = _DROLL.search(text) is not None
+        whole = text.lstrip(" \"'\u201c\u2018")[:1].isupper() or droll
+        short = len(text.split()) in JOKE_WORDS and not _FIGURE.search(text)
+        return refusal if short and whole and (droll or refusal.score >= DROLL_FROM or user) else None
+    return refusal

@@ -23,7 +23,6 @@ from ..model.memory import (
     check_scope,
     unlike_topics,
 )
-from ..text.instructions import any_reads_like_instruction
 from ..text.secrets import is_bare, redact, redact_fields, redact_value, suspected
 
 TYPE_CHECKING = False
@@ -45,24 +44,11 @@ CONTROL = "control-characters"
 OUTSIDE = frozenset({"tool", "web", "import"})
 # Kinds that record what happened or was said and not what is believed: no rule speaks against them.
 RECORDS = frozenset({"episode"})
-SHARES = ("importance", "confidence")
+MAX_SOURCE_CHARACTERS = 2_000
 FIELDS = frozenset(
     {"content", "kind", "topics", "key", "importance", "pin", "valid_from", "valid_to", "source", "origin", "session",
      "speaker", "because", "metadata", "id", "confidence", "scope", "anyway"}
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Demotion:
-    """Why something is an episode and no belief: what it was stated as, and the rule against that."""
-
-    kind: str
-    key: str | None
-    rule: str  # one of rules.RULES
-
-    def as_data(self) -> dict[str, Any]:
-        """What the event keeps, so that a person can still make a belief of it."""
-        return {"kind": self.kind, "rule": self.rule} | ({"key": self.key} if self.key else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +76,7 @@ class ValidStatement:
     trust: str | None = None  # that of the least trusted it is derived from, when not said by `because`
     anyway: bool = False  # a person stores it although a rule speaks against it
     quarantine: str | None = None  # why it waits for a person before it is recalled
-    demoted: Demotion | None = None  # a rule speaks against it: it is an episode
+    demoted: dict[str, str] | None = None  # a rule speaks against it: it is an episode (`demotion`)
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -98,65 +84,62 @@ class ValidStatement:
         return tuple(name for name in self.redacted if name != CONTROL)
 
 
+def demotion(kind: str, key: str | None, rule: str) -> dict[str, str]:
+    """Why something is an episode and no belief: what it was stated as, so that a person can still make a belief of it,
+    and which of rules.RULES speaks against that."""
+    return {"kind": kind, "rule": rule} | ({"key": key} if key else {})
+
+
 def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement:
     """Check one statement: the keyword arguments of `remember`, or a line of a batch. Raises BadInput.
-    `id`: as text, or as 16 bytes from a caller who made it."""
-    if unknown := set(item) - FIELDS:
+
+    `id`: as text, or as 16 bytes from a caller who made it. `scope`: where it goes unless it names another one.
+    """
+    given = item.get
+    if unknown := item.keys() - FIELDS:
         raise BadInput(f"unknown field: {min(map(str, unknown))}", hint=f"known fields: {', '.join(sorted(FIELDS))}")
-    key = check_key(item["key"]) if item.get("key") is not None else None
-    content, redacted = clean_text(key, item.get("content"))
-    source, shown = redact(check_name("source", item.get("source"), limit=2_000) or "")
-    times = item.get("valid_from"), item.get("valid_to")
-    valid_from, valid_to = (None if value is None else parse_time(value, now=now) for value in times)
+    key = None if given("key") is None else check_key(item["key"])
+    content, redacted = clean_text(key, given("content"))
+    valid_from, valid_to = given("valid_from"), given("valid_to")
+    valid_from = None if valid_from is None else parse_time(valid_from, now=now)
+    valid_to = None if valid_to is None else parse_time(valid_to, now=now)
     if valid_to is not None:
         _check_interval(valid_from, valid_to, now)
-    because = check_list("because", item["because"]) if item.get("because") else ()
-    if not all(isinstance(cause, str) for cause in because):
+    because = check_list("because", item["because"]) if given("because") else ()
+    if because and not all(isinstance(cause, str) for cause in because):
         raise BadInput("because must be ids")
-    importance, confidence = (_share(name, item[name]) if item.get(name) is not None else None for name in SHARES)
-    id, pin = item.get("id"), item.get("pin") or False
+    importance, confidence = _share("importance", given("importance")), _share("confidence", given("confidence"))
+    id, pin, anyway = given("id"), given("pin") or False, given("anyway") or False
     if not isinstance(pin, bool):
         raise BadInput(f"pin must be true or false, not {pin!r}")
-    speaker, session = check_name("speaker", item.get("speaker")), check_name("session", item.get("session"))
-    scope = check_scope(scope if item.get("scope") is None else item["scope"])
-    if suspected("\n".join(filter(None, (speaker, session, scope, key)))):
-        no_secret("scope", scope)
-        no_secret("key", key)
-        (speaker, told), (session, named) = redact(speaker or ""), redact(session or "")
-        shown += told + named
-    topics, held = clean_topics(item["topics"]) if item.get("topics") else ((), ())
-    metadata, hidden = ({}, ()) if item.get("metadata") is None else clean_metadata(item["metadata"])
-    origin = check_origin(item.get("origin") or "agent")
-    anyway = item.get("anyway") or False
+    scope = scope if given("scope") is None else check_scope(item["scope"])
+    no_secret("scope", scope)
+    no_secret("key", key)
+    source, redacted = clean_name("source", given("source"), redacted, limit=MAX_SOURCE_CHARACTERS)
+    speaker, redacted = clean_name("speaker", given("speaker"), redacted)
+    session, redacted = clean_name("session", given("session"), redacted)
+    topics, found = clean_topics(item["topics"]) if given("topics") else ((), ())
+    metadata, hidden = clean_metadata(item["metadata"]) if given("metadata") is not None else ({}, ())
+    # The usual words are not looked up again.
+    origin = "agent" if given("origin") in (None, "", "agent") else check_origin(item["origin"])
     if anyway and (anyway is not True or origin != "user"):
         raise BadInput("anyway is for a person to say", hint='give it with origin "user"')
-    return ValidStatement(
-        content=content,
-        # What somebody said is a record of that, unless it is stated to be more.
-        kind=check_kind(item.get("kind") or ("episode" if speaker and key is None else "fact")),
-        scope=scope,
-        topics=unlike_topics(topics) if topics else (),
-        key=key,
-        importance=importance,
-        pin=pin,
-        valid_from=valid_from,
-        valid_to=valid_to,
-        source=source or None,
-        origin=origin,
-        session=session or None,
-        speaker=speaker or None,
-        because=because,
-        metadata=metadata,
-        id=id if id is None or isinstance(id, bytes) else parse_id(str(id)),
-        confidence=confidence,
-        redacted=tuple(dict.fromkeys(redacted + shown + held + hidden)),
-        anyway=bool(anyway),
-        quarantine=any_reads_like_instruction(
-            content, key, item.get("topics") or (), speaker, source, item.get("session"), metadata
+    reads = None
+    if origin in OUTSIDE:
+        from ..text.instructions import any_reads_like_instruction
+
+        reads = any_reads_like_instruction(
+            content, key, given("topics") or (), speaker, source, given("session"), metadata
         )
-        if origin in OUTSIDE
-        else None,
-    )
+    # What somebody said is a record of that, unless it is stated to be more.
+    kind = check_kind(item["kind"]) if given("kind") else "episode" if speaker and key is None else "fact"
+    return ValidStatement(
+        content=content, kind=kind, scope=scope, topics=unlike_topics(topics) if topics else (), key=key,
+        importance=importance, pin=pin, valid_from=valid_from, valid_to=valid_to, source=source, origin=origin,
+        session=session, speaker=speaker, because=because, metadata=metadata, confidence=confidence,
+        id=id if id is None or isinstance(id, bytes) else parse_id(str(id)), anyway=anyway, quarantine=reads,
+        redacted=tuple(dict.fromkeys(redacted + found + hidden)),
+    )  # fmt: skip
 
 
 def check_text(content: Any, what: str = "content") -> str:
@@ -198,21 +181,18 @@ def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
         # Before secrets are looked for: a colour may stand inside one.
         content = content if content.isprintable() else without_control(content)
     text, redacted = redact_value(key, check_text(content))
-    if not text.isprintable() and not _is_seen(text):
-        raise BadInput("content has no character that is seen")
+    if not text.isprintable():
+        import unicodedata
+
+        # More than white space and marks of format, such as a space without width.
+        if all(one.isspace() or unicodedata.category(one) == "Cf" for one in text):
+            raise BadInput("content has no character that is seen")
     if redacted and is_bare(text):
         raise BadInput(
             f"content is nothing but a secret ({', '.join(redacted)}), which is not stored",
             hint="say what it is for and where it is kept",
         )
     return text, redacted if content is given else (*redacted, CONTROL)
-
-
-def _is_seen(text: str) -> bool:
-    """Whether any of it is more than white space and marks of format, such as a space without width."""
-    import unicodedata
-
-    return any(not one.isspace() and unicodedata.category(one) != "Cf" for one in text)
 
 
 def no_secret(what: str, name: str | None) -> None:
@@ -248,8 +228,7 @@ def check_metadata(metadata: Any) -> dict[str, Any]:
         return {}
     if not isinstance(metadata, Mapping):
         raise BadInput(f"metadata must be an object, not {type(metadata).__name__}")
-    if _deeper(metadata, MAX_METADATA_DEPTH):
-        raise BadInput(f"metadata is nested too deeply: {MAX_METADATA_DEPTH} levels at most")
+    texts = "".join(map(str, _leaves(metadata, MAX_METADATA_DEPTH)))
     try:
         text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
         text.encode("utf-8")
@@ -257,19 +236,11 @@ def check_metadata(metadata: Any) -> dict[str, Any]:
         raise BadInput(f"metadata is not JSON: {error}") from None
     if len(text.encode()) > MAX_METADATA_BYTES:
         raise BadInput(f"metadata is too large: {len(text):,} characters, {MAX_METADATA_BYTES:,} bytes at most")
-    found = _CONTROL.search("".join(map(str, _leaves(metadata))))
+    found = _CONTROL.search(texts)
     if found:
         raise BadInput(f"metadata holds a control character (U+{ord(found[0]):04X})")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
-
-
-def _deeper(value: Any, levels: int) -> bool:
-    """Whether objects and lists lie within each other more than so many levels deep."""
-    if not isinstance(value, Mapping | list | tuple):
-        return False
-    inside = value.values() if isinstance(value, Mapping) else value
-    return levels == 0 or any(_deeper(one, levels - 1) for one in inside)
 
 
 def clean_metadata(metadata: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -279,16 +250,28 @@ def clean_metadata(metadata: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
     return redact_fields(check_metadata(metadata))
 
 
-def _leaves(value: Any) -> Iterable[Any]:
-    if isinstance(value, Mapping):
-        for name, one in value.items():
-            yield name
-            yield from _leaves(one)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _leaves(one)
-    else:
+def _leaves(value: Any, levels: int) -> Iterable[Any]:
+    """The names and values of objects and lists. Raises BadInput where these lie in each other too deeply."""
+    if not isinstance(value, Mapping | list | tuple):
         yield value
+        return
+    if levels == 0:
+        raise BadInput(f"metadata is nested too deeply: {MAX_METADATA_DEPTH} levels at most")
+    if isinstance(value, Mapping):
+        yield from value
+    for one in value.values() if isinstance(value, Mapping) else value:
+        yield from _leaves(one, levels - 1)
+
+
+def clean_name(
+    what: str, value: Any, redacted: tuple[str, ...] = (), *, limit: int = MAX_NAME_CHARACTERS
+) -> tuple[str | None, tuple[str, ...]]:
+    """A name without secrets, None for an empty one; and what was `redacted`, with the names of those. Raises
+    BadInput."""
+    if value is None:
+        return None, redacted
+    text, found = redact(check_name(what, value, limit=limit) or "")
+    return text or None, redacted + found
 
 
 def check_name(what: str, value: Any, *, limit: int = MAX_NAME_CHARACTERS) -> str | None:
@@ -309,6 +292,12 @@ def check_name(what: str, value: Any, *, limit: int = MAX_NAME_CHARACTERS) -> st
     return value.strip() or None
 
 
+def check_limit(limit: int) -> None:
+    """Raises BadInput for a number of rows that nobody can want."""
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 10_000:
+        raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
+
+
 def _check_interval(start: int | None, end: int, now: int) -> None:
     if start is None and end <= now:
         raise BadInput("valid_to is past: say since when it held, too", hint="valid_from, before valid_to")
@@ -316,7 +305,9 @@ def _check_interval(start: int | None, end: int, now: int) -> None:
         raise BadInput("valid_to must be later than valid_from", hint="intervals are half-open: [valid_from, valid_to)")
 
 
-def _share(name: str, value: Any) -> float:
+def _share(name: str, value: Any) -> float | None:
+    if value is None:
+        return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise BadInput(f"{name} must be a number from 0 to 1, not {value!r:.60}")
     return float(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .grams import grams
+from .describe import grams
 
 # Shorter words are mostly grammar; longer texts than this are judged by their beginning.
 SHORTEST, LOOKED_AT = 4, 50_000

@@ -1,17 +1,16 @@
-"""Dates in words: those of a memory, and those that a query names."""
+"""Dates in words, those that a query names. Those of a memory are in `describe.py`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import dataclass
+from .describe import MONTHS, WEEKDAYS
 
-MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
-WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
 _MONTH_OF = (
     {name: i for i, name in enumerate(MONTHS, 1)} | {name[:3]: i for i, name in enumerate(MONTHS, 1)} | {"sept": 9}
 )
@@ -79,20 +78,6 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 @cache
 def _quick() -> re.Pattern[str]:
     return re.compile(_QUICK)  # of folded text: a quarter of the time, and most questions name no date
-
-
-def date_words(at: int) -> str:
-    """A time in words for the index: "friday 7 may 2023". `at`: microseconds UTC; "" beyond the calendar."""
-    return _day_in_words(at // MICROSECONDS_PER_DAY)
-
-
-@lru_cache(maxsize=64)
-def _day_in_words(days: int) -> str:
-    try:
-        day = datetime.fromtimestamp(days * 86_400, UTC)
-    except (ValueError, OverflowError, OSError):
-        return ""
-    return f"{WEEKDAYS[day.weekday()]} {day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 def mentioned(text: str) -> Mentioned:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from .dates import MONTHS, WEEKDAYS
+from .describe import MONTHS, WEEKDAYS
 from .lexicon import FUNCTION_WORDS, NEGATORS
 
 # Characters of a text that are read, things that one text names, and characters of a name. What a text names later

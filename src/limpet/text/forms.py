@@ -82,21 +82,9 @@ KEY_ID, NEAR_ID = "[redacted:aws-access-key]", 400
 LONG = 20
 # Discord's alone have no mark but two dots.
 LONGEST = 58
-_ALL_MARKS = tuple({mark for _, marks, _ in FORMS for mark in marks} - {".", "://"})
-
-
+ALL_MARKS = tuple({mark for _, marks, _ in FORMS for mark in marks} - {".", "://"})
 # Keys in capitals and the digits 2 to 7: one in thirty has no digit.
-_CAPITALS = ("akia", "asia", "abia", "acca")
-
-
-def may_hold(text: str, lower: str, *, digit: bool) -> bool:
-    """Whether a text may hold a secret of one of these forms; what has no digit is a key in lines or in a URL."""
-    if "://" in lower or "private" in lower or "authorization" in lower:
-        return True
-    if not digit and not any(mark in lower for mark in _CAPITALS):
-        return False
-    longest = max(map(len, text.split()))
-    return longest >= LONGEST or (longest >= LONG and any(mark in lower for mark in _ALL_MARKS))
+CAPITALS = ("akia", "asia", "abia", "acca")
 
 
 def matches(lower: str) -> list[tuple[str, re.Pattern[str]]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .grams import grams
+from .describe import grams
 from .lexicon import FUNCTION_WORDS
 
 # Characters that are looked at, and the shortest word that counts.

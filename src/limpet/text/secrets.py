@@ -76,11 +76,21 @@ NAME_CHARACTERS = 100
 def suspected(text: str) -> bool:
     """Whether a text holds a mark of some secret; none of those without one holds a secret."""
     lower, digit = text.lower(), any(map(str.isdigit, text))
-    return _marked(lower, digit) or forms.may_hold(text, lower, digit=digit)
+    return _marked(lower, digit) or _may_have_form(text, lower, digit=digit)
 
 
 def _marked(lower: str, digit: bool) -> bool:
-    return any(mark in lower for mark in (*_MARKS, *(_MARKS_OF_DIGITS if digit else ())))
+    return any(map(lower.__contains__, _MARKS + _MARKS_OF_DIGITS if digit else _MARKS))
+
+
+def _may_have_form(text: str, lower: str, *, digit: bool) -> bool:
+    """Whether a text may hold a secret of one of `forms.FORMS`; what has no digit is a key in lines or in a URL."""
+    if "://" in lower or "private" in lower or "authorization" in lower:
+        return True
+    if not digit and not any(map(lower.__contains__, forms.CAPITALS)):
+        return False
+    longest = max(map(len, text.split()))
+    return longest >= forms.LONGEST or (longest >= forms.LONG and any(map(lower.__contains__, forms.ALL_MARKS)))
 
 
 def is_bare(redacted: str) -> bool:
@@ -109,7 +119,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """The text with every secret replaced by `[redacted:NAME]`, and the names, each once, in order of the table."""
     lower, digit = text.lower(), any(map(str.isdigit, text))
     found: list[str] = []
-    if forms.may_hold(text, lower, digit=digit):
+    if _may_have_form(text, lower, digit=digit):
         for name, form in forms.matches(lower):
             text = form.sub(partial(_hide, name, found), text)
     if not _marked(lower, digit):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-# The topic of notes that limpet takes by itself (remember/ambient.py).
+# The topic of notes that limpet takes by itself (remember/beliefs.py).
 AMBIENT = "ambient"
 # Of a turn in one sentence.
 _MOST_RUNS, _STEP_CHARACTERS = 4, 120

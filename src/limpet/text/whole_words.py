@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .grams import RUN
+from .describe import RUN
 
 
 def all_stand(words: str) -> Callable[[str], bool]:

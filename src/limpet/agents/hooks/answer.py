@@ -143,7 +143,7 @@ class _Event:
         is_result = any(kind == "failed" or "git commit" in what for kind, what in turn.lines)
         if turn.remembered or self.call.client in NO_EXIT_STATUS or not is_result:
             return
-        from ...remember.ambient import note_of
+        from ...remember.beliefs import note_of
 
         note = note_of(turn.lines)
         if note is not None:

@@ -342,7 +342,7 @@ class _Run:
             report.quarantined += status == "quarantined"
             report.redacted += bool(valid.secrets)
             if valid.demoted:
-                report.demoted.append((place, f"{valid.demoted.rule}: {valid.content[:120]}"))
+                report.demoted.append((place, f"{valid.demoted['rule']}: {valid.content[:120]}"))
             report.taken.append(
                 {"id": id, "kind": valid.kind, "content": valid.content, "scope": valid.scope, "origin": valid.origin,
                  "source": valid.source, "rule": candidate.rule}

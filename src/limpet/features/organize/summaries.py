@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from ...model.clock import MICROSECONDS_PER_SECOND, from_datetime
 from ...model.ids import format_id, parse_id
 from ...model.memory import Memory, least_trusted
+from ...remember.beliefs import WEIGHT
 from ...remember.decide import state
-from ...remember.session import WEIGHT
 from ...remember.validation import validate
 from ...remember.write import Writer
 from ...store.records import Filter

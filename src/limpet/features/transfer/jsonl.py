@@ -25,10 +25,10 @@ from ...model.errors import BadInput, LimpetError, StoreDamaged, counted, messag
 from ...model.events import Event
 from ...model.ids import format_id, parse_id
 from ...model.memory import caseless
-from ...remember.batch import BATCH_ITEMS, remember_batch
-from ...remember.decide import former_values
+from ...remember.again import Turn, former_values
+from ...remember.decide import BATCH_ITEMS, remember_batch
 from ...remember.validation import check_topics, clean_metadata
-from ...remember.write import Turn, Writer
+from ...remember.write import Writer
 from ...text.normalise import value_form
 from ...text.secrets import redact, suspected
 from .records import TransferReport, bounded, encode, parsed

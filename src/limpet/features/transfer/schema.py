@@ -100,7 +100,7 @@ TYPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "unlinked": _fields("edge target"),
     "session_started": _fields("scope name", "title"),
     "session_ended": _fields("scope name"),
-    "reviewed": _fields("about verdict", "item confidence times"),
+    "reviewed": _fields("about verdict", "item times"),
     "undone": _fields("undoes"),
 }
 # Types that hold a text.

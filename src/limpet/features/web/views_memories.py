@@ -127,8 +127,10 @@ def change_several(ask: Ask) -> Response:
     elif action == "move":
         event = _event(ask.memory.move(ids, value))
     else:
-        tags = topics if action in ("tag", "untag") else ()
-        event = _event(ask.memory.change_several(ids, action, topics=tags, origin="user"))
+        given = {"add" if action == "tag" else "remove": topics} if "tag" in action else {}
+        change = getattr(ask.memory, "tag" if given else action)
+        with ask.memory._context.one_operation():
+            event = _event([change(id, **given, origin="user") for id in ids])
     return ask.back(done=event, said=None if event else "unchanged")
 
 

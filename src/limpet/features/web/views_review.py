@@ -1,13 +1,14 @@
-"""Review: what waits for a person, side by side, a key or a click each; all that is about one memory together."""
+"""Review: what waits for a person, side by side, a key or a click each."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
 from ...model.errors import BadInput
-from ...remember.review import ANSWERS, answers, groups
+from ...remember.review import QUESTIONS
 
 if TYPE_CHECKING:
     from .site import Ask, View
@@ -16,24 +17,20 @@ SHOWN = 20
 
 
 def review(ask: Ask) -> Response:
-    kind, items = (
-        ask.query.get("kind", ""),
-        ask.site.waiting(ask.scope, fresh="done" in ask.query or "said" in ask.query),
-    )
-    kinds: dict[str, int] = {}
-    for one in items:
-        kinds[one.kind] = kinds.get(one.kind, 0) + 1
-    several = groups([one for one in items if kind in ("", one.kind)])
+    kind = ask.query.get("kind", "")
+    items = ask.site.waiting(ask.scope, fresh="done" in ask.query or "said" in ask.query)
+    kinds = Counter(one.kind for one in items)
+    several = [one for one in items if kind in ("", one.kind)]
     start = max(0, ask.number("from", 0))
     return ask.page(
-        "review.html", groups=several[start : start + SHOWN], start=start, left=len(several) - start - SHOWN,
-        kinds=kinds, kind=kind, total=len(items), ANSWERS=ANSWERS, answers=answers,
+        "review.html", items=several[start : start + SHOWN], start=start, left=len(several) - start - SHOWN,
+        kinds=kinds, kind=kind, total=len(items), QUESTIONS=QUESTIONS,
         following=start + SHOWN, command=ask.command("review"),
     )  # fmt: skip
 
 
 def decide(ask: Ask) -> Response:
-    """Yes or no to an item, or to all of a group."""
+    """Yes or no to an item, or to several."""
     verdict, ids = ask.form.get("verdict", ""), ask.several.get("id", [])
     if verdict not in ("accept", "reject"):
         raise BadInput("yes or no?")

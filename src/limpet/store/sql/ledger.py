@@ -35,13 +35,14 @@ class Ledger(Repository):
     """The one way to write, and the events in their order."""
 
     def commit(self, decide: Decide) -> list[Event]:
-        """Append and project what `decide` answers, durably, in one transaction. Returns the events with their places.
+        """Append and project what `decide` answers, durably, in one transaction. Returns the events.
 
         Whatever the thread reads inside is read from that transaction.
         """
         with self._database.writing() as con:
             projection = Projection(self._database, con, self._store.describe)
-            written = projection.append(decide(self._store))
+            written = list(decide(self._store))
+            projection.append(written)
             projection.conclude()
             purged = any(event.type == "purged" for event in written)
             if purged:
@@ -66,7 +67,8 @@ class Ledger(Repository):
                     fresh.setdefault(event.id, event)
                 for id in self.known(list(fresh)):
                     del fresh[id]
-                new += len(projection.append(list(fresh.values())))
+                projection.append(list(fresh.values()))
+                new += len(fresh)
                 if progress:
                     progress(new)
             projection.conclude()

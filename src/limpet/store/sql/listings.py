@@ -151,10 +151,6 @@ class Listings(Repository):
         """Every scope that something was ever stored in, by name."""
         return [name for (name,) in self._database.rows("SELECT name FROM scope ORDER BY name", {})]
 
-    def standing_out(self, where: Filter, *, observations: int, importance: float) -> list[int]:
-        """Rows that were stated on so many days, are pinned, or so important; those stored last first."""
-        return [num for (num,) in self._ask("standing_out", where, observations=observations, importance=importance)]
-
     def standing(self, scopes: Sequence[str], *, at: int, limit: int) -> list[tuple[str, int]]:
         """(group, row) of what stands in every brief of some scopes and holds at `at`: memories that are pinned, else
         keyed, else of kind preference or goal. Up to `limit` of a group and scope, the most important and newest first.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from ...model.dataclass import replace
 from ...model.edges import live_edges
@@ -51,20 +51,26 @@ class Projection:
         self._chain = Chain(connection, database.signing_key)
         # Numbers of names, for the length of this transaction.
         self._scopes: dict[str, int] = {}
-        self._sessions = SessionNumbers(connection)
+        self._numbers: SessionNumbers | None = None
         self._told_anew = False
 
-    def append(self, events: Sequence[Event]) -> list[Event]:
-        """Write events and project them, in order; returns them with their places in the ledger.
-
-        Memories that are new one after the other are written together, which is most of what a batch is.
-        """
-        written: list[Event] = []
-        for fresh, run in groupby(self._firsts(events), lambda pair: pair[1]):
-            several = [event for event, _ in run]
-            written += self._append_new(several) if fresh else map(self._append_change, several)
+    def append(self, events: Sequence[Event]) -> None:
+        """Write events and project them, in order. Memories that are new one after the other, which is most of what a
+        batch is, are written together."""
+        for fresh, run in groupby(self._firsts(events), itemgetter(1)):
+            if fresh:
+                self._append_new([event for event, _ in run])
+            else:
+                for event, _ in run:
+                    self._append_change(event)
         self._chain.flush()
-        return written
+
+    @property
+    def _sessions(self) -> SessionNumbers:
+        """Numbers of sessions, for the length of this transaction."""
+        if self._numbers is None:
+            self._numbers = SessionNumbers(self._con)
+        return self._numbers
 
     def conclude(self) -> None:
         """Once, after the last `append` of a transaction."""
@@ -87,11 +93,11 @@ class Projection:
                 made.add(event.memory)
             yield event, first
 
-    def _append_new(self, events: list[Event]) -> list[Event]:
+    def _append_new(self, events: list[Event]) -> None:
         """New memories: text with its search fields, event and first version, a statement for each table."""
         body, first = (last + 1 for last in self._con.execute(self._sql["last_numbers"]).fetchone())
         later = FIRST_LATER if all(event.content is not None for event in events) else self._next_later()
-        texts, ledger, versions, written = [], [], [], []
+        texts, ledger, versions = [], [], []
         for seq, event in enumerate(events, first):
             state = initial(event)
             fields = self._describe(state, event.mark)
@@ -105,14 +111,12 @@ class Projection:
             else:
                 later += 1
             ledger.append(self._chain.event_row(seq, event, num))
-            written.append(replace(event, seq=seq))
             versions.append(self._version(num or later - 1, state, event.at, num, fields.fingerprint))
         self._index.insert(self._con, texts)
         self._con.executemany(self._sql["insert_event"], ledger)
         self._con.executemany(self._sql["insert_memory"], versions)
-        return written
 
-    def _append_change(self, event: Event) -> Event:
+    def _append_change(self, event: Event) -> None:
         body = None
         if event.type not in _OF_ANYTHING:
             there = self._con.execute(
@@ -130,9 +134,7 @@ class Projection:
                 self._index.insert(self._con, [text])
         seq = self._next("event", "seq")
         self._con.execute(self._sql["insert_event"], self._chain.event_row(seq, event, body))
-        written = replace(event, seq=seq)
-        self.project(written, body)
-        return written
+        self.project(replace(event, seq=seq), body)
 
     def _next(self, table: str, column: str) -> int:
         return int(self._con.execute(f"SELECT coalesce(max({column}), 0) + 1 FROM {table}").get)
@@ -357,7 +359,7 @@ class Projection:
         # Scopes keep their numbers: texts, vectors, use counts and the review list know them by these.
         for table in ("memory", "edge", "session", "renamed"):
             self._con.execute(f"DELETE FROM {table}")
-        self._sessions = SessionNumbers(self._con)
+        self._numbers = None
         bodies = dict(self._con.execute("SELECT seq, body FROM event WHERE body IS NOT NULL"))
         purged = {row[0] for row in self._con.execute("SELECT memory FROM event WHERE type = 'purged'")}
         for done, event in enumerate(events, 1):

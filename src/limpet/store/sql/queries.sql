@@ -589,12 +589,6 @@ SELECT id FROM review WHERE {part} BETWEEN :low AND :high
 -- How many memories pass the filter, by some of their columns. A scan of the scopes.
 SELECT {counted}, count(*) FROM memory m{unnested} WHERE {visible} GROUP BY {parts}
 
--- name: standing_out
--- What was stated on several days, is pinned or important, the newest first. A scan of the scopes.
-SELECT m.num FROM memory m WHERE {visible}
- AND (m.observations >= :observations OR m.pinned OR m.importance >= :importance)
- ORDER BY m.created_at DESC, m.id DESC
-
 -- name: scopes_with
 -- (scope, how many memories pass the filter, when the last was stored). A scan of the memories.
 SELECT s.name, count(*), max(m.created_at) FROM memory m JOIN scope s ON s.num = m.scope

@@ -1,10 +1,15 @@
-"""Writing beliefs: remember, correct, retract and the rest. The contracts are those of the verbs in `api.py`."""
+"""Verbs that change what is believed: correct, edit, tag, retract, link and the rest.
+
+Their contracts stand in `api.py`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..model.dataclass import dataclass, field, replace
+from ..model.edges import ACYCLIC_TYPES, SYMMETRIC_TYPES, Edge, check_edge_type, check_weight
 from ..model.encode import OPTIONAL, JsonForm
 from ..model.errors import BadInput, ChangedSince
 from ..model.ids import format_id, parse_id
@@ -20,15 +25,20 @@ from ..model.memory import (
     valued,
 )
 from ..recall import lookup
-from ..store.records import Filter
+from ..store.records import Filter, Proposal
+from ..text.instructions import any_reads_like_instruction
+from ..text.secrets import redact
+from ..text.whole_words import all_stand
+from . import decide, review
+from .decide import kept_for_review, proposed, take_key
+from .validation import OUTSIDE, check_text, check_topics, clean_metadata, clean_text
+from .write import Receipt, Writer, changed, check_live
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..context import Context, Time
-    from .validation import ValidStatement
-    from .write import Receipt, Writer
+
+# What a correction takes over from the belief that it replaces, unless it is given.
+KEPT = frozenset({"kind", "topics", "key", "importance", "pin", "metadata", "speaker", "scope"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,51 +51,32 @@ class Forgotten(JsonForm):
     waiting: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
 
 
-# What a correction takes over from the belief that it replaces, unless it is given.
-KEPT = frozenset({"kind", "topics", "key", "importance", "pin", "metadata", "speaker", "scope"})
-
-
-def remember(context: Context, item: Mapping[str, Any]) -> Receipt:
-    from .decide import state
-
-    statement = context.validate(item)
-    return context.write(lambda writer: state(writer, statement))
-
-
 def correct(
     context: Context, id: str, content: str, *, why: str | None, valid_from: Time, version: Time = None, **given: Any
 ) -> Receipt:
-    from .decide import correct
-    from .validation import clean_text
-    from .write import Receipt, check_live, need
-
     statement = context.validate({"content": content, "valid_from": valid_from, **given})
     # By their values: the verb gives each of these, also those that nobody said.
-    said = (statement.valid_from, statement.valid_to, statement.confidence, statement.because or None)
-    more = any(one is not None for one in said) or statement.anyway or not given.keys().isdisjoint(KEPT)
+    added = (statement.valid_from, statement.valid_to, statement.confidence, statement.because or None)
+    more = any(value is not None for value in added) or statement.anyway or not given.keys().isdisjoint(KEPT)
 
-    def full(old: Memory) -> ValidStatement:
+    def write(writer: Writer) -> Receipt:
+        old = writer.memory(id)
+        _check_version(context, old, version)
         kept: dict[str, Any] = {
-            "scope": old.scope, "kind": old.kind, "topics": old.topics, "key": old.key, "importance": old.importance,
-            "metadata": old.metadata, "speaker": old.speaker, "pin": old.pinned,
-        }  # fmt: skip
-        kept = {name: value for name, value in kept.items() if name not in given}
+            name: getattr(old, "pinned" if name == "pin" else name) for name in KEPT if name not in given
+        }
         if "key" in kept:  # what the value of this key is, is said by its name
             text, found = clean_text(old.key, statement.content)
             kept |= {"content": text, "redacted": tuple(dict.fromkeys((*statement.redacted, *found)))}
-        return replace(statement, **kept)
-
-    def decide(writer: Writer) -> Receipt:
-        old = need(writer.reads, id, writer.scopes)
-        _check_version(context, old, version)
-        same = old.superseded_by is None and old.content == full(old).content
+        new = replace(statement, **kept)
         # Whoever is trusted more says it anew.
-        if not more and same and not is_below(old.trust, statement.origin):
+        same = old.superseded_by is None and old.content == new.content and not is_below(old.trust, new.origin)
+        if same and not more:
             check_live(old)
             return Receipt(id=old.id, status="unchanged", reason="it says that already")
-        return correct(writer, old, full(old), why)
+        return decide.correct(writer, old, new, why)
 
-    return context.write(decide)
+    return context.write(write)
 
 
 def _check_version(context: Context, now: Memory, version: Time) -> None:
@@ -99,31 +90,24 @@ def _check_version(context: Context, now: Memory, version: Time) -> None:
 
 
 def edit(context: Context, id: str, content: str, *, version: Time = None, origin: str | None = None) -> Receipt:
-    from .validation import clean_text
-    from .write import Receipt, check_live, need
-
     who = _who(origin)
 
-    def decide(writer: Writer) -> Receipt:
-        old = need(writer.reads, id, writer.scopes)
-        check_live(old)
+    def write(writer: Writer) -> Receipt:
+        old = writer.live(id)
         _check_version(context, old, version)
         text, redacted = clean_text(old.key, content)
         if old.content == text:
             return Receipt(id=old.id, status="unchanged")
         made = writer.event("edited", parse_id(old.id), origin=who, content=text)
-        receipt = Receipt(id=old.id, status="changed", event=format_id(made.id), redacted=redacted)
-        return _held_back(writer, old, receipt, text)
+        return _held_back(writer, old, changed(made, redacted=redacted), text)
 
-    return context.write(decide)
+    return context.write(write)
 
 
 def tag(
     context: Context, id: str, add: Iterable[str], remove: Iterable[str], values: Mapping[str, Any] | None,
     *, origin: str | None = None,
 ) -> Receipt:  # fmt: skip
-    from .validation import check_topics, clean_metadata
-
     more, less = check_topics(add), check_topics(remove)
     given, redacted = clean_metadata(values)
     who = _who(origin)
@@ -138,26 +122,18 @@ def _who(origin: str | None) -> str:
 def _tagged(
     writer: Writer, id: str, more: Iterable[str], less: Iterable[str], given: Mapping[str, Any], who: str
 ) -> Receipt:
-    from .validation import check_topics
-    from .write import Receipt, check_live, need
-
-    old = need(writer.reads, id, writer.scopes)
-    check_live(old)
+    old = writer.live(id)
     gone = set(map(caseless, less))
     topics = check_topics(unlike_topics(topic for topic in (*old.topics, *more) if caseless(topic) not in gone))
     metadata = {name: value for name, value in {**old.metadata, **given}.items() if value is not None}
     if topics == old.topics and metadata == old.metadata:
         return Receipt(id=old.id, status="unchanged")
     made = writer.event("tagged", parse_id(old.id), origin=who, topics=list(topics), metadata=metadata)
-    receipt = Receipt(id=old.id, status="changed", event=format_id(made.id))
-    return _held_back(writer, old, receipt, topics, metadata)
+    return _held_back(writer, old, changed(made), topics, metadata)
 
 
 def _held_back(writer: Writer, old: Memory, receipt: Receipt, *now: object) -> Receipt:
     """What came from outside is judged again when it is changed: an instruction waits for a person."""
-    from ..text.instructions import any_reads_like_instruction
-    from .validation import OUTSIDE
-
     outside = old.state == "active" and (old.origin in OUTSIDE or old.trust in OUTSIDE)
     why = any_reads_like_instruction(*now) if outside else None
     if why is None:
@@ -179,86 +155,49 @@ _CHANGES: dict[str, tuple[str, Callable[[Memory], bool]]] = {
 def change(context: Context, id: str, verb: str, *, origin: str | None, why: str | None = None) -> Receipt:
     """Pin, unpin, archive, restore or retract. Of what ends something `origin` may be the owner (None): what is trusted
     more than another asks a person first."""
-    from ..text.secrets import redact
-    from .validation import check_text
-
     asks = origin if verb in ("archive", "retract") else None
     who = _who(origin)
-    reason, redacted = None, tuple[str, ...]()
-    if verb == "retract":
-        reason, redacted = redact(check_text(why, "why"))
+    reason, redacted = redact(check_text(why, "why")) if verb == "retract" else (None, ())
     receipt = context.write(lambda writer: _changed(writer, id, verb, who, asks=asks, why=reason))
     return replace(context.count_as_wrong(receipt, reason), redacted=redacted)
-
-
-def change_several(
-    context: Context, ids: Iterable[str], change: str, topics: Iterable[str], *, origin: str | None = None
-) -> list[Receipt]:
-    from .validation import check_topics
-
-    tags, who = check_topics(topics), _who(origin)
-    verbs, adds = [verb for verb in _CHANGES if verb != "retract"], change == "tag"
-    if change not in (*verbs, "tag", "untag") or (change in verbs) == bool(tags):
-        wrong = f"{change} needs topics" if change in ("tag", "untag") else f"unknown change: {change!r}"
-        raise BadInput(wrong, hint=f"{', '.join(verbs)}; with topics tag, untag")
-
-    def one(writer: Writer, id: str) -> Receipt:
-        if change in verbs:
-            return _changed(writer, id, change, who)
-        return _tagged(writer, id, tags if adds else (), () if adds else tags, {}, who)
-
-    return context.write(lambda writer: [one(writer, id) for id in dict.fromkeys(ids)])
 
 
 def _changed(
     writer: Writer, id: str, verb: str, who: str, *, asks: str | None = None, why: str | None = None
 ) -> Receipt:
-    from .decide import proposed, take_key
-    from .write import Receipt, check_live, need
-
-    old = need(writer.reads, id, writer.scopes)
+    old = writer.memory(id)
     type, applies = _CHANGES[verb]
     if verb != "restore" or old.state == "purged":
         check_live(old)
     if not applies(old):
         return Receipt(id=old.id, status="unchanged")
-    waits = proposed(writer, old, asks)
-    if waits is not None:
+    if waits := proposed(writer, old, asks):
         return waits
     made = writer.event(type, parse_id(old.id), origin=who, **({} if why is None else {"why": why}))
     if verb == "restore":
         take_key(writer, old, origin=who)
-    return Receipt(id=old.id, status="changed", event=format_id(made.id))
+    return changed(made)
 
 
 def reach(context: Context, id: str, *, origin: str | None) -> Receipt:
-    from .decide import proposed
-    from .write import Receipt, check_live, need
-
-    def decide(writer: Writer) -> Receipt:
-        old = need(writer.reads, id, writer.scopes)
-        check_live(old)
+    def write(writer: Writer) -> Receipt:
+        old = writer.live(id)
         if old.kind != "goal":
             raise BadInput(f"memory {old.id} is a {old.kind}, not a goal", hint="only a goal can be reached")
         if old.reason == REACHED:
             return Receipt(id=old.id, status="unchanged", reason="reached already")
-        waits = proposed(writer, old, origin)
-        if waits is not None:
+        if waits := proposed(writer, old, origin):
             return waits
         end = max(writer.now, old.valid_from_us + 1)
         made = writer.event("bounded", parse_id(old.id), origin=origin or "agent", valid_to=end, reached=True)
-        return Receipt(id=old.id, status="changed", event=format_id(made.id), reason=REACHED)
+        return changed(made, reason=REACHED)
 
-    return context.count_as_wrong(context.write(decide))
+    return context.count_as_wrong(context.write(write))
 
 
 def promote(context: Context, id: str, kind: str | None) -> Receipt:
-    from .decide import take_key
-    from .write import Receipt, check_live, need
-
-    def decide(writer: Writer) -> Receipt:
-        old = need(writer.reads, id, writer.scopes)
-        check_live(old)
+    def write(writer: Writer) -> Receipt:
+        old = writer.live(id)
         raw = parse_id(old.id)
         data = [event.data for event in writer.reads.ledger.events(memory=raw)]
         stated = next((one["demoted"] for one in reversed(data) if "demoted" in one), None)
@@ -271,9 +210,9 @@ def promote(context: Context, id: str, kind: str | None) -> Receipt:
         if key is not None:
             writer.event("keyed", raw, origin="user", key=key)
             take_key(writer, replace(old, kind=becomes, key=key), origin="user")
-        return Receipt(id=old.id, status="changed", event=format_id(made.id), kind=becomes)
+        return changed(made, kind=becomes)
 
-    return context.write(decide)
+    return context.write(write)
 
 
 def forget(
@@ -282,12 +221,6 @@ def forget(
 ) -> Forgotten:  # fmt: skip
     """Retract several memories in one operation: those named, or of this scope, that pass `where` and have all words of
     `match`. Nothing is erased."""
-    from ..text.secrets import redact
-    from ..text.whole_words import all_stand
-    from .decide import proposed
-    from .review import note_objection
-    from .write import Writer, need
-
     named = (ids,) if isinstance(ids, str) else ids if ids is None else check_list("ids", ids)
     if match is not None and (not isinstance(match, str) or not match.strip()):
         raise BadInput("no words given to match", hint="match: words that all of them hold")
@@ -295,34 +228,31 @@ def forget(
         raise BadInput("nothing says what to forget", hint="an id, or a topic, session, age or words")
     reason, stand = redact(why)[0], all_stand(match or "")
 
-    def decide(writer: Writer) -> Forgotten:
+    def write(writer: Writer) -> Forgotten:
         reads = writer.reads
         if named is None:
             found = list(reads.listings.each(replace(where, scopes=(context.scope,), as_of=writer.now)))
         else:
-            every = [need(reads, id, writer.scopes) for id in named]
-            found = [one for one in {one.id: one for one in every}.values() if one.state not in ("retracted", "purged")]
+            every = {one.id: one for one in map(writer.memory, named)}
+            found = [one for one in every.values() if one.state not in ("retracted", "purged")]
             if where.narrows:  # whatever their state and when they hold
                 passing = reads.graph.matching([parse_id(one.id) for one in found], replace(where, states=STATES))
                 found = [one for one in found if parse_id(one.id) in passing]
         found = [one for one in found if stand(valued(one.key, one.content))]
         if dry_run:
             return Forgotten(memories=tuple(found), event=None)
-        waiting: list[str] = []
+        waiting = dict.fromkeys(one.id for one in found if proposed(writer, one, origin))
         for one in found:
-            if proposed(writer, one, origin) is not None:
-                waiting.append(one.id)
-            else:
+            if one.id not in waiting:
                 writer.event("retracted", parse_id(one.id), origin=origin or "agent", why=reason)
         event = format_id(writer.events[0].id) if writer.events else None
         return Forgotten(memories=tuple(found), event=event, waiting=tuple(waiting))
 
     if dry_run:
-        return decide(Writer(context.store, context.new_id, context.now(), context.scopes))
-    done = context.write(decide)
+        return write(Writer(context.store, context.new_id, context.now(), context.scopes))
+    done = context.write(write)
     for id in done.waiting:
-        context.store.usage.record([parse_id(id)], context.now(), "wrong")
-        note_objection(context, id, reason)
+        context.count_as_wrong(Receipt(id=id, status="proposed"), reason)
     return done
 
 
@@ -335,15 +265,102 @@ def feedback(context: Context, id: str, verdict: str) -> Memory:
 
 
 def merge(context: Context, id: str, other: str) -> Receipt:
-    from .review import merge
-    from .write import Receipt, need
-
-    def decide(writer: Writer) -> Receipt:
-        kept, gone = (need(writer.reads, one, writer.scopes) for one in (id, other))
+    def write(writer: Writer) -> Receipt:
+        kept, gone = map(writer.memory, (id, other))
         alike = kept.id != gone.id and kept.scope == gone.scope
-        added = merge(writer, kept.id, gone.id, origin="user") if alike else None
+        added = review.merge(writer, kept.id, gone.id, origin="user") if alike else None
         if added is None:
             raise BadInput("only two memories of one scope that are both believed can be merged")
         return Receipt(id=kept.id, status="changed", event=format_id(writer.events[0].id), added=added)
 
-    return context.write(decide)
+    return context.write(write)
+
+
+# -- links between two memories
+
+
+def link(context: Context, a: str, type: str, b: str, weight: float | None) -> Receipt:
+    """`a TYPE b`. The same link again changes nothing; with another weight it replaces the first.
+
+    A `supersedes` link also ends `b`, from when `a` begins to hold; if `b` is trusted more, nothing is linked and the
+    pair is on the review list. Raises NotFound, BadInput: an unknown type, a link to itself, a memory of another scope
+    or a purged one, a cycle of `caused_by`, `supersedes` or `part_of`.
+    """
+    check_edge_type(type, derived=False)
+    given = None if weight is None else check_weight(weight)
+    proposals: list[Proposal] = []
+
+    def write(writer: Writer) -> Receipt:
+        source, target, known = _ends(writer, a, type, b)
+        start, goal = parse_id(source.id), parse_id(target.id)
+        purged = next((one for one in (source, target) if one.state == "purged"), None)
+        if purged is not None:
+            raise BadInput(f"memory {purged.id} was purged: its content is gone")
+        if known is not None and given in (None, known.weight):
+            return Receipt(id=source.id, status="unchanged", reason="linked already")
+        if known is not None:
+            start, goal = known.source, known.target
+        elif type in ACYCLIC_TYPES and writer.reads.edges.reaches(type, goal, start):
+            raise BadInput(
+                f"{source.id} {type} {target.id} would close a cycle: {target.id} leads back to {source.id} by {type}",
+                hint=f"`limpet link A TYPE B --end` one of the {type} links in between first",
+            )
+        replaces = type == "supersedes" and known is None
+        if replaces:
+            check_live(target)
+            if target.superseded_by is not None:
+                raise BadInput(f"memory {b} was superseded by {target.superseded_by} already", hint="link that one")
+            if is_below(source.trust, target.trust):
+                proposals[:] = [Proposal(
+                    id=context.new_id(), kind="correction", scope=source.scope, memory=start, other=goal,
+                    reason="said to replace what is trusted more", score=0.0, created_at=writer.now,
+                )]  # fmt: skip
+                return Receipt(id=source.id, status="proposed", reason=kept_for_review(writer, target))
+        weighed: dict[str, Any] = {} if given is None else {"weight": given}
+        made = writer.event("linked", start, origin="agent", edge=type, target=goal.hex(), **weighed)
+        if replaces:  # the older holds until the newer does, as with a correction
+            until = max(source.valid_from_us, target.valid_from_us)
+            writer.event("superseded", goal, origin="agent", by=start.hex(), valid_to=until)
+        return changed(made)
+
+    receipt = context.write(write)
+    if proposals:
+        context.store.reviews.propose(proposals)
+    return receipt
+
+
+def unlink(context: Context, a: str, type: str, b: str) -> Receipt:
+    """End `a TYPE b`; that it held stays in the ledger. Without a `supersedes` link its target is believed again.
+
+    A link that is not there changes nothing. Raises NotFound, BadInput: two values of one key would hold at once.
+    """
+    check_edge_type(type, derived=False)
+
+    def write(writer: Writer) -> Receipt:
+        source, target, known = _ends(writer, a, type, b)
+        if known is None:
+            return Receipt(id=source.id, status="unchanged", reason="not linked")
+        revived = type == "supersedes" and target.superseded_by == source.id and target.state != "purged"
+        if revived and source.key is not None and source.key == target.key and source.state == "active":
+            raise BadInput(
+                f"both values of {source.key} would hold at once",
+                hint=f"`limpet forget {source.id}` ends the newer one; `limpet undo` takes a correction back",
+            )
+        made = writer.event("unlinked", known.source, origin="agent", edge=type, target=known.target.hex())
+        if revived:
+            writer.revive(parse_id(target.id), parse_id(source.id))
+        return changed(made)
+
+    return context.write(write)
+
+
+def _ends(writer: Writer, a: str, type: str, b: str) -> tuple[Memory, Memory, Edge | None]:
+    """Both memories, and the link as it stands; one that reads alike from both ends counts from either."""
+    source, target = writer.memory(a), writer.memory(b)
+    if source.id == target.id:
+        raise BadInput(f"a memory cannot be linked to itself: {source.id}")
+    start, goal, edges = parse_id(source.id), parse_id(target.id), writer.reads.edges
+    known = edges.between(start, type, goal)
+    if known is None and type in SYMMETRIC_TYPES:
+        known = edges.between(goal, type, start)
+    return source, target, known

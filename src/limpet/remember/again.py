@@ -1,0 +1,164 @@
+"""What may arrive again: turns of a conversation, and lines of a file.
+
+The same words are said again in a conversation, and are another turn. So a turn is known by its time; without one, when
+it repeats what its session ends with (a call that is made again). Of a batch or a file the n-th time that words are
+said is the n-th that the session has: what is sent again is stored once, and what has grown grows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..model.dataclass import NamedTuple, replace
+from ..model.ids import format_id, is_line_id, line_end, line_id
+from ..text.normalise import value_form
+from .write import Receipt, Writer, held, is_spoken, mark_of, raw_id, values_of
+
+if TYPE_CHECKING:
+    from ..model.memory import Memory
+    from ..model.state import MemoryState
+    from ..store.records import TurnRow
+    from .validation import ValidStatement
+
+# Of so many turns without a time a batch is an exchange, which comes again in a conversation as one "yes" does: it is
+# known only where the session ends with it.
+EXCHANGE_TURNS = 2
+ALL = (1 << 63) - 1  # turns
+
+
+class Turn(NamedTuple):
+    """What a turn of a conversation is known by."""
+
+    scope: str
+    session: str
+    mark: int  # fingerprint: of its words and its speaker
+    valid_from: int | None  # None: not said
+
+
+class Batch:
+    """What the store has of the statements of one transaction, looked up together: their words, and their turns."""
+
+    def __init__(self, writer: Writer, *, spoken: Mapping[Turn, int] | None = None, alone: bool = True) -> None:
+        """`spoken`: how often a batch had each turn in its transactions before this one. `alone`: this one is all of
+        the batch."""
+        self._writer, self._reads = writer, writer.reads
+        self._spoken, self._alone = spoken or {}, alone
+        self._turns: dict[Turn, list[bytes | None]] = {}  # the memory that each of them is
+        self._beyond: Counter[Turn] = Counter()  # how often a file has one more than the store, so far
+        self._lines: dict[str, tuple[list[Any], int]] = {}  # what lines of a file became before
+
+    def expect(self, statements: Sequence[ValidStatement]) -> list[int]:
+        """The fingerprints of some statements, looked up together; and the memory that each turn is, in their order."""
+        marks = [mark_of(one) for one in statements]
+        asked = [*marks, *(mark_of(replace(one, key=None)) for one in statements if one.key)]
+        self._writer.new |= set(asked) - self._reads.memories.with_fingerprints(asked)
+        sessions: dict[tuple[str, str], list[Turn]] = {}
+        found: dict[Turn, list[bytes | None]] = {}
+        for turn in self.turns_of(statements, marks):
+            sessions.setdefault((turn.scope, turn.session), []).append(turn)
+        for (scope, session), coming in sessions.items():
+            ends = self._alone and len(coming) <= EXCHANGE_TURNS and all(turn.valid_from is None for turn in coming)
+            there: list[TurnRow] = []
+            if not self._writer.new.issuperset(turn.mark for turn in coming):
+                there = self._reads.sessions.turns(scope, session, limit=len(coming) if ends else ALL)
+            rows = _at_the_end(there, coming) if ends else self._in_order(there, coming)
+            for turn, row in zip(coming, rows, strict=True):
+                found.setdefault(turn, []).append(row.id if row and row.state == "active" else None)
+        self._turns |= found
+        return marks
+
+    @staticmethod
+    def turns_of(statements: Sequence[ValidStatement], marks: Sequence[int]) -> list[Turn]:
+        """Those among some statements that are known by what they say."""
+        several = zip(statements, marks, strict=True)
+        return [_turn(one, mark) for one, mark in several if one.id is None and is_spoken(one)]
+
+    def same_turn(self, statement: ValidStatement, mark: int) -> Memory | MemoryState | None:
+        """The memory of a turn; one with an id is known by that alone."""
+        if statement.id is not None:
+            return None
+        turn = _turn(statement, mark)
+        if not self._turns.get(turn):
+            self.expect([statement])
+        id = self._turns[turn].pop(0)
+        return None if id is None else self._writer.as_it_is(id)
+
+    def _in_order(self, there: Sequence[TurnRow], coming: Sequence[Turn]) -> list[TurnRow | None]:
+        at: dict[tuple[int, int | None], list[TurnRow]] = {}
+        for row in there:
+            if row.state == "active" and row.mark is not None:
+                at.setdefault((row.mark, None), []).append(row)
+                at.setdefault((row.mark, row.valid_from), []).append(row)
+        times = Counter({turn: self._spoken.get(turn, 0) for turn in coming})
+        for turn, before in times.items():
+            self._beyond[turn] = max(0, before - len(at.get((turn.mark, turn.valid_from), [])))
+        found: list[TurnRow | None] = []
+        for turn in coming:
+            rows = at.get((turn.mark, turn.valid_from), [])
+            found.append(rows[times[turn]] if times[turn] < len(rows) else None)
+            times[turn] += 1
+        return found
+
+    def line(self, statement: ValidStatement, mark: int) -> tuple[bytes, Receipt | None]:
+        """The id of a line of a file, and the receipt when it was decided before: a line that became a memory which was
+        purged, retracted or archived here, was merged into another or waits, stays that."""
+        turn = _turn(statement, mark) if is_spoken(statement) else None
+        # Its exact value and its time too, and of a turn its session.
+        session = statement.session if turn else ""
+        name = f"{mark}\0{session}\0{statement.valid_from}\0{value_form(statement.content)}"
+        if name not in self._lines:
+            self._lines[name] = self._seen_before(name)
+        gone, count = self._lines[name]
+        place = 0
+        if turn:  # the n-th that is said beyond those that are there is the n-th of those that are gone
+            place = self._beyond[turn]
+            self._beyond[turn] += 1
+        if place < len(gone):
+            id = raw_id(gone[place])
+            why = f"it was imported before, and is {gone[place].state}"
+            return id, Receipt(id=format_id(id), status="unchanged", reason=why)
+        self._lines[name] = gone, count + 1
+        return line_id(self._writer.make_id(), f"{name}\0{count}"), None
+
+    def _seen_before(self, name: str) -> tuple[list[Memory | MemoryState], int]:
+        """Of the memories that a line became: those that are no more or wait, and how many there were. What an `undo`
+        took back may come again."""
+        gone: list[Memory | MemoryState] = []
+        count = 0
+        while True:
+            line = f"{name}\0{count}"
+            ids = [one for one in self._reads.memories.ending(line_end(line)) if is_line_id(one, line)]
+            # Two, when two devices took in the same file.
+            there = [one for one in map(self._writer.as_it_is, ids) if one is not None]
+            if not there:
+                return gone, count
+            if all(one.state != "active" and one.reason != "undone" for one in there):
+                gone.append(there[0])
+            count += 1
+
+
+def _at_the_end(there: Sequence[TurnRow], coming: Sequence[Turn]) -> list[TurnRow | None]:
+    """Of the last turns of a session: those that arrive, if all of them, or the first of them, are its end."""
+    for start in range(len(there)):
+        rest = there[start:]
+        if all(row.mark == turn.mark for row, turn in zip(rest, coming, strict=False)):
+            return [rest[i] if i < len(rest) else None for i in range(len(coming))]
+    return [None] * len(coming)
+
+
+def _turn(one: ValidStatement, mark: int) -> Turn:
+    return Turn(one.scope, one.session or "", mark, one.valid_from)
+
+
+def former_values(writer: Writer, statement: ValidStatement) -> frozenset[str]:
+    """The values that its key had and of which another one holds now, as `value_form` writes them."""
+    assert statement.key is not None
+    values = values_of(writer.reads, statement.scope, statement.key)[0]
+    now = held(values, writer.now)
+    if now is None:
+        return frozenset()
+    ended = [one for one in values if one.superseded_by and (one.valid_to_us or ALL) <= writer.now]
+    replaced = frozenset(value_form(one.content) for one in ended)
+    return replaced - {value_form(now.content)}
