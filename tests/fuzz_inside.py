@@ -21,7 +21,7 @@ from limpet.features.transfer.service import records
 from limpet.model.clock import parse_time
 from limpet.model.errors import LimpetError
 from limpet.recall.question import asks_for_several, asks_now, asks_of_agent, asks_past, intent
-from limpet.text import blocks, dates, entities, excerpt, grams, instructions, secrets, turns
+from limpet.text import blocks, dates, describe, entities, excerpt, instructions, secrets, turns
 from tests.flows import hook_inputs
 from tests.fuzz_values import PLAIN, damaged, request, sayable, text, value
 from tests.hostile import bent, imported, ledger
@@ -195,7 +195,7 @@ class Texts(Target):
             )
             assert "</limpet-memory>" not in blocks.neutral(said)
             blocks.one_line(said), blocks.strip_blocks(said), turns.essential(said), turns.first_sentence(said)
-        entities.entities(one), grams.with_grams(one), list(sentences(one))
+        entities.entities(one), describe.with_grams(one), list(sentences(one))
         excerpt.excerpt(one, excerpt.words_of(other), 60)
         intent(one), asks_now(one), asks_past(one), asks_of_agent(one), asks_for_several(one)
         return True

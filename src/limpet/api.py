@@ -628,12 +628,19 @@ class Limpet:
         """List older memories that this one, just stored, may replace: as far as the reader comes in so many ms.
 
         Empty too where its models are not loaded. Raises NotFound, AmbiguousId.
+
+        >>> memory.may_replace(memory.remember("The standup is at nine").id)
+        []
         """
         until = time.monotonic() + within_ms / 1000
         return work_service.may_replace(self._context, id, until)
 
     def drop_relations(self) -> int:
-        """Forget what the reader said of pairs of memories. Returns how many verdicts there were. Raises StoreError."""
+        """Forget what the reader said of pairs of memories. Returns how many verdicts there were. Raises StoreError.
+
+        >>> memory.drop_relations()
+        0
+        """
         return self._context.store.relations.drop()
 
     def remember(

@@ -523,7 +523,7 @@ def test_what_most_rests_on_is_most_central(memory, story):
     [
         ("The plan to move to gRPC was rejected by the architects", "The plan to move to gRPC was approved by the architects"),
         ("For the events we chose Kafka over RabbitMQ", "For the events we chose RabbitMQ over Kafka"),
-        ("The request for a larger budget was declined", "The request for a larger budget was granted"),
+        ("We pay for the team plan", "We cancelled the team plan"),
         ("The migration succeeded on staging", "The migration failed on staging"),
         ("We keep the legacy importer", "We removed the legacy importer"),
         ("The nightly job retries uploads", "The nightly job does not retry uploads"),
@@ -542,9 +542,9 @@ def test_a_claim_is_grounded_disputed_or_not(memory, story):
     graph = memory.graph
     supported = graph.ground("The gateway allows 100 requests per minute")
     assert (supported.verdict, supported.supports[0].node.id) == ("supported", story.limit)
-    opposed = graph.ground("The gateway allows 500 requests a minute")
+    opposed = graph.ground("The gateway now allows 500 requests per minute")
     assert opposed.verdict == "opposed"
-    assert opposed.against[0].difference == "says 100 where the claim says 500"
+    assert opposed.against[0].difference == "says otherwise"
     assert graph.ground("Penguins cannot fly").verdict == "ungrounded"
     near = graph.ground("The gateway has a timeout")
     assert near.verdict == "ungrounded" and story.limit in {one.node.id for one in near.suggestions}
@@ -554,7 +554,7 @@ def test_a_claim_is_grounded_disputed_or_not(memory, story):
 
 def test_revising_shows_what_would_have_to_give(memory, story):
     memory.work()
-    found = memory.graph.revise("The gateway allows 500 requests a minute")
+    found = memory.graph.revise("The gateway now allows 500 requests per minute")
     assert [one.node.id for one in found.gives] == [story.limit]
     assert {one.node.id for one in found.gives[0].affected} == {story.batch, story.cache, story.enough}
     named = memory.graph.revise("Nobody ever measured anything", against=[story.load])
@@ -664,7 +664,7 @@ def test_the_graph_group_answers_every_query_in_words_and_in_json_as_python_does
     import json
 
     memory.correct(story.limit, "The gateway allows 1000 requests a minute", why="measured")
-    claim, graph = "The gateway allows 500 requests a minute", memory.graph
+    claim, graph = "The gateway now allows 500 requests per minute", memory.graph
     for argv, answer, said in (
         (["context", story.enough, "--depth", "1"], graph.context([story.enough], depth=1), "caused_by"),
         (["centrality", "--limit", "1"], graph.centrality(limit=1), "links_in "),

@@ -6,7 +6,7 @@ import pytest
 
 from limpet.recall.question import asks_now, asks_past
 
-OLD, NEW = "We use Jenkins for CI", "We use GitHub Actions for CI"
+OLD, NEW = "We use Jenkins for CI", "We no longer use Jenkins, CI runs on GitHub Actions"
 
 
 @pytest.fixture
@@ -28,9 +28,10 @@ def places(memory, question, ids, **options):
     return [found.index(id) for id in ids]
 
 
-def test_a_value_that_changed_in_the_same_words_comes_before_the_old_one(memory, said):
+def test_a_value_that_changed_comes_before_the_old_one(memory, said):
     old, new = said((OLD, "2024-03-01"), (NEW, "2026-02-01"))
     said(("The CI budget is reviewed by Ana every spring", "2026-02-20"))
+    memory.work()
     for question in ("What do we use for CI now?", "What do we use for CI?"):
         for options in ({}, {"lexical_only": True}):
             first, second = places(memory, question, (new, old), **options)
@@ -73,23 +74,6 @@ def test_questions_say_which_time_they_ask_about():
     for text in ("Where did Ana live before Leeds?", "What was the first name of the product?"):
         assert asks_past(text) and not asks_now(text), text
     assert not asks_now("Where does Ana live?") and not asks_past("Where does Ana live?")
-
-
-def test_what_is_told_of_the_past_is_no_sibling_of_what_holds(memory, said):
-    old, new, past = said((OLD, "2024-03-01"), (NEW, "2026-02-01"), ("We used to run CI on Travis", "2020-02-01"))
-    memory.work()
-    question = "what do we use for CI"
-    assert first_two(memory, question) == [new, old]
-    brief = [one.id for section in memory.prepare(question).sections for one in section.items]
-    assert brief == [new, old, past]
-    assert first_two(memory, "what did we use for CI?")[0] == past
-    assert [(one.memory.id, one.other.id) for one in memory.review()] == [(new, old)]
-
-
-def test_a_short_memory_is_no_sibling_of_two_that_deny_each_other(memory, said):
-    old, new = said(("The relay logs addresses", "2024-03-01"), ("The relay does not log addresses", "2026-02-01"))
-    said(("The relay is new", "2023-03-01"), ("Addresses are sorted", "2023-04-01"))
-    assert first_two(memory, "Does the relay log addresses?") == [new, old]
 
 
 OWNED, GIVEN = "Ramesh owns the alerting rules", "The alerting rules are Dagny's, Ramesh gave them up"

@@ -146,9 +146,9 @@ def test_a_rewording_is_not_proposed(memory, clock):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("We use Jenkins for CI", "CI runs on GitHub Actions since Monday"),
-        ("the build broker is rabbitmq", "we replaced rabbitmq by kafka for the build broker"),
-        ("Ana owns billing", "Ben took billing over from Ana"),
+        ("We use Jenkins for CI", "We no longer use Jenkins, CI runs on GitHub Actions"),
+        ("Builds run with Gradle", "We no longer use Gradle, builds run with Bazel"),
+        ("We keep the legacy importer", "We removed the legacy importer"),
         ("The importer retries failed rows", "The importer does not retry failed rows any more"),
     ],
 )

@@ -241,7 +241,7 @@ def test_gc_gives_space_back_and_deletes_no_memory(memory):
 
 def test_doctor_says_how_things_are(memory):
     fresh = {one.name: one for one in memory.doctor()}
-    assert list(fresh) == ["store", "content", "queue", "embedder", "rules", "encryption", "scope"]
+    assert list(fresh) == ["store", "content", "queue", "embedder", "rules", "relations", "encryption", "scope"]
     assert {one.status for one in fresh.values()} == {"ok"}
     assert "project:api" in fresh["scope"].message
 

@@ -135,15 +135,6 @@ def test_a_file_of_many_sessions_and_keys_is_stored_once(memory, tmp_path):
     assert memory.count(kind="episode") == turns == len(TALK) + len(sessions)
 
 
-def test_merging_scopes_merges_the_same_turns_alone(memory):
-    memory.remember_batch([one | {"scope": "project:old"} for one in lines(TALK, days=["2026-02-01"] * 6)])
-    memory.remember_batch(lines([("Ana", "no"), ("Ana", "yes")], days=["2026-02-01", "2026-02-03"]))
-    changed = memory.merge_scopes("project:old", memory.scope)
-
-    assert len(changed.merged) == 1
-    assert sorted(said(memory)) == sorted([*TALK, ("Ana", "yes")])
-
-
 SAID = st.tuples(st.sampled_from(["Ana", "bot"]), st.sampled_from(["yes", "no", "Shall I?", "Done"]))
 TURNS = st.lists(SAID, min_size=1, max_size=12)
 

@@ -256,25 +256,3 @@ def test_a_judgement_in_the_background_goes_with_the_statement_it_judges(memory,
     assert (memory.get(said.id).kind, memory.fact("maria.character").value) == ("fact", label), "alone, by its name"
     memory.undo()
     assert memory.fact("maria.character").id == was.id and held() == ["She leads the Oslo office"]
-
-
-def test_what_was_merged_in_the_background_is_believed_again_without_what_it_was_merged_into(memory, clock, held):
-    first = memory.remember("Nightly backups are written to disk")
-    clock.advance(days=1)
-    second = memory.remember("The nightly backups are written to the disk", topics=["ops"])
-    memory.remember("Deploys need the VPN")
-    memory.work()
-    assert memory.get(second.id).state == "merged" and memory.get(first.id).topics == ("ops",)
-    memory.undo(first.event)
-    assert held() == ["Deploys need the VPN", "The nightly backups are written to the disk"]
-    memory.undo()
-    memory.undo()
-    assert held() == [] and memory.verify() == []
-    memory.redo()
-    memory.redo()
-    memory.redo()
-    assert memory.get(second.id).state == "merged" and len(held()) == 2
-
-    memory.tag(first.id, ["port"])
-    with pytest.raises(limpet.BadInput, match=r"builds on .*tag"):
-        memory.undo(second.event)

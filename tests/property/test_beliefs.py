@@ -28,7 +28,7 @@ CHANGES = st.lists(
 # Every verb is in one of these; a new one fails the first test until somebody has decided where it belongs.
 BY_ID = {
     "accept": (), "archive": (), "correct": ("newer words",), "edit": ("other words",), "feedback": ("useful",), "get": (),
-    "history": (), "impact": (), "move": ("project:elsewhere",), "forget": (), "pin": (), "promote": (), "purge": (), "reach": (), "reject": (), "related": (), "restore": (),
+    "history": (), "impact": (), "may_replace": (), "move": ("project:elsewhere",), "forget": (), "pin": (), "promote": (), "purge": (), "reach": (), "reject": (), "related": (), "restore": (),
     "retract": ("wrong",), "show": (), "tag": (["x"],), "unpin": (), "why": (),
 }  # fmt: skip
 BY_TWO_IDS = {"link": "supports", "unlink": "supports", "merge": None}
@@ -38,7 +38,7 @@ BY_WORDS = {"audit", "prepare", "recall", "recall_sessions"}
 OF_ALL = {"count": (), "count_by": ("scope", "topic", "kind", "state"), "list": (), "review": (), "sessions": (),
           "sweep": (), "retention": (), "undo": (), "redo": (), "log": (), "actions": (), "exposures": (), "journal": (), "drop_from_journal": ([1, 2, 3],)}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
-OF_THE_FILE = {"abbreviate", "backup", "backup_every", "backups", "scan", "close", "doctor", "embedder", "encrypted", "watermark", "on_change", "export_to", "gc", "import_from", "in_scope", "in_folder", "in_all_scopes", "merge_scopes", "rename_scope", "scopes",
+OF_THE_FILE = {"abbreviate", "backup", "backup_every", "backups", "scan", "close", "doctor", "drop_relations", "embedder", "encrypted", "watermark", "on_change", "export_to", "gc", "import_from", "in_scope", "in_folder", "in_all_scopes", "merge_scopes", "rename_scope", "scopes",
                "models", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
 ADDS = {"note_action", "note_exposures", "remember", "remember_batch", "session_start", "set_fact"}
 # Functions of features, by what they show or change; those of a folder, which has a scope of its own, are held to it by
@@ -53,7 +53,7 @@ FEATURE_OTHERS = {"mirror.init", "mirror.sync", "mirror.watch", "mirror.mirrors"
                   "transfer.devices", "transfer.trust_device"}  # fmt: skip
 QUERIES = {"centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
            "revise": (WORD,), "path": ("id", "id"), "timeline": (WORD,), "contradictions": (), "gaps": (),
-           "diff": ("2026-01-01",), "topics": (), "entities": ()}  # fmt: skip
+           "diff": ("2026-01-01",), "entities": ()}  # fmt: skip
 
 
 def shown(answer):

@@ -98,6 +98,7 @@ def test_the_older_is_what_began_to_hold_first(said):
         ({"kind": "episode"}, {}),
         ({"speaker": "Ana"}, {"speaker": "Ben"}),
         ({"key": "a.b"}, {"key": "a.c"}),
+        ({"content": "Jenkins it"}, {}),
         ({}, {"metadata": {"heading": "Old"}}),
         ({}, {"trust": "web"}),
         ({"trust": "user"}, {"trust": "agent"}),

@@ -125,7 +125,7 @@ class Tools:
         for at, receipt, reason in zip(good, written, reasons, strict=True):
             results[at] = _written(receipt, reason)
             if receipt.status == "created" and len(good) == 1:  # who stores many does not wait for each
-                older = [_told((one.id, one.content)) for one in self._memory.may_replace(receipt.id)]
+                older = [{"id": one.id, "content": one.content} for one in self._memory.may_replace(receipt.id)]
                 results[at] |= {"may_replace": older} if older else {}
         self._wrote()
         rejected = sum(result["status"] == "rejected" for result in results)
@@ -392,19 +392,13 @@ def _item(item: Item) -> dict[str, Any]:
             "id": item.id, "kind": item.kind, "content": item.content, "score": round(item.score, 3),
             "confidence_word": item.confidence_word, "date": (format_time(item.valid_from) or "")[:10],
             "topics": list(item.topics), "key": item.key, "origin": item.origin,
-            **{name: _told(getattr(item, name)) for name in ("newer", "resolved_by")},
-            "before": list(map(_told, item.before)),
+            **{name: value for name, value in item.as_dict().items() if name in ("newer", "resolved_by", "before")},
             "why": {} if item.why is None else {
                 name: signal.contribution for name, signal in item.why.signals.items()
                 if abs(signal.contribution) >= 0.005
             },
         }
     )  # fmt: skip
-
-
-def _told(other: tuple[str, str] | None) -> dict[str, str]:
-    """The memory that replaced another, or that it replaced."""
-    return {} if other is None else {"id": other[0], "content": other[1]}
 
 
 def _written(receipt: Receipt, why: str = "") -> dict[str, Any]:

@@ -18,6 +18,7 @@ from ..model.ids import parse_id
 from ..model.memory import Memory
 from ..model.sequence import Holds
 from ..rank.adjust import stage
+from ..text.normalise import content
 from .view import Link, Node, View, link_of, raw_id
 from .walk import Affected, chain, edges_around, impact, rested_before, why
 from .whole import waiting_contradictions
@@ -112,25 +113,28 @@ def near(view: View, recall: Recaller, text: str, limit: int) -> list[tuple[Memo
 
 
 def _compared(view: View, recall: Recaller, claim: str, limit: int) -> list[Support]:
-    """Held memories near a claim, nearest first, each read with it: would the claim, stated now, change it?"""
+    """Held memories near a claim, nearest first, each read with it: would the claim, stated now, change it?
+
+    More likely than not is enough: of a claim somebody asks, while of all pairs in a store hardly any is a change.
+    """
     from ..relate.pairs import statement
-    from ..relate.verdicts import CHANGES, verdict
+    from ..relate.verdicts import change_odds
     from ..vectors.reader import shared
 
     if not claim.strip():
         raise BadInput("the text is empty")
     held = [(one, value) for one, value in near(view, recall, claim, limit) if view.standing(one) == "held"]
-    now = f"{(format_time(view.as_of) or '')[:10]} {claim}"
+    now, words = f"{(format_time(view.as_of) or '')[:10]} {claim}", content(claim)
     try:
-        verdicts = list(map(verdict, shared().relations([(statement(one), now) for one, _ in held])))
+        odds = list(map(change_odds, shared().relations([(statement(one), now) for one, _ in held])))
     except EmbedderUnavailable:
-        verdicts = [None] * len(held)
+        odds = [0.0] * len(held)
     supports = [
         Support(
-            node=view.node(one), similarity=value,
-            difference="says otherwise" if read is not None and read.relation in CHANGES else None,
+            node=view.node(one), similarity=similarity,
+            difference="says otherwise" if value > 0 and content(one.content) != words else None,
         )
-        for (one, value), read in zip(held, verdicts, strict=True)
+        for (one, similarity), value in zip(held, odds, strict=True)
     ]  # fmt: skip
     return sorted(supports, key=lambda one: (-one.similarity, one.node.id))
 

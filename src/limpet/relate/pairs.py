@@ -6,6 +6,7 @@ from ..model.clock import format_time
 from ..model.memory import Memory, is_below, is_unconfirmed
 
 TURN = "episode"
+SHORTEST = 3  # words: "Thank you" states nothing
 
 
 def statement(memory: Memory) -> str:
@@ -33,8 +34,8 @@ def may_relate(older: Memory, newer: Memory) -> bool:
     """Whether a newer statement can say anything of an older one.
 
     Of one scope, of one heading of a document, by one speaker where both name theirs; not of one instant, as the lines
-    of a batch are; not two values of keys, which their keys compare; not of what happened, which stays so; and nothing
-    trusted less touches what is trusted more.
+    of a batch are; not two values of keys, which their keys compare; not of what happened, which stays so; not of a word
+    or two; and nothing trusted less touches what is trusted more.
     """
     speakers = {name for name in (older.speaker, newer.speaker) if name}
     headings = {str(one.metadata.get("heading") or "") for one in (older, newer)}
@@ -45,6 +46,7 @@ def may_relate(older: Memory, newer: Memory) -> bool:
         and len(headings) == 1
         and not (older.key and newer.key)
         and TURN not in (older.kind, newer.kind)
+        and all(one.key or len(one.content.split()) >= SHORTEST for one in (older, newer))
         and not is_unconfirmed(newer.origin, newer.trust)
         and not is_below(newer.trust, older.trust)
     )

@@ -35,12 +35,17 @@ def verdict(logits: Sequence[float]) -> Verdict | None:
     from ..vectors.reader import RELATIONS
 
     by_name = dict(zip(RELATIONS, logits, strict=True))
-    changed = log_odds(logits, range(len(CHANGES)))
+    changed = change_odds(logits)
     if changed >= LIKELY_FROM:
         relation = max(CHANGES, key=lambda name: by_name[name])
         return Verdict(relation, SURE if changed >= SURE_FROM else LIKELY, probability(changed))
     same = log_odds(logits, [RELATIONS.index("same")])
     return Verdict("same", SURE, probability(same)) if same >= SAME_FROM else None
+
+
+def change_odds(logits: Sequence[float]) -> float:
+    """Log-odds that the newer statement changes the older one in any way."""
+    return log_odds(logits, range(len(CHANGES)))
 
 
 def log_odds(logits: Sequence[float], places: Sequence[int]) -> float:

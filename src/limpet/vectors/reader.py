@@ -56,10 +56,10 @@ class Reader:
 
 def _pair(older: list[int], newer: list[int], pieces: Pieces) -> tuple[list[int], list[int]]:
     """The tokens of both, the longer cut first, and for each token whether it is the newer's."""
-    room = TOKENS - MARKS
-    first = max(room - len(newer), room // 2)
+    space = TOKENS - MARKS
+    first = max(space - len(newer), space // 2)
     older = older[:first]
-    newer = newer[: room - len(older)]
+    newer = newer[: space - len(older)]
     return (
         [pieces.begin, *older, pieces.end, pieces.end, *newer, pieces.end],
         [0] * (len(older) + 2) + [1] * (len(newer) + 2),

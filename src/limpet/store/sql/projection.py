@@ -342,8 +342,8 @@ class Projection:
             self._forget_body(body)
         for num, name, scope in sessions:
             mark = session_mark(scope, name)
-            if mark != id or is_session:
-                self._sessions.erase(num, name, scope, mark, purged=mark == id)
+            if mark != id or is_session:  # of one that was purged elsewhere the name tells no mark any more
+                self._sessions.erase(num, name, scope, id if is_session else mark, purged=is_session)
         return numbers
 
     def _delete_versions(self, id: bytes) -> None:
