@@ -1,15 +1,16 @@
-"""A judge of fewer layers that says what the judge says: rows with the teacher's log-odds, and the training on them.
+"""A judge of fewer layers that says what the judge says: rows of questions and texts, and the training on them.
 
     python -m training.distil_judge rows ROWS.jsonl.gz [--most 20000]
-    python -m training.distil_judge train START ROWS.jsonl.gz OUT --layers 0,2,5 [--minutes 60]
+    python -m training.distil_judge train TEACHER ROWS.jsonl.gz OUT --layers 0,2,5 [--minutes 60]
 
-START: a folder by `unpack.py`, of the teacher; its layers named begin the student. A row is a question with the texts
-nearest to it of a written store, which of them answer, and what the teacher says of each.
+TEACHER: a folder by `unpack.py`; its layers named begin the student, and it reads each batch beside the student. A row
+is a question with the texts nearest to it of a written store, and which of them answer.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import gzip
 import json
 import random
@@ -32,10 +33,9 @@ CLIPPED = 6.0
 
 
 def rows(options: argparse.Namespace) -> None:
-    from limpet.vectors.judge import Judge
     from limpet.vectors.own import OwnModel
 
-    embedder, judge, draw = OwnModel(), Judge(), random.Random(1)
+    embedder, draw = OwnModel(), random.Random(1)
     every = examples(conversations=None, longmemeval=None, notes=NOTES)
     every = draw.sample(every, min(options.most, len(every)))
     every.sort(key=lambda one: (one.source, one.group))
@@ -50,7 +50,6 @@ def rows(options: argparse.Namespace) -> None:
             texts = [one.said(place) for place in chosen]
             line = {
                 "question": one.question, "texts": texts, "right": [place in one.answers for place in chosen],
-                "teacher": [round(value, 3) for value in judge.scores(one.question, texts)],
                 "half": "held-back" if held_back(one.group) else "tuning", "source": one.source,
             }  # fmt: skip
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
@@ -75,19 +74,23 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
     model: Any = BertForSequenceClassification.from_pretrained(
         options.start, attn_implementation="eager", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
     )
+    teacher = copy.deepcopy(model).eval().requires_grad_(False)
     if options.layers:
         layers = model.bert.encoder.layer
         model.bert.encoder.layer = torch.nn.ModuleList([layers[int(place)] for place in options.layers.split(",")])
         model.config.num_hidden_layers = len(model.bert.encoder.layer)
     model.bert.embeddings.requires_grad_(False)
 
-    def logits(batch: list[dict[str, Any]]) -> Any:
+    def read(batch: list[dict[str, Any]]) -> tuple[Any, Any]:
+        """What student and teacher say of the texts of some rows: float32 (n,) each."""
         questions = [row["question"] for row in batch for _ in row["texts"]]
         texts = [text for row in batch for text in row["texts"]]
         tokens = tokenizer(
             questions, texts, truncation="longest_first", max_length=TOKENS, padding=True, return_tensors="pt"
         )
-        return model(**tokens).logits.squeeze(-1)
+        with torch.no_grad():
+            said = teacher(**tokens).logits.squeeze(-1)
+        return model(**tokens).logits.squeeze(-1), said
 
     @torch.no_grad()
     def measure() -> None:
@@ -95,10 +98,10 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
         agreed, rank, firsts, teachers, gaps = [], [], [], [], []
         for start in range(0, len(held), 8):
             part = held[start : start + 8]
-            odds = logits(part).numpy()
+            odds, said = (values.numpy() for values in read(part))
             at = 0
             for row in part:
-                mine, own = odds[at : at + len(row["texts"])], np.array(row["teacher"])
+                mine, own = odds[at : at + len(row["texts"])], said[at : at + len(row["texts"])]
                 at += len(row["texts"])
                 agreed.append(mine.argmax() == own.argmax())
                 gaps.append(np.abs(np.clip(mine, -CLIPPED, CLIPPED) - np.clip(own, -CLIPPED, CLIPPED)).mean())
@@ -134,8 +137,8 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
             break
         for group in optimiser.param_groups:
             group["lr"] = options.rate * min(gone / WARMING, (1 - gone) / (1 - WARMING) + 1e-3)
-        odds = logits(batch)
-        wanted = torch.tensor([value for row in batch for value in row["teacher"]]).clip(-CLIPPED, CLIPPED)
+        odds, wanted = read(batch)
+        wanted = wanted.clip(-CLIPPED, CLIPPED)
         loss = F.smooth_l1_loss(odds, wanted)
         at = 0
         for row in batch:  # its order among the others counts as much as its height
@@ -151,7 +154,8 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
             for name, value in model.named_parameters():
                 if name in mean:
                     mean[name].lerp_(value, 1 - min(KEPT, step / (step + 10)))
-        if step % 50 == 0:
+        if step % 200 == 0:
+            model.save_pretrained(options.out)
             print(step, f"{gone:.3f}", f"loss {np.mean(losses[-100:]):.3f}", flush=True)
         if options.figures and step % options.figures == 0:
             before = time.process_time()

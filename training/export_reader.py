@@ -47,7 +47,7 @@ def halves(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def inputs(folder: Path, pairs: Path) -> dict[str, np.ndarray]:
-    """What each matrix of the encoder is given for a sample of pairs: by its name float64 (in, in), sums of products."""
+    """What each matrix of the encoder is given for some pairs: by its name float64 (in, in), sums of products."""
     reader = Reader(str(folder), None)
     reader.model.eval()
     sums: dict[str, np.ndarray] = {}

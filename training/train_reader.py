@@ -37,7 +37,7 @@ PAIRS, REVERSED, STRANGERS, QUIET = (
     3,
     3,
     12,
-)  # of a step: as written, read backwards, of two lines, of quiet_pairs.py
+)  # of a step: as written (one of them a text with itself), read backwards, of two lines, of quiet_pairs.py
 
 
 def written(row: dict[str, Any], side: str, draw: random.Random | None = None) -> str:
@@ -124,7 +124,9 @@ def loss_of(
     reader: Reader, rows: list[dict[str, Any]], quiet: list[dict[str, Any]], draw: random.Random
 ) -> torch.Tensor:
     pairs, labels = [], []
-    for row in draw.sample(rows, PAIRS):
+    for place, row in enumerate(draw.sample(rows, PAIRS)):
+        if not place:  # what is said again is the same, whatever its date
+            row = row | {"new": row["old"], "new_speaker": row.get("old_speaker"), "new_key": row.get("old_key"), "rel": "same"}  # noqa: PLW2901, E501  # fmt: skip
         pair = written(row, "old", draw), written(row, "new", draw)
         pairs.append(pair[::-1] if row["rel"] in SYMMETRIC and draw.random() < SWAPPED else pair)
         labels.append(RELATIONS.index(row["rel"]))

@@ -59,14 +59,15 @@ def test_what_is_taken_for_the_same_is(same, held_back, capsys):
 
 @pytest.mark.parametrize("held_back", [False, True], ids=["tuning", "held back"])
 def test_what_recall_folds_of_the_texts_of_others_says_the_same(same, held_back, capsys):
-    """Of pairs that were all folded once half said two things."""
+    """Of pairs that were all folded once half said two things. Only the same words in the same order are one; what a
+    model reads as the same comes on top of that in a store."""
     part = [row for row in FOLDED if is_held_back(row["a"], row["b"]) is held_back]
     folded = Counter(row["label"] for row, one in zip(part, same(part), strict=True) if one)
     labels = Counter(row["label"] for row in part)
     with capsys.disabled():
         print("\nfolded:", {label: f"{folded[label]} of {labels[label]}" for label in labels})  # noqa: T201
     assert folded["different"] <= 0.1 * folded.total()
-    assert folded["same"] >= 0.5 * labels["same"]
+    assert folded["same"] >= 0.35 * labels["same"]
 
 
 @pytest.mark.parametrize(
