@@ -125,7 +125,7 @@ def main() -> int:
     changes = {
         name: state[f"bert.{name}"].float().numpy() - value
         for name, value in start.items()
-        if name.startswith("encoder.") and value.ndim == 2  # noqa: PLR2004
+        if name.startswith("encoder.") and value.ndim == 2
     }
     narrow = factors(changes, inputs(options.folder, options.pairs), options.rank)
     for name, value in ((name.removeprefix("bert."), value.float().numpy()) for name, value in state.items()):

@@ -34,8 +34,8 @@ def may_relate(older: Memory, newer: Memory) -> bool:
     """Whether a newer statement can say anything of an older one.
 
     Of one scope, of one heading of a document, by one speaker where both name theirs; not of one instant, as the lines
-    of a batch are; not two values of keys, which their keys compare; not of what happened, which stays so; not of one or
-    two words; and nothing trusted less touches what is trusted more.
+    of a batch are; not two values of keys, which their keys compare; not of what happened, which stays so; not of one
+    or two words; and nothing trusted less touches what is trusted more.
     """
     speakers = {name for name in (older.speaker, newer.speaker) if name}
     headings = {str(one.metadata.get("heading") or "") for one in (older, newer)}
