@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,11 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.panel import Panel
-from rich.text import Text
-
-console = Console(highlight=False, width=None if sys.stdout.isatty() else 110)
+WIDTH = 110
+BOLD, GREEN, RED, CYAN = "1", "32", "1;31", "1;36"
 
 LEARNED = [
     ("lesson", "The WAL deadlock in the sync job went away once every writer began with BEGIN IMMEDIATE", "sqlite"),
@@ -47,16 +45,16 @@ class Demo:
             "XDG_DATA_HOME": str(home),
             "LIMPET_STORE": str(home / "memory.db"),
             "LIMPET_SCOPE": "project:demo",
-            "COLUMNS": str(min(console.width, 110)),
+            "COLUMNS": str(min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH)),
         }
 
     def run(self, *words: str) -> str:
         """Run `limpet WORDS`, show the command and what it answers. Returns its stdout."""
-        console.print(Text("$ limpet " + shlex.join(words), style="bold cyan"), soft_wrap=True)
+        print(styled("$ limpet " + shlex.join(words), CYAN))
         done = self._limpet(*words)
         if shown := (done.stdout + done.stderr).rstrip():
-            console.print(Text(shown), soft_wrap=True)
-        console.print()
+            print(shown)
+        print()
         _must_succeed(words, done)
         return done.stdout
 
@@ -67,8 +65,7 @@ class Demo:
         return json.loads(done.stdout)
 
     def check(self, what: str, holds: bool) -> None:
-        console.print(Text(("  ok  " if holds else "  NOT ") + what, style="green" if holds else "bold red"))
-        console.print()
+        print(styled(("  ok  " if holds else "  NOT ") + what, GREEN if holds else RED) + "\n")
         if not holds:
             self.failures.append(what)
 
@@ -85,7 +82,11 @@ def _must_succeed(words: tuple[str, ...], done: subprocess.CompletedProcess[str]
 
 
 def title(words: str) -> None:
-    console.print(Panel(Text(words, style="bold"), expand=False, border_style="cyan"))
+    print(f"{styled(words, BOLD)}\n{'=' * len(words)}\n")
+
+
+def styled(text: str, style: str) -> str:
+    return f"\033[{style}m{text}\033[0m" if sys.stdout.isatty() else text
 
 
 def contents(answer: Any) -> list[str]:
@@ -97,7 +98,7 @@ def first_session(demo: Demo) -> None:
     for kind, content, topic in LEARNED:
         demo.run("remember", content, "--kind", kind, "--topic", topic, "--session", "monday")
     demo.run("work")
-    demo.check("six memories are stored", demo.ask("count") == {"count": len(LEARNED)})
+    demo.check("six memories are stored", demo.ask("list", "--count") == {"count": len(LEARNED)})
 
 
 def second_session(demo: Demo) -> None:
