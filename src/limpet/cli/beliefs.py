@@ -78,7 +78,7 @@ def _audit(answer: Audit, memory: Limpet, args: Namespace) -> None:
         words("nothing is believed about that")
         return
     then = f" as known {moment(answer.known_at)}" if answer.known_at is not None else ""
-    # What words find is near, and need not be about that.
+    # A search by words finds what is near, which need not be about that.
     near = "nearest to" if answer.by == "text" else "about"
     line(f"{counted(len(answer.beliefs), 'belief')} {near} {printable(answer.about)}{then}")
     for belief in answer.beliefs:

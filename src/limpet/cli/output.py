@@ -304,7 +304,7 @@ def listed(memories: Sequence[Memory], memory: Limpet, *, scopes: bool = False) 
 
 
 def state_of(memory: Memory) -> str:
-    """How it stands, if it is not held now."""
+    """Name the standing of a memory that is not held now."""
     if memory.state != "active":
         return memory.state
     if memory.reason == REACHED:
@@ -362,7 +362,7 @@ def rows(answer: Sequence[Any], none: str = "nothing found") -> None:
     table([name.replace("_", " ") for name in shown[0]] if shown else [], cells, none)
 
 
-# What every node has: a line of an outline shows the first ones, and what else there is behind the text.
+# Fields of every node: a line of an outline shows the first ones, and all others behind the text.
 _OF_A_NODE = {
     "id", "kind", "content", "key", "standing", "scope", "confidence", "confidence_word", "origin", "valid_from",
     "valid_to", "recorded_at", "importance", "session", "position", "superseded_by", "reason", "at", "weight", "event",

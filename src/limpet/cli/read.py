@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # How long a recall at the command line may take; its cold embedder needs most of it. And a brief.
 DEADLINE_MS, BRIEF_DEADLINE_MS = 5_000.0, 2_000.0
-# What the totals of `stats` count.
+# Names of the totals of `stats`.
 COUNTED = {"memories": " in all scopes, whatever their state but purged"}
 COUNTED |= dict.fromkeys(("by_kind", "by_scope"), " (active and superseded)")
 # What a search or a list without a result ends with; and a search that the deadline ended before it had looked.

@@ -1,4 +1,4 @@
-"""How the answers of `recall` and `list --related` look in a terminal, how a score arose, and one memory in full."""
+"""Prints the answers of `recall` and `list --related` in a terminal, how a score arose, and one memory in full."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def whole(memory: Memory, versions: Sequence[Memory], store: Limpet) -> None:
 
 
 def _facts(memory: Memory) -> dict[str, str]:
-    """What there is to print of a memory, by name; "" for what does not apply."""
+    """Collect what is printed of a memory, by name; "" for what does not apply."""
     ends = f" to {moment(memory.valid_to)}" if memory.valid_to is not None else ""
     return {
         "content": memory.content,

@@ -45,7 +45,7 @@ OBSERVED_PER_DAY = 0.1
 HYPOTHESIS_BASE, HYPOTHESIS_CAP, HYPOTHESIS_DAYS = 0.3, 0.6, 2
 VERIFIED_BASE, VERIFIED_CAP, VERIFIED_DAYS = 0.5, 0.95, 3
 OPINION_LOSS_PER_DAY = 0.02
-# From this confidence on the word for it is "confirmed": stated on VERIFIED_DAYS, or confirmed in review. test_rank.py.
+# From this confidence on the word for it is "confirmed": stated by the user or on VERIFIED_DAYS. test_rank.py.
 CONFIRMED = 0.8
 
 # The scale of cosines on which all weights and thresholds were chosen, that of all-MiniLM-L6-v2: mean cosines of a

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..model.clock import Instant, MaybeInstant, format_time
 from ..model.dataclass import dataclass
 from ..model.memory import Memory
@@ -58,11 +56,4 @@ def as_fact(memory: Memory) -> Fact:
         confidence_word=memory.confidence_word,
         origin=memory.origin,
         recorded_at_us=memory.created_at_us,
-    )
-
-
-def holding(values: Sequence[Memory], at: int) -> Memory | None:
-    """The value that holds at an instant; intervals are half-open and do not overlap."""
-    return next(
-        (one for one in values if one.valid_from_us <= at and (one.valid_to_us is None or at < one.valid_to_us)), None
     )

@@ -89,7 +89,8 @@ def _near(
     store: Store, index: VectorIndex, text_id: int, memory: Memory, vector: np.ndarray, now: int
 ) -> list[tuple[Memory, Memory]]:
     """Pairs (older, newer) of a memory with those stored before it, the nearest first."""
-    near = [other for other in index.search(vector, scopes=None).take(NEAREST) if other != text_id]
+    scopes = store.search.scope_numbers((memory.scope,))  # else a fuller scope would leave no place
+    near = [other for other in index.search(vector, scopes=scopes).take(NEAREST) if other != text_id]
     others = store.search.candidates(near, Filter(scopes=(memory.scope,), as_of=now))
     cosines = index.rescore(vector, [one.text_id for one in others]) if others else {}
     ranked = sorted(others, key=lambda one: (-cosines.get(one.text_id, 0.0), one.id))

@@ -22,12 +22,8 @@ def statement(memory: Memory) -> str:
 
 
 def in_order(one: Memory, other: Memory) -> tuple[Memory, Memory]:
-    """Both, the older first: by when they began to hold, then by when they were stored."""
-
-    def age(memory: Memory) -> tuple[int, int, str]:
-        return memory.valid_from_us, memory.created_at_us, memory.id
-
-    return (one, other) if age(one) <= age(other) else (other, one)
+    """Put the one that began to hold earlier first."""
+    return (one, other) if one.valid_from_us <= other.valid_from_us else (other, one)
 
 
 def may_relate(older: Memory, newer: Memory) -> bool:

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 from ..model.dataclass import NamedTuple
 
-# What the reader was taught; in every other language nothing is said of statements.
+# What the reader was taught. What it says of others was not measured.
 LANGUAGES = "English, German, French, Spanish, Italian, Portuguese, Dutch, Polish"
 CHANGES = ("replaces", "ends", "resolves")
 # Of these a person is asked whether the newer one takes the older one's place. What resolves a problem leaves it true.
 PROPOSED = ("replaces", "ends")
 SURE, LIKELY = "sure", "likely"
-# Log-odds of a change from which it is likely, and sure; and of `same` from which it is sure. Fitted on one half of
-# real streams and measured on the other (benchmarks/relations.py).
+# Log-odds of a change from which it is likely, and sure; and of `same` from which it is sure. Chosen by hand on the
+# tuning half of tests/quality/changes.jsonl and on streams (docs/log.md); the model of today is never so sure.
 LIKELY_FROM, SURE_FROM, SAME_FROM = 2.5, 4.5, 4.0
 
 

@@ -81,7 +81,7 @@ def every(interval: int) -> str:
 SURE = {
     "stated": "said, not yet confirmed",
     "repeated": "said on several days, not yet confirmed",
-    "confirmed": "said by the user or on many days, or confirmed in review",
+    "confirmed": "said by the user or on many days",
     "doubtful": "in doubt: said to be wrong, or an old opinion that nobody repeated",
 }
 
