@@ -112,3 +112,13 @@ def test_relations_can_be_off(memory, clock, monkeypatch):
     memory.remember("The weekly review was moved to 11:30", origin="user")
     memory.work()
     assert memory.review() == [] and memory.drop_relations() == 0
+
+
+def test_a_fuller_scope_beside_it_hides_no_older_statement(memory, clock):
+    other = memory.in_scope("project:other")
+    other.remember_batch({"content": f"Builds of service {n} run with Bazel, no longer with Gradle"} for n in range(60))
+    old = memory.remember("Builds run with Gradle", origin="user").id
+    clock.advance(days=30)
+    new = memory.remember("We no longer use Gradle, builds run with Bazel", origin="user").id
+    memory.work()
+    assert [(item.memory.id, item.other.id) for item in memory.review()] == [(new, old)]
