@@ -23,8 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from training.data import NOTES, examples, held_back
-
 NEAREST, STRANGERS = 7, 1
 BATCH, TOKENS = 6, 80
 WARMING, KEPT = 0.05, 0.998
@@ -34,6 +32,8 @@ CLIPPED = 6.0
 
 def rows(options: argparse.Namespace) -> None:
     from limpet.vectors.own import OwnModel
+
+    from training.data import NOTES, examples, held_back
 
     embedder, draw = OwnModel(), random.Random(1)
     every = examples(conversations=None, longmemeval=None, notes=NOTES)
