@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import limpet
+from limpet.features.transfer.hearing import Devices
 from limpet.model.clock import FixedClock
 from limpet.model.ids import SHORT_BYTES
 from limpet.model.memory import STATES
@@ -71,7 +72,7 @@ def fill(store, words, count):
     store.journal.note(Action("project:api", f"{words} 0", now, "asked", words))
     store.exposures.note([ExposureRow("project:api", f"{words} 0", words, now, "start", ids[1], 3, True, False, None)])
     store.sources.announce("project:api", f"/{words}", now)
-    store.devices.trust(words.encode().ljust(16)[:16], now)
+    Devices(store).trust(words.encode().ljust(16)[:16], now)
     store.erasure.note_copy(f"/{words}.jsonl", "export", now)
     return scribe
 
@@ -130,19 +131,20 @@ OF_A_METHOD = {
 }  # fmt: skip
 
 
+def repository_of(store, name):
+    return Devices(store) if name == "devices" else getattr(store, name)
+
+
 def calls():
     """Every method of every repository, and what it may be given."""
     for repository in REPOSITORIES:
-        for name in dir(getattr(stores(True)[0], repository)):
+        asked = repository_of(stores(True)[0], repository)
+        for name in dir(asked):
             full = f"{repository}.{name}"
-            if (
-                name.startswith("_")
-                or full in LEFT_OUT
-                or not callable(getattr(getattr(stores(True)[0], repository), name))
-            ):
+            if name.startswith("_") or full in LEFT_OUT or not callable(getattr(asked, name)):
                 continue
             known, chosen = GIVEN | OF_A_METHOD.get(full, {}), {}
-            for parameter in inspect.signature(getattr(getattr(stores(True)[0], repository), name)).parameters.values():
+            for parameter in inspect.signature(getattr(asked, name)).parameters.values():
                 if parameter.name in known:
                     chosen[parameter.name] = known[parameter.name]
                 elif parameter.default is inspect.Parameter.empty:
@@ -166,7 +168,7 @@ def plain(found):
 def ask(store, name, given):
     repository, method = name.split(".")
     try:
-        return plain(getattr(getattr(store, repository), method)(**given))
+        return plain(getattr(repository_of(store, repository), method)(**given))
     except limpet.LimpetError as error:
         return type(error), error.message
 

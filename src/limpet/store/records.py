@@ -13,8 +13,6 @@ from ..model.sequence import Holds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..model.memory import Memory
 
 # As many as there are, where a number of them is asked for; later than every time.
@@ -398,21 +396,6 @@ class StoreStats(NamedTuple):
         return None if self.newest_us is None else to_datetime(self.newest_us)
 
 
-# What stands before the digest of a segment of which some events wait for their memories.
-IN_PART = "in part "
-
-
-class SegmentRow(NamedTuple):
-    """A file of events of one device, that this store wrote or took in."""
-
-    device: bytes
-    number: int
-    digest: str
-    header: dict[str, Any]
-    own: bool = False
-    num: int = 0
-
-
 class BackupPlan(NamedTuple):
     """Backups that are made when they are due. Times in microseconds; `done_at`: when the last was begun."""
 
@@ -430,16 +413,3 @@ class Scan(NamedTuple):
     bytes: int
     found: dict[str, int]  # file -> how many of the pieces it has
     unread: list[str]  # files that could not be read
-
-
-class Merged(NamedTuple):
-    """The outcome of segments. `held`: places of those taken in part: they speak of memories that are nowhere yet.
-    `waiting`: events of devices that are not trusted, by place, which speak of what others said."""
-
-    new: int
-    known: int
-    held: list[int]
-    conflicts: int
-    purged: int
-    waiting: dict[int, int]
-    edited: int  # edits of what was edited on another device too

@@ -32,9 +32,11 @@ def devices(memory: Limpet) -> list[DeviceInfo]:
     """
     from collections import Counter
 
-    store = memory._context.store
-    trusted = store.devices.trusted()
-    counts = Counter((row.device, row.own) for row in store.devices.segments()[1])
+    from .hearing import Devices
+
+    known = Devices(memory._context.store)
+    trusted = known.trusted()
+    counts = Counter((row.device, row.own) for row in known.segments()[1])
     for id in trusted - {id for id, _ in counts} - {EVERY_DEVICE}:
         counts[id, False] = 0
     return [
@@ -56,6 +58,7 @@ def trust_device(memory: Limpet, id: str, *, trusted: bool = True) -> int:
     import re
 
     from ...model.errors import BadInput, NotFound
+    from .hearing import Devices
 
     known = [device.id for device in devices(memory) if not device.own]
     if id == ALL_DEVICES:
@@ -71,5 +74,5 @@ def trust_device(memory: Limpet, id: str, *, trusted: bool = True) -> int:
             raise NotFound(f"no device {id}", hint=hint)
         device, concerned = bytes.fromhex(matches[0] if matches else id), len(matches)
     context = memory._context
-    context.store.devices.trust(device, context.now() if trusted else None)
+    Devices(context.store).trust(device, context.now() if trusted else None)
     return concerned

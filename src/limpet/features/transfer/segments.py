@@ -25,11 +25,11 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ...folders import is_url
 from ...model.errors import BadInput, LimpetError, StoreError
-from ...model.merge_order import SequencedEvent
 from ...model.state import is_scrubbed
 from ...store.files import check_place, new_file
-from ...store.records import SegmentRow
 from . import jsonl, records
+from .hearing import Devices, SegmentRow
+from .merge_order import SequencedEvent
 from .records import TransferReport, encode, parsed
 
 if TYPE_CHECKING:
@@ -82,12 +82,12 @@ def write(source: Source, folder: Path) -> int:
                 file.write(b"*.jsonl -text\n")
         encrypt = source.encrypt or any(folder.glob(f"*/*{jsonl.AGE_SUFFIX}"))
         # What an export that was interrupted had begun comes first: its names follow from its content.
-        for row in store.devices.segments()[1]:
+        for row in Devices(store).segments()[1]:
             if row.own and not _path(folder, row, row.digest, encrypt).exists():
                 written += _write_segment(store, folder, row, report, encrypt)
         device, rows = _seal(store, folder)
         report.device = device.hex()
-        own, purged = [row for row in rows if row.own], store.devices.purged()
+        own, purged = [row for row in rows if row.own], Devices(store).purged()
         for done, row in enumerate(own, 1):
             if row.num in purged or not _path(folder, row, row.digest, encrypt).exists():
                 events = _write_segment(store, folder, row, report, encrypt)
@@ -115,12 +115,12 @@ def read(store: Store, folder: Path, report: TransferReport, *, dry_run: bool = 
     if not folder.is_dir():
         raise BadInput(f"no folder {folder}")
     try:
-        device, rows = store.devices.segments() if dry_run else _seal(store, folder)
+        device, rows = Devices(store).segments() if dry_run else _seal(store, folder)
         report.device = device.hex() if device else None
         files = list(_segment_files(folder, report))
         fresh = _fresh(files, rows, report)
         # What a trusted device began is not begun by another that says the same.
-        trusted = store.devices.trusted()
+        trusted = Devices(store).trusted()
         fresh.sort(key=lambda pair: pair[0].device not in trusted)
         batch, events = list[_Head](), list[SequencedEvent]()
         for done, (file, row) in enumerate(fresh, 1):  # no more than the events of a transaction are held at once
@@ -136,7 +136,7 @@ def read(store: Store, folder: Path, report: TransferReport, *, dry_run: bool = 
         for id, count in report.untrusted.items():
             what = f"not trusted: {count:,} of its events speak of what it did not say, and wait"
             report.bad(id, f"{what}; `limpet serve device`")
-        _report_missing(files, store.devices.segments()[1], report)
+        _report_missing(files, Devices(store).segments()[1], report)
         if not dry_run:
             _note_holding(store, folder, report)
     except OSError as error:
@@ -152,11 +152,11 @@ def _seal(store: Store, folder: Path) -> tuple[bytes, list[SegmentRow]]:
     The store is another device when its file was copied (it is not where it was), or put back from an older copy (the
     folder has segments of this device that the store does not know).
     """
-    device, rows = store.devices.segments()
+    device, rows = Devices(store).segments()
     known = _known(rows)
     files = _segment_files(folder, TransferReport())
     renew = device is not None and any(file.device == device and _key(file) not in known for file in files)
-    return store.devices.seal(_place_of(store.path), renew=renew)
+    return Devices(store).seal(_place_of(store.path), renew=renew)
 
 
 def _place_of(path: str) -> str:
@@ -193,7 +193,7 @@ def _known(rows: Sequence[SegmentRow]) -> set[_Key]:
 
 def _write_segment(store: Store, folder: Path, row: SegmentRow, report: TransferReport, encrypt: bool) -> int:
     """Write a segment as it is now, if it is not there as it is; the number of its events that were written."""
-    lines = store.devices.lines(row.num)
+    lines = Devices(store).lines(row.num)
     header = row.header
     content, digest = _content(header, lines)
     if digest == row.digest and _path(folder, row, digest, encrypt).exists():
@@ -208,7 +208,7 @@ def _write_segment(store: Store, folder: Path, row: SegmentRow, report: Transfer
     # The name says what is in it: what else is there under it is no segment.
     with new_file(path, store=store.path, force=True) as file:
         file.write(jsonl.encrypt_age(content) if encrypt else content)
-    store.devices.written(row.num, digest, header)
+    Devices(store).written(row.num, digest, header)
     for old in header.get("replaces", ()):
         for form in (False, True):
             _path(folder, row, old, form).unlink(missing_ok=True)
@@ -351,7 +351,7 @@ def _merge(
         report.known += known
         return
     texts, others = store.erasure.pieces([line.event.memory for line in events if line.event.type == "purged"])
-    merged = store.devices.merge([row for _, row in batch], events)
+    merged = Devices(store).merge([row for _, row in batch], events)
     if merged.purged:
         store.erasure.scour([*texts, *others])
     for place in merged.held:
@@ -387,8 +387,8 @@ def _report_missing(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], re
 
 def _note_holding(store: Store, folder: Path, report: TransferReport) -> None:
     """Others' files that still hold the content of what was purged: only their own device writes them again."""
-    affected = store.devices.purged()
-    for row in store.devices.segments()[1]:
+    affected = Devices(store).purged()
+    for row in Devices(store).segments()[1]:
         path = next((path for form in (False, True) if (path := _path(folder, row, row.digest, form)).exists()), None)
         if row.own or row.num not in affected or path is None:
             continue

@@ -23,6 +23,7 @@ from ...model.memory import FOREIGN, STATES, Memory
 from ...store.engines import open_store
 from ...store.files import new_file
 from ...store.records import MOST_WAITING, Filter
+from .hearing import Devices
 
 if TYPE_CHECKING:
     from ...context import Context
@@ -258,8 +259,8 @@ def copy_store(source: Store, target: Store, *, progress: Progress | None = None
     target.usage.restore(source.usage.rows())
     scopes = [scope for scope, *_ in source.listings.count_scopes(Filter(scopes=None, states=STATES))]
     target.reviews.propose(source.reviews.waiting(scopes, limit=MOST_WAITING))
-    for device in source.devices.trusted():
-        target.devices.trust(device, 0)
+    for device in Devices(source).trusted():
+        Devices(target).trust(device, 0)
     if not all(one == other for one, other in zip_longest(_events(source), _events(target))):
         raise StoreError(f"{target.path} is not what {source.path} is", hint="was one of them written to? copy again")
     return CopyReport(done - there, there)

@@ -14,7 +14,6 @@ from ...model.ids import session_mark
 from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
 from . import jobs
 from .checkouts import note_renaming
-from .devices import as_heard
 from .sessions import SessionNumbers
 from .statements import scope_token, statements, to_event, to_json, to_state, topics_json
 from .store import Connection, Database
@@ -33,6 +32,13 @@ _AS_THEY_ARE = attrgetter(
     "observations", "observed_at", "pinned", "valid_from", "valid_to", "created_at", "superseded_by", "reason",
 )  # fmt: skip
 _SESSION = "SELECT e.name, s.name FROM session e JOIN scope s ON s.num = e.scope WHERE e.num = ?"
+# Segments of devices that nobody here trusts; and of such, the one that an event is from.
+_UNTRUSTED = (
+    "g.device NOT IN (SELECT id FROM device) AND g.device NOT IN (SELECT device FROM trusted)"
+    " AND NOT EXISTS (SELECT 1 FROM trusted WHERE device = x'')"
+)
+DOUBTED = f"SELECT 1 FROM segment g WHERE {_UNTRUSTED} LIMIT 1"
+_HEARD = f"SELECT s.segment FROM synced s JOIN segment g ON g.num = s.segment WHERE s.id = ? AND {_UNTRUSTED}"
 # Events that may be of a session, or stand before the memory that they speak of.
 _OF_ANYTHING = SESSION_EVENTS | {"linked", "unlinked", "undone"}
 
@@ -391,3 +397,16 @@ class Projection:
         # Purged on two devices: the last one stands.
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (purged.memory,))
         self._insert_version(initial(as_heard(self._con, first)), purged.at, None)
+
+
+def doubted(con: Connection, event: bytes) -> int | None:
+    """The segment that an event is from, when nobody trusts its device."""
+    found: int | None = con.execute(_HEARD, (event,)).get
+    return found
+
+
+def as_heard(con: Connection, event: Event) -> Event:
+    """The event as it counts here."""
+    if event.type not in ("remembered", "observed") or doubted(con, event.id) is None:
+        return event
+    return replace(event, data=event.data | {"trust": "import"})

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ...model.state import MemoryState, SearchFields
     from ..records import Filter
     from .checkouts import Checkouts
-    from .devices import Devices
     from .jobs import Jobs, Relations, Reviews, Sources
     from .journal import Exposures, Journal
     from .ledger import Ledger
@@ -43,7 +42,7 @@ else:
 
 # Where each repository is: a process imports those that it uses. The last four are the engine's own.
 MODULES = {
-    "checkouts": "checkouts", "devices": "devices", "edges": "memories", "exposures": "journal", "graph": "memories",
+    "checkouts": "checkouts", "edges": "memories", "exposures": "journal", "graph": "memories",
     "jobs": "jobs", "journal": "journal", "ledger": "ledger", "listings": "listings", "memories": "memories",
     "relations": "jobs", "reviews": "jobs", "sessions": "sessions", "sources": "jobs", "usage": "memories",
     "erasure": "maintenance", "maintenance": "maintenance", "search": "search", "vectors": "search",
@@ -152,7 +151,6 @@ class Store:
     PACKAGE, PREFIX = "", ""  # of the engine's own repositories
 
     checkouts: Checkouts
-    devices: Devices
     edges: Edges
     erasure: Erasure
     exposures: Exposures

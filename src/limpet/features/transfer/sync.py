@@ -1,6 +1,6 @@
 """Sync: the events of several devices in one ledger, in one order, in one transaction that the caller has begun.
 
-The order and what follows from it are in `model/merge_order.py`. What is here: giving local events their place
+The order and what follows from it are in `merge_order.py`. What is here: giving local events their place
 (`seal`), taking in those of others (`merge`), and projecting anew what they change.
 """
 
@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from ...model.dataclass import replace
 from ...model.events import Event
-from ...model.merge_order import Conflict, SequencedEvent, in_merge_order, variant
 from ...model.state import SESSION_EVENTS, scrub
-from ..records import IN_PART, Merged, Proposal, SegmentRow
-from .devices import DOUBTED, Hearing, doubted, is_trusted
-from .projection import Projection
-from .statements import scope_token, to_json
+from ...store.records import Proposal
+from ...store.sql.projection import DOUBTED, Projection, doubted
+from ...store.sql.statements import scope_token, to_json
+from .hearing import IN_PART, Hearing, Merged, SegmentRow, is_trusted
+from .merge_order import Conflict, SequencedEvent, in_merge_order, variant
 
 if TYPE_CHECKING:
-    from .store import Connection, Store
+    from ...store import Store
+    from ...store.sql.store import Connection
 
 # A segment is closed at this many events, or characters of text.
 SEGMENT_EVENTS = 5_000

@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from ...model.dataclass import replace
+from ...model.dataclass import NamedTuple, replace
 from ...model.state import SESSION_EVENTS, scrub
-from ..records import SegmentRow
-from . import jobs
-from .statements import to_event, to_json
-from .store import Connection, Repository
+from ...store.sql import jobs
+from ...store.sql.statements import to_event, to_json
+from ...store.sql.store import Connection, Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,18 +21,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...model.events import Event
-    from ...model.merge_order import SequencedEvent
-    from ..records import Merged
+    from .merge_order import SequencedEvent
     from .sync import Sync
 
 # How long an import waits for readers of what another device purged; later the queue sees to it.
 FLUSH_SECONDS = 5.0
-_UNTRUSTED = (
-    "g.device NOT IN (SELECT id FROM device) AND g.device NOT IN (SELECT device FROM trusted)"
-    " AND NOT EXISTS (SELECT 1 FROM trusted WHERE device = x'')"
-)
-DOUBTED = f"SELECT 1 FROM segment g WHERE {_UNTRUSTED} LIMIT 1"
-_HEARD = f"SELECT s.segment FROM synced s JOIN segment g ON g.num = s.segment WHERE s.id = ? AND {_UNTRUSTED}"
 # Fields that name another memory.
 _OTHERS = ("by", "into", "target", "over", "corrects")
 # Decisions of a person, and names of scopes: they reach further than the memory that they are noted on.
@@ -52,6 +44,32 @@ _BEGAN_SESSION = (
     " WHERE n.name = ? AND n.scope = (SELECT num FROM scope WHERE name = ?) ORDER BY v.seq LIMIT 1"
 )
 _HOLDS_KEY = "SELECT id FROM memory WHERE key = ? AND retired_at IS NULL AND state = 'active'"
+# What stands before the digest of a segment of which some events wait for their memories.
+IN_PART = "in part "
+
+
+class SegmentRow(NamedTuple):
+    """A file of events of one device, that this store wrote or took in."""
+
+    device: bytes
+    number: int
+    digest: str
+    header: dict[str, Any]
+    own: bool = False
+    num: int = 0
+
+
+class Merged(NamedTuple):
+    """The outcome of segments. `held`: places of those taken in part: they speak of memories that are nowhere yet.
+    `waiting`: events of devices that are not trusted, by place, which speak of what others said."""
+
+    new: int
+    known: int
+    held: list[int]
+    conflicts: int
+    purged: int
+    waiting: dict[int, int]
+    edited: int  # edits of what was edited on another device too
 
 
 class Devices(Repository):
@@ -77,7 +95,7 @@ class Devices(Repository):
 
     def lines(self, segment: int) -> list[SequencedEvent]:
         """The events of a segment as they are now: without what was purged."""
-        from ...model.merge_order import SequencedEvent
+        from .merge_order import SequencedEvent
 
         found = self._ask("segment_lines", num=segment)
         return [SequencedEvent(to_event(row[:9]), row[9], row[10], segment) for row in found]
@@ -142,19 +160,6 @@ def is_trusted(con: Connection, device: bytes) -> bool:
     """This device itself under any identity it ever had, and those that somebody here trusts."""
     trusted = "SELECT 1 FROM device WHERE id = ?1 UNION ALL SELECT 1 FROM trusted WHERE device IN (?1, x'') LIMIT 1"
     return con.execute(trusted, (device,)).get is not None
-
-
-def doubted(con: Connection, event: bytes) -> int | None:
-    """The segment that an event is from, when nobody trusts its device."""
-    found: int | None = con.execute(_HEARD, (event,)).get
-    return found
-
-
-def as_heard(con: Connection, event: Event) -> Event:
-    """The event as it counts here."""
-    if event.type not in ("remembered", "observed") or doubted(con, event.id) is None:
-        return event
-    return replace(event, data=event.data | {"trust": "import"})
 
 
 def heard_from(con: Connection, device: bytes) -> set[bytes]:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from .dataclass import replace
-from .events import Event
-from .state import MemoryState, apply, replay
+from ...model.dataclass import replace
+from ...model.events import Event
+from ...model.state import MemoryState, apply, replay
 
 # Derived events follow the operation that called for them.
 DERIVED_PLACE = 1 << 40
