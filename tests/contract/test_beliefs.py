@@ -305,13 +305,15 @@ def test_what_was_stated_before_is_what_holds_else_what_was_replaced_last(store,
     old, new = scribe.remember("the office is in Warsaw"), scribe.remember("the office is in Tampa")
     asked = "project:api", mark("The office is in Warsaw.")
     now = scribe.clock.now()
-    assert store.memories.stated_before(*asked, now).id == format_id(old)
+    assert store.memories.same_statement(*asked, now, replaced=True).id == format_id(old)
 
     scribe.change("superseded", old, by=new.hex(), valid_to=now + 10)
 
-    assert store.memories.stated_before(*asked, now + 9) == store.memories.same_statement(*asked, now + 9)
+    assert store.memories.same_statement(*asked, now + 9, replaced=True) == store.memories.same_statement(
+        *asked, now + 9
+    )
     assert store.memories.same_statement(*asked, now + 10) is None
-    assert store.memories.stated_before(*asked, now + 10).id == format_id(old)
-    assert store.memories.stated_before("global", asked[1], now + 10) is None
+    assert store.memories.same_statement(*asked, now + 10, replaced=True).id == format_id(old)
+    assert store.memories.same_statement("global", asked[1], now + 10, replaced=True) is None
     again = scribe.remember("the office is in Warsaw")
-    assert store.memories.stated_before(*asked, now + 10).id == format_id(again)
+    assert store.memories.same_statement(*asked, now + 10, replaced=True).id == format_id(again)

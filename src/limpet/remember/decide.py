@@ -292,7 +292,7 @@ def _known(
             known = None
     else:
         new = mark in writer.new
-        known = None if new else writer.reads.memories.stated_before(statement.scope, mark, writer.now)
+        known = None if new else writer.reads.memories.same_statement(statement.scope, mark, writer.now, replaced=True)
     if known is None or (not (spoken and statement.valid_from) and _apart(known, statement, writer.now)):
         return None, None
     # What a key had at a time that is spoken of, it had, whatever came after.
@@ -318,9 +318,8 @@ def _without_key(writer: Writer, statement: ValidStatement) -> Memory | None:
     mark = mark_of(replace(statement, key=None))
     if mark in writer.new or statement.valid_from is not None or statement.valid_to is not None:
         return None
-    there = writer.reads.memories.same_statement(statement.scope, mark, writer.now)
-    trusted = there is not None and not is_below(effective_trust(statement, writer.causes(statement)), there.trust)
-    return there if trusted else None
+    same = writer.reads.memories.same_statement(statement.scope, mark, writer.now)
+    return None if same is None or is_below(effective_trust(statement, writer.causes(statement)), same.trust) else same
 
 
 def _apart(there: Memory | MemoryState, statement: ValidStatement, now: int) -> bool:

@@ -18,8 +18,6 @@ from ..model.errors import BadInput, StoreError
 SIDE_FILES = (
     "", "-wal", "-shm", "-journal", ".sock", ".token", ".tokens", ".hooks.log", ".mirrors", ".pause", ".foreign",
 )  # fmt: skip
-
-
 # And the stores that restores replaced: this, and when.
 REPLACED = ".replaced-"
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from urllib.parse import quote
 
 import apsw
@@ -56,29 +55,22 @@ class ForeignFile:
             self._con.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
             self._con.execute("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0").fetchall()
             self.version = int(self._con.execute("PRAGMA user_version").get)
-            self.tables = self._tables()
+            # Ordinary tables with their ordinary columns.
+            tables = self._names("sqlite_master WHERE type = 'table' AND rootpage > 0")
+            self.tables = {name: self._names("pragma_table_xinfo(?) WHERE hidden = 0", name) for name in tables}
         except apsw.Error as error:
             raise self._unreadable(error) from None
 
     def __enter__(self) -> ForeignFile:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._con.close()
 
-    def _tables(self) -> dict[str, tuple[str, ...]]:
-        """Ordinary tables with their ordinary columns."""
-        found = {}
-        names = self._con.execute(
-            "SELECT CAST(name AS BLOB) FROM sqlite_master WHERE type = 'table' AND rootpage > 0 LIMIT ?", (MAX_NAMES,)
-        ).fetchall()
-        for (raw,) in names:
-            name = bytes(raw).decode("utf-8", "replace")
-            columns = self._con.execute(
-                "SELECT CAST(name AS BLOB) FROM pragma_table_xinfo(?) WHERE hidden = 0 LIMIT ?", (name, MAX_NAMES)
-            )
-            found[name] = tuple(bytes(column).decode("utf-8", "replace") for (column,) in columns)
-        return found
+    def _names(self, statement: str, *bound: str) -> tuple[str, ...]:
+        """Names as the file has them: bytes, which need not be UTF-8."""
+        found = self._con.execute(f"SELECT CAST(name AS BLOB) FROM {statement} LIMIT ?", (*bound, MAX_NAMES))
+        return tuple(bytes(raw).decode("utf-8", "replace") for (raw,) in found)
 
     def damage(self) -> str | None:
         """What SQLite's own check says of the file as a whole; None: it is sound, as far as that can be told.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from .records import LexicalHit, LexicalResult
@@ -122,10 +123,5 @@ def small_result(
 
 def _count(tokenizer: Tokenizer, text: str, stems: Mapping[str, float]) -> tuple[dict[str, int], int]:
     """How often each of the stems occurs in a text, and how many words the text has."""
-    found: dict[str, int] = {}
-    size = 0
-    for stem in tokenizer.tokens(text):
-        size += 1
-        if stem in stems:
-            found[stem] = found.get(stem, 0) + 1
-    return found, size
+    words = list(tokenizer.tokens(text))
+    return Counter(stem for stem in words if stem in stems), len(words)

@@ -135,9 +135,8 @@ class EmbedderRow(NamedTuple):
     name: str
     dimensions: int
     state: str  # "active" answers queries; "building" is being filled
-    calibration: tuple[float, float, float] | None = (
-        None  # how its cosines lie, see vectors/calibration.py; None = not known yet
-    )
+    # How its cosines lie, see vectors/calibration.py; None = not known yet.
+    calibration: tuple[float, float, float] | None = None
 
 
 class NewVector(NamedTuple):

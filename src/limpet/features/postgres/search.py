@@ -21,7 +21,7 @@ from ...store.records import ALL, NO_HITS, Filter, LexicalHit, LexicalResult, Ne
 from ...store.sql import store
 from ...store.sql.feed import ChangeFeed, IndexedText, WordFeed, WordLists
 from ...store.sql.search import CHUNK_SLOTS, Search, Tokenizer, Vectors
-from ...store.sql.statements import filtered, scope_token, was_left
+from ...store.sql.statements import filtered, scope_token
 from ...store.sql.store import Store, TimedOut
 from .connection import Numbers, Session
 from .index import LATER, PostgresTokenizer
@@ -132,7 +132,7 @@ class PostgresSearch(Search):
                     self._held = version, postings, _Rows(self._database, self)
                 if where.known_at is not None:
                     # As known before, topics and some scopes were others than those in the index.
-                    left = where.scopes is not None and was_left(con, where.scopes)
+                    left = where.scopes is not None and self.was_left(where.scopes)
                     where = replace(where, topics=(), scopes=None if left else where.scopes)
             # One more, which tells whether there are more; in a large store SQLite says so already when there may be.
             asked = None if limit is None else limit + lexical.is_small(texts)

@@ -290,7 +290,7 @@ class Sync(Projection):
         now = [row[0] for row in tail]
         moves = [(there, seq) for seq, there in zip(now, sorted(now), strict=True) if seq != there]
         if moves:
-            self._chain.reordered()
+            self._chain.reordered = True
         self._con.executemany("UPDATE event SET seq = -? WHERE seq = ?", moves)
         self._con.executemany("UPDATE event SET seq = ?1 WHERE seq = -?1", [(there,) for there, _ in moves])
 

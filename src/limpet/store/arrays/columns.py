@@ -97,12 +97,6 @@ class Columns:
         """Whether nothing is left to be read ahead."""
         return self._version >= 0 and self.postings.all_read
 
-    def read_ahead(self, version: int, seconds: float) -> None:
-        """Read what recalls leave unread, for about so long."""
-        until = time.monotonic() + seconds
-        if self.refresh(version, None, seconds=seconds):
-            self.postings.read(until)
-
     def refresh(self, version: int, deadline: float | None, *, seconds: float = READ_SECONDS) -> bool:
         """Whether the arrays show the store as it is now; False when reading what is missing takes too long."""
         until = time.monotonic() + seconds
@@ -164,7 +158,7 @@ class Columns:
             "described": (hash(fields) & 0x7FFFFFFF for fields in indexed),
         }
         for name in ("state", "kind", "speaker"):
-            values[name] = map(self._number, texts[name])
+            values[name] = (_numbered(one, self._names, self.names) for one in texts[name])
         for name, kind, nothing in _COLUMNS:
             filled = [nothing if value is None else value for value in values[name]]
             getattr(self, name)[at] = np.array(filled, dtype=kind)
@@ -181,31 +175,18 @@ class Columns:
             grown[:have] = getattr(self, name)
             setattr(self, name, grown)
 
-    def _number(self, name: str | None) -> int:
-        number = self._names.get(name)
-        if number is None:
-            number = self._names[name] = len(self.names)
-            self.names.append(name)
-        return number
-
     def _prior(self, kind: str | None, *rest: Any) -> int:
         if kind is None:
             return 0
-        importance, pinned, trust, observations, stated = rest
-        prior = (kind, importance, bool(pinned), trust, observations, stated)
-        number = self._prior_numbers.get(prior)
-        if number is None:
-            number = self._prior_numbers[prior] = len(self.priors)
-            self.priors.append(prior)
-        return number
+        importance, pinned, *others = rest
+        return _numbered((kind, importance, bool(pinned), *others), self._prior_numbers, self.priors)
 
     # -- what passes, and what is near
 
     def scope_numbers(self, names: Iterable[str]) -> list[int]:
         for name in names:
             if name not in self._scopes:
-                number = self._feed.scope_number(name)
-                if number is not None:
+                for number in self._feed.numbers("scope", name):
                     self._scopes[name] = number
         return [self._scopes[name] for name in dict.fromkeys(names) if name in self._scopes]
 
@@ -217,7 +198,7 @@ class Columns:
         if where.kinds:
             mask &= among(self.kind[text_ids], self._known(where.kinds))
         if where.session is not None:
-            mask &= among(self.session[text_ids], self._feed.session_numbers(where.session))
+            mask &= among(self.session[text_ids], self._feed.numbers("session", where.session))
         if where.speaker is not None:
             mask &= among(self.speaker[text_ids], self._known((where.speaker,)))
         if where.since is not None:
@@ -290,3 +271,12 @@ class Columns:
             return {}
         place = {text_id: i for i, text_id in enumerate(text_ids.tolist())}
         return {place[text_id]: use for text_id, use in self._feed.uses(self.row[text_ids].tolist()).items()}
+
+
+def _numbered(value: Any, numbers: dict[Any, int], values: list[Any]) -> int:
+    """The place of a value in a list, to which it is added when it is new."""
+    number = numbers.get(value)
+    if number is None:
+        number = numbers[value] = len(values)
+        values.append(value)
+    return number

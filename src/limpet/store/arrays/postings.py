@@ -114,21 +114,14 @@ def positions(ordered: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.n
 def distinct(numbers: np.ndarray) -> np.ndarray:
     """In order, each once. The array may be sorted in place. A fraction of np.unique's time for few."""
     numbers.sort()
-    if len(numbers) < 2:
-        return numbers
-    new = np.empty(len(numbers), dtype=bool)
-    new[0] = True
-    np.not_equal(numbers[1:], numbers[:-1], out=new[1:])
-    found: np.ndarray = numbers[new]
+    found: np.ndarray = numbers[np.diff(numbers, prepend=numbers[:1] - 1) != 0]
     return found
 
 
 def among(numbers: np.ndarray, wanted: Sequence[int]) -> np.ndarray:
     """Which numbers are among a few."""
-    if not wanted:
-        return np.zeros(len(numbers), dtype=bool)
-    mask: np.ndarray = numbers == wanted[0]
-    for one in wanted[1:]:
+    mask = np.zeros(len(numbers), dtype=bool)
+    for one in wanted:
         mask |= numbers == one
     return mask
 

@@ -75,7 +75,7 @@ class Chain:
         self._key = key  # that signs
         self._end: tuple[int, bytes] | None = None
         self._before: tuple[int, bytes, int | None, bytes | None] = (0, START, None, None)
-        self._reordered = False
+        self.reordered = False  # events have other places in the ledger than they had
 
     def event_row(self, seq: int, event: Event, body: int | None) -> tuple[Any, ...]:
         """The row of an event that is appended now, for `insert_event`."""
@@ -89,24 +89,20 @@ class Chain:
         """An event is about to leave the ledger, or to change: its place keeps its leaf."""
         place, salt, link, *said = self._row(event)
         self._con.execute("INSERT INTO chain VALUES (?, ?, ?, ?)", (place, event, leaf_of(salt, said), link))
-        self._reordered = True
+        self.reordered = True
 
     def append_again(self, event: bytes) -> None:
         """An event that was taken out stays, as its row is now."""
         _, _, _, *said = self._row(event)
         self._con.execute("UPDATE event SET place = ?, salt = ?, link = ? WHERE id = ?", (*self._append(said), event))
 
-    def reordered(self) -> None:
-        """Events have other places in the ledger than they had."""
-        self._reordered = True
-
     def note_order(self) -> None:
         """Once at the end of what erases, takes out or reorders: costs a look at every event."""
-        if self._reordered:
+        if self.reordered:
             leaf = order_of(self._con, 1 << 62)
             place, link = self._next(leaf, order=True)
             self._con.execute("INSERT INTO chain VALUES (?, NULL, ?, ?)", (place, leaf, link))
-            self._reordered = False
+            self.reordered = False
         self.flush()
 
     def flush(self) -> None:

@@ -166,12 +166,9 @@ class ChangeFeed(Repository, ABC):
         found = self._ask("usage_of", nums=self._database.numbers(rows))
         return {text_id: UseCounts._make(use) for text_id, *use in found}
 
-    def scope_number(self, name: str) -> int | None:
-        found = self._database.rows("SELECT num FROM scope WHERE name = ?", (name,))
-        return found[0][0] if found else None
-
-    def session_numbers(self, name: str) -> list[int]:
-        return [row[0] for row in self._database.rows("SELECT num FROM session WHERE name = ?", (name,))]
+    def numbers(self, table: str, name: str) -> list[int]:
+        """The numbers of the scopes or sessions of a name."""
+        return [row[0] for row in self._database.rows(f"SELECT num FROM {table} WHERE name = ?", (name,))]
 
 
 def varints(data: bytes) -> list[int]:

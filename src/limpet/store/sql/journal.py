@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 # How long who drops lines waits for readers of the old state; later the queue sees to it.
 FLUSH_SECONDS = 10.0
 INSERT = "INSERT INTO journal (scope, session, at, kind, what) VALUES (?, ?, ?, ?, ?)"
-
-
 CANNOT_TELL = -1
 _VERDICTS = {0: False, 1: True}
 _EXPOSURE = "scope, session, client, at, via, memory, tokens, shown, drawn, used"
@@ -30,23 +28,18 @@ class Journal(Repository):
 
     def lines(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
         """The last lines of a scope, or of one of its sessions, oldest first."""
+        return [action for _, action in self.numbered(scope, session=session, limit=limit)]
+
+    def numbered(self, scope: str, *, session: str | None = None, limit: int = 1 << 62) -> list[tuple[int, Action]]:
+        """`lines`, each with the number that it keeps while it is there."""
         from ..records import Action
 
         found = self._database.rows(
-            "SELECT scope, session, at, kind, what FROM journal"
+            "SELECT num, scope, session, at, kind, what FROM journal"
             " WHERE scope = ?1 AND (?2 IS NULL OR session = ?2) ORDER BY num DESC LIMIT ?3",
             (scope, session, limit),
         )
-        return [Action(*row) for row in reversed(found)]
-
-    def numbered(self, scope: str) -> list[tuple[int, Action]]:
-        """All lines of a scope, oldest first, each with the number that it keeps while it is there."""
-        from ..records import Action
-
-        found = self._database.rows(
-            "SELECT num, scope, session, at, kind, what FROM journal WHERE scope = ? ORDER BY num", (scope,)
-        )
-        return [(num, Action(*rest)) for num, *rest in found]
+        return [(num, Action(*rest)) for num, *rest in reversed(found)]
 
     def drop(self, scope: str, numbers: Sequence[int]) -> bool:
         """Erase lines of a scope, also their bytes in the file. False: a reader keeps the bytes until it ends."""

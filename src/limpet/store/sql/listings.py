@@ -52,7 +52,7 @@ class Listings(Repository):
         """
         if sort not in _SORTS:
             raise BadInput(f"unknown sort: {sort!r}", hint=f"one of: {', '.join(_SORTS)}")
-        stage, value, last = _read_cursor(cursor, sort)
+        stage, after = _read_cursor(cursor, sort)
         column, by_use = _SORTS[sort]
         # (stage, column, condition): by use there are two stages, the used ones and then the others.
         stages = [(0, column, "m.id = u.id AND u.uses > 0" if by_use else "TRUE")]
@@ -63,10 +63,8 @@ class Listings(Repository):
             for number, key, condition in stages[stage:]:
                 if len(found) <= limit:
                     rest = limit + 1 - len(found)
-                    found += [
-                        (number, *row) for row in self._slice(where, key, condition, rest, value, last, descending)
-                    ]
-                    value, last = None, None
+                    found += [(number, *row) for row in self._slice(where, key, condition, rest, after, descending)]
+                    after = None
         shown = found[:limit]
         following = None
         if shown and len(found) > limit:
@@ -84,16 +82,9 @@ class Listings(Repository):
             cursor = page.cursor
 
     def _slice(
-        self,
-        where: Filter,
-        column: str,
-        extra: str,
-        limit: int,
-        value: int | None,
-        last: bytes | None,
-        descending: bool,
+        self, where: Filter, column: str, extra: str, limit: int, after: tuple[int, bytes] | None, descending: bool
     ) -> list[tuple[int, Memory]]:
-        """(sort value, memory) in order. One scope at a time, so that the index gives the order."""
+        """(sort value, memory) in order, from after a value and id on. One scope at a time: its index has the order."""
         parts: list[tuple[Filter, str, str]] = []
         if where.scopes is not None and len(where.scopes) > 1:
             parts = [(one, column, extra) for one in _one_scope_each(where)]
@@ -101,15 +92,15 @@ class Listings(Repository):
             # A first version is recorded when it is created: memory_created has its order, memory_updated the others.
             parts = [(where, "m.created_at", "m.num < 4294967296"), (where, column, "m.num >= 4294967296")]
         if parts:
-            rows = chain(*(self._slice(*part, limit, value, last, descending) for part in parts))
+            rows = chain(*(self._slice(*part, limit, after, descending) for part in parts))
             return sorted(rows, key=lambda row: (row[0], row[1].id), reverse=descending)[:limit]
         condition, bound = visible(where)
         order = "DESC" if descending else "ASC"
         tables = "memory m, usage u" if column.startswith("u.") else "memory m"
         bound["limit"] = limit
         condition += f" AND {extra}"
-        if value is not None:
-            bound |= {"value": value, "last": last}
+        if after is not None:
+            bound |= {"value": after[0], "last": after[1]}
             condition += f" AND ({column}, m.id) {'<' if descending else '>'} (:value, :last)"
         keys = self._database.rows(
             f"SELECT m.num, {column} FROM {tables} WHERE {condition}"
@@ -189,9 +180,9 @@ def _one_scope_each(where: Filter) -> Iterator[Filter]:
     return (replace(where, scopes=(scope,)) for scope in dict.fromkeys(where.scopes or ()))
 
 
-def _read_cursor(cursor: str | None, sort: str) -> tuple[int, int | None, bytes | None]:
+def _read_cursor(cursor: str | None, sort: str) -> tuple[int, tuple[int, bytes] | None]:
     if cursor is None:
-        return 0, None, None
+        return 0, None
     try:
         packed = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         stage, value = struct.unpack_from("<Bq", packed)
@@ -199,4 +190,4 @@ def _read_cursor(cursor: str | None, sort: str) -> tuple[int, int | None, bytes 
             raise ValueError
     except (ValueError, struct.error, binascii.Error):
         raise BadInput("not a cursor of this listing", hint="pass the cursor of the page before, same sort") from None
-    return stage, value, packed[9:25]
+    return stage, (value, packed[9:25])

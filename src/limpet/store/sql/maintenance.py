@@ -16,6 +16,7 @@ from ...model.errors import BadInput
 from ...model.ids import session_mark
 from ..records import BackupPlan, Problem, Scan, StoreStats
 from . import jobs
+from .statements import versions_of
 from .store import Repository
 
 SIGNATURE = "signature"  # the check that `sign` makes good
@@ -25,10 +26,7 @@ PIECE_BYTES, LEAST_BYTES, PIECES = 24, 6, 24
 AGE = b"age-encryption.org/"  # how a file begins that only its recipients can search
 _CUTS = re.compile(r'[\x00-\x1f"\\/]+')
 BLOCK_BYTES = 1 << 22
-_VERSIONS = (
-    "(SELECT num FROM memory WHERE id = ?1 AND retired_at IS NULL"
-    " UNION ALL SELECT num FROM memory WHERE id = ?1 AND retired_at IS NOT NULL)"
-)
+_VERSIONS = versions_of("?1")
 # Checks of `verify`: what is wrong when the statement counts anything.
 _CHECKS = (
     ("current", "memories with several current versions",
@@ -215,9 +213,8 @@ class Erasure(Repository, ABC):
         marks = []
         with self._database.reading() as con:
             for num, name, scope in con.execute(
-                "SELECT DISTINCT e.num, e.name, s.name FROM carray(?1) c CROSS JOIN memory m ON m.id = c.value AND"
-                " m.num IN (SELECT num FROM memory WHERE id = c.value AND retired_at IS NULL UNION ALL"
-                " SELECT num FROM memory WHERE id = c.value AND retired_at IS NOT NULL)"
+                "SELECT DISTINCT e.num, e.name, s.name FROM carray(?1) c CROSS JOIN memory m ON m.id = c.value"
+                f" AND m.num IN {versions_of('c.value')}"
                 " CROSS JOIN session e ON e.num = m.session CROSS JOIN scope s ON s.num = e.scope",
                 (self._database.ids(ids),),
             ).fetchall():

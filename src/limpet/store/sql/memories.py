@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from ...model.edges import STORED_TYPES, TEMPORAL, Edge
 from ...model.errors import AmbiguousId, NotFound
@@ -65,16 +65,15 @@ class Memories(Repository):
             found = {row[0]: to_memory(row) for row in memories}
             return [found[num] for num in nums], sorted(warnings)
 
-    def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
-        """An active memory with this fingerprint that is held true at `at`."""
-        holding = [row[1:] for row in self._ask("stated", fingerprint=fingerprint, at=at) if row[0]]
-        return self._in(scope, min(holding)[1]) if holding else None
-
-    def stated_before(self, scope: str, fingerprint: int, at: int) -> Memory | None:
-        """`same_statement`; if there is none, the newest with this fingerprint that another has replaced by `at`."""
-        found = self._ask("stated", fingerprint=fingerprint, at=at)
-        holding = [row for row in found if row[0]]
-        return self._in(scope, (min(holding) if holding else max(found))[2]) if found else None
+    def same_statement(self, scope: str, fingerprint: int, at: int, *, replaced: bool = False) -> Memory | None:
+        """An active memory with this fingerprint that is held true at `at`; if there is none and `replaced` is asked
+        for, the newest that another has replaced by then."""
+        rows = self._ask("stated", fingerprint=fingerprint, at=at)
+        holding = [row for row in rows if row[0]]
+        if not (holding or (rows and replaced)):
+            return None
+        (memory,) = self.by_rows([(min(holding) if holding else max(rows))[2]])
+        return memory if memory.scope == scope else None
 
     def with_fingerprints(self, fingerprints: Sequence[int]) -> set[int]:
         """Those among some fingerprints that an active memory of any scope has."""
@@ -107,11 +106,6 @@ class Memories(Repository):
         """(id, how often) of active memories that were said to be wrong, by id."""
         return self._ask("disputed", scopes=scope_list(scopes))
 
-    def _in(self, scope: str, num: int) -> Memory | None:
-        """A whole memory by row, if it is of a scope."""
-        (found,) = self.by_rows([num])
-        return found if found.scope == scope else None
-
 
 def scope_list(scopes: Sequence[str] | None) -> str | None:
     """Scopes as statements bind them; NULL is all."""
@@ -141,9 +135,9 @@ class Usage(Repository):
             for id in ids:
                 con.execute(statements()["use"], {"id": id, "at": at * used, "used": used, **flags})
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        for row in self._database.rows(f"SELECT {', '.join(_USAGE)} FROM usage ORDER BY id"):
-            yield dict(zip(_USAGE, row, strict=True))
+    def rows(self) -> list[dict[str, Any]]:
+        found = self._database.rows(f"SELECT {', '.join(_USAGE)} FROM usage ORDER BY id")
+        return [dict(zip(_USAGE, row, strict=True)) for row in found]
 
     def restore(self, rows: Iterable[dict[str, Any]]) -> None:
         with self._database.writing() as con:

@@ -15,7 +15,7 @@ from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, ini
 from . import jobs
 from .checkouts import note_renaming
 from .sessions import SessionNumbers
-from .statements import scope_token, statements, to_event, to_json, to_state, topics_json
+from .statements import scope_token, statements, to_event, to_json, to_state, topics_json, versions_of
 from .store import Connection, Database
 
 TYPE_CHECKING = False
@@ -213,10 +213,9 @@ class Projection:
         if state.content is None:
             return None
         found = self._con.execute(
-            "SELECT m.body FROM memory m JOIN body b ON b.num = m.body WHERE m.id = ? AND b.content = ?"
-            " AND m.num IN (SELECT num FROM memory WHERE id = ? AND retired_at IS NULL"
-            " UNION ALL SELECT num FROM memory WHERE id = ? AND retired_at IS NOT NULL) ORDER BY m.num DESC LIMIT 1",
-            (id, state.content, id, id),
+            "SELECT m.body FROM memory m JOIN body b ON b.num = m.body WHERE m.id = ?1 AND b.content = ?2"
+            f" AND m.num IN {versions_of('?1')} ORDER BY m.num DESC LIMIT 1",
+            (id, state.content),
         ).get
         if found is None:
             raise BadInput(f"the text of memory {id.hex()} is gone")

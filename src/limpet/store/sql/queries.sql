@@ -217,10 +217,6 @@ SELECT {event} FROM {events}
 -- The last text and the last event. Primary keys.
 SELECT ifnull((SELECT max(num) FROM body), 0), ifnull((SELECT max(seq) FROM event), 0)
 
--- name: insert_body
--- Text arrives. Primary key; the triggers index it.
-INSERT INTO body (num, content, topics, labels, dates, scope, grams) VALUES (?, ?, ?, ?, ?, ?, ?)
-
 -- name: insert_event
 -- The ledger grows; its row is made by chain.py.
 INSERT INTO event (seq, id, type, memory, at, operation, origin, body, data, place, salt, link)

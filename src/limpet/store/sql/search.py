@@ -11,6 +11,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import apsw
 
@@ -18,7 +19,7 @@ from ...model.errors import BadInput, StoreError
 from ..heap import give_back
 from ..records import ALL, Candidate, EmbedderRow, Filter, LexicalResult, NewVector, VectorChunk
 from .jobs import EMBED
-from .statements import statements, was_left
+from .statements import statements
 from .store import Repository
 
 TYPE_CHECKING = False
@@ -51,21 +52,16 @@ _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 class Tokenizer:
     def __init__(self) -> None:
         self._tokenize = apsw.Connection(":memory:").fts5_tokenizer(*_TOKENIZER)
-        self._stemmed: dict[str, frozenset[str]] = {}
+        # The index terms of a text.
+        self.stems = lru_cache(MAX_STEMMED)(self._stems)
 
     def tokens(self, text: str) -> Iterator[str]:
         """The index terms of a text, in order, as the index has them."""
         for token in self._tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False):
             yield _bounded(token[0])
 
-    def stems(self, text: str) -> frozenset[str]:
-        found = self._stemmed.get(text)
-        if found is None:
-            found = frozenset(self.tokens(text))
-            if len(self._stemmed) >= MAX_STEMMED:
-                self._stemmed.clear()
-            self._stemmed[text] = found
-        return found
+    def _stems(self, text: str) -> frozenset[str]:
+        return frozenset(self.tokens(text))
 
     def terms(self, text: str) -> dict[str, str]:
         """Stem -> the word as it was written, for the first terms of the text."""
@@ -132,7 +128,9 @@ class FollowingArrays:
                 with feed.snapshot() as version:
                     if self._made is not made:
                         break
-                    columns.read_ahead(version, AHEAD_SECONDS)
+                    until = time.monotonic() + AHEAD_SECONDS
+                    if columns.refresh(version, None, seconds=AHEAD_SECONDS):
+                        columns.postings.read(until)
                 time.sleep(0.001)  # whoever waits for the store gets it
         give_back()
         self._ahead = None
@@ -203,8 +201,9 @@ class Search(Repository, ABC):
 
     def was_left(self, scopes: Sequence[str]) -> bool:
         """Whether a memory was ever moved out of one of these: as known before, its text is found elsewhere."""
-        with self._database.reading() as con:
-            return bool(scopes) and was_left(con, scopes)
+        marks = ", ".join("?" * len(scopes))
+        left = f"SELECT 1 FROM scope_left WHERE scope IN (SELECT num FROM scope WHERE name IN ({marks})) LIMIT 1"
+        return bool(scopes) and bool(self._database.rows(left, tuple(scopes)))
 
     def scope_numbers(self, names: Sequence[str]) -> list[int]:
         """The numbers that stand for scopes in vector chunks; unknown names are left out."""

@@ -22,7 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .store import Connection
 
 # How many spellings of a name are looked for at once.
 MOST_FORMS = 64
@@ -66,13 +65,6 @@ _CONDITIONS = {
 def scope_token(num: int) -> str:
     """What stands for a scope in the index: begins with a private-use character, so that no text has it."""
     return f"\ue000{num}"
-
-
-def was_left(con: Connection, scopes: Sequence[str]) -> bool:
-    """Whether a memory was ever moved out of one of some scopes: as known before, its text is found elsewhere."""
-    marks = ", ".join("?" * len(scopes))
-    statement = f"SELECT 1 FROM scope_left WHERE scope IN (SELECT num FROM scope WHERE name IN ({marks})) LIMIT 1"
-    return con.execute(statement, tuple(scopes)).get is not None
 
 
 def visible(where: Filter) -> tuple[str, dict[str, Any]]:
@@ -128,6 +120,12 @@ def caseless_match(column: str, name: str, bound: dict[str, Any], i: int) -> str
     return "(" + " OR ".join(f"{column} = :{form} COLLATE NOCASE" for form in forms) + ")"
 
 
+def versions_of(id: str) -> str:
+    """The numbers of all versions of a memory: two halves, each with its index."""
+    current = f"SELECT num FROM memory WHERE id = {id} AND retired_at IS"
+    return f"({current} NULL UNION ALL {current} NOT NULL)"
+
+
 def filtered(name: str, where: Filter | None, *, id: str = "c.value") -> tuple[str, dict[str, Any]]:
     """A named statement with the filter filled in, and its bindings. `id`: the column by which it finds a memory."""
     statement = statements()[name]
@@ -137,11 +135,7 @@ def filtered(name: str, where: Filter | None, *, id: str = "c.value") -> tuple[s
     if "{this}" in statement:
         this = f"m.id = {id} AND m.retired_at IS NULL"
         if where.known_at is not None:
-            # Two halves, each with its index.
-            this = (
-                f"m.num IN (SELECT num FROM memory WHERE id = {id} AND retired_at IS NULL"
-                f" UNION ALL SELECT num FROM memory WHERE id = {id} AND retired_at IS NOT NULL)"
-            )
+            this = f"m.num IN {versions_of(id)}"
         statement = statement.replace("{this}", this)
     return statement.replace("{visible}", condition), bound
 

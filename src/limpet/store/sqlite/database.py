@@ -19,13 +19,7 @@ import apsw
 from ...model.errors import StoreError, StoreReadOnly
 from ...model.forks import forget_use, is_child, refuse_child
 from ..sql import store
-from .connection import (
-    busy_handler,
-    how_to_write,
-    open_connection,
-    transaction,
-    translated,
-)
+from .connection import busy_handler, how_to_write, open_connection, transaction, translated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,7 +142,6 @@ class Database(store.Database):
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
-        """The connection to read from, for the length of a `with`."""
         refuse_child()
         if self._writes_in == threading.get_ident():
             assert self._writer is not None
@@ -160,7 +153,6 @@ class Database(store.Database):
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
-        """A write transaction: committed at the end, rolled back when anything is raised; inside one, a part of it."""
         if self._writes_in == threading.get_ident():
             assert self._writer is not None
             yield self._writer

@@ -33,7 +33,11 @@ class SqliteMaintenance(Maintenance):
             problems += _verify_ledger(con, key)
         if not self._database.read_only:
             with self._database.writing() as con:
-                problems += _verify_index(con)
+                try:  # the full-text index against the texts: FTS5 checks by a special insert
+                    con.execute("INSERT INTO body_fts (body_fts, rank) VALUES ('integrity-check', 1)")
+                except apsw.CorruptError:
+                    what = "the full-text index does not fit the texts; `limpet rebuild` mends it"
+                    problems.append(Problem(check="index", message=what))
         return problems
 
     def encryption(self) -> tuple[bool, str]:
@@ -128,15 +132,6 @@ def first_problem(path: str) -> str | None:
     except StoreDamaged as error:
         return str(error.__cause__ or error)  # without the name that the copy has for now
     return problems[0].message if problems else None
-
-
-def _verify_index(con: apsw.Connection) -> list[Problem]:
-    """The full-text index against the texts. Needs a write transaction: FTS5 checks by a special insert."""
-    try:
-        con.execute("INSERT INTO body_fts (body_fts, rank) VALUES ('integrity-check', 1)")
-    except apsw.CorruptError:
-        return [Problem(check="index", message="the full-text index does not fit the texts; `limpet rebuild` mends it")]
-    return []
 
 
 def _verify_chunks(con: apsw.Connection, embedder: int, dimensions: int) -> list[Problem]:

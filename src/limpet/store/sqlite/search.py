@@ -15,7 +15,7 @@ import apsw
 from .. import lexical
 from ..records import NO_HITS, Filter, LexicalHit, LexicalResult, NewVector, VectorChunk
 from ..sql.search import CHUNK_SLOTS, Search, Tokenizer, Vectors
-from ..sql.statements import filtered, scope_token, was_left
+from ..sql.statements import filtered, scope_token
 from ..sql.store import TimedOut
 
 TYPE_CHECKING = False
@@ -103,7 +103,7 @@ class SqliteSearch(Search):
     def _within(self, con: apsw.Connection, where: Filter) -> list[str] | None:
         """Index expressions that every row must match: topics, and small scopes. None: nothing can."""
         found = self.topic_expressions(where)
-        if where.scopes is None or (where.known_at is not None and was_left(con, where.scopes)):
+        if where.scopes is None or (where.known_at is not None and self.was_left(where.scopes)):
             return found
         tokens = [scope_token(num) for num in self.scope_numbers(where.scopes)]
         if not tokens:
