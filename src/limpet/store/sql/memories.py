@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...model.edges import STORED_TYPES, TEMPORAL, Edge
 from ...model.errors import AmbiguousId, NotFound
@@ -135,9 +135,9 @@ class Usage(Repository):
             for id in ids:
                 con.execute(statements()["use"], {"id": id, "at": at * used, "used": used, **flags})
 
-    def rows(self) -> list[dict[str, Any]]:
-        found = self._database.rows(f"SELECT {', '.join(_USAGE)} FROM usage ORDER BY id")
-        return [dict(zip(_USAGE, row, strict=True)) for row in found]
+    def rows(self) -> Iterator[dict[str, Any]]:
+        for row in self._database.rows(f"SELECT {', '.join(_USAGE)} FROM usage ORDER BY id"):
+            yield dict(zip(_USAGE, row, strict=True))
 
     def restore(self, rows: Iterable[dict[str, Any]]) -> None:
         with self._database.writing() as con:
