@@ -111,8 +111,6 @@ def _why(why: Trace) -> None:
         line(f"{MARGIN}{name:<{width}}  {rank if rank is not None else '-':>5} {raw:>9.3f} {contribution:>+13.3f}")
     for part in output.wrapped("silent: " + ", ".join(name for name in why.signals if name not in spoke)):
         line(paint(part, DIM))
-    if why.later:
-        line(f"{MARGIN}{why.later} is newer and may say what became of it")
     total = sum(contribution for _, _, contribution in why.signals.values())
     line(f"{MARGIN}{paint('score =', output.BOLD)} {total:+.3f}")
 

@@ -16,7 +16,7 @@ from ..rank import adjust
 from .anchor import before_event
 from .candidates import Candidates, find_candidates
 from .disputes import disputes
-from .newer import asks_before, later
+from .newer import asks_before
 from .pack import Packed, pack
 from .plan import Plan
 from .relevance import note
@@ -56,15 +56,14 @@ class Trace:
 
     signals: dict[str, SignalTrace]
     ranked: float  # the score before the judge and all caps
-    later: str | None = None  # the id of a newer result that may say what became of it
 
     def as_dict(self) -> dict[str, object]:
-        """{"signals": {name: {"rank", "raw", "contribution"}}, "later"?}."""
+        """{"signals": {name: {"rank", "raw", "contribution"}}}."""
         signals = {
             name: {"rank": one.rank, "raw": round(one.raw, 4), "contribution": round(one.contribution, 6)}
             for name, one in self.signals.items()
         }
-        return {"signals": signals} | ({"later": self.later} if self.later else {})
+        return {"signals": signals}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +256,6 @@ def _changes(store: Store, found: Candidates, ranking: Ranking, packed: Packed, 
 
 
 def _traces(found: Candidates, ranking: Ranking, packed: Packed, plan: Plan) -> dict[int, Trace]:
-    after = later(found, packed.places, packed.memories, plan)
     columns = {**found.features, "judge": list(ranking.judged.values())}
     traces = {}
     for i in packed.places:
@@ -268,7 +266,7 @@ def _traces(found: Candidates, ranking: Ranking, packed: Packed, plan: Plan) -> 
             )
             for name, (raw, added) in terms.items()
         }
-        traces[i] = Trace(signals=signals, ranked=ranking.ranked[i], later=after.get(i))
+        traces[i] = Trace(signals=signals, ranked=ranking.ranked[i])
     return traces
 
 

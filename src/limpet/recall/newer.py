@@ -9,16 +9,13 @@ Asked as of a time, or about a date, all stay where they are.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from itertools import permutations
 
 from ..model.clock import MICROSECONDS_PER_DAY
-from ..model.memory import FOREIGN, is_below, is_unconfirmed
+from ..model.memory import FOREIGN, is_below
 from ..rank.newer_weights import NEWER, REPLACES_FROM
 from ..relate import verdicts
 from ..text.dates import mentioned, spans
-from ..text.describe import searchable
 from .question import asks_now, asks_past
 
 TYPE_CHECKING = False
@@ -39,12 +36,6 @@ CHANGES = frozenset(
 )
 SAME = f"same {verdicts.SURE}"
 CORRECTION = "correction"
-# How near a newer result that may say what became of an older one is to it, and the words that they have in common;
-# where there are no cosines, more of these. Chosen on tests/quality/recency and injection, tuning halves.
-LATER, SHARED, SHARED_BY_WORDS = 0.5, 1, 3
-# Words that siblings differ in.
-IN_A_PLACE = 2
-_WORD = re.compile(r"\w+")
 
 
 def replacements(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> list[tuple[int, int, str]]:
@@ -87,51 +78,9 @@ def stands(older: Memory, newer: Memory) -> bool:
     return older.observed_at_us <= newer.observed_at_us
 
 
-def later(found: Candidates, places: Sequence[int], memories: Sequence[Memory], plan: Plan) -> dict[int, str]:
-    """Of results the id of the newer one among them that is nearest, if it may say what became of them. `memories`:
-    theirs.
-
-    Where it did replace the older (tests/quality/recency) that is so for 4 of 10; of what is newer out of the same
-    world for one in 10 to 20.
-    """
-    from ..text.overlap import shared_weight
-
-    cosines = found.among(places)
-    least = SHARED_BY_WORDS if found.hits is None else SHARED
-    nearest: dict[int, tuple[float, str]] = {}
-    for (a, one), (b, other) in permutations(enumerate(memories), 2):
-        if one.valid_from_us >= other.valid_from_us or not _may_replace(one, other):
-            continue
-        if _is_of_another(plan.query, one, other):
-            continue
-        shared = shared_weight(searchable(one.content, one.key), searchable(other.content, other.key))
-        near = float(shared) if found.hits is None else cosines.get((min(a, b), max(a, b)), 0.0)
-        enough = least if found.hits is None else NEAR if other.kind == CORRECTION else LATER
-        if shared >= least and near >= enough:
-            nearest[a] = max(nearest.get(a, (0.0, "")), (near, other.id))
-    return {places[a]: id for a, (_, id) in nearest.items()}
-
-
 def asks_before(memories: Sequence[Memory], plan: Plan) -> bool:
     """Whether the first is the value that a key has now, and the question asks for what was."""
     return bool(memories and memories[0].key) and plan.timeless and asks_past(plan.query)
-
-
-def _may_replace(one: Memory, other: Memory) -> bool:
-    """Of one scope, not of one session, where what comes next is the next turn, not the values of two keys, and not
-    trusted less."""
-    together = one.session is not None and one.session == other.session
-    trusted = not is_unconfirmed(other.origin, other.trust) and not is_below(other.trust, one.trust)
-    return trusted and one.scope == other.scope and not together and not (one.key and other.key)
-
-
-def _is_of_another(question: str, one: Memory, other: Memory) -> bool:
-    """Whether two memories differ in a place alone, and the question names what the older has there: "service a",
-    "service b". Another value in a place is what `clash` finds."""
-    older, newer = set(_WORD.findall(one.content.casefold())), set(_WORD.findall(other.content.casefold()))
-    apart = older - newer
-    few = len(apart) <= IN_A_PLACE and len(newer - older) <= IN_A_PLACE
-    return few and not apart.isdisjoint(_WORD.findall(question.casefold()))
 
 
 def of_another_time(plan: Plan) -> bool:

@@ -123,13 +123,13 @@ def offered(
     found: Recall, message: str, abbreviate: Callable[[list[str]], list[str]], budget: int, holdout: Holdout
 ) -> Offer:
     """What of a recall of ASKED with its traces a message is offered."""
-    after = {one.id: one.newer[0] if one.newer else one.why.later if one.why else None for one in found.items}
+    after = {one.id: change[0] for one in found.items if (change := one.newer or one.resolved_by)}
     kept = _kept(found, message, [signals(one.why) for one in found.items], after)
     return _after_holdout(kept, {one.id for one in kept if one.pinned}, abbreviate, budget, holdout)
 
 
 def _kept(
-    found: Recall, message: str, traces: Sequence[Mapping[str, float]], after: Mapping[str, str | None]
+    found: Recall, message: str, traces: Sequence[Mapping[str, float]], after: Mapping[str, str]
 ) -> list[Item]:
     """What fits, each with what may say what became of it; notes that limpet took by itself last, and not compared with
     by the others.
