@@ -19,7 +19,7 @@ from limpet.model.clock import FixedClock
 from limpet.model.ids import format_id
 from limpet.recall.candidates import find_candidates
 from limpet.recall.newer import LOOKED_AT, features
-from limpet.recall.question import asks_now
+from limpet.recall.plan import asks_now
 from limpet.recall.score import by_signals
 
 from .collect import plan_for

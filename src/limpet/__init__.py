@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .recall.answer import Item, Recall, SignalTrace, Trace
     from .recall.brief import Brief, BriefItem, Caution, Section
     from .recall.explain import Explanation, LeftOut
-    from .recall.facts import Fact
+    from .recall.lookup import Fact
     from .recall.sessions import RecalledSession, SessionRecall
     from .remember.beliefs import Retention
     from .remember.change import Forgotten
@@ -109,7 +109,7 @@ _HOMES = {
     "recall.answer": ("Item", "Recall", "SignalTrace", "Trace"),
     "recall.brief": ("Brief", "BriefItem", "Caution", "Section"),
     "recall.explain": ("Explanation", "LeftOut"),
-    "recall.facts": ("Fact",),
+    "recall.lookup": ("Fact",),
     "recall.sessions": ("RecalledSession", "SessionRecall"),
     "remember.change": ("Forgotten",),
     "remember.operations": ("Effect", "Operation"),

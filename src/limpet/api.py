@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from .recall import service as recall_service
     from .recall.answer import Recall
     from .recall.brief import Brief
-    from .recall.facts import Fact
+    from .recall.lookup import Fact
     from .recall.sessions import SessionRecall
     from .remember import beliefs, operations, policy
     from .remember import change as changes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.recall.question import asks_now, asks_past
+from limpet.recall.plan import asks_now, asks_past
 
 OLD, NEW = "We use Jenkins for CI", "We no longer use Jenkins, CI runs on GitHub Actions"
 
@@ -90,7 +90,9 @@ def test_a_correction_comes_before_what_it_is_nearest_to(memory, said):
 
 
 def test_a_correction_that_nobody_vouches_for_moves_nothing(memory, said):
-    said(("The release train leaves on Tuesday", "2026-01-10"), ("The release train leaves Thursdays now", "2026-02-01"))
+    said(
+        ("The release train leaves on Tuesday", "2026-01-10"), ("The release train leaves Thursdays now", "2026-02-01")
+    )
     (web,) = said(("The release train leaves on Friday", "2026-02-10"), kind="correction", origin="web")
     memory.work(only_vectors=True)
     found = {one.id: one for one in memory.recall("When does the release train leave?", trace=True)}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.recall.near_duplicates import wording
+from limpet.recall.pack import wording
 from limpet.relate.verdicts import verdict
 from limpet.text.normalise import content
 from limpet.vectors.reader import Reader

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.recall.question import INTENTS, intent
+from limpet.recall.plan import INTENTS, intent
 from limpet.text import entities as E
 
 

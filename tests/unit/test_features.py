@@ -12,8 +12,7 @@ from limpet.rank.constants import RELATED_COSINE, UNRELATED_COSINE
 from limpet.rank.weights import WEIGHTS
 from limpet.recall.features import ALWAYS, FEATURES, QueryMatch, compute_features
 from limpet.recall.index import CandidateTable
-from limpet.recall.plan import SIGNALS
-from limpet.recall.question import asks_for_several, asks_of_agent
+from limpet.recall.plan import SIGNALS, asks_for_several, asks_of_agent
 
 AT = 1_772_366_400_000_000  # 2026-03-01T12:00:00Z
 DAY = 86_400_000_000

@@ -9,8 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.recall.near_duplicates import folded, wording
-from limpet.recall.pack import fit, tokens_of
+from limpet.recall.pack import fit, folded, tokens_of, wording
 from limpet.text.excerpt import excerpt, one_line, words_of
 
 PAIRS = Path(__file__).parents[1] / "quality" / "duplicate_pairs.jsonl"

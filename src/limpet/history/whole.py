@@ -17,7 +17,7 @@ from ..model.memory import Memory
 from ..model.sequence import Holds
 from ..rank.adjust import confidence_of
 from ..rank.constants import OBSERVED_PER_DAY, STALE_DAYS, STALE_KINDS
-from ..recall.near_duplicates import about
+from ..recall.pack import about
 from ..store import records
 from ..text.entities import entities
 from ..text.normalise import content, normalise

@@ -13,15 +13,13 @@ from ..model.dataclass import NamedTuple, dataclass, field, replace
 from ..model.ids import format_id
 from ..model.sequence import Holds
 from ..rank import adjust
-from .anchor import before_event
 from .candidates import Candidates, find_candidates
-from .disputes import disputes
-from .newer import asks_before
+from .lookup import Sources
+from .newer import asks_before, disputes
 from .pack import Packed, pack
-from .plan import Plan
+from .plan import Plan, before_event
 from .relevance import note
 from .score import Ranking, contributions, rank
-from .sources import Sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

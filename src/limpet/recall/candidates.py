@@ -14,8 +14,7 @@ from ..rank import constants as C
 from ..text.dates import asks_when, tells_when
 from ..text.describe import grams, with_grams
 from .features import QueryMatch, compute_features
-from .index import CandidateTable, TextHits
-from .index_sql import SqlIndex
+from .index import CandidateTable, SqlIndex, TextHits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

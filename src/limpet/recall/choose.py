@@ -19,8 +19,7 @@ from ..rank import constants as C
 from ..relate.verdicts import SURE
 from ..text.blocks import neutral
 from ..text.excerpt import excerpt, one_line, words_of
-from ..text.quoted import QUOTED_CHARACTERS, quoted_in
-from ..text.turns import essential
+from ..text.turns import QUOTED_CHARACTERS, essential, quoted_in
 from .brief import (
     BEWARE,
     INTRO,
@@ -35,10 +34,8 @@ from .brief import (
     more_rules,
 )
 from .candidates import Candidates
-from .disputes import DISPUTES, Warned, warnings
-from .near_duplicates import folded, newest_of, wording
-from .newer import CHANGES, SAME, of_another_time
-from .pack import fit, tokens_of
+from .newer import CHANGES, DISPUTES, SAME, Warned, of_another_time, warnings
+from .pack import fit, folded, newest_of, tokens_of, wording
 
 if TYPE_CHECKING:
     from ..store import Store

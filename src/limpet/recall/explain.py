@@ -18,8 +18,7 @@ from ..text.dates import mentioned, spans
 from ..text.describe import MONTHS, WEEKDAYS, with_grams
 from .candidates import Candidates, best_of
 from .pack import Packed
-from .plan import Plan
-from .question import intent
+from .plan import Plan, intent
 
 if TYPE_CHECKING:
     from ..store import Store

@@ -17,7 +17,7 @@ from ..model.dataclass import NamedTuple, dataclass, replace
 from ..rank.constants import RELATED_COSINE, UNRELATED_COSINE
 from ..text.dates import agreement, mentioned, spans
 from .index import CandidateTable
-from .question import asks_latest, asks_of_agent
+from .plan import asks_latest, asks_of_agent
 
 # Characters at which a memory's neighbours count half as much as for an empty one.
 BRIEF_CHARACTERS = 200

@@ -1,11 +1,16 @@
-"""Memories by id, and listings. The contracts are those of the verbs in `api.py`."""
+"""Memories by id, listings, keyed facts, and whether the file that a memory was read from is fresh, drifted or gone.
+
+The contracts are those of the verbs in `api.py`. Files are only compared; nothing is stored, and no rank depends on it.
+"""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+import stat
+from collections.abc import Mapping, Sequence
 
-from ..model.dataclass import replace
+from ..model.clock import Instant, MaybeInstant, format_time
+from ..model.dataclass import dataclass, replace
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import STATES, Memory
@@ -13,7 +18,139 @@ from ..store.records import MOST_LISTED, Filter, Page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
     from ..context import Context, Time
+
+# Where a memory's metadata says what it was read from: {"root", "file", "line", "lines", "digest", "file_digest", ...}.
+INDEXED = "indexed"
+# Larger files are taken as they are: comparing them would be felt.
+MAX_BYTES = 50_000_000
+
+
+def lines_digest(lines: Sequence[str]) -> str:
+    """A mark of some whole lines, line ends left out."""
+    return content_digest("\n".join(lines).encode("utf-8", "surrogatepass"))
+
+
+def content_digest(content: bytes) -> str:
+    """A mark of the bytes of a file."""
+    import hashlib  # a recall that finds nothing indexed need not load it
+
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+class Sources:
+    """Compares memories with their files, each file read once."""
+
+    def __init__(self) -> None:
+        self._files: dict[Path, bytes | None] = {}
+
+    def state(self, metadata: Mapping[str, Any]) -> str | None:
+        """fresh: its lines are in the file as they were. drifted: they are not. gone: the file is not there.
+
+        None: it was not read from a file, or the whole folder is not on this machine.
+        """
+        mark = metadata.get(INDEXED)
+        if not isinstance(mark, dict):
+            return None
+        root, name, line, count = (mark.get(one) for one in ("root", "file", "line", "lines"))
+        if not (isinstance(root, str) and isinstance(name, str) and isinstance(line, int) and isinstance(count, int)):
+            return None
+        from pathlib import Path
+
+        if "\0" in root + name or ".." in Path(name).parts or not Path(root).is_dir():
+            return None
+        content = self._read(Path(root) / name)
+        if content is None:
+            return "gone"
+        if content_digest(content) == mark.get("file_digest"):
+            return "fresh"
+        return "fresh" if count > 0 and _holds(content, line, count, mark.get("digest")) else "drifted"
+
+    def _read(self, path: Path) -> bytes | None:
+        if path not in self._files:
+            self._files[path] = _content(path)
+        return self._files[path]
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > MAX_BYTES:
+            return None
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES)
+    except OSError:
+        return None
+
+
+def _holds(content: bytes, line: int, count: int, digest: object) -> bool:
+    """Whether the same lines are anywhere in the file, where they were first of all."""
+    lines = content.decode("utf-8-sig", "replace").splitlines()
+    places = sorted(range(max(0, len(lines) - count + 1)), key=lambda at: abs(at - line + 1))
+    return any(lines_digest(lines[at : at + count]) == digest for at in places)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One value of a key and the interval in which it holds."""
+
+    key: str
+    value: str
+    id: str
+    scope: str
+    valid_from_us: int
+    valid_to_us: int | None
+    confidence: float
+    confidence_word: str
+    origin: str
+    recorded_at_us: int  # when the store first knew it
+    valid_from = Instant("valid_from_us")
+    valid_to = MaybeInstant("valid_to_us")
+    recorded_at = Instant("recorded_at_us")
+
+    def as_dict(self) -> dict[str, object]:
+        """{"key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word",
+        "scope", "origin", "recorded_at"}."""
+        return {
+            "key": self.key,
+            "value": self.value,
+            "id": self.id,
+            "valid_from": format_time(self.valid_from),
+            "valid_to": format_time(self.valid_to),
+            "confidence": self.confidence,
+            "confidence_word": self.confidence_word,
+            "scope": self.scope,
+            "origin": self.origin,
+            "recorded_at": format_time(self.recorded_at),
+        }
+
+
+def as_fact(memory: Memory) -> Fact:
+    """The fact that a keyed memory states."""
+    assert memory.key is not None
+    return Fact(
+        key=memory.key,
+        value=memory.content,
+        id=memory.id,
+        scope=memory.scope,
+        valid_from_us=memory.valid_from_us,
+        valid_to_us=memory.valid_to_us,
+        confidence=memory.confidence,
+        confidence_word=memory.confidence_word,
+        origin=memory.origin,
+        recorded_at_us=memory.created_at_us,
+    )
+
+
+def holding(values: Sequence[Memory], at: int) -> Memory | None:
+    """The value that holds at an instant; intervals are half-open and do not overlap."""
+    return next(
+        (one for one in values if one.valid_from_us <= at and (one.valid_to_us is None or at < one.valid_to_us)), None
+    )
+
 
 COUNTED_BY = {"kind", "state", "origin", "scope", "topic", "day"}
 
@@ -23,7 +160,7 @@ def get(context: Context, id: str, *, known_at: Time) -> Memory:
     memory = context.store.memories.get(raw, known_at=context.time(known_at))
     if memory is None:
         raise NotFound(f"memory {format_id(raw)} was not known then")
-    from .sources import Sources
+    from .lookup import Sources
 
     return replace(context.as_read(memory), source_state=Sources().state(memory.metadata))
 

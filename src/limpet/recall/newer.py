@@ -4,6 +4,8 @@ Three cases, unless the question is about the past. A model that read both said 
 (`relate/`). Or the newer is a correction, by its kind, and near. Or the question asks for what holds now, and a
 logistic model takes the newer one to answer it as well (`rank/newer_weights.py`). Only the first results are looked at.
 Asked as of a time, or about a date, all stay where they are.
+
+And the caveats of memories that are about to be shown: what contradicts, corrects or replaces them.
 """
 
 from __future__ import annotations
@@ -12,18 +14,18 @@ import math
 from collections.abc import Mapping, Sequence
 
 from ..model.clock import MICROSECONDS_PER_DAY
-from ..model.memory import FOREIGN, is_below
+from ..model.dataclass import replace
+from ..model.ids import format_id, parse_id
+from ..model.memory import FOREIGN, Memory, is_below
 from ..rank.newer_weights import NEWER, REPLACES_FROM
 from ..relate import verdicts
 from ..text.dates import mentioned, spans
-from .question import asks_now, asks_past
+from .plan import Plan, asks_now, asks_past
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..model.memory import Memory
     from ..store import Store
     from .candidates import Candidates
-    from .plan import Plan
     from .score import Ranking
 
 # Results that may change places.
@@ -137,3 +139,45 @@ def probability(values: Mapping[str, float]) -> float:
     """That the newer of a pair answers the question as well, 0 to 1."""
     log_odds = sum(NEWER[name] * value for name, value in values.items())
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
+
+
+# That two deny each other: by a link, or as a check proposes.
+DISPUTES = ("contradicts", "contradiction")
+# For each id (what, other id): one of DISPUTES, `replaced`, or what a model read of it and a newer one: `ends sure`.
+Warned = dict[str, list[tuple[str, str]]]
+
+
+def warnings(
+    store: Store, plan: Plan, memories: Sequence[Memory], rows: Sequence[tuple[str, bytes, bytes]] | None = None
+) -> tuple[Warned, dict[str, Memory]]:
+    """For each id (what, other id); and the others that may be shown: held, and seen from here. `rows`: what
+    `edges.warnings` says of them, where it is known."""
+    if rows is None:
+        rows = store.edges.warnings([parse_id(one.id) for one in memories])
+    if not rows:
+        return {}, {}
+    held = store.graph.memories([other for what, _, other in rows if what != "replaced"], plan.where)
+    seen = store.graph.validity(
+        [other for what, _, other in rows if what == "replaced"], replace(plan.where, as_of=None)
+    )
+    warned: Warned = {}
+    others: dict[str, Memory] = {}
+    by_raw = {parse_id(one.id): one for one in memories}
+    for what, raw, other in rows:
+        one = by_raw[raw]
+        if what == "replaced":
+            if other in seen:
+                warned.setdefault(one.id, []).append((what, format_id(other)))
+        elif other in held and (what in DISPUTES or stands(one, held[other])):
+            others[held[other].id] = held[other]
+            warned.setdefault(one.id, []).append((what, held[other].id))
+    return warned, others
+
+
+def disputes(
+    store: Store, plan: Plan, memories: Sequence[Memory], rows: Sequence[tuple[str, bytes, bytes]]
+) -> dict[str, tuple[str, ...]]:
+    """For each id those that contradict it, of what is held and seen from here. `rows`: as for `warnings`."""
+    warned, _ = warnings(store, plan, memories, rows)
+    found = {id: tuple(dict.fromkeys(other for what, other in rows if what in DISPUTES)) for id, rows in warned.items()}
+    return {id: others for id, others in found.items() if others}

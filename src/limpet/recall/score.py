@@ -26,7 +26,7 @@ from ..rank.weights import WEIGHTS
 from ..text.describe import searchable
 from ..text.excerpt import excerpt, words_of
 from .newer import replacements
-from .question import asks_for_several
+from .plan import asks_for_several
 from .relevance import relevance
 
 TYPE_CHECKING = False

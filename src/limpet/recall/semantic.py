@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..model.clock import Clock
 from ..model.errors import EmbedderUnavailable, LimpetError, StoreError
 from ..store.records import EmbedderRow
-from ..text.scripts import latin_share
+from ..text.language import latin_share
 from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of, measured, stated
 from ..vectors.embedder import Embedder, is_loaded, load_embedder
 from .plan import Plan

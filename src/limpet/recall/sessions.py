@@ -15,7 +15,7 @@ from ..rank.session_weights import SESSION_WEIGHTS
 from ..text.describe import grams
 from .answer import Item, as_items, how_it_went
 from .candidates import Candidates, find_candidates
-from .disputes import disputes
+from .newer import disputes
 from .pack import tokens_of
 from .plan import Plan
 from .relevance import note

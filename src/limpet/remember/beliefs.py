@@ -16,17 +16,16 @@ from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import GLOBAL_SCOPE, KINDS, Memory, check_key, least_trusted
 from ..store.records import Filter, SessionRow
 from ..text.instructions import reads_like_instruction
-from ..text.quoted import OF_SESSION as EPISODE_SOURCE
-from ..text.quoted import QUOTED_CHARACTERS
 from ..text.secrets import redact
-from ..text.turns import AMBIENT, command_of, cut, is_edit
+from ..text.turns import AMBIENT, QUOTED_CHARACTERS, command_of, cut, is_edit
+from ..text.turns import OF_SESSION as EPISODE_SOURCE
 from .decide import correct, proposed, state
 from .validation import check_limit, check_text, clean_name
 from .write import Receipt, Writer, changed, held, values_of
 
 if TYPE_CHECKING:
     from ..context import Context, Time
-    from ..recall.facts import Fact
+    from ..recall.lookup import Fact
     from ..store import Store
 
 # Kinds in the order in which a quoted summary takes them.
@@ -46,7 +45,7 @@ _MOST_STEPS, _STEP_CHARACTERS, _ASKED_CHARACTERS = 4, 120, 160
 
 
 def fact(context: Context, key: str, *, as_of: Time, known_at: Time) -> Fact:
-    from ..recall.facts import as_fact
+    from ..recall.lookup import as_fact
 
     known, at = context.time(known_at), context.time(as_of)
     instant = at if at is not None else known if known is not None else context.now()
@@ -58,7 +57,7 @@ def fact(context: Context, key: str, *, as_of: Time, known_at: Time) -> Fact:
 
 
 def fact_history(context: Context, key: str, *, known_at: Time) -> list[Fact]:
-    from ..recall.facts import as_fact
+    from ..recall.lookup import as_fact
 
     for values in _values(context, key, context.time(known_at)):
         if values:

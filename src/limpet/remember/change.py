@@ -26,9 +26,9 @@ from ..model.memory import (
 )
 from ..recall import lookup
 from ..store.records import Filter, Proposal
+from ..text.describe import all_stand
 from ..text.instructions import any_reads_like_instruction
 from ..text.secrets import redact
-from ..text.whole_words import all_stand
 from . import decide, review
 from .decide import kept_for_review, proposed, take_key
 from .validation import OUTSIDE, check_text, check_topics, clean_metadata, clean_text

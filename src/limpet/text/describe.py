@@ -3,12 +3,15 @@
 Chinese and Japanese run on, Korean joins particles to its nouns: a word of the question is a part of a longer run.
 Any word of two characters or more shares its pairs with the run that holds it. And `rateLimiter` is found by "rate
 limiter"; `rate_limiter` is two words to the index anyway.
+
+And whether words stand in a text, whole: what a person chooses memories by, also to erase them.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from ..model.clock import MICROSECONDS_PER_SECOND
@@ -113,3 +116,21 @@ def with_grams(query: str) -> str:
     """A query as full text is asked for it: its words and its pairs."""
     pairs = grams(query)
     return f"{query} {pairs}" if pairs else query
+
+
+def all_stand(words: str) -> Callable[[str], bool]:
+    """Test whether a text has each of these words somewhere, whatever its case; of none, any text has.
+
+    What is written without spaces is found in any place; an underscore parts words.
+    """
+    patterns = [re.compile(_whole(word)) for word in words.casefold().split()]
+    return lambda text: all(one.search(text.casefold()) for one in patterns)
+
+
+def _whole(word: str) -> str:
+    before = r"(?<![^\W_])" if _parted(word[0]) else ""
+    return before + re.escape(word) + (r"(?![^\W_])" if _parted(word[-1]) else "")
+
+
+def _parted(character: str) -> bool:
+    return character.isalnum() and not re.match(RUN, character)

@@ -1,7 +1,8 @@
-"""A long message in parts as long as a question, and which of them speaks of a text. Pure.
+"""A long message in parts as long as a question, which of them speaks of a text, and how many words both have. Pure.
 
 What compares a message with a memory knows questions and short messages. In a long one, what has nothing to do with a
-memory outweighs what has; and whatever is long has something in common with everything.
+memory outweighs what has; and whatever is long has something in common with everything. One word in common that carries
+a meaning is chance ("commit this" and a note on commits); two, or one exact name, seldom are.
 """
 
 from __future__ import annotations
@@ -10,21 +11,65 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from .overlap import SAID_ANYWAY
+from .describe import grams
+from .lexicon import FUNCTION_WORDS
+
+# Characters that are looked at, and the shortest word that counts.
+LOOKED_AT, SHORTEST = 20_000, 3
+# An exact name (a ticket, an error code) is hit by chance as seldom as two words.
+EXACT_WEIGHT = 2
+# Letters that two inflections of a word have in common at least, and how many their ends may differ in.
+STEM, END = 4, 3
+# Function words of English that can change a statement, and what messages to an agent say whatever they are about.
+SAID_ANYWAY = FUNCTION_WORDS | frozenset(
+    "not no can could should would will may might must was were did had some like please use make want need let too "  # noqa: SIM905
+    "very now again new other only still".split()
+)
+_WORD = re.compile(r"[^\W_]+")
+_EXACT = re.compile(r"(?=\w*\d)(?=\w*[^\W\d_])\w{3,}|\d{3,}")
+
+
+def shared_weight(message: str, text: str) -> int:
+    """Words of the message that the text has, in any inflection of their end; exact names count double."""
+    there: dict[str, list[str]] = {}
+    for one in _words(text):
+        there.setdefault(one[:STEM], []).append(one)
+    return sum(
+        _weight(word) for word in _words(message) if any(_alike(word, one) for one in there.get(word[:STEM], ()))
+    )
+
+
+def _weight(word: str) -> int:
+    return EXACT_WEIGHT if _EXACT.fullmatch(word) else 1
+
+
+@lru_cache(maxsize=32)
+def _words(text: str) -> frozenset[str]:
+    text = text[:LOOKED_AT]
+    words = {one for one in _WORD.findall(text.casefold()) if one not in SAID_ANYWAY and len(one) >= SHORTEST}
+    # What is written without spaces is read by pairs of characters.
+    return frozenset({one for one in words if one.isascii() or not grams(one)} | set(grams(text).casefold().split()))
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two words are the same but for their ends."""
+    stem = max(STEM, max(len(one), len(other)) - END)
+    return one == other or (min(len(one), len(other)) >= stem and one[:stem] == other[:stem])
+
 
 # Characters of a message that are looked at.
 READ = 4_000
 # Words of a part at most, where the message pauses so often; what is no longer stays whole.
 WORDS = 20
 # Characters at the beginning of two words that are the same in inflections of one.
-STEM = 5
+BEGINNING = 5
 # Compiled, and kept by re's own cache, when a long message comes. Of text in which a run of white space is one blank or
 # one new line.
 _END = r"(?<=[.!?…])[\"')*”]* |\n"
 _PAUSE = r"(?<=[,;:]) | [–—-] "
 _BLANKS = r"[^\S\n]+"
 _LINES = r" ?\n[ \n]*"
-_WORD = r"\w{3,}"
+_LONG_WORD = r"\w{3,}"
 
 
 def parts(message: str) -> list[str]:
@@ -62,4 +107,4 @@ def nearest(several: Sequence[str], text: str) -> str:
 
 @lru_cache(maxsize=256)  # each part is compared with each text
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(word[:STEM] for word in re.findall(_WORD, text.casefold()) if word not in SAID_ANYWAY)
+    return frozenset(word[:BEGINNING] for word in re.findall(_LONG_WORD, text.casefold()) if word not in SAID_ANYWAY)

@@ -1,4 +1,8 @@
-"""A turn of the journal in words: as a line about what a session did, and what a note of one is quoted as. Pure."""
+"""A turn of the journal in words, and statements as they are quoted. Pure.
+
+A turn becomes a line about what a session did; an episode that sums a session, a day or a month up quotes statements, a
+line each.
+"""
 
 from __future__ import annotations
 
@@ -121,3 +125,17 @@ def command_of(what: str) -> str:
 
 def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+# How such an episode names what it sums up, as its source: `session`, or `organize day 2026-03-01`.
+OF_SESSION, OF_TIME = "session", "organize"
+QUOTED_CHARACTERS = 160
+
+
+def quoted_in(kind: str, source: str | None, content: str) -> list[str]:
+    """The statements that an episode quotes, as far as it does; none of what is no such episode."""
+    named = (source or "").split()
+    if kind != "episode" or not (named == [OF_SESSION] or named[:1] == [OF_TIME]):
+        return []
+    lines = [line.partition(": ") for line in content.splitlines() if line.startswith("- ")]
+    return [text for _, mark, text in lines if mark]

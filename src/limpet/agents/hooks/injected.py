@@ -128,9 +128,7 @@ def offered(
     return _after_holdout(kept, {one.id for one in kept if one.pinned}, abbreviate, budget, holdout)
 
 
-def _kept(
-    found: Recall, message: str, traces: Sequence[Mapping[str, float]], after: Mapping[str, str]
-) -> list[Item]:
+def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]], after: Mapping[str, str]) -> list[Item]:
     """What fits, each with what may say what became of it; notes that limpet took by itself last, and not compared with
     by the others.
 

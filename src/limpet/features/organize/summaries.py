@@ -18,7 +18,7 @@ from ...remember.decide import state
 from ...remember.validation import validate
 from ...remember.write import Writer
 from ...store.records import Filter
-from ...text.quoted import OF_TIME, QUOTED_CHARACTERS
+from ...text.turns import OF_TIME, QUOTED_CHARACTERS
 from ..transfer.records import imported_id
 
 if TYPE_CHECKING:

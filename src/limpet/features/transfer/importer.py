@@ -18,7 +18,7 @@ from ...model.clock import format_time
 from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES, SYMMETRIC_TYPES, TEMPORAL
 from ...model.errors import BadInput, LimpetError, NotFound
 from ...model.memory import is_below, unlike_topics
-from ...recall.sources import INDEXED
+from ...recall.lookup import INDEXED
 from ...remember.decide import state
 from ...remember.validation import ValidStatement, validate
 from ...remember.write import Writer

@@ -10,7 +10,7 @@ from ...model.dataclass import dataclass, field
 from ...model.encode import TIME, JsonForm
 from ...model.errors import BadInput, NotFound
 from ...model.memory import check_list
-from ...text.whole_words import all_stand
+from ...text.describe import all_stand
 
 if TYPE_CHECKING:
     from ...context import Context, Time
