@@ -19,7 +19,7 @@ from .model.clock import Clock
 from .model.memory import Memory
 from .recall.answer import Recall
 from .recall.brief import Brief
-from .recall.facts import Fact
+from .recall.lookup import Fact
 from .recall.sessions import SessionRecall
 from .remember.beliefs import Retention
 from .remember.change import Forgotten

@@ -15,9 +15,9 @@ from ..model.sequence import Holds
 from ..rank import adjust
 from .candidates import Candidates, find_candidates
 from .lookup import Sources
-from .newer import asks_before, disputes
+from .newer import disputes
 from .pack import Packed, pack
-from .plan import Plan, before_event
+from .plan import Plan, asks_past, before_event
 from .relevance import note
 from .score import Ranking, contributions, rank
 
@@ -210,7 +210,8 @@ def recall(
 
             explained = explanation(store, semantic, plan, found, packed, lower=len(ranking.order))
     traces = _traces(found, ranking, packed, plan) if trace or explain else {}
-    before = asks_before(packed.memories, plan)
+    # The first is the value that a key has now, and the question asks for what was.
+    before = bool(packed.memories and packed.memories[0].key) and plan.timeless and asks_past(plan.query)
     likely, relevant = ranking.relevance, ranking.relevant
     return Recall(
         query=plan.query,

@@ -203,7 +203,7 @@ def _sessions(table: CandidateTable, match: QueryMatch, cosines: Sequence[float]
 
 def _worth(words: int, worth: Sequence[float]) -> float:
     """What a set of the query's words is worth, as a share of all that was asked."""
-    return fsum(value for j, value in enumerate(worth) if words >> j & 1) if words else 0.0
+    return fsum([value for j, value in enumerate(worth) if words >> j & 1]) if words else 0.0
 
 
 def _dates(times: Sequence[int], match: QueryMatch) -> list[float]:

@@ -13,7 +13,7 @@ from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import NamedTuple, dataclass, field
 from ..rank import constants as C
 from ..rank.constants import USUAL_IMPORTANCE
-from ..store.records import Candidate, Filter, LexicalHit, LexicalResult
+from ..store.records import Candidate, Filter
 from ..text.describe import grams
 
 TYPE_CHECKING = False
@@ -90,20 +90,24 @@ class SqlIndex:
         limit: int | None = C.LEXICAL_CANDIDATES * 3
         while True:
             result = self._store.search.lexical(query, where, limit=limit, deadline=deadline)
-            kept = self._best_passing(result.hits, where)
+            kept: list[int] = []
+            start, step = 0, C.LEXICAL_CANDIDATES
+            while start < len(result.hits) and len(kept) < C.LEXICAL_CANDIDATES:  # in ever larger steps
+                kept += self.passing([hit.text_id for hit in result.hits[start : start + step]], where)
+                start += step
+                step *= 2
             if len(kept) >= C.LEXICAL_CANDIDATES or not result.more:
-                return _text_hits(result, kept)
+                break
             limit = None  # the filter takes most of them: look at all
-
-    def _best_passing(self, hits: Sequence[LexicalHit], where: Filter) -> list[int]:
-        """The best hits that pass the filter, looked at in ever larger steps until there are enough."""
-        kept: list[int] = []
-        start, step = 0, C.LEXICAL_CANDIDATES
-        while start < len(hits) and len(kept) < C.LEXICAL_CANDIDATES:
-            kept += self.passing([hit.text_id for hit in hits[start : start + step]], where)
-            start += step
-            step *= 2
-        return kept[: C.LEXICAL_CANDIDATES]
+        scores = {hit.text_id: hit.score for hit in result.hits}
+        return TextHits(
+            text_ids=kept[: C.LEXICAL_CANDIDATES],
+            stems=result.stems,
+            weight=result.weight,
+            absent=result.absent,
+            complete=result.complete,
+            scores=lambda some: [scores.get(one, 0.0) for one in some],
+        )
 
     def passing(self, text_ids: Sequence[int], where: Filter) -> list[int]:
         fresh = [one for one in text_ids if one not in self._rows]
@@ -139,7 +143,10 @@ class SqlIndex:
         if not stems:
             return [0.0] * len(text_ids), [0] * len(text_ids)
         rows = [self._rows[one] for one in text_ids]
-        whole = [_all_words(one) for one in rows]
+        whole = []
+        for one in rows:
+            beside = [part for part in (one.content, one.topics, one.labels, one.dates) if part]
+            whole.append(" ".join((*beside, grams(f"{one.content} {one.topics or ''}"))))
         fields = {text for one in rows for text in (one.topics, one.labels, one.dates) if text}
         terms = self._store.search.stems({*fields, *whole})
         worth: dict[str | None, float] = {None: 0.0, "": 0.0}
@@ -149,23 +156,6 @@ class SqlIndex:
             [worth[one.topics] + 0.5 * worth[one.labels] + worth[one.dates] for one in rows],
             [sum(1 << j for j, stem in enumerate(stems) if stem in terms[text]) for text in whole],
         )
-
-
-def _text_hits(result: LexicalResult, text_ids: list[int]) -> TextHits:
-    scores = {hit.text_id: hit.score for hit in result.hits}
-    return TextHits(
-        text_ids=text_ids,
-        stems=result.stems,
-        weight=result.weight,
-        absent=result.absent,
-        complete=result.complete,
-        scores=lambda some: [scores.get(one, 0.0) for one in some],
-    )
-
-
-def _all_words(one: Candidate) -> str:
-    beside = " ".join(part for part in (one.content, one.topics, one.labels, one.dates) if part)
-    return beside + " " + grams(f"{one.content} {one.topics or ''}")
 
 
 def _prior(one: Candidate) -> PriorFactors:

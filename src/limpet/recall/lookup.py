@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import stat
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from ..model.clock import Instant, MaybeInstant, format_time
 from ..model.dataclass import dataclass, replace
@@ -62,35 +63,24 @@ class Sources:
 
         if "\0" in root + name or ".." in Path(name).parts or not Path(root).is_dir():
             return None
-        content = self._read(Path(root) / name)
+        path = Path(root) / name
+        if path not in self._files:
+            self._files[path] = None
+            with suppress(OSError):
+                facts = path.stat()
+                if stat.S_ISREG(facts.st_mode) and facts.st_size <= MAX_BYTES:
+                    with path.open("rb") as file:
+                        self._files[path] = file.read(MAX_BYTES)
+        content = self._files[path]
         if content is None:
             return "gone"
         if content_digest(content) == mark.get("file_digest"):
             return "fresh"
-        return "fresh" if count > 0 and _holds(content, line, count, mark.get("digest")) else "drifted"
-
-    def _read(self, path: Path) -> bytes | None:
-        if path not in self._files:
-            self._files[path] = _content(path)
-        return self._files[path]
-
-
-def _content(path: Path) -> bytes | None:
-    try:
-        facts = path.stat()
-        if not stat.S_ISREG(facts.st_mode) or facts.st_size > MAX_BYTES:
-            return None
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES)
-    except OSError:
-        return None
-
-
-def _holds(content: bytes, line: int, count: int, digest: object) -> bool:
-    """Whether the same lines are anywhere in the file, where they were first of all."""
-    lines = content.decode("utf-8-sig", "replace").splitlines()
-    places = sorted(range(max(0, len(lines) - count + 1)), key=lambda at: abs(at - line + 1))
-    return any(lines_digest(lines[at : at + count]) == digest for at in places)
+        # Whether the same lines are anywhere in the file, where they were first of all.
+        lines = content.decode("utf-8-sig", "replace").splitlines()
+        places = sorted(range(max(0, len(lines) - count + 1)), key=lambda at: abs(at - line + 1)) if count > 0 else []
+        same = any(lines_digest(lines[at : at + count]) == mark.get("digest") for at in places)
+        return "fresh" if same else "drifted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,13 +132,6 @@ def as_fact(memory: Memory) -> Fact:
         confidence_word=memory.confidence_word,
         origin=memory.origin,
         recorded_at_us=memory.created_at_us,
-    )
-
-
-def holding(values: Sequence[Memory], at: int) -> Memory | None:
-    """The value that holds at an instant; intervals are half-open and do not overlap."""
-    return next(
-        (one for one in values if one.valid_from_us <= at and (one.valid_to_us is None or at < one.valid_to_us)), None
     )
 
 

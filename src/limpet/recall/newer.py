@@ -80,11 +80,6 @@ def stands(older: Memory, newer: Memory) -> bool:
     return older.observed_at_us <= newer.observed_at_us
 
 
-def asks_before(memories: Sequence[Memory], plan: Plan) -> bool:
-    """Whether the first is the value that a key has now, and the question asks for what was."""
-    return bool(memories and memories[0].key) and plan.timeless and asks_past(plan.query)
-
-
 def of_another_time(plan: Plan) -> bool:
     """Whether the question is about a time of its own: then what is newest says nothing."""
     if not plan.timeless or asks_past(plan.query):

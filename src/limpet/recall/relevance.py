@@ -80,14 +80,19 @@ def probability(features: Features) -> float:
 
     At least the threshold where the first result stands out by itself.
     """
-    weights, least = _constants(features)
-    if not _stands_out(features):
-        least = 0.0
+    weights, threshold = _constants(features)
+    has_most = features.get("coverage_first", 0.0) >= MOST_WORDS and not features.get("unnamed")
+    if JUDGED in features:
+        stands_out = has_most and features.get("words", 0.0) <= FEW_WORDS
+    else:
+        first = features.get("cosine_first", 0.0)
+        stands_out = has_most or (first >= NEAR and features.get("cosine_next", 0.0) <= SHARE_OF_NEXT * first)
     log_odds = weights["one"] + sum(weights.get(name, 0.0) * value for name, value in features.items())
     log_odds += ONLY_ONE * (JUDGED in features and features.get("share") == 1.0)
+    value = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
     if features.get("other_code"):
-        return min(OF_ANOTHER_CODE * _constants(features)[1], 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds)))))
-    return max(least, 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds)))))
+        return min(OF_ANOTHER_CODE * threshold, value)
+    return max(threshold, value) if stands_out or features.get("literal") else value
 
 
 def _constants(features: Features) -> tuple[Features, float]:
@@ -98,16 +103,6 @@ def _constants(features: Features) -> tuple[Features, float]:
     if "cosine" in features:
         return W.RELEVANCE, W.RELEVANT
     return W.RELEVANCE_BY_WORDS, W.RELEVANT_BY_WORDS
-
-
-def _stands_out(features: Features) -> bool:
-    if features.get("literal"):
-        return True
-    has_most = features.get("coverage_first", 0.0) >= MOST_WORDS and not features.get("unnamed")
-    if JUDGED in features:
-        return has_most and features.get("words", 0.0) <= FEW_WORDS
-    first = features.get("cosine_first", 0.0)
-    return has_most or (first >= NEAR and features.get("cosine_next", 0.0) <= SHARE_OF_NEXT * first)
 
 
 def note(value: float, relevant: bool, *, shown: object, missing: Container[str], asks_before: bool = False) -> str:
