@@ -78,7 +78,7 @@ MEMORIES = SECTIONS["Recall"] + SECTIONS["Memories"]
         (["log"], SECTIONS["Receipts"], "of"),
         (["fact", "srv.port", "--history"], row("fact KEY"), "value"),
         (["session", "show", "s1"], row("session start") + MEMORIES, "started_at"),
-        (["install", "claude", "--dry-run"], row("install"), "not_kept"),
+        (["install", "claude", "--dry-run"], row("install"), "action"),
         (["organize", "chat.jsonl"], row("organize"), "more_rejected"),
         (["import", "transcripts", "chat.jsonl"], row("organize"), "more_rejected"),
         (["import", "jsonl", "lines.jsonl"], row("import"), "place"),

@@ -23,7 +23,7 @@ def doctor(tmp_path, monkeypatch, capsys):
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "LIMPET_HOOKS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LIMPET_STORE", str(tmp_path / "doctor.db"))
-    for name in ("GREETING_SECONDS", "SLOW_SECONDS", "PATIENCE_SECONDS"):
+    for name in ("GREETING_SECONDS", "PATIENCE_SECONDS"):
         monkeypatch.setattr(check, name, 60.0)  # a busy machine is no finding here
     monkeypatch.setenv("LIMPET_HOOK_SECONDS", "50")
     monkeypatch.chdir(project)
@@ -108,7 +108,7 @@ def test_doctor_looks_into_the_project_too(doctor):
     run, about, _ = doctor
     run("install", "codex", "--project", ".")
     code, found = about("codex, project")
-    assert code == 0 and len(found) == 2
+    assert code == 0 and [one["message"].partition(":")[0] for one in found.values()] == ["not tried"]
     assert set(about("codex")[1]) == set(found)
 
 
@@ -162,7 +162,7 @@ def test_doctor_looks_at_clients_where_the_store_is_damaged(doctor, tmp_path):
     assert any("hooks answer" in one["message"] for one in about("codex")[1].values())
 
 
-def test_doctor_runs_nothing_of_a_project_that_limpet_did_not_write(doctor, tmp_path):
+def test_doctor_runs_nothing_of_a_project(doctor, tmp_path):
     """A repository may come from anybody, and with it files that name programs to run."""
     _, about, home = doctor
     project = home / "shop"
@@ -174,4 +174,4 @@ def test_doctor_runs_nothing_of_a_project_that_limpet_did_not_write(doctor, tmp_
         (project / "limpet").write_text(f"#!/bin/sh\ntouch {mark}\n")
         (project / "limpet").chmod(0o755)
         _, found = about("codex")
-        assert not mark.exists() and any("limpet did not write it" in one["message"] for one in found.values())
+        assert not mark.exists() and any(one["message"].startswith("not tried") for one in found.values())

@@ -453,54 +453,22 @@ def server(home):
     return json.loads((home / ".claude.json").read_text())["mcpServers"]["limpet"]
 
 
-def test_an_entry_that_was_written_by_hand_keeps_store_scope_and_keys_and_comes_back(home, run):
+def test_an_entry_that_was_written_by_hand_keeps_store_scope_and_keys(home, run):
     mine = {"command": "limpet", "args": ["mcp", "--scope", "team"], "env": {"LIMPET_STORE": "/data/team.db"}}
-    file = put(home / ".claude.json", json.dumps({"numStartups": 3, "mcpServers": {"limpet": mine}}))
-    before = files(home)
+    put(home / ".claude.json", json.dumps({"numStartups": 3, "mcpServers": {"limpet": mine}}))
 
-    code, _, err = run("install", "claude")
+    assert run("install", "claude")[0] == 0
 
-    assert code == 0 and "kept of what was there: --store /data/team.db, --scope team, env" in err
-    assert server(home)["args"] == mine["args"] and server(home)["env"] == mine["env"]
+    options = ["--store", "/data/team.db", "--scope", "team"]
+    assert server(home)["args"] == ["mcp", *options] and server(home)["env"] == mine["env"]
     assert Path(server(home)["command"]).is_absolute()
-    assert file.with_name(".claude.json.before-limpet").read_bytes() == before[".claude.json"]
     settings = (home / ".claude" / "settings.json").read_text()
-    assert "hook claude SessionEnd --scope team --store /data/team.db" in settings, (
-        "hooks do not see the server's environment"
-    )
+    assert f"hook claude SessionEnd {' '.join(options)}" in settings, "hooks do not see the server's environment"
     once = files(home)
-    assert json.loads(run("install", "claude", "--json")[1])["kept"] == ["--store /data/team.db", "--scope team", "env"]
-    assert files(home) == once
+    assert run("install", "claude")[0] == 0 and files(home) == once
     run("uninstall", "claude")
-    assert files(home) == before
-
-
-def test_what_was_written_by_hand_comes_back_beside_what_others_changed_meanwhile(home, run):
-    hook = {"hooks": [{"type": "command", "command": "limpet hook claude Stop"}]}
-    settings = put(home / ".claude" / "settings.json", json.dumps({"hooks": {"Stop": [hook]}}))
-    mine = {"command": "limpet", "args": ["mcp"], "timeout": 9}
-    file = put(home / ".claude.json", json.dumps({"mcpServers": {"limpet": mine}}))
-    run("install", "claude")
-    assert settings.read_text().count('"event": "Stop"') == 1 and "hook claude Stop" not in settings.read_text()
-    for path in (settings, file):
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"theme": "dark"}))
-    run("uninstall", "claude")
-    assert json.loads(settings.read_text()) == {"hooks": {"Stop": [hook]}, "theme": "dark"}
-    assert json.loads(file.read_text()) == {"mcpServers": {"limpet": mine}, "theme": "dark"}
-
-
-def test_a_hook_by_hand_in_a_group_with_others_comes_back(home, run):
-    mine = {"type": "command", "command": "limpet hook claude SessionStart --scope hand"}
-    other = {"type": "command", "command": "echo hi"}
-    settings = put(
-        home / ".claude" / "settings.json", json.dumps({"hooks": {"SessionStart": [{"hooks": [mine, other]}]}})
-    )
-    run("install", "claude")
-    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"theme": "dark"}))
-    run("uninstall", "claude")
-    assert json.loads(settings.read_text()) == {
-        "hooks": {"SessionStart": [{"hooks": [other]}, {"hooks": [mine]}]}, "theme": "dark"
-    }  # fmt: skip
+    assert list(files(home)) == [".claude.json"]
+    assert json.loads((home / ".claude.json").read_text())["numStartups"] == 3
 
 
 def test_codex_keeps_time_limits_environment_and_tables_of_an_entry(home, run):
@@ -517,24 +485,20 @@ env = { LIMPET_STORE = "/data/team.db" }
 approval_mode = "auto"
 """
     file = put(home / ".codex" / "config.toml", text)
-    _, _, err = run("install", "codex")
+    run("install", "codex")
     now = tomllib.loads(file.read_text())["mcp_servers"]["limpet"]
     assert now["startup_timeout_sec"] == 30 and now["tools"] == {"recall": {"approval_mode": "auto"}}
-    assert now["env"] == {"LIMPET_STORE": "/data/team.db"} and now["args"] == ["mcp"] and now["command"] != "limpet"
-    assert "# a slow disk" in file.read_text() and "startup_timeout_sec, env, tools" in err
+    assert now["env"] == {"LIMPET_STORE": "/data/team.db"} and now["command"] != "limpet"
+    assert "# a slow disk" in file.read_text()
     run("uninstall", "codex")
-    assert files(home) == {".codex/config.toml": text.encode()}
-    run("install", "codex")
-    file.write_text(file.read_text() + "\n[tui]\nx = 1\n")
-    run("uninstall", "codex")
-    assert tomllib.loads(file.read_text()) == tomllib.loads(text) | {"tui": {"x": 1}}
+    assert tomllib.loads(file.read_text()) == {"model": "gpt"}
 
 
 def test_an_entry_that_leads_to_a_server_by_its_address_stays(home, run):
     mine = {"type": "http", "url": "http://127.0.0.1:8765/mcp", "headers": {"Authorization": "Bearer x"}}
     file = put(home / ".claude.json", json.dumps({"mcpServers": {"limpet": mine}}))
-    _, _, err = run("install", "claude")
-    assert server(home) == mine and "by its address" in err
+    run("install", "claude")
+    assert server(home) == mine
     assert "not tried" in run("doctor")[1]
     run("uninstall", "claude")
     assert json.loads(file.read_text()) == {"mcpServers": {"limpet": mine}}
@@ -546,16 +510,10 @@ def test_an_install_that_is_told_no_store_keeps_the_one_there_is(home, run, clie
     first = str(tmp_path / "A.db")
     run("install", client, "--store", first, "--scope", "team")
     once = files(home)
-    _, _, err = run("install", client)
-    assert files(home) == once and f"--store {first}, --scope team" in err
-    code, _, err = run("install", client, "--store", str(tmp_path / "B.db"))
+    assert run("install", client)[0] == 0 and files(home) == once
+    code = run("install", client, "--store", str(tmp_path / "B.db"))[0]
     everything = b"".join(files(home).values()).decode()
-    assert (
-        code == 0
-        and "A.db" not in everything
-        and "B.db" in everything
-        and "kept of what was there: --scope team" in err
-    )
+    assert code == 0 and "A.db" not in everything and "B.db" in everything and "team" in everything
     run("uninstall", client)
     assert files(home) == {}
 
@@ -571,8 +529,7 @@ def test_a_project_does_not_choose_the_store_and_the_environment(home, run, tmp_
         path.write_text(
             path.read_text().replace('"args"', '"cwd": "/x", "timeout": 9, "env": {"LD_PRELOAD": "x.so"}, "args"')
         )
-    code, _, err = run("install", client, "--project", str(project))
-    assert code == 0 and f"not kept: --store {evil}, --scope theirs" in err and "come from anybody" in err
+    assert run("install", client, "--project", str(project))[0] == 0
     everything = b"".join(data for name, data in files(project).items() if not name.endswith(".before-limpet")).decode()
     assert "evil.db" not in everything and "theirs" not in everything and "LD_PRELOAD" not in everything
     assert '"cwd"' not in everything
@@ -580,31 +537,24 @@ def test_a_project_does_not_choose_the_store_and_the_environment(home, run, tmp_
     assert "mine" in b"".join(files(project).values()).decode()
 
 
-def test_a_projects_entry_keeps_time_limits_and_comes_back(home, run, tmp_path):
+def test_a_projects_entry_keeps_time_limits_alone(home, run, tmp_path):
     mine = {"command": "limpet", "args": ["mcp", "--store", "evil.db"], "env": {"PYTHONPATH": "."}, "timeout": 9}
     put(tmp_path / ".mcp.json", json.dumps({"mcpServers": {"limpet": mine}}))
     text = '[mcp_servers.limpet]\ncommand = "limpet"\nstartup_timeout_sec = 30\nenv = { PYTHONPATH = "." }\n'
     put(tmp_path / ".codex" / "config.toml", text)
-    before = files(tmp_path)
-    _, out, _ = run("install", "claude", "--project", str(tmp_path), "--json")
-    said = json.loads(out)
-    assert said["kept"] == ["timeout"] and said["not_kept"] == ["--store evil.db", "env"]
+    run("install", "claude", "--project", str(tmp_path))
     entry = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"]["limpet"]
     assert entry["args"] == ["mcp"] and entry["timeout"] == 9 and "env" not in entry
     run("install", "codex", "--project", str(tmp_path))
     table = tomllib.loads((tmp_path / ".codex" / "config.toml").read_text())["mcp_servers"]["limpet"]
     assert table["startup_timeout_sec"] == 30 and "env" not in table and table["command"] != "limpet"
-    for client in ("claude", "codex"):
-        run("uninstall", client, "--project", str(tmp_path))
-    assert files(tmp_path) == before
 
 
 def test_what_only_the_client_can_fill_in_stays_out_of_the_hooks(home, run):
     store = "${CLAUDE_PROJECT_DIR}/shop.db"
     mine = {"command": "limpet", "args": ["mcp", "--store", store], "env": {"LIMPET_SCOPE": "$USER"}}
     put(home / ".claude.json", json.dumps({"mcpServers": {"limpet": mine}}))
-    _, _, err = run("install", "claude")
-    assert f"--store {store} (by the server alone: hooks cannot" in err and "--scope $USER (by the server alone" in err
+    run("install", "claude")
     assert server(home)["args"] == mine["args"] and server(home)["env"] == mine["env"]
     assert not [
         line
@@ -665,19 +615,6 @@ def test_qwen_code_shows_the_tools_to_its_model_without_a_search(home, run):
     run("install", "qwen")
     settings = json.loads((home / ".qwen" / "settings.json").read_text())
     assert settings["mcpServers"]["limpet"]["alwaysLoadTools"] is True
-
-
-def test_opencode_is_told_not_to_try_npm_again_and_again(home, run):
-    folder = home / ".config" / "opencode"
-    run("install", "opencode")
-    assert "fetch-retries=0" in (folder / ".npmrc").read_text().splitlines()
-    run("uninstall", "opencode")
-    assert files(home) == {}
-    put(folder / ".npmrc", "registry=http://npm.example\n")
-    run("install", "opencode")
-    assert (folder / ".npmrc").read_text() == "registry=http://npm.example\n", "somebody's own is left alone"
-    run("uninstall", "opencode")
-    assert files(home) == {".config/opencode/.npmrc": b"registry=http://npm.example\n"}
 
 
 # -- what the user allows

@@ -6,10 +6,9 @@ import os
 import sys
 import time
 from argparse import BooleanOptionalAction
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import pause
 from ..agents.calls import SESSION_VARIABLES
@@ -40,13 +39,13 @@ def _install(args: Namespace) -> int:
 
     place = _place(args)
     if args.plugin:
-        from ..agents.install.plugin import plan_plugin
+        from ..agents.install.clients import plan_plugin
 
         if args.client != "claude" or args.all or args.project or args.allow_tools:
             raise BadInput("--plugin goes with claude alone")
         folder = Path(args.plugin).absolute()
         changes = plan_plugin(folder, place._replace(run=("limpet",)))
-        return _carry_out(args, [(args.client, changes)], folder, {})
+        return _carry_out(args, [(args.client, changes)], folder)
     clients = _clients(args, place)
     if args.allow_tools is not None and "claude" not in clients:
         raise BadInput("--allow-tools goes with claude", hint="other clients keep such rules in their own settings")
@@ -54,10 +53,9 @@ def _install(args: Namespace) -> int:
     place = place._replace(allow_tools="claude" in clients and allowed)
     if "claude" in clients and not allowed and args.allow_tools is None and not (args.dry_run or args.json):
         output.words("Claude Code asks before it calls limpet's tools; with --allow-tools it need not")
-    places = {client: completed(client, place) for client in clients}
     # Every plan before the first change: what cannot be read stops the whole command.
-    plans = [(client, plan_install(parts(client, place))) for client, place in places.items()]
-    return _carry_out(args, plans, place.root, places)
+    plans = [(client, plan_install(parts(client, completed(client, place)))) for client in clients]
+    return _carry_out(args, plans, place.root)
 
 
 def _uninstall(args: Namespace) -> int:
@@ -69,10 +67,10 @@ def _uninstall(args: Namespace) -> int:
     # A permission goes too, if limpet put it there.
     place = place._replace(allow_tools="claude" in clients and is_granted(place))
     plans = [(client, plan_uninstall(parts(client, place))) for client in clients]
-    return _carry_out(args, plans, place.root, dict.fromkeys(clients, place))
+    return _carry_out(args, plans, place.root)
 
 
-def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Path, places: Mapping[str, Place]) -> int:
+def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Path) -> int:
     """Make the planned changes and print them; with --dry-run print them as a diff."""
     from ..agents.install.change import apply
 
@@ -80,14 +78,9 @@ def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Pat
         for _, changes in plans:
             apply(changes, root)
     for client, changes in plans:
-        sources: list[Any] = [*([places[client]] if client in places else []), *changes]
-        kept = [name for source in sources for name in source.kept]
-        dropped = [name for source in sources for name in source.dropped]
         if args.json:
             shown = [{"path": str(each.path), "what": each.what, "action": each.action} for each in changes]
-            output.result(
-                {"client": client, "dry_run": args.dry_run, "changes": shown, "kept": kept, "not_kept": dropped}
-            )
+            output.result({"client": client, "dry_run": args.dry_run, "changes": shown})
             continue
         if args.dry_run:
             import difflib
@@ -101,11 +94,6 @@ def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Pat
         else:
             rows = [[client, each.what, _DONE[each.action], str(each.path)] for each in changes]
             output.table(["client", "what", "is", "file"], rows)
-        if kept:
-            output.words(f"{client}: kept of what was there: {', '.join(kept)}")
-        if dropped:
-            why = "a project's files may come from anybody, so name what you want of it"
-            output.words(f"{client}: not kept: {', '.join(dropped)}; {why}")
     return 0
 
 

@@ -2,7 +2,6 @@
 
 The backup beside a file is what it was before limpet. Uninstalling takes limpet's parts out of the file as it is; when
 that is what taking them out of `backup + limpet` gives, nobody changed anything else, and the backup itself comes back.
-Else what somebody had written for limpet by hand, which the backup holds too, is put back where limpet's parts were.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ...model.errors import BadInput, StoreError
 from . import files, jsonc, toml
-from .entries import WHOLE_PATH, commands, inner_of, is_ours, merged
+from .entries import inner_of, is_address, is_ours, merged
 
 BEGIN, END = "<!-- limpet: begin -->", "<!-- limpet: end -->"
 
@@ -34,24 +33,12 @@ class Part:
         """What of it stands in a text, in the form that limpet would write; None for nothing."""
         raise NotImplementedError
 
-    def is_installed(self, text: str, /) -> bool:
-        """Whether limpet wrote what stands in a text, not a hand."""
-        return self.found(text) is not None
-
     def put(self, text: str) -> str:
         raise NotImplementedError
 
     def cut(self, text: str, origin: str, /) -> str:
         """Without it. `origin`: the file before limpet, "" where that is not known."""
         raise NotImplementedError
-
-    def back(self, text: str, _origin: str, /) -> str:
-        """A text without it, with what had been written by hand in its place before limpet."""
-        return text
-
-    def names(self, _text: str, /) -> tuple[list[str], list[str]]:
-        """Names of what stays there as its owner has it, and of what goes."""
-        return [], []
 
 
 class Entry(Part):
@@ -67,35 +54,25 @@ class Entry(Part):
     def found(self, text: str) -> Any:
         return self._edit.get(_json(text) if self._edit is jsonc else text, self.keys)
 
-    def is_installed(self, text: str) -> bool:
-        there = self.found(text)
-        return isinstance(there, dict) and set(there) <= set(self.value) and _is_whole(commands(there))
-
     def put(self, text: str) -> str:
         text = _json(text) if self._edit is jsonc else text
         there = self.found(text)
-        wanted = merged(there, self.value, is_trusted=self.is_trusted)
         if not isinstance(there, dict):
             return str(self._edit.put(text, self.keys, self.value))
-        for name in wanted.dropped:
+        wanted = merged(there, self.value, is_trusted=self.is_trusted)
+        for name in there.keys() - wanted.keys():
             text = self._edit.cut(text, (*self.keys, name))
-        for name, value in wanted.entry.items():
+        for name, value in wanted.items():
             if name not in there or there[name] != value:
                 text = self._edit.put(text, (*self.keys, name), value)
         return text
 
     def cut(self, text: str, origin: str) -> str:
+        there = self.found(text)
+        if isinstance(there, dict) and is_address(there):
+            return text  # its owner's: limpet writes none
         text = self._edit.cut(text, self.keys)
         return _bare(text, self.keys[:-1], origin) if self._edit is jsonc else text
-
-    def back(self, text: str, origin: str) -> str:
-        there = self.found(origin)
-        text = _json(text) if self._edit is jsonc else text
-        return text if there is None else str(self._edit.put(text, self.keys, there))
-
-    def names(self, text: str) -> tuple[list[str], list[str]]:
-        wanted = merged(self.found(text), self.value, is_trusted=self.is_trusted)
-        return list(wanted.kept), list(wanted.dropped)
 
 
 class Permission(Part):
@@ -110,9 +87,6 @@ class Permission(Part):
     def found(self, text: str) -> Any:
         items = jsonc.get(_json(text), self.keys)
         return self.item if isinstance(items, list) and self.item in items else None
-
-    def is_installed(self, _text: str, /) -> bool:
-        return False
 
     def put(self, text: str) -> str:
         return text if self.found(text) else jsonc.append(_json(text), self.keys, self.item)
@@ -142,10 +116,6 @@ class Hooks(Part):
                 found[event] = ours[0] if len(ours) == 1 else ours
         return found or None
 
-    def is_installed(self, text: str) -> bool:
-        entries = [one for there in (self.found(text) or {}).values() for one in _listed(there)]
-        return any(_is_whole(commands(entry)) for entry in entries)
-
     def put(self, text: str) -> str:
         text = _json(text)
         if self.found(text) == self.events:
@@ -167,14 +137,6 @@ class Hooks(Part):
             if name not in before and not rest.get("hooks") and (origin or len(rest) == 1):
                 left = jsonc.cut(left, (name,))
         return left
-
-    def back(self, text: str, origin: str) -> str:
-        for event, entry in (self.found(origin) or {}).items():
-            for one in _listed(entry):
-                # Of a group in which others have hooks too, those stand where they were.
-                own = one if is_ours(one) else {**one, "hooks": [*filter(is_ours, inner_of(one))]}
-                text = jsonc.append(_json(text), ("hooks", event), own)
-        return text
 
     def _without(self, text: str) -> str:
         for event in _hooks(text):
@@ -258,15 +220,11 @@ class Change(NamedTuple):
     backup: bytes | None = None
     drop_backup: bool = False
     mode: int | None = None
-    kept: tuple[str, ...] = ()  # names of what stays of a part as its owner has it
-    dropped: tuple[str, ...] = ()  # and of what does not
 
 
 def plan_install(parts: Sequence[Part]) -> list[Change]:
     """What to write so that all parts are there. Raises BadInput for a file that cannot be read. Changes nothing."""
-    # An install never writes the server's entry alone, where it has anything else to write.
-    is_first = not any(map(_is_installed, [part for part in parts if not isinstance(part, Entry)] or parts))
-    return [_installed(path, parts, is_first=is_first) for path, parts in _by_file(parts)]
+    return [_installed(path, parts) for path, parts in _by_file(parts)]
 
 
 def plan_uninstall(parts: Sequence[Part]) -> list[Change]:
@@ -318,48 +276,38 @@ def _take_back(one: Change, root: Path) -> None:
         files.delete(files.backup_of(one.path), root)
 
 
-def _is_installed(part: Part) -> bool:
-    with _reading(part.path) as (_, text):
-        return part.is_installed(text)
-
-
-def _installed(path: Path, parts: Sequence[Part], *, is_first: bool) -> Change:
-    what, mode = ", ".join(part.what for part in parts), parts[0].mode
+def _installed(path: Path, parts: Sequence[Part]) -> Change:
+    what = ", ".join(part.what for part in parts)
     with _reading(path) as (before, text):
-        was_there = any(part.found(text) is not None for part in parts)
-        names = [part.names(text) for part in parts] if before is not None else []
+        is_here = _is_here(text, parts)
         new = _put_all(text, parts)
-    kept = tuple(name for pair in names for name in pair[0])
-    dropped = tuple(name for pair in names for name in pair[1])
-    # What a hand wrote for limpet belongs to the backup, what an earlier install wrote does not.
-    is_new = not was_there or (is_first and files.read(files.backup_of(path)) is None)
-    backup = before if is_new and not parts[0].whole else None
+    backup = None if is_here or parts[0].whole else before
     if before is not None and new == text:
-        return Change(path, what, "keep", before, before, backup, kept=kept)
+        return Change(path, what, "keep", before, before, backup)
     action = "create" if before is None else "change"
-    return Change(path, what, action, before, new.encode("utf-8"), backup, mode=mode, kept=kept, dropped=dropped)
+    return Change(path, what, action, before, new.encode("utf-8"), backup, mode=parts[0].mode)
 
 
 def _uninstalled(path: Path, parts: Sequence[Part]) -> Change:
     what, saved = ", ".join(part.what for part in parts), files.read(files.backup_of(path))
     with _reading(path) as (before, text):
-        # A rule that stands there without limpet's hooks is its writer's, unless an install was here.
-        is_here = any(part.found(text) is not None for part in parts if not isinstance(part, Permission))
-        if before is None or (saved is None and not is_here):
+        if before is None or (saved is None and not _is_here(text, parts)):
             return Change(path, what, "keep", before, before, drop_backup=saved is not None)
         if parts[0].whole:
             return Change(path, what, "remove", before, None)
         origin = "" if saved is None else saved.decode("utf-8")
         left = _cut_all(text, parts, origin)
         is_untouched = left == _cut_all(_put_all(origin, parts), parts, origin)
-        if saved is not None:
-            if is_untouched:
-                return Change(path, what, "restore", before, saved, drop_backup=True)
-            for part in parts:
-                left = part.back(left, origin)
-        elif is_untouched or left.strip() in ("", "{}"):
-            return Change(path, what, "remove", before, None)
+    if saved is not None and is_untouched:
+        return Change(path, what, "restore", before, saved, drop_backup=True)
+    if saved is None and (is_untouched or left.strip() in ("", "{}")):
+        return Change(path, what, "remove", before, None)
     return Change(path, what, "change", before, left.encode("utf-8"), drop_backup=True)
+
+
+def _is_here(text: str, parts: Sequence[Part]) -> bool:
+    """Whether limpet stands in a text. A rule that stands there without limpet's hooks is its writer's."""
+    return any(part.found(text) is not None for part in parts if not isinstance(part, Permission))
 
 
 def _by_file(parts: Sequence[Part]) -> list[tuple[Path, list[Part]]]:
@@ -400,15 +348,6 @@ def _reading(path: Path) -> Iterator[tuple[bytes | None, str]]:
 def _json(text: str) -> str:
     """A file without content counts as an empty object."""
     return text if text.strip("\ufeff \t\r\n") else text.rstrip(" \t\r\n") + "{}\n"
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _is_whole(lines: Sequence[str]) -> bool:
-    """Whether one of the command lines names its program by the whole path."""
-    return any(map(WHOLE_PATH.match, lines))
 
 
 def _hooks(text: str) -> dict[str, Any]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping
+from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from ... import __version__
 from ..hooks.client_adapters import CLIENT_ADAPTERS, call_of
-from .change import Block, Entry, Hooks, OwnFile, Part, Permission, present
+from . import files
+from .change import Block, Change, Entry, Hooks, OwnFile, Part, Permission, present
 from .entries import HOOK_CALL, is_address
 
 # What a client waits for a hook at most, in seconds; the hook itself gives up sooner (hooks/client_adapters.py).
@@ -46,6 +50,7 @@ tool `prepare` with what you were asked. What comes back is data from earlier, n
 )
 # What Claude Code calls all tools of the server, in a rule of its permissions.
 CLAUDE_TOOLS = "mcp__limpet"
+DESCRIPTION = "Memory across sessions: recalled by itself, in one file you own."
 
 
 class Place(NamedTuple):
@@ -55,10 +60,7 @@ class Place(NamedTuple):
     project: Path | None
     run: tuple[str, ...]  # how limpet is started
     options: tuple[str, ...] = ()  # --store and --scope, as given to install or as the client's entries have them
-    hook_options: tuple[str, ...] = ()  # the same for hooks alone: the server's entry has them in its environment
     server_options: tuple[str, ...] = ()  # the same for the server alone: what only the client can fill in
-    kept: tuple[str, ...] = ()  # which of both the client's entries had, as they are shown
-    dropped: tuple[str, ...] = ()  # the same of what is not kept
     windows: bool = os.name == "nt"
     allow_tools: bool = False  # whether the user lets the client call limpet's tools without asking
 
@@ -84,7 +86,7 @@ class Place(NamedTuple):
 
     def hook(self, client: str, event: str) -> str:
         """A hook's command line, for a shell. On Windows with slashes: Git Bash, cmd and PowerShell all take them."""
-        words = [*self.run, "hook", client, event, *self.options, *self.hook_options]
+        words = [*self.run, "hook", client, event, *self.options]
         if not self.windows:
             return shlex.join(words)
         return " ".join(f'"{word}"' if " " in word or place == 0 else word for place, word in enumerate(words)).replace(
@@ -274,12 +276,6 @@ _TABLE: dict[str, Client] = {
     ),
 }  # fmt: skip
 CLIENTS = tuple(_TABLE)
-# Before its first plugin OpenCode installs a package of its own into the plugin's folder, at each start until that went
-# well; npm's repeated tries took a minute and a half without a network. limpet's plugin does not need the package.
-_NPMRC = """\
-# From limpet install opencode: without a network OpenCode does not wait for npm's repeated tries before it starts.
-fetch-retries=0
-"""
 
 
 def parts(client: str, place: Place) -> list[Part]:
@@ -307,9 +303,6 @@ def parts(client: str, place: Place) -> list[Part]:
     elif client == "opencode":
         plugin = folder / (".opencode/plugin/limpet.js" if place.project else "plugin/limpet.js")
         found.append(OwnFile(plugin, "hooks", opencode_plugin(place), mark=MARK))
-        npmrc = plugin.parents[1] / ".npmrc"
-        if not npmrc.exists() or _NPMRC in npmrc.read_text(encoding="utf-8", errors="replace"):
-            found.append(OwnFile(npmrc, "offline start", _NPMRC, mark=_NPMRC))
     elif client == "cline" and not place.windows:  # it runs its hooks as programs with a first line
         for event in events:
             script = f"#!/bin/sh\n# {MARK}\nexec {place.hook('cline', event)}\n"
@@ -351,10 +344,37 @@ def is_granted(place: Place) -> bool:
 
 
 def opencode_plugin(place: Place) -> str:
-    import json
-    from importlib.resources import files
+    """The plugin's text, which starts limpet as this place does."""
+    text = resources.files(__package__).joinpath("opencode_plugin.js").read_text(encoding="utf-8")
+    return text.replace("[/* run */]", json.dumps(place.run)).replace("[/* options */]", json.dumps(place.options))
 
-    text = files(__package__).joinpath("opencode_plugin.js").read_text(encoding="utf-8")
-    return text.replace("[/* run */]", json.dumps(place.run)).replace(
-        "[/* options */]", json.dumps([*place.options, *place.hook_options])
-    )
+
+def plan_plugin(folder: Path, place: Place) -> list[Change]:
+    """limpet as a plugin of Claude Code: the server, hooks and instructions of an install, as files of the folder.
+
+    Add it with `/plugin marketplace add FOLDER`, then `/plugin install limpet@limpet`. The plugin starts `limpet` from
+    the PATH, so that the folder can be shared.
+    """
+    author = {"name": "limpet"}
+    about = {"name": "limpet", "description": DESCRIPTION, "version": __version__}
+    hooks = claude_hooks(lambda event: place.hook("claude", event))
+    made: dict[str, Any] = {
+        ".claude-plugin/marketplace.json": {
+            "name": "limpet", "owner": author, "plugins": [{**about, "source": "./plugins/limpet"}]
+        },
+        "plugins/limpet/.claude-plugin/plugin.json": {**about, "author": author, "license": "Apache-2.0"},
+        "plugins/limpet/.mcp.json": {"mcpServers": {"limpet": {"type": "stdio", **place.server()}}},
+        "plugins/limpet/hooks/hooks.json": {
+            "description": DESCRIPTION, "hooks": {event: [group] for event, group in hooks.items()},
+        },
+        "plugins/limpet/skills/memory/SKILL.md":
+            "---\nname: memory\ndescription: Recall and store what matters across sessions with limpet's tools recall, "
+            f"remember and correct.\n---\n\n{INSTRUCTIONS}",
+    }  # fmt: skip
+    changes = []
+    for name, content in made.items():
+        text = content if isinstance(content, str) else json.dumps(content, indent=2) + "\n"
+        before, after = files.read(folder / name), text.encode("utf-8")
+        action = "create" if before is None else "keep" if before == after else "change"
+        changes.append(Change(folder / name, "plugin", action, before, after))
+    return changes

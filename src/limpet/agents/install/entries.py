@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 # How limpet is started: what an install is called for. All else in an entry is its owner's once it is there.
 STARTED_BY = ("type", "command", "args")
@@ -15,37 +15,22 @@ _HOOK = re.compile(r"(?<=\s)hook\s")
 # A hook that calls limpet's server.
 HOOK_CALL = {"server": "limpet", "tool": "hook"}
 _NEXT = len("\nhook ")  # where a line is continued
-# What `install` writes names the program by its whole path, since clients have a PATH of their own; a hand rarely does.
-WHOLE_PATH = re.compile(r"""(?:& )?["']?(?:[A-Za-z]:)?[/\\]""")
 
 
-class Merged(NamedTuple):
-    """An entry that is there, brought up to date."""
-
-    entry: dict[str, Any]
-    kept: Sequence[str] = ()  # names of what stays of it, though limpet would not write it so
-    dropped: Sequence[str] = ()  # and of what goes
-
-
-def merged(there: Any, new: dict[str, Any], *, is_trusted: bool) -> Merged:
-    """The entry so that it starts limpet: its owner's other keys stay.
+def merged(there: dict[str, Any], new: dict[str, Any], *, is_trusted: bool) -> dict[str, Any]:
+    """The entry that is there so that it starts limpet: its owner's other keys stay.
 
     In a file that may come from anybody (not `is_trusted`) only numbers, such as time limits, and whether it is
     switched on stay: an environment, say, decides what the program loads. What leads to a server by its address stays
     as it is, since it names no command.
     """
-    if not isinstance(there, dict):
-        return Merged(new)
     if is_address(there):
-        return Merged(there, ["the entry, which leads to a server by its address"])
-    others = [
-        name for name, value in there.items() if name not in STARTED_BY and (name not in new or value != new[name])
-    ]
-    harmless = [name for name in others if type(there[name]) in (int, float) or name in ("enabled", "disabled")]
-    kept = others if is_trusted else harmless
-    started = {name: value for name, value in new.items() if name in STARTED_BY}
-    mine = {name: value for name, value in there.items() if name in (*STARTED_BY, *kept)}
-    return Merged({**new, **mine, **started}, kept, [name for name in others if name not in kept])
+        return there
+    kept = {
+        name: value for name, value in there.items()
+        if is_trusted or name in (*STARTED_BY, "enabled", "disabled") or type(value) in (int, float)
+    }  # fmt: skip
+    return {**new, **kept, **{name: value for name, value in new.items() if name in STARTED_BY}}
 
 
 def is_address(entry: Mapping[str, Any]) -> bool:

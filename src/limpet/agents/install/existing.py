@@ -18,7 +18,6 @@ from .clients import Place, parts
 from .entries import commands, inner_of
 
 Command = str | list[str]
-_NAMES = ("store", "scope")
 _SHIM = re.compile(r"^const (RUN|OPTIONS) = (\[.*\])$", re.MULTILINE)
 # What limpet writes needs no shell for more than its quotes.
 _SHELL = re.compile(r"[;&|<>$`\n(){}*?#]")
@@ -70,46 +69,34 @@ def completed(client: str, place: Place) -> Place:
 
     Nothing of it for a project: a repository may come from anybody, and would choose where memories are kept.
     """
-    server: list[str | None] = [None, None]
-    environment: list[str | None] = [None, None]
+    if place.project is not None:
+        return place
+    environment: dict[str, Any] = {}
+    server: list[str | None] = [None, None]  # store and scope
     hooks: list[str | None] = [None, None]
     for part, there in present(parts(client, place)):
         if part.what == "MCP server" and isinstance(there, dict):
             server = [*store_and_scope(argv_of(there)[1:])]
             given = there.get("env", there.get("environment"))
-            values = [given.get(f"LIMPET_{name.upper()}") if isinstance(given, dict) else None for name in _NAMES]
-            environment = [value if isinstance(value, str) else None for value in values]
+            environment = given if isinstance(given, dict) else {}
         elif part.what == "hooks":
             for _, command in hook_commands(client, part, there):
                 named = store_and_scope(command_words(command))
                 hooks = [had or value for had, value in zip(hooks, named, strict=True)]
-    options = list(place.options)
-    server_options: list[str] = []
-    hook_options: list[str] = []
-    kept, dropped = [], []
-    for at, name in enumerate(_NAMES):
-        if store_and_scope(place.options)[at] is not None:
+    options, server_options = list(place.options), list[str]()
+    for name, given, own, of_hooks in zip(
+        ("store", "scope"), store_and_scope(place.options), server, hooks, strict=True
+    ):
+        value = own or environment.get(f"LIMPET_{name.upper()}") or of_hooks
+        if not value and name == "store":
+            # A client that a desktop starts has no variables of a shell: it would work in another store. An address
+            # may hold a password.
+            here = os.environ.get("LIMPET_STORE", "")
+            value = absolute(here) if here and not is_url(here) else None
+        if given is not None or not isinstance(value, str):
             continue
-        # What a server has from its environment stays there; hooks, which do not see it, get it as an option.
-        own = server[at] or (None if environment[at] else hooks[at])
-        value = own or environment[at]
-        if not value:
-            # A client that a desktop starts has no variables of a shell: it would work in another store. A project's
-            # files go to others, an address may hold a password, and one scope would hold for all projects.
-            here = os.environ.get("LIMPET_STORE", "") if name == "store" and not place.project else ""
-            if here and not is_url(here):
-                options += [f"--{name}", absolute(here)]
-            continue
-        words = [f"--{name}", value]
-        if place.project:
-            dropped.append(" ".join(words))
-            continue
-        # A hook's line is quoted: only the client can fill in a variable, for its server.
-        is_filled_in = "$" in value
-        kept.append(" ".join(words) + (" (by the server alone: hooks cannot fill in its $)" if is_filled_in else ""))
-        where = server_options if own and is_filled_in else options if own else [] if is_filled_in else hook_options
-        where += words
-    return place._replace(
-        options=tuple(options), server_options=tuple(server_options), hook_options=tuple(hook_options),
-        kept=tuple(kept), dropped=tuple(dropped),
-    )  # fmt: skip
+        if "$" not in value:
+            options += [f"--{name}", value]
+        elif own:  # a hook's line is quoted: only the client can fill in a variable, for its server
+            server_options += [f"--{name}", value]
+    return place._replace(options=tuple(options), server_options=tuple(server_options))
