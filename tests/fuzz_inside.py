@@ -10,10 +10,9 @@ from zlib import crc32
 import numpy as np
 
 import limpet
-from limpet.agents.calls import Call
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
 from limpet.agents.hooks.entry import handle
-from limpet.agents.protocol import INTERNAL_ERROR, ProtocolError, Service
+from limpet.agents.protocol import INTERNAL_ERROR, Call, ProtocolError, Service
 from limpet.features import mirror, organize
 from limpet.features.organize.sentences import sentences
 from limpet.features.transfer.records import TransferReport

@@ -19,7 +19,7 @@ from pathlib import Path
 import uvicorn
 
 import limpet
-from limpet.agents import calls
+from limpet.agents import protocol
 from limpet.agents.protocol import Service
 from limpet.features.serve.listener import HOST
 from limpet.features.serve.sdk import server_of
@@ -72,7 +72,7 @@ class Renamed(Service):
 def main():
     if shutil.which("conformance") is None:
         sys.exit(TO_INSTALL)
-    calls.PROGRESS_SECONDS = 0.05
+    protocol.PROGRESS_SECONDS = 0.05
     with tempfile.TemporaryDirectory() as folder, socket.create_server((HOST, 0)) as listener:
         port = listener.getsockname()[1]
         with limpet.open(f"{folder}/memory.db", scope="project:conformance") as memory:

@@ -14,7 +14,6 @@ import apsw
 import pytest
 
 import limpet
-from limpet.agents.calls import Call
 from limpet.agents.foreign_reads import read_from
 from limpet.agents.hooks import injected
 from limpet.agents.hooks.actions import describe_action
@@ -22,7 +21,7 @@ from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS, SHOWS_NOTICES
 from limpet.agents.hooks.entry import answer_call, handle
 from limpet.agents.hooks.gate import query_of
 from limpet.agents.hooks.injected import Holdout
-from limpet.agents.protocol import ProtocolError, Service
+from limpet.agents.protocol import Call, ProtocolError, Service
 from limpet.features import mirror, usefulness
 from limpet.text.blocks import CLOSE, OPEN, plain_line, strip_blocks
 from limpet.text.turns import in_words

@@ -16,9 +16,9 @@ from mcp.client import Client
 
 import limpet
 from limpet.agents import mcp
-from limpet.agents.calls import SESSION_VARIABLES, Call
+from limpet.agents.hooks.client_adapters import SESSION_VARIABLES
 from limpet.agents.mcp import Drain
-from limpet.agents.protocol import Service
+from limpet.agents.protocol import Call, Service
 from limpet.features.serve.sdk import server_of
 
 
@@ -523,7 +523,7 @@ def test_a_receipt_names_the_clients_session(memory, monkeypatch):
 
 
 def test_a_long_call_says_that_it_goes_on(memory, path, monkeypatch):
-    monkeypatch.setattr("limpet.agents.calls.PROGRESS_SECONDS", 0.02)
+    monkeypatch.setattr("limpet.agents.protocol.PROGRESS_SECONDS", 0.02)
     told = []
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")

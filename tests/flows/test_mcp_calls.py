@@ -16,15 +16,15 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import limpet
 from limpet.agents.arguments import checked
-from limpet.agents.calls import Call
 from limpet.agents.protocol import (
     CAPABILITIES,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
+    Call,
+    Pages,
     ProtocolError,
     Service,
 )
-from limpet.agents.resources import Pages
 from limpet.agents.tools import TAKES, TOOLS
 from limpet.features.serve.sdk import server_of
 

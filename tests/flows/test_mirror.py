@@ -10,7 +10,7 @@ import threading
 import pytest
 
 import limpet
-from limpet.agents.resources import Pages
+from limpet.agents.protocol import Pages
 from limpet.cli.main import main
 from limpet.features import mirror
 from limpet.features.mirror import folder

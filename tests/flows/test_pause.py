@@ -11,9 +11,8 @@ import pytest
 
 import limpet
 from limpet import pause
-from limpet.agents.calls import Call
 from limpet.agents.hooks.entry import handle
-from limpet.agents.protocol import Service
+from limpet.agents.protocol import Call, Service
 from limpet.agents.tools import Tools
 from limpet.cli.main import main
 from limpet.features import organize

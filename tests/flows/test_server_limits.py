@@ -21,8 +21,8 @@ import httpx2
 import pytest
 
 import limpet
+from limpet.agents.mcp import MOST_LINE_BYTES
 from limpet.agents.recall_server import place
-from limpet.agents.stdio import MOST_LINE_BYTES
 from limpet.features.serve.listener import CONNECTIONS, HOST, listening
 from limpet.recall_client import MOST_ASKED_BYTES, TAKEN, ask
 from limpet.settings import read_settings

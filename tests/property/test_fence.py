@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import limpet
 from limpet.agents.hooks.injected import Holdout, Line, Section, block, brief
 from limpet.agents.hooks.session_state import left_off, survival
-from limpet.agents.resources import Pages
+from limpet.agents.protocol import Pages
 from limpet.model.errors import StoreDamaged
 from limpet.text.blocks import CLOSE, OPEN, json_text, neutral, plain_line
 from tests.hostile import imported

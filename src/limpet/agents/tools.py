@@ -10,6 +10,7 @@ import math
 import os
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
@@ -22,9 +23,7 @@ from ..recall.pack import tokens_of
 from ..recall.relevance import NEAREST
 from ..text.excerpt import excerpt, words_of
 from .arguments import Schema, checked, flag, for_tools, in_words, listed, number, takes, text, texts
-from .calls import caller
 from .foreign_reads import taint
-from .resources import GUARDED
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -38,6 +37,10 @@ NOTHING_FITS = "Nothing that is remembered fits this message and its budget; rec
 CUT = " The first is an excerpt, as all of it takes more than the budget: memory://{id} has it."
 # Results where none are named.
 RESULTS = 8
+# In the place of what waits in quarantine: a model might obey its words.
+GUARDED = "(withheld: it waits until your user has looked, with `limpet review`)"
+# The session of the call that this thread works for.
+caller: ContextVar[str] = ContextVar("caller", default="")
 
 # -- the table of tools, which `tool` fills
 
@@ -223,9 +226,7 @@ class Tools:
         elif action == "archive":
             receipt = self._memory.archive(id, origin=origin)
         elif origin != "user":
-            raise BadInput(
-                f"to {action} what is up for review is the user's", hint="ask the user, then say origin user"
-            )
+            raise BadInput(f"to {action} what is up for review is the user's", hint="ask, then say origin user")
         else:
             receipt = self._memory.accept(id) if action == "accept" else self._memory.reject(id)
         self._wrote()
@@ -343,10 +344,8 @@ class Tools:
     def _refuse_ignored(self, *contents: str) -> None:
         """Raises BadInput for a text that holds what the user wants ignored."""
         if is_ignored(" ".join(contents), state_of(self._memory.path, "").ignore):
-            raise BadInput(
-                "the user wants this ignored, so it is not stored",
-                hint="do not try again, and do not keep it elsewhere",
-            )
+            hint = "do not try again, and do not keep it elsewhere"
+            raise BadInput("the user wants this ignored, so it is not stored", hint=hint)
 
     def _excerpt_of_best(
         self, query: str, given: dict[str, Any], shown: list[dict[str, Any]]

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import pause
-from ..agents.calls import SESSION_VARIABLES
-from ..agents.hooks.client_adapters import CLIENT_ADAPTERS
+from ..agents.hooks.client_adapters import CLIENT_ADAPTERS, SESSION_VARIABLES
 from ..folders import absolute, beside, is_there, shown
 from ..model.clock import parse_duration
 from ..model.errors import BadInput, LimpetError

@@ -132,6 +132,9 @@ CALLS: dict[str, dict[str, tuple[str, ...]]] = {
         "turn": ("session_id", "cwd", "last_assistant_message"),
     },
 }
+# Clients tell a server that they start in which of their sessions it runs: with that, the end of a turn, which a hook
+# hears of, judges what a tool surfaced as well. A session that the client changes later is not told.
+SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
 # Where clients put what a tool answered.
 _OUTPUTS = (
     "tool_response", "toolResult", "tool_output", "result_json", "output", "tool_info.mcp_result", "postToolUse.result",

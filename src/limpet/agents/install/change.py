@@ -7,16 +7,22 @@ that is what taking them out of `backup + limpet` gives, nobody changed anything
 from __future__ import annotations
 
 import contextlib
+import os
+import stat
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from ...model.errors import BadInput, StoreError
-from . import files, jsonc, toml
+from . import jsonc, toml
 from .entries import inner_of, is_address, is_ours, merged
 
 BEGIN, END = "<!-- limpet: begin -->", "<!-- limpet: end -->"
+BACKUP = ".before-limpet"
+# A settings file is never as large as this.
+MAX_BYTES = 64_000_000
 
 
 class Part:
@@ -244,18 +250,18 @@ def apply(changes: Sequence[Change], root: Path) -> None:
     """Carry a plan out, backups first. What cannot be done whole is taken back, and a file that changed since it was
     read is left alone. Raises StoreError."""
     for one in changes:
-        if one.action != "keep" and files.read(one.path) != one.before:
+        if one.action != "keep" and read(one.path) != one.before:
             raise StoreError(f"{one.path} changed just now", hint="run the command again")
     done: list[Change] = []
     try:
         for one in changes:
             done.append(one)
             if one.backup is not None:
-                files.write(files.backup_of(one.path), one.backup, like=one.path)
+                write(backup_of(one.path), one.backup, like=one.path)
             if one.after is None and one.before is not None:
-                files.delete(one.path, root)
+                delete(one.path, root)
             elif one.after is not None and one.action != "keep":
-                files.write(one.path, one.after, mode=one.mode)
+                write(one.path, one.after, mode=one.mode)
     except StoreError:
         for one in reversed(done):
             with contextlib.suppress(StoreError):
@@ -263,17 +269,17 @@ def apply(changes: Sequence[Change], root: Path) -> None:
         raise
     for one in changes:
         if one.drop_backup:
-            files.delete(files.backup_of(one.path), root)
+            delete(backup_of(one.path), root)
 
 
 def _take_back(one: Change, root: Path) -> None:
-    if files.read(one.path) != one.before:
+    if read(one.path) != one.before:
         if one.before is None:
-            files.delete(one.path, root)
+            delete(one.path, root)
         else:
-            files.write(one.path, one.before, mode=one.mode)
+            write(one.path, one.before, mode=one.mode)
     if one.backup is not None:
-        files.delete(files.backup_of(one.path), root)
+        delete(backup_of(one.path), root)
 
 
 def _installed(path: Path, parts: Sequence[Part]) -> Change:
@@ -289,7 +295,7 @@ def _installed(path: Path, parts: Sequence[Part]) -> Change:
 
 
 def _uninstalled(path: Path, parts: Sequence[Part]) -> Change:
-    what, saved = ", ".join(part.what for part in parts), files.read(files.backup_of(path))
+    what, saved = ", ".join(part.what for part in parts), read(backup_of(path))
     with _reading(path) as (before, text):
         if before is None or (saved is None and not _is_here(text, parts)):
             return Change(path, what, "keep", before, before, drop_backup=saved is not None)
@@ -332,7 +338,7 @@ def _cut_all(text: str, parts: Sequence[Part], origin: str) -> str:
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[tuple[bytes | None, str]]:
     """A file's bytes and text. What cannot be read, or edited, becomes bad input that names the file."""
-    data = files.read(path)
+    data = read(path)
     try:
         yield data, "" if data is None else data.decode("utf-8")
     except (jsonc.NotJson, toml.NotToml, UnicodeDecodeError, RecursionError) as error:
@@ -361,3 +367,81 @@ def _bare(text: str, keys: Sequence[str], origin: str) -> str:
         if jsonc.get(text, keys[:length]) in ({}, []) and jsonc.get(_json(origin), keys[:length]) is None:
             text = jsonc.cut(text, keys[:length])
     return text
+
+
+# -- other programs' files: whole, atomic, with their mode, through links
+
+
+def read(path: Path) -> bytes | None:
+    """The bytes of a file; None when there is none. Raises BadInput for what is no file, StoreError for no access."""
+    try:
+        if path.exists() and not path.is_file():
+            raise BadInput(f"{path} is not a file", hint="it was left alone")
+        if path.is_file() and path.stat().st_size > MAX_BYTES:
+            raise BadInput(f"{path} is too large to be a settings file", hint="it was left alone")
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}") from None
+
+
+def write(path: Path, data: bytes, *, like: Path | None = None, mode: int | None = None) -> None:
+    """Replace a file by one with this content, in one step. A link stays, and what it leads to is replaced.
+
+    The mode is that of the file that was there, else that of `like`, else `mode`, else the usual one.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        kept = next((one.stat() for one in (target, like) if one is not None and one.exists()), None)
+        number, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent)
+        try:
+            with os.fdopen(number, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            if kept is not None:
+                _own_alike(name, kept)
+                Path(name).chmod(stat.S_IMODE(kept.st_mode))
+            else:
+                Path(name).chmod(mode if mode is not None else 0o666 & ~_umask())
+            Path(name).replace(target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(name).unlink()
+            raise
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror or error}", hint="nothing of it was changed") from None
+
+
+def delete(path: Path, root: Path) -> None:
+    """Remove a file, and the folders that it leaves empty, up to `root`."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot remove {path}: {error.strerror}") from None
+    for folder in path.parents:
+        if folder == root or root not in folder.parents:
+            return
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+
+
+def backup_of(path: Path) -> Path:
+    return path.with_name(path.name + BACKUP)
+
+
+def _own_alike(name: str, kept: os.stat_result) -> None:
+    """Root that edits a user's file leaves it the user's."""
+    if hasattr(os, "chown"):
+        with contextlib.suppress(OSError):
+            os.chown(name, kept.st_uid, kept.st_gid)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

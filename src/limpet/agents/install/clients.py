@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from ... import __version__
 from ..hooks.client_adapters import CLIENT_ADAPTERS, call_of
-from . import files
-from .change import Block, Change, Entry, Hooks, OwnFile, Part, Permission, present
+from .change import Block, Change, Entry, Hooks, OwnFile, Part, Permission, present, read
 from .entries import HOOK_CALL, is_address
 
 # What a client waits for a hook at most, in seconds; the hook itself gives up sooner (hooks/client_adapters.py).
@@ -374,7 +373,7 @@ def plan_plugin(folder: Path, place: Place) -> list[Change]:
     changes = []
     for name, content in made.items():
         text = content if isinstance(content, str) else json.dumps(content, indent=2) + "\n"
-        before, after = files.read(folder / name), text.encode("utf-8")
+        before, after = read(folder / name), text.encode("utf-8")
         action = "create" if before is None else "keep" if before == after else "change"
         changes.append(Change(folder / name, "plugin", action, before, after))
     return changes

@@ -8,8 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...agents.arguments import checked, in_words
-from ...agents.calls import Call
-from ...agents.protocol import Service
+from ...agents.protocol import Call, Service
 from ...agents.tools import TAKES
 from ...model.errors import LimpetError
 from .tokens import Grant

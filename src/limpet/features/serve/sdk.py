@@ -13,9 +13,8 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from ... import __version__
-from ...agents import calls
-from ...agents.calls import Call, Cancelled, session_of
-from ...agents.protocol import INSTRUCTIONS, INTERNAL_ERROR, TITLE, ProtocolError
+from ...agents import protocol
+from ...agents.protocol import INSTRUCTIONS, INTERNAL_ERROR, TITLE, Call, Cancelled, ProtocolError, session_of
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -78,6 +77,6 @@ async def _progress(ctx: ServerRequestContext[Any, Any]) -> None:
     """Tell a client that asked for it how long its call has lasted."""
     seconds = 0.0
     while True:
-        await anyio.sleep(calls.PROGRESS_SECONDS)
-        seconds += calls.PROGRESS_SECONDS
-        await ctx.session.report_progress(seconds, message=calls.goes_on(seconds))
+        await anyio.sleep(protocol.PROGRESS_SECONDS)
+        seconds += protocol.PROGRESS_SECONDS
+        await ctx.session.report_progress(seconds, message=f"working for {seconds:.0f} s")
