@@ -86,14 +86,12 @@ def _store_checks(args: Namespace) -> list[Check]:
 
 
 def _clients_checks(args: Namespace) -> list[Check]:
-    from ..agents.install.check import Here, check_clients, place_of
-    from ..agents.install.clients import program
+    from ..agents.install.check import check_clients
     from ..work.doctor import Check
     from .agents import pause_slip, pause_state
 
     settings = read_settings(args.store, args.scope, None)
-    here = Here(Path.cwd(), settings.path, vars(args).get("scope_here", settings.scope))
-    checks = list(check_clients(place_of(Path.cwd(), Path.home(), program()), here))
+    checks = check_clients(settings.path, vars(args).get("scope_here", settings.scope))
     if os.environ.get("LIMPET_HOOKS", "").lower() in ("off", "0", "no", "false"):
         off = "hooks are switched off here by LIMPET_HOOKS"
         checks.append(Check(name="hooks", status="warn", message=off, hint="unset LIMPET_HOOKS"))

@@ -164,19 +164,13 @@ def _store(given: str | None) -> str:
 
 def words(argv: list[str]) -> Asked:
     """(client, event, store, scope) of the words after `hook` and before it; LIMPET_HOOK_STORE goes before --store."""
-    rest, store, scope = _parted(argv)
+    rest, store, scope = parted(argv)
     client, event, *_ = [*rest, "", ""]
     # `doctor` tries a client's own command line on a store of its own.
     return client, event, os.environ.get("LIMPET_HOOK_STORE") or store, scope
 
 
-def store_and_scope(argv: Sequence[str]) -> tuple[str | None, str | None]:
-    """What the options in a command line name."""
-    _, store, scope = _parted(argv)
-    return store, scope
-
-
-def _parted(argv: Sequence[str]) -> tuple[list[str], str | None, str | None]:
+def parted(argv: Sequence[str]) -> tuple[list[str], str | None, str | None]:
     """The words that are no options, the store and the scope."""
     options: dict[str, str | None] = {"--store": None, "--scope": None}
     rest: list[str] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from ...model.clock import format_time
 from ...model.dataclass import dataclass, replace
@@ -84,8 +84,7 @@ class Offer:
             if not (ids := {line.id for line in section.lines if line.id}) or not ids <= set(seen)
         ]
         made = block(left, self.budget)
-        text = f"{self.above}\n{made.text}" if self.above and made.text else made.text
-        return replace(made, text=text, withheld=self.withheld, drawn=self.drawn)
+        return replace(made, text=f"{self.above}\n{made.text}") if self.above and made.text else made
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +93,6 @@ class Block:
 
     text: str = ""
     items: tuple[tuple[str, int], ...] = ()  # ids and their tokens, the frame of the block shared out among them
-    withheld: tuple[str, ...] = ()  # ids that were held out
-    drawn: frozenset[str] = frozenset()  # ids that were randomized: they could have been held out
 
 
 def brief(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
@@ -122,6 +119,7 @@ def brief_from_vectors(memory: Limpet, message: str, budget: int, holdout: Holdo
 def offered(
     found: Recall, message: str, abbreviate: Callable[[list[str]], list[str]], budget: int, holdout: Holdout
 ) -> Offer:
+<<<<<<< HEAD
     """What of a recall of ASKED with its traces a message is offered."""
     after = {one.id: change[0] for one in found.items if (change := one.newer or one.resolved_by)}
     kept = _kept(found, message, [signals(one.why) for one in found.items], after)
@@ -129,25 +127,44 @@ def offered(
 
 
 def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]], after: Mapping[str, str]) -> list[Item]:
+=======
+    """What of a recall of ASKED with its traces a message is offered.
+
+    What somebody pinned, prefers or wants is never held out.
+    """
+    kept = [one for one in _kept(found, message) if may_be_shown(one)]
+    eligible = {one.id for one in kept if not one.pinned and one.kind not in ("preference", "goal")}
+    drawn = frozenset(eligible) if holdout.share else frozenset[str]()
+    withheld = tuple(one.id for one in kept if one.id in drawn and holdout.holds_back(one.id))
+    lines = list(told((one for one in kept if one.id not in withheld), abbreviate))
+    return Offer([Section("", lines)], budget, withheld=withheld, drawn=drawn)
+
+
+def _kept(found: Recall, message: str) -> list[Item]:
+>>>>>>> 451d2ede (What a message is offered is worked out in two steps, and doctor finds by itself where it is)
     """What fits, each with what may say what became of it; notes that limpet took by itself last, and not compared with
     by the others.
-
-    `traces`: what each signal said of each item; by meaning where any has a cosine, else by words. `after`: of an item
-    the id of the newer one.
     """
-    several = list(zip(found.items, traces, strict=True))
-    stated = [one for one in several if AMBIENT not in one[0].topics]
-    noted = {one.id for one, _ in several if AMBIENT in one.topics}
+    several = found.items
+    stated = [one for one in several if AMBIENT not in one.topics]
     kept = _fitting(stated, message, len(several))
     # What is outdated is worse alone than nothing: behind each its newer one, unless that fits itself.
-    by_id, fits = {one.id: one for one, _ in stated}, {one.id for one in kept}
-    ids = [id for one in kept for id in (one.id, after.get(one.id)) if id in by_id and (id == one.id or id not in fits)]
-    kept = [by_id[id] for id in dict.fromkeys(ids)]
-    return kept + ([one for one in _fitting(several, message, len(several)) if one.id in noted] if noted else [])
+    by_id, fits = {one.id: one for one in stated}, {one.id for one in kept}
+    shown: dict[str, Item] = {}
+    for one in kept:
+        shown[one.id] = one
+        newer = one.newer[0] if one.newer else one.why.later if one.why else None
+        if newer in by_id and newer not in fits:
+            shown[newer] = by_id[newer]
+    if len(stated) == len(several):
+        return [*shown.values()]
+    last = [one for one in _fitting(several, message, len(several)) if AMBIENT in one.topics]
+    return [*shown.values(), *last]
 
 
-def _fitting(several: Sequence[tuple[Item, Mapping[str, float]]], message: str, read: int) -> list[Item]:
-    items, traces = [one for one, _ in several], [trace for _, trace in several]
+def _fitting(items: Sequence[Item], message: str, read: int) -> list[Item]:
+    """What fits the message: by meaning where any has a cosine, else by words."""
+    traces = [signals(one.why) for one in items]
     scores = [one.why.ranked if one.why else one.score for one in items]  # what the weights of fit.py know
     texts = list(map(told_by, items))
     if any("vector" in one for one in traces):
@@ -161,18 +178,6 @@ def _fitting(several: Sequence[tuple[Item, Mapping[str, float]]], message: str, 
 def told_by(one: Item) -> str:
     """What a memory says in words: its text, topics and key."""
     return " ".join((one.content, *one.topics, one.key or ""))
-
-
-def _after_holdout(
-    kept: list[Item], pinned: set[str], abbreviate: Callable[[list[str]], list[str]], budget: int, holdout: Holdout
-) -> Offer:
-    """Without what is held out. What somebody pinned, prefers or wants is never held out."""
-    kept = [one for one in kept if may_be_shown(one)]
-    eligible = {one.id for one in kept if one.id not in pinned and one.kind not in ("preference", "goal")}
-    drawn = frozenset(eligible) if holdout.share else frozenset[str]()
-    withheld = tuple(one.id for one in kept if one.id in drawn and holdout.holds_back(one.id))
-    lines = list(told((one for one in kept if one.id not in withheld), abbreviate))
-    return Offer([Section("", lines)], budget, withheld=withheld, drawn=drawn)
 
 
 def told(several: Iterable[Item | Memory], abbreviate: Callable[[list[str]], list[str]]) -> Iterator[Line]:

@@ -70,9 +70,9 @@ def expose(
             return offer.block(frozenset(map(format_id, seen)))
 
         def keep(con: Any, block: Block) -> None:
-            rows = [(scope, session, client, at, via, parse_id(id), tokens, True, id in block.drawn, None)
+            rows = [(scope, session, client, at, via, parse_id(id), tokens, True, id in offer.drawn, None)
                     for id, tokens in block.items]  # fmt: skip
-            rows += [(scope, session, client, at, via, parse_id(id), 0, False, True, None) for id in block.withheld]
+            rows += [(scope, session, client, at, via, parse_id(id), 0, False, True, None) for id in offer.withheld]
             if asked:
                 con.execute(journal.INSERT, (scope, session, at, "asked", asked))
             con.executemany(journal.INSERT_EXPOSURE, rows)

@@ -22,7 +22,7 @@ from ...work.doctor import Check
 from ..hooks.client_adapters import CLIENT_ADAPTERS
 from ..hooks.entry import words
 from .change import Part, present
-from .clients import CLIENTS, PATIENCE_SECONDS, Place, parts
+from .clients import CLIENTS, PATIENCE_SECONDS, Place, parts, program
 from .entries import HOOK_CALL, inner_of, is_address
 from .existing import Command, argv_of, command_words, hook_commands
 
@@ -42,16 +42,17 @@ class Here(NamedTuple):
     scope: str
 
 
-def check_clients(place: Place, here: Here) -> list[Check]:
-    """What was found of each client into which limpet was installed: for the user, and in `place.project`."""
-    places = dict.fromkeys((place._replace(project=None), place))
-    return [check for client in CLIENTS for where in places for check in _checked(client, where, here)]
+def check_clients(store: str, scope: str) -> list[Check]:
+    """What was found of each client into which limpet was installed: for the user, and in the project around here.
 
-
-def place_of(folder: Path, home: Path, run: tuple[str, ...]) -> Place:
-    """Where to look: the user's own files, and those of the project around `folder` when it is one."""
+    `store` and `scope`: what limpet has here by itself.
+    """
+    folder, home = Path.cwd(), Path.home()
     project = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
-    return Place(home, project if project != home else None, run)
+    place = Place(home, None, program())
+    places = [place] if project in (None, home) else [place, place._replace(project=project)]
+    here = Here(folder, store, scope)
+    return [check for client in CLIENTS for where in places for check in _checked(client, where, here)]
 
 
 def _checked(client: str, place: Place, here: Here) -> Iterator[Check]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...folders import absolute, is_url
 from ..hooks.client_adapters import CLIENT_ADAPTERS
-from ..hooks.entry import store_and_scope
+from ..hooks.entry import parted
 from .change import Part, present
 from .clients import Place, parts
 from .entries import commands, inner_of
@@ -76,17 +76,15 @@ def completed(client: str, place: Place) -> Place:
     hooks: list[str | None] = [None, None]
     for part, there in present(parts(client, place)):
         if part.what == "MCP server" and isinstance(there, dict):
-            server = [*store_and_scope(argv_of(there)[1:])]
+            server = [*parted(argv_of(there)[1:])[1:]]
             given = there.get("env", there.get("environment"))
             environment = given if isinstance(given, dict) else {}
         elif part.what == "hooks":
             for _, command in hook_commands(client, part, there):
-                named = store_and_scope(command_words(command))
+                named = parted(command_words(command))[1:]
                 hooks = [had or value for had, value in zip(hooks, named, strict=True)]
     options, server_options = list(place.options), list[str]()
-    for name, given, own, of_hooks in zip(
-        ("store", "scope"), store_and_scope(place.options), server, hooks, strict=True
-    ):
+    for name, given, own, of_hooks in zip(("store", "scope"), parted(place.options)[1:], server, hooks, strict=True):
         value = own or environment.get(f"LIMPET_{name.upper()}") or of_hooks
         if not value and name == "store":
             # A client that a desktop starts has no variables of a shell: it would work in another store. An address

@@ -79,11 +79,9 @@ def care(ask: Ask) -> Response:
 
 def _clients(ask: Ask) -> list[Any]:
     """What doctor finds of the clients into which limpet was installed: their hooks are tried."""
-    from ...agents.install.check import Here, check_clients, place_of
-    from ...agents.install.clients import program
+    from ...agents.install.check import check_clients
 
-    here = Here(Path.cwd(), ask.memory.path, ask.site.memory.scope)
-    return check_clients(place_of(Path.cwd(), Path.home(), program()), here)
+    return check_clients(ask.memory.path, ask.site.memory.scope)
 
 
 def installed() -> list[tuple[str, bool, bool]]:
