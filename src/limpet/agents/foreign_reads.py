@@ -13,6 +13,7 @@ from typing import Any
 
 from ..folders import beside
 from ..model.memory import TRUST
+from .hooks.actions import SHELLS
 
 SUFFIX = ".foreign"
 SECONDS = 1_800
@@ -34,7 +35,7 @@ def origin_of(tool: str, given: Any) -> str | None:
     if _WEB.search(name):
         return "web"
     said = given if isinstance(given, str) else " ".join(_texts(given))
-    if name in ("bash", "shell", "powershell", "run_shell_command", "execute_command", "run_terminal_cmd"):
+    if name in SHELLS:
         return "web" if _WEB_COMMAND.search(said) else None
     # Other servers: mail, tickets, chats.
     return "tool" if name.startswith("mcp_") or "__" in name else None

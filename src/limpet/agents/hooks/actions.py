@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .client_adapters import nested
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -18,6 +20,9 @@ _TELLING = (
 _LOOKING = frozenset(
     {"read", "grep", "glob", "ls", "list", "search", "find", "get", "view", "fetch", "web", "codebase", "think",
      "todo", "exit", "enter", "ask", "task", "skill", "tool", "bash", "kill", "resolve", "load", "query", "wait"}
+)  # fmt: skip
+SHELLS = frozenset(
+    {"bash", "shell", "powershell", "run_shell_command", "execute_command", "run_terminal_cmd"}
 )  # fmt: skip
 _PLANS = frozenset({"update_plan", "update_todos"})
 # Shell commands that change nothing.
@@ -37,7 +42,7 @@ def describe_action(tool: str, given: Any, *, failed: bool) -> str:
     """One line, without secrets; empty for noise. Whether it failed is said by the kind of the journal's line."""
     if not tool or "limpet" in tool.lower():
         return ""
-    given = _decoded(given)
+    given = nested(given)
     said = _telling(given)
     if _PATCH in said:
         files = dict.fromkeys(re.findall(_PATCHED, said, re.MULTILINE))
@@ -51,21 +56,9 @@ def describe_action(tool: str, given: Any, *, failed: bool) -> str:
     return _line(f"{tool}: {said}" if said else tool)
 
 
-def _decoded(given: Any, begin: str = "{") -> Any:
-    """Some clients send a tool's arguments as JSON in a string."""
-    if isinstance(given, str) and given.startswith(begin) and len(given) < 1_000_000:
-        import json
-
-        try:
-            return json.loads(given)
-        except (ValueError, RecursionError):
-            return given
-    return given
-
-
 def _telling(given: Any) -> str:
     if isinstance(given, str):
-        listed = _decoded(given, "[")  # Cline sends each argument as JSON in a string
+        listed = nested(given)  # Cline sends each argument as JSON in a string
         return _telling(listed) if isinstance(listed, list) else given
     if isinstance(given, list):
         return " ".join(one for one in given[:20] if isinstance(one, str))
@@ -80,7 +73,7 @@ def _telling(given: Any) -> str:
 def _is_shell(tool: str, given: Any) -> bool:
     if isinstance(given, dict) and not {"command", "cmd", "commands"}.isdisjoint(given):
         return True
-    return tool.lower() in ("bash", "shell", "powershell", "run_shell_command", "execute_command", "run_terminal_cmd")
+    return tool.lower() in SHELLS
 
 
 def _only_looks(command: str) -> bool:

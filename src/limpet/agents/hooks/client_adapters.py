@@ -197,7 +197,7 @@ def call_of(client: str, event: str) -> dict[str, str] | None:
 
 
 def nested(value: Any) -> Any:
-    """A field of a call, which comes as text where it holds more than one."""
+    """A field of a call, or a tool's arguments, which some clients send as JSON in a text."""
     if not isinstance(value, str) or not value.startswith(("{", "[")):
         return value
     import json

@@ -241,12 +241,20 @@ def _write(data: bytes) -> None:
 
 
 def _watch(argv: list[str], usual: float) -> None:
-    """End the process when its time is over, whatever it waits for: SQLite and system calls let other threads run."""
+    """End the process when its time is over, whatever it waits for: SQLite and system calls let other threads run.
+
+    Its time is what LIMPET_HOOK_SECONDS allows, or the usual one when that says nothing sensible.
+    """
     import _thread
     import time
 
     client, event, store, _ = words(argv)
-    limit = _limit(usual)
+    try:
+        limit = float(os.environ.get("LIMPET_HOOK_SECONDS", ""))
+    except ValueError:
+        limit = 0.0
+    if not 0.0 < limit <= MAX_SECONDS:
+        limit = usual
 
     def give_up() -> None:
         time.sleep(limit)
@@ -266,12 +274,3 @@ def _seconds_of(client: str, event: str) -> float:
     from .client_adapters import CLIENT_ADAPTERS, ROLES
 
     return ROLES[CLIENT_ADAPTERS[client].events.get(event, "turn") if client in CLIENT_ADAPTERS else "turn"]
-
-
-def _limit(usual: float) -> float:
-    """The seconds that LIMPET_HOOK_SECONDS allows, or the usual ones when it says nothing sensible."""
-    try:
-        said = float(os.environ.get("LIMPET_HOOK_SECONDS", ""))
-    except ValueError:
-        return usual
-    return said if 0.0 < said <= MAX_SECONDS else usual

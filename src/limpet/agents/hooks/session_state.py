@@ -65,8 +65,11 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     known = {one.id for one in (*wanted, *rules)}
     stored = [one for one in _session_memories(memory, last) if one.id not in known]
     when = f", {day(lines[-1].at_us)}" if lines else ""
-    waiting = Section("", list(_waiting(memory)))
-    turns = list(_told_turns(_turns(lines)))
+    # How much waits for a person; what it is stays with that person.
+    count = len(memory.review(limit=WAITING))
+    more = "+" if count == WAITING else ""
+    waiting = Section("", [Line(f"Waiting for the user's review: {count}{more} (`limpet review`)")] if count else [])
+    turns = list(_told_turns(lines))
     others = [
         Section("Open goals:", list(told(wanted, memory.abbreviate))),
         Section("This session so far:" if same else f"Where the last session left off{when}:", turns),
@@ -74,14 +77,6 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     ]
     # Before all that could take their place.
     return [waiting, _rules_section(told(rules, memory.abbreviate), [waiting, *others], budget), *others]
-
-
-def _waiting(memory: Limpet) -> Iterator[Line]:
-    """How much waits for a person; what it is stays with that person."""
-    count = len(memory.review(limit=WAITING))
-    if count:
-        more = "+" if count == WAITING else ""
-        yield Line(f"Waiting for the user's review: {count}{more} (`limpet review`)")
 
 
 def _rules(memory: Limpet) -> list[Memory]:
@@ -123,19 +118,14 @@ def _last_session(memory: Limpet, session: str) -> str:
     return others[0] if others else next(stored, "")
 
 
-def _turns(lines: Sequence[Action]) -> list[list[tuple[str, str]]]:
-    """What was asked, and what came of it."""
+def _told_turns(actions: Sequence[Action]) -> Iterator[Line]:
+    """A sentence for each of TURNS, what was asked and what came of it: the last of those that did something, those
+    that did most, and the very last; and how the last that did something ended."""
     turns: list[list[tuple[str, str]]] = []
-    for one in lines:
+    for one in actions:
         if one.kind == "asked" or not turns:
             turns.append([])
         turns[-1].append((one.kind, one.what))
-    return turns
-
-
-def _told_turns(turns: Sequence[list[tuple[str, str]]]) -> Iterator[Line]:
-    """A sentence for each of TURNS: the last of those that did something, those that did most, and the very last; and
-    how the last that did something ended."""
     working = [place for place, one in enumerate(turns) if acted(one)]
     most = sorted(working[:-LAST_TURNS], key=lambda place: (-acted(turns[place]), -place))
     idle = [place for place in reversed(range(len(turns))) if place not in working]

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...folders import absolute
 from ...model.errors import LimpetError
@@ -34,14 +34,6 @@ HELD = "The staging database of the sample shop listens on port 5433"
 ASKED = "Which port does the staging database of the sample shop listen on?"
 
 
-class Here(NamedTuple):
-    """Where doctor looks from: the folder, and which store and scope limpet has there by itself."""
-
-    folder: Path
-    store: str
-    scope: str
-
-
 def check_clients(store: str, scope: str) -> list[Check]:
     """What was found of each client into which limpet was installed: for the user, and in the project around here.
 
@@ -51,11 +43,10 @@ def check_clients(store: str, scope: str) -> list[Check]:
     project = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
     place = Place(home, None, program())
     places = [place] if project in (None, home) else [place, place._replace(project=project)]
-    here = Here(folder, store, scope)
-    return [check for client in CLIENTS for where in places for check in _checked(client, where, here)]
+    return [check for client in CLIENTS for where in places for check in _checked(client, where, store, scope)]
 
 
-def _checked(client: str, place: Place, here: Here) -> Iterator[Check]:
+def _checked(client: str, place: Place, store: str, scope: str) -> Iterator[Check]:
     name = client if place.project is None else f"{client}, project"
     again = f"limpet install {client}" + (f" --project {place.project}" if place.project else "")
 
@@ -76,7 +67,7 @@ def _checked(client: str, place: Place, here: Here) -> Iterator[Check]:
         return
     server, hook = _commands(client, every)
     named = [words(command_words(command)) for command in (server, hook and hook[1]) if command]
-    for what, at, shown in (("store", 2, absolute(here.store)), ("scope", 3, here.scope)):
+    for what, at, shown in (("store", 2, absolute(store)), ("scope", 3, scope)):
         for other in sorted({value for line in named if (value := line[at]) and value != shown}):
             yield check(
                 "warn", f"works in the {what} {other}; here it is {shown}",
@@ -90,9 +81,9 @@ def _checked(client: str, place: Place, here: Here) -> Iterator[Check]:
     elif entry is not None and not server:
         yield check("fail", "its MCP entry names no command", again)
     elif entry is not None:
-        yield check(*_greeted(server, here, again))
+        yield check(*_greeted(server, again))
     if hook is not None:
-        yield check(*_asked(client, *hook, here, again))
+        yield check(*_asked(client, *hook, again))
 
 
 def _commands(client: str, every: list[tuple[Part, Any]]) -> tuple[list[str], tuple[str, Command] | None]:
@@ -121,26 +112,26 @@ def _sampled(argv: list[str]) -> list[str]:
     return [*argv[:at], *argv[at + 2 :]]
 
 
-def _run(command: Command, raw: bytes, here: Here, store: str, seconds: float) -> subprocess.CompletedProcess[bytes]:
+def _run(command: Command, raw: bytes, store: str, seconds: float) -> subprocess.CompletedProcess[bytes]:
     """Run a command of a client on a sample store, which is named every way."""
     environment = {**os.environ, "LIMPET_HOOK_STORE": store, "LIMPET_STORE": store, "LIMPET_SCOPE": "global"}
     # The client's switches are told of elsewhere; here the way itself is tried.
     for name in ("LIMPET_HOOKS", "LIMPET_INCOGNITO"):
         environment.pop(name, None)
     return subprocess.run(
-        command, shell=isinstance(command, str), input=raw, capture_output=True, cwd=here.folder,
+        command, shell=isinstance(command, str), input=raw, capture_output=True,
         # `python -m limpet` takes no limpet.py of the folder that is looked at.
         env=environment | {"PYTHONSAFEPATH": "1"}, timeout=seconds, check=False,
     )  # fmt: skip
 
 
-def _greeted(argv: list[str], here: Here, again: str) -> tuple[str, str, str | None]:
+def _greeted(argv: list[str], again: str) -> tuple[str, str, str | None]:
     """Start the entry's command, which answers `initialize`: what to say of it."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="limpet-doctor-") as name:
         store = str(Path(name) / "sample.db")
         try:
-            done = _run(_sampled(argv), _message(1, "initialize", ABOUT), here, store, GREETING_SECONDS)
+            done = _run(_sampled(argv), _message(1, "initialize", ABOUT), store, GREETING_SECONDS)
         except OSError as error:
             return "fail", f"{argv[0]} cannot be started: {error.strerror}", again
         except subprocess.TimeoutExpired:
@@ -152,11 +143,11 @@ def _greeted(argv: list[str], here: Here, again: str) -> tuple[str, str, str | N
     return "fail", f"the MCP server ended{told and f': {told}'}", "mend that, then doctor again"
 
 
-def _asked(client: str, event: str, command: Command, here: Here, again: str) -> tuple[str, str, str | None]:
+def _asked(client: str, event: str, command: Command, again: str) -> tuple[str, str, str | None]:
     """Give the hook of a message one, on a store that holds the answer: what to say of it."""
     import limpet
 
-    given = _sample(client, event, str(here.folder))
+    given = _sample(client, event, str(Path.cwd()))
     raw = json.dumps(given).encode()
     scope = words(command_words(command))[3]
     if isinstance(command, list) and "hook" not in command and len(command) > 1:  # a call of the server
@@ -168,7 +159,7 @@ def _asked(client: str, event: str, command: Command, here: Here, again: str) ->
             memory.remember(HELD, origin="user")
         began = time.monotonic()
         try:
-            done = _run(command, raw, here, store, PATIENCE_SECONDS)
+            done = _run(command, raw, store, PATIENCE_SECONDS)
         except subprocess.TimeoutExpired:
             return "fail", f"a hook took more than {PATIENCE_SECONDS} s", "see the hooks' log"
         except OSError as error:
