@@ -15,7 +15,7 @@ from ..hooks.client_adapters import CLIENT_ADAPTERS
 from ..hooks.entry import parted
 from .change import Part, present
 from .clients import Place, parts
-from .entries import commands, inner_of
+from .entries import commands, inner_of, is_ours
 
 Command = str | list[str]
 _SHIM = re.compile(r"^const (RUN|OPTIONS) = (\[.*\])$", re.MULTILINE)
@@ -40,17 +40,11 @@ def hook_commands(client: str, part: Part, there: Any) -> list[tuple[str, Comman
         return [(part.path.name, [str(part.path)])] if there else []
     found: list[tuple[str, Command]] = []
     for event, entry in there.items():
-        lines = [line for one in (entry if isinstance(entry, list) else [entry]) for line in _lines(one)]
-        found += [(event, line) for line in lines[:1]]
+        groups = entry if isinstance(entry, list) else [entry]
+        ours = [one for group in groups for one in (inner_of(group) or [group]) if is_ours(one)]
+        lines = next(filter(None, map(commands, ours)), [])
+        found += [(event, line) for line in (lines[-1:] if sys.platform == "win32" else lines[:1])]
     return found
-
-
-def _lines(entry: Any) -> list[str]:
-    """This platform's command lines of an entry's hooks that name limpet."""
-    if inner := inner_of(entry):
-        return [line for one in inner if "limpet" in json.dumps(one) for line in _lines(one)]
-    lines = commands(entry)
-    return lines[-1:] if sys.platform == "win32" else lines[:1]
 
 
 def command_words(command: Command) -> list[str]:
