@@ -226,7 +226,8 @@ class Tools:
         elif action == "archive":
             receipt = self._memory.archive(id, origin=origin)
         elif origin != "user":
-            raise BadInput(f"to {action} what is up for review is the user's", hint="ask, then say origin user")
+            hint = "ask the user, then say origin user"
+            raise BadInput(f"to {action} what is up for review is the user's", hint=hint)
         else:
             receipt = self._memory.accept(id) if action == "accept" else self._memory.reject(id)
         self._wrote()
