@@ -32,7 +32,6 @@ CLIPPED = 6.0
 
 def rows(options: argparse.Namespace) -> None:
     from limpet.vectors.own import OwnModel
-
     from training.data import NOTES, examples, held_back
 
     embedder, draw = OwnModel(), random.Random(1)

@@ -143,8 +143,6 @@ def get(context: Context, id: str, *, known_at: Time) -> Memory:
     memory = context.store.memories.get(raw, known_at=context.time(known_at))
     if memory is None:
         raise NotFound(f"memory {format_id(raw)} was not known then")
-    from .lookup import Sources
-
     return replace(context.as_read(memory), source_state=Sources().state(memory.metadata))
 
 

@@ -119,15 +119,6 @@ def brief_from_vectors(memory: Limpet, message: str, budget: int, holdout: Holdo
 def offered(
     found: Recall, message: str, abbreviate: Callable[[list[str]], list[str]], budget: int, holdout: Holdout
 ) -> Offer:
-<<<<<<< HEAD
-    """What of a recall of ASKED with its traces a message is offered."""
-    after = {one.id: change[0] for one in found.items if (change := one.newer or one.resolved_by)}
-    kept = _kept(found, message, [signals(one.why) for one in found.items], after)
-    return _after_holdout(kept, {one.id for one in kept if one.pinned}, abbreviate, budget, holdout)
-
-
-def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]], after: Mapping[str, str]) -> list[Item]:
-=======
     """What of a recall of ASKED with its traces a message is offered.
 
     What somebody pinned, prefers or wants is never held out.
@@ -141,7 +132,6 @@ def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]], af
 
 
 def _kept(found: Recall, message: str) -> list[Item]:
->>>>>>> 451d2ede (What a message is offered is worked out in two steps, and doctor finds by itself where it is)
     """What fits, each with what may say what became of it; notes that limpet took by itself last, and not compared with
     by the others.
     """
@@ -153,9 +143,9 @@ def _kept(found: Recall, message: str) -> list[Item]:
     shown: dict[str, Item] = {}
     for one in kept:
         shown[one.id] = one
-        newer = one.newer[0] if one.newer else one.why.later if one.why else None
-        if newer in by_id and newer not in fits:
-            shown[newer] = by_id[newer]
+        change = one.newer or one.resolved_by
+        if change and change[0] in by_id and change[0] not in fits:
+            shown[change[0]] = by_id[change[0]]
     if len(stated) == len(several):
         return [*shown.values()]
     last = [one for one in _fitting(several, message, len(several)) if AMBIENT in one.topics]
