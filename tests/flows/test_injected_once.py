@@ -52,6 +52,7 @@ def test_what_a_newer_memory_may_have_replaced_is_not_shown_alone(hook, shop, cl
     old = shop.remember("Ramesh owns the alerting rules of production", valid_from="2025-01-10").id
     shop.remember("Alerting rules of production are Dagny's, Ramesh gave them up", valid_from="2025-02-10")
     shop.remember("The alerting budget is 20 EUR", valid_from="2025-03-10")
+    shop.work()  # the reader sees the change
 
     told = ask(hook, prompt="Who owns the alerting rules of production?")
     assert old[-6:] in told or "Ramesh owns" in told
