@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.relations import CHANGES, ask, newer_first, read, seen
 from limpet.model.clock import FixedClock
+from limpet.vectors.reader import shared
 
 from .halves import read as rows
 
@@ -122,3 +123,19 @@ def test_a_fuller_scope_beside_it_hides_no_older_statement(memory, clock):
     new = memory.remember("We no longer use Gradle, builds run with Bazel", origin="user").id
     memory.work()
     assert [(item.memory.id, item.other.id) for item in memory.review()] == [(new, old)]
+
+
+def test_a_language_that_the_reader_was_not_taught_is_not_read(memory, clock):
+    read = shared().reads
+    assert all(
+        map(read, ["Wir haben keinen Jenkins mehr", "On ne déploie plus le vendredi", "Łukasz odpowiada za faktury"])
+    )
+    assert not any(
+        map(read, ["我们不再使用 Jenkins 了", "Мы больше не используем Jenkins", "Veritabanını yeni sunucuya taşıdık"])
+    )
+
+    memory.remember("Сборка идёт на Jenkins")
+    clock.advance(days=20)
+    memory.remember("Сборка идёт на GitHub Actions, Jenkins выключен")
+    memory.work()
+    assert not any(item.newer for item in memory.recall("Где идёт сборка?").items)

@@ -63,7 +63,8 @@ def changed_by(
 
 
 def _keep(store: Store, reader: Reader, pairs: Sequence[tuple[Memory, Memory]], now: int) -> list[Relation]:
-    """Read pairs (older, newer) and keep the verdicts, and for a person the changes."""
+    """Read pairs (older, newer) in a language of the reader's; keep the verdicts, and for a person the changes."""
+    pairs = [pair for pair in pairs if all(reader.reads(memory.content) for memory in pair)]
     if not pairs:
         return []
     logits = reader.relations([(statement(older), statement(newer)) for older, newer in pairs])
