@@ -25,6 +25,7 @@ import numpy as np
 
 NEAREST, STRANGERS = 7, 1
 BATCH, TOKENS = 6, 80
+KEEPING = 2  # times that a sentence with its own question is a row
 WARMING, KEPT = 0.05, 0.998
 # The log-odds of a text beyond these say no more: its place among the others does.
 CLIPPED = 6.0
@@ -33,6 +34,7 @@ CLIPPED = 6.0
 def rows(options: argparse.Namespace) -> None:
     from limpet.vectors.own import OwnModel
     from training.data import NOTES, examples, held_back
+    from training.labelled import judge_rows
 
     embedder, draw = OwnModel(), random.Random(1)
     every = examples(conversations=None, longmemeval=None, notes=NOTES)
@@ -54,6 +56,9 @@ def rows(options: argparse.Namespace) -> None:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
             if number % 500 == 0:
                 print(number, len(every), f"{time.monotonic() - began:.0f} s", flush=True)
+        for row in judge_rows():  # what is worth keeping is asked of it too
+            for _ in range(KEEPING):
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, read from top to bottom
@@ -82,7 +87,7 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
 
     def read(batch: list[dict[str, Any]]) -> tuple[Any, Any]:
         """What student and teacher say of the texts of some rows: float32 (n,) each."""
-        questions = [row["question"] for row in batch for _ in row["texts"]]
+        questions = [asked for row in batch for asked in row.get("questions") or [row["question"]] * len(row["texts"])]
         texts = [text for row in batch for text in row["texts"]]
         tokens = tokenizer(
             questions, texts, truncation="longest_first", max_length=TOKENS, padding=True, return_tensors="pt"
@@ -119,7 +124,7 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
         while True:
             draw.shuffle(given)
             for start in range(0, len(given) - 24 * BATCH + 1, 24 * BATCH):
-                part = sorted(given[start : start + 24 * BATCH], key=lambda row: sum(map(len, row["texts"])))
+                part = sorted(given[start : start + 24 * BATCH], key=lambda row: max(map(len, row["texts"])))
                 some = [part[place : place + BATCH] for place in range(0, len(part), BATCH)]
                 draw.shuffle(some)
                 yield from some
@@ -143,6 +148,8 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
         for row in batch:  # its order among the others counts as much as its height
             part = slice(at, at + len(row["texts"]))
             at = part.stop
+            if "questions" in row:  # of other questions each
+                continue
             loss = loss + F.kl_div(odds[part].log_softmax(0), wanted[part].log_softmax(0), reduction="sum", log_target=True) / len(batch)  # fmt: skip  # noqa: E501
         optimiser.zero_grad()
         loss.backward()
