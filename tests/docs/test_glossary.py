@@ -59,7 +59,7 @@ ALLOWED: dict[str, tuple[str, tuple[str, ...]]] = {
     "bodies": (TABLES, (*STORES, "features/transfer/sync.py")),
     "_body": ("of a Markdown file", ("features/mirror/page.py",)),
     "_body_for": (TABLES, ("store/sql/",)),
-    "_forget_body": (TABLES, ("store/sql/",)),
+    "_forget_body": (TABLES, ("store/sql/", "features/transfer/sync.py")),
 }  # fmt: skip
 
 # Prose: the metaphor, not the word.

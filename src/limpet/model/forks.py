@@ -5,6 +5,7 @@ What other threads held at the fork (a lock, SQLite's mutexes, a model's threads
 
 from __future__ import annotations
 
+import gc
 import os
 import weakref
 
@@ -43,6 +44,7 @@ def _before() -> None:
 def _in_child() -> None:
     _kept.extend(_in_use)
     if _kept:
+        gc.freeze()  # a cursor in a cycle, collected here, would wait for the thread that was in SQLite at the fork
         import ctypes
 
         for thing in _kept:

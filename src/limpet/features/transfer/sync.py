@@ -262,7 +262,7 @@ class Sync(Projection):
         body = self._con.execute("DELETE FROM event WHERE id = ? RETURNING body", (event,)).get
         self._con.execute("DELETE FROM synced WHERE id = ?", (event,))
         if body is not None:
-            self._forget_text(body)
+            self._forget_body(body)
 
     def _place(self, event: Event, stamp: int, place: int, segment: int) -> None:
         self._con.execute(
