@@ -23,6 +23,8 @@ COMMANDS = {
     "export": "features.transfer.commands",
     "copy": "features.transfer.commands",
     "mirror": "features.mirror.commands",
+    "install": "features.install.commands",
+    "uninstall": "features.install.commands",
     "ui": "features.web.commands",
     "serve": "features.serve.commands",
 }
@@ -30,6 +32,7 @@ COMMANDS = {
 CALLS = {
     "before_recall": ("features.mirror", "take_in_edits_seen_by_recalls"),
     "mirrors": ("features.mirror", "synced_mirrors"),
+    "check_clients": ("features.install.check", "check_clients"),
     "rewrite_segments": ("features.transfer.service", "export_to"),
 }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
-from limpet.agents.install import check
+from limpet.features.install import check
 from limpet.cli.main import main
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import limpet
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
-from limpet.agents.install.clients import Place
+from limpet.features.install.clients import Place
 from limpet.cli.main import main
 
 SETTINGS = """\

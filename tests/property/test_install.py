@@ -16,9 +16,9 @@ import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from limpet.agents.install import change, jsonc, toml
-from limpet.agents.install.clients import CLIENTS, Place, is_granted, parts
-from limpet.agents.install.entries import is_ours
+from limpet.features.install import change, jsonc, toml
+from limpet.features.install.clients import CLIENTS, Place, is_granted, parts
+from limpet.features.install.entries import is_ours
 from limpet.model.errors import BadInput
 
 NAMES = st.sampled_from(["model", "theme", "permissions", "env", "ü €", 'quo"te', "", "mcp", "servers", "nested.name"])

@@ -50,10 +50,11 @@ def test_the_command_line_stores_finds_and_corrects(run):
     assert run("doctor").returncode in (0, 3)
 
 
-def test_a_command_of_a_feature_says_that_it_is_not_installed(run):
-    missing = run("mirror", "status", "folder")
+@pytest.mark.parametrize("words", [("mirror", "status", "folder"), ("install", "claude")])
+def test_a_command_of_a_feature_says_that_it_is_not_installed(run, words):
+    missing = run(*words)
     assert missing.returncode == 3
-    assert missing.stderr.startswith("limpet: this installation of limpet is without the feature mirror")
+    assert missing.stderr.startswith(f"limpet: this installation of limpet is without the feature {words[0]}")
     assert "Traceback" not in missing.stderr
 
 

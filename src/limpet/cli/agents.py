@@ -1,18 +1,17 @@
-"""Commands about agent clients: install, uninstall, mcp, hook; and for not now: pause, resume, ignore, status."""
+"""Commands about agents: mcp, hook; and for not now: pause, resume, ignore, status."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from argparse import BooleanOptionalAction
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import pause
 from ..agents.hooks.client_adapters import CLIENT_ADAPTERS, SESSION_VARIABLES
-from ..folders import absolute, beside, is_there, shown
+from ..folders import beside, is_there, shown
 from ..model.clock import parse_duration
 from ..model.errors import BadInput, LimpetError
 from ..settings import read_settings
@@ -21,103 +20,6 @@ from .verbs import AGENTS, PLUMBING, Verb, arg
 
 if TYPE_CHECKING:
     from argparse import Namespace
-
-    from ..agents.install.change import Change
-    from ..agents.install.clients import Place
-
-# Clients with hooks; install knows some more, which only have an MCP server.
-NAMES = ", ".join(CLIENT_ADAPTERS)
-INSTALLED = f"{NAMES}, claude-desktop, vscode, zed"
-_DONE = {"create": "created", "change": "changed", "restore": "restored", "remove": "removed", "keep": "unchanged"}
-
-
-def _install(args: Namespace) -> int:
-    from ..agents.install.change import plan_install
-    from ..agents.install.clients import is_granted, parts
-    from ..agents.install.existing import completed
-
-    place = _place(args)
-    if args.plugin:
-        from ..agents.install.clients import plan_plugin
-
-        if args.client != "claude" or args.all or args.project or args.allow_tools:
-            raise BadInput("--plugin goes with claude alone")
-        folder = Path(args.plugin).absolute()
-        changes = plan_plugin(folder, place._replace(run=("limpet",)))
-        return _carry_out(args, [(args.client, changes)], folder)
-    clients = _clients(args, place)
-    if args.allow_tools is not None and "claude" not in clients:
-        raise BadInput("--allow-tools goes with claude", hint="other clients keep such rules in their own settings")
-    allowed = is_granted(place) if args.allow_tools is None else args.allow_tools
-    place = place._replace(allow_tools="claude" in clients and allowed)
-    if "claude" in clients and not allowed and args.allow_tools is None and not (args.dry_run or args.json):
-        output.words("Claude Code asks before it calls limpet's tools; with --allow-tools it need not")
-    # Every plan before the first change: what cannot be read stops the whole command.
-    plans = [(client, plan_install(parts(client, completed(client, place)))) for client in clients]
-    return _carry_out(args, plans, place.root)
-
-
-def _uninstall(args: Namespace) -> int:
-    from ..agents.install.change import plan_uninstall
-    from ..agents.install.clients import is_granted, parts
-
-    place = _place(args)
-    clients = _clients(args, place)
-    # A permission goes too, if limpet put it there.
-    place = place._replace(allow_tools="claude" in clients and is_granted(place))
-    plans = [(client, plan_uninstall(parts(client, place))) for client in clients]
-    return _carry_out(args, plans, place.root)
-
-
-def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Path) -> int:
-    """Make the planned changes and print them; with --dry-run print them as a diff."""
-    from ..agents.install.change import apply
-
-    if not args.dry_run:
-        for _, changes in plans:
-            apply(changes, root)
-    for client, changes in plans:
-        if args.json:
-            shown = [{"path": str(each.path), "what": each.what, "action": each.action} for each in changes]
-            output.result({"client": client, "dry_run": args.dry_run, "changes": shown})
-            continue
-        if args.dry_run:
-            import difflib
-
-            for each in changes:
-                texts = (each.before, each.after)
-                before, after = ((text or b"").decode("utf-8", "replace").splitlines() for text in texts)
-                old, new = (str(each.path) if text is not None else "/dev/null" for text in texts)
-                for line in difflib.unified_diff(before, after, old, new, lineterm=""):
-                    output.line(line)
-        else:
-            rows = [[client, each.what, _DONE[each.action], str(each.path)] for each in changes]
-            output.table(["client", "what", "is", "file"], rows)
-    return 0
-
-
-def _place(args: Namespace) -> Place:
-    from ..agents.install.clients import Place, program
-
-    project = Path(args.project).resolve() if args.project else None
-    if project and not project.is_dir():
-        raise BadInput(f"{args.project} is not a folder")
-    options = ["--store", absolute(args.store)] if args.store else []
-    options += ["--scope", args.scope] if args.scope else []
-    return Place(Path.home(), project, program(), tuple(options))
-
-
-def _clients(args: Namespace, place: Place) -> list[str]:
-    from ..agents.install.clients import CLIENTS, is_present
-
-    if bool(args.client) == args.all or (args.client and args.client not in CLIENTS):
-        raise BadInput(f"which client? {args.client or ''}"[:80], hint=f"one of: {INSTALLED}; or --all")
-    if args.client == "claude-desktop" and args.project:
-        raise BadInput("Claude Desktop has no files of a project", hint="limpet install claude-desktop --scope NAME")
-    clients = [client for client in CLIENTS if is_present(client, place)] if args.all else [args.client]
-    if not clients:
-        output.words("no client was found on this machine")
-    return clients
 
 
 def _hook(args: Namespace) -> int:
@@ -274,29 +176,8 @@ def _now() -> int:
     return time.time_ns() // 1_000
 
 
-_CLIENT = (
-    arg("[CLIENT]", INSTALLED),
-    arg("--all", "every client that is on this machine"),
-    arg("--project DIR", "the files of this project instead of your own (. for the current folder)"),
-    arg("--dry-run", "show the changes as a diff, and make none"),
-)
 _FOLDER = arg("--folder", "only in this folder and below, by a file .limpet with the line `off`")
 VERBS = (
-    Verb(
-        name="install", group=AGENTS, about="put limpet into an agent client: MCP server, hooks, instructions",
-        run=_install,
-        arguments=(
-            *_CLIENT,
-            arg("--plugin DIR", "claude only: write a plugin marketplace folder there instead of merging"),
-            arg("--allow-tools", "claude only: let it call limpet's tools without asking each time",
-                action=BooleanOptionalAction),
-        ),
-        example="limpet install claude\nlimpet install --all --dry-run\nlimpet install claude --plugin ./limpet-plugin",
-    ),
-    Verb(
-        name="uninstall", group=AGENTS, about="take limpet out of an agent client again", run=_uninstall,
-        arguments=_CLIENT, example="limpet uninstall claude\nlimpet uninstall --all --dry-run",
-    ),
     Verb(
         name="pause", group=AGENTS,
         about="not now: nothing is noted, stored or shown by agents; for a time, in a session, or in a folder",
@@ -323,7 +204,7 @@ VERBS = (
     ),
     Verb(
         name="hook", group=PLUMBING, about="what agent clients call at their events; always ends with 0", run=_hook,
-        arguments=(arg("CLIENT", NAMES),
+        arguments=(arg("CLIENT", ", ".join(CLIENT_ADAPTERS)),
                    arg("EVENT", "the client's own name of the event; its JSON comes on stdin")),
         example='echo \'{"session_id": "s1", "prompt": "how do we deploy?"}\' | limpet hook claude UserPromptSubmit',
     ),

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import registry
 from ..keys import is_key_given, make_key, store_keys
 from ..model.errors import BadInput, StoreError, StoreMissing, counted
 from ..model.memory import KINDS, valued
@@ -86,12 +87,12 @@ def _store_checks(args: Namespace) -> list[Check]:
 
 
 def _clients_checks(args: Namespace) -> list[Check]:
-    from ..agents.install.check import check_clients
     from ..work.doctor import Check
     from .agents import pause_slip, pause_state
 
     settings = read_settings(args.store, args.scope, None)
-    checks = check_clients(settings.path, vars(args).get("scope_here", settings.scope))
+    scope = vars(args).get("scope_here", settings.scope)
+    checks: list[Check] = registry.call("check_clients", settings.path, scope) or []
     if os.environ.get("LIMPET_HOOKS", "").lower() in ("off", "0", "no", "false"):
         off = "hooks are switched off here by LIMPET_HOOKS"
         checks.append(Check(name="hooks", status="warn", message=off, hint="unset LIMPET_HOOKS"))

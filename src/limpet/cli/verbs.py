@@ -39,8 +39,7 @@ HOMES = {
     "fact": "beliefs", "review": "beliefs", "session": "beliefs", "journal": "beliefs", "scope": "beliefs",
     "link": "write", "graph": "read", "backup": "store",
     "verify": "store", "doctor": "store", "work": "store", "rebuild": "store", "gc": "store", "encrypt": "store",
-    "install": "agents", "uninstall": "agents", "pause": "agents", "resume": "agents", "ignore": "agents",
-    "status": "agents",
+    "pause": "agents", "resume": "agents", "ignore": "agents", "status": "agents",
     "mcp": "agents", "hook": "agents", "completion": "main", "help": "main", "version": "main",
 }  # fmt: skip
 # Characters of a message, which may repeat what was typed.

@@ -1,7 +1,7 @@
 """Writing files that appear under their name only when they are complete: private, exclusive, through no link.
 
 Exports, backups, segments, mirrors, tokens and notes beside a store are written here; other programs' settings files
-are not (`agents/install`): they keep their mode, and links to them stay.
+are not (`features/install/`): they keep their mode, and links to them stay.
 """
 
 from __future__ import annotations

@@ -79,15 +79,15 @@ def care(ask: Ask) -> Response:
 
 def _clients(ask: Ask) -> list[Any]:
     """What doctor finds of the clients into which limpet was installed: their hooks are tried."""
-    from ...agents.install.check import check_clients
+    from ..install.check import check_clients
 
     return check_clients(ask.memory.path, ask.site.memory.scope)
 
 
 def installed() -> list[tuple[str, bool, bool]]:
     """(client, whether it is on this machine, whether limpet is in it), for the user's own files."""
-    from ...agents.install.change import present
-    from ...agents.install.clients import CLIENTS, Place, is_present, parts, program
+    from ..install.change import present
+    from ..install.clients import CLIENTS, Place, is_present, parts, program
 
     place, found = Place(Path.home(), None, program()), []
     for client in CLIENTS:

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from ...agents.hooks.client_adapters import CLIENT_ADAPTERS
+from ...agents.hooks.entry import parted
 from ...folders import absolute, is_url
-from ..hooks.client_adapters import CLIENT_ADAPTERS
-from ..hooks.entry import parted
 from .change import Part, present
 from .clients import Place, parts
 from .entries import commands, inner_of, is_ours

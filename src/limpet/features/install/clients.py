@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ... import __version__
-from ..hooks.client_adapters import CLIENT_ADAPTERS, call_of
+from ...agents.hooks.client_adapters import CLIENT_ADAPTERS, call_of
 from .change import Block, Change, Entry, Hooks, OwnFile, Part, Permission, present, read
 from .entries import HOOK_CALL, is_address
 

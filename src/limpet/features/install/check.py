@@ -16,11 +16,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ...agents.hooks.client_adapters import CLIENT_ADAPTERS
+from ...agents.hooks.entry import words
 from ...folders import absolute
 from ...model.errors import LimpetError
 from ...work.doctor import Check
-from ..hooks.client_adapters import CLIENT_ADAPTERS
-from ..hooks.entry import words
 from .change import Part, present
 from .clients import CLIENTS, PATIENCE_SECONDS, Place, parts, program
 from .entries import HOOK_CALL, inner_of, is_address
