@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
-from limpet.features.install import check
 from limpet.cli.main import main
+from limpet.features.install import check
 
 
 @pytest.fixture

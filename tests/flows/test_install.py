@@ -16,8 +16,8 @@ import pytest
 
 import limpet
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
-from limpet.features.install.clients import Place
 from limpet.cli.main import main
+from limpet.features.install.clients import Place
 
 SETTINGS = """\
 {
