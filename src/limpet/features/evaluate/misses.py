@@ -9,7 +9,7 @@ from ...agents.hooks.injected import ASKED, may_be_shown
 from ...model.clock import Instant
 from ...model.dataclass import dataclass, field
 from ...model.encode import OPTIONAL, TIME, JsonForm
-from .ways import Setting, times
+from .ways import times
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -41,7 +41,7 @@ class Miss(JsonForm):
 
 
 def worst(
-    memory: Limpet, setting: Setting, clock: str, moments: Sequence[Moment], needs: Sequence[Sequence[Need]],
+    memory: Limpet, clock: str, moments: Sequence[Moment], needs: Sequence[Sequence[Need]],
     replayed: Sequence[Replayed], limit: int,
 ) -> tuple[Miss, ...]:  # fmt: skip
     """What users had to say again first, then what is clearest; a memory once."""
@@ -55,11 +55,11 @@ def worst(
     once: dict[str, tuple[Need, Moment]] = {}
     for need, moment in missed:
         once.setdefault(need.ids[0], (need, moment))
-    return tuple(_miss(memory, setting, clock, *one) for one in list(once.values())[:limit])
+    return tuple(_miss(memory, clock, *one) for one in list(once.values())[:limit])
 
 
-def _miss(memory: Limpet, setting: Setting, clock: str, need: Need, moment: Moment) -> Miss:
-    rank, why, signals = _why(memory, setting, clock, need.ids[0], moment)
+def _miss(memory: Limpet, clock: str, need: Need, moment: Moment) -> Miss:
+    rank, why, signals = _why(memory, clock, need.ids[0], moment)
     return Miss(
         id=need.ids[0], kind=need.kind, content=need.content, told_again=need.told_again,
         words=tuple(sorted(need.words)), prompt=moment.prompt, session=moment.session, client=moment.client,
@@ -67,15 +67,10 @@ def _miss(memory: Limpet, setting: Setting, clock: str, need: Need, moment: Mome
     )  # fmt: skip
 
 
-def _why(
-    memory: Limpet, setting: Setting, clock: str, id: str, moment: Moment
-) -> tuple[int | None, str, dict[str, Any]]:
+def _why(memory: Limpet, clock: str, id: str, moment: Moment) -> tuple[int | None, str, dict[str, Any]]:
     if not moment.query:
         return None, "the message was not looked up: too short, or a command of the client", {}
-    found = memory.recall(
-        moment.query, k=LOOKED_AT, lexical_only=setting.search == "words", without=setting.without, trace=True,
-        explain=True, **times(moment, clock),
-    )  # fmt: skip
+    found = memory.recall(moment.query, k=LOOKED_AT, trace=True, explain=True, **times(moment, clock))
     for rank, one in enumerate(found.items, 1):
         if one.id == id:
             signals = one.why.as_dict() if one.why is not None else {}

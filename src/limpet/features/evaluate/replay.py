@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from .moments import Moment
     from .needed import Need, Version, Versions
-    from .ways import Answer, Way
+    from .ways import Way
 
     Progress = Callable[[int, int], None]
 
@@ -28,7 +28,6 @@ class Replayed(NamedTuple):
 
     shown: tuple[Shown, ...]
     found: tuple[bool, ...]  # for each need of the moment: whether it was shown by then
-    answer: Answer | None
 
 
 def replay(
@@ -38,17 +37,14 @@ def replay(
     """`moments` by session, in order; `needs`: of each."""
     seen: dict[str, set[str]] = {}
     shown: list[Sequence[tuple[str, int]]] = []
-    answers: list[Answer] = []
     for place, moment in enumerate(moments):
-        answer = way(moment)
         before = seen.setdefault(moment.session, set())
-        block = answer.offer.block(before)
+        block = way(moment).block(before)
         before.update(id for id, _ in block.items)
         shown.append(block.items)
-        answers.append(answer)
         if progress is not None:
             progress(place + 1, len(moments))
-    return judged(moments, needs, versions, shown, answers)
+    return judged(moments, needs, versions, shown)
 
 
 def as_shown(
@@ -66,12 +62,12 @@ def as_shown(
             if there:
                 place = max((one for one in there if moments[one].at <= at), default=there[0])
                 shown[place].append((id, tokens))
-    return judged(moments, needs, versions, shown, [None] * len(moments))
+    return judged(moments, needs, versions, shown)
 
 
 def judged(
     moments: Sequence[Moment], needs: Sequence[Sequence[Need]], versions: Versions,
-    shown: Sequence[Sequence[tuple[str, int]]], answers: Sequence[Answer | None],
+    shown: Sequence[Sequence[tuple[str, int]]],
 ) -> list[Replayed]:  # fmt: skip
     """What was shown at each moment, held against what the sessions needed."""
     by_id = {one.memory.id: one for one in versions.all}
@@ -85,10 +81,10 @@ def judged(
         )
     seen: dict[str, set[str]] = {}
     made = []
-    for moment, wanted, told, answer in zip(moments, needs, reversed(useful), answers, strict=True):
+    for moment, wanted, told in zip(moments, needs, reversed(useful), strict=True):
         before = seen.setdefault(moment.session, set())
         before.update(one.id for one in told)
-        made.append(Replayed(told, tuple(not before.isdisjoint(need.ids) for need in wanted), answer))
+        made.append(Replayed(told, tuple(not before.isdisjoint(need.ids) for need in wanted)))
     return made
 
 

@@ -5,25 +5,22 @@ Nothing is sent, and nothing of the store changes. docs/how-to/evaluate.md says 
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ... import __version__
 from ...context import CLOCKS
 from ...model.clock import SystemClock, parse_time
 from ...model.dataclass import dataclass, field
 from ...model.encode import OPTIONAL, JsonForm, by
 from ...model.errors import BadInput
-from ...store.files import new_file
 from ..transfer.records import TransferReport
-from . import export, figures, misses, ways
+from . import figures, misses, ways
 from .figures import Figures, WayFigures
 from .misses import Miss
 from .moments import EXPOSURES, Moment, from_journal, from_transcripts
-from .needed import Need, Versions
+from .needed import Versions
 from .power import HoldoutReport, holdout
 from .replay import Replayed, as_shown, replay
 
@@ -56,51 +53,36 @@ class Evaluation(JsonForm):
 
 
 def evaluate(
-    memory: Limpet, transcripts: Iterable[str | os.PathLike[str]], *, compare: Sequence[str],
-    against: str | os.PathLike[str] | None, export_to: str | os.PathLike[str] | None,
-    clock: str, since: Time, until: Time, worst: int, progress: Progress | None,
+    memory: Limpet, transcripts: Iterable[str | os.PathLike[str]], *, compare: Sequence[str], clock: str, since: Time,
+    until: Time, worst: int, progress: Progress | None,
 ) -> Evaluation:  # fmt: skip
     settings = [(one, ways.Setting().but(one)) for one in compare]
     if clock not in CLOCKS:
         raise BadInput(f"unknown clock: {clock!r}", hint=f"one of: {', '.join(CLOCKS)}")
-    earlier = None if against is None else export.read(Path(against))
     report = TransferReport()
     moments = _moments(memory, transcripts, since, until, report)
     versions = Versions(_versions(memory))
     needs = versions.of_sessions(moments, clock)
     kinds = {one.memory.id: one.memory.kind for one in versions.all}
 
-    setting = ways.Setting()
-    base = replay(ways.limpet(memory, setting, clock), moments, needs, versions, progress)
-    found = _hits(base)
-    told = [WayFigures(name="limpet", figures=figures.of_all(needs, base))]
+    base = replay(ways.limpet(memory, ways.Setting(), clock), moments, needs, versions, progress)
+    others: dict[str, list[Replayed]] = {}
     for name, other in settings:
         with ways.opened(memory, other) as one:
-            made = replay(ways.limpet(one, other, clock), moments, needs, versions, progress)
-        told.append(figures.against(name, figures.of_all(needs, made), found, _hits(made)))
-    exposures = _exposures(memory)
-    made = as_shown(moments, needs, versions, exposures)
-    if exposures:
-        told.append(figures.against("as it was shown", figures.of_all(needs, made), found, _hits(made)))
-    made = replay(ways.bm25(versions, clock), moments, needs, versions)
-    told.append(figures.against("plain BM25", figures.of_all(needs, made), found, _hits(made)))
-    made = as_shown(moments, needs, versions, {})
-    told.append(figures.against("no memory", figures.of_all(needs, made), found, _hits(made)))
-    if earlier is not None:
-        told.append(_earlier(earlier, moments, needs, base, list(kinds)))
+            others[name] = replay(ways.limpet(one, other, clock), moments, needs, versions, progress)
+    if exposures := _exposures(memory):
+        others["as it was shown"] = as_shown(moments, needs, versions, exposures)
+    others["plain BM25"] = replay(ways.bm25(versions, clock), moments, needs, versions)
+    others["no memory"] = as_shown(moments, needs, versions, {})
 
-    known = [len(versions.known(one.at, one.began if clock == "valid" else None)) for one in moments]
-    if export_to is not None:
-        head = {"limpet": __version__, "embedder": memory.embedder, "clock": clock}
-        with new_file(Path(export_to), store=memory.path) as file:
-            for row in export.rows(moments, needs, base, known, kinds, head):
-                file.write((json.dumps(row, sort_keys=True) + "\n").encode())
+    last = moments[-1] if moments else None
+    known = versions.known(last.at, last.began if clock == "valid" else None) if last else []
     return Evaluation(
         sessions=len({one.session for one in moments}), moments=len(moments),
         looked_up=sum(bool(one.query) for one in moments), whole=sum(one.whole for one in moments),
-        memories=known[-1] if known else 0, clock=clock, ways=tuple(told),
+        memories=len(known), clock=clock, ways=figures.beside(needs, base, others),
         by_client=figures.by_client(moments, needs, base), by_kind=figures.by_kind(needs, base, kinds),
-        misses=misses.worst(memory, setting, clock, moments, needs, base, worst), holdout=holdout(memory),
+        misses=misses.worst(memory, clock, moments, needs, base, worst), holdout=holdout(memory),
         notes=tuple(_notes(report)),
     )  # fmt: skip
 
@@ -136,20 +118,6 @@ def _exposures(memory: Limpet) -> dict[str, list[tuple[int, str, int]]]:
         if one.shown:
             found.setdefault(one.session, []).append((one.at_us, one.id, one.tokens))
     return found
-
-
-def _hits(replayed: Sequence[Replayed]) -> list[bool]:
-    return [hit for one in replayed for hit in one.found]
-
-
-def _earlier(
-    earlier: Mapping[tuple[str, str], bool], moments: Sequence[Moment], needs: Sequence[Sequence[Need]],
-    base: Sequence[Replayed], ids: Sequence[str],
-) -> WayFigures:  # fmt: skip
-    """The run that was exported, by the needs that both have; beside it limpet is what it is now."""
-    both = export.pairs(earlier, moments, needs, base, ids)
-    then = figures.figures([(need, hit) for need, hit, _ in both], ())
-    return figures.against("the earlier run", then, [now for *_, now in both], [hit for _, hit, _ in both])
 
 
 def _notes(report: TransferReport) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +21,6 @@ from ...settings import wants_judge
 
 if TYPE_CHECKING:
     from ...api import Limpet
-    from ...recall.answer import Trace
     from .moments import Moment
     from .needed import Version, Versions
 
@@ -31,15 +30,8 @@ SEARCHES = ("meaning", "words")
 _WORD = re.compile(r"\w+")
 
 
-class Answer(NamedTuple):
-    """What a way offers at a moment. `traces`: how each result scored, those too that do not fit, best first."""
-
-    offer: Offer
-    traces: Mapping[str, Trace] = {}
-
-
-Way = Callable[["Moment"], Answer]
-NOTHING = Answer(Offer([], MESSAGE_TOKENS))
+# What is offered at a moment.
+Way = Callable[["Moment"], Offer]
 
 
 class Setting(NamedTuple):
@@ -76,15 +68,14 @@ def times(moment: Moment, clock: str) -> dict[str, Any]:
 def limpet(memory: Limpet, setting: Setting, clock: str) -> Way:
     """What hooks would inject."""
 
-    def way(moment: Moment) -> Answer:
+    def way(moment: Moment) -> Offer:
         if not moment.query:
-            return NOTHING
+            return Offer([], MESSAGE_TOKENS)
         found = memory.recall(
             moment.query, k=ASKED, lexical_only=setting.search == "words", trace=True, without=setting.without,
             thorough=wants_judge(), **times(moment, clock),
         )  # fmt: skip
-        offer = offered(found, moment.query, _short, setting.tokens, Holdout(moment.session, 0.0))
-        return Answer(offer, {one.id: one.why for one in found.items if one.why is not None})
+        return offered(found, moment.query, _short, setting.tokens, Holdout(moment.session, 0.0))
 
     return way
 
@@ -93,10 +84,10 @@ def bm25(versions: Versions, clock: str) -> Way:
     """The best few by plain BM25 over the texts that were known, for every message."""
     of: dict[int, Counter[str]] = {id(one): Counter(_words(one.memory.content)) for one in versions.all}
 
-    def way(moment: Moment) -> Answer:
+    def way(moment: Moment) -> Offer:
         known = versions.known(moment.at, moment.began if clock == "valid" else None)
         best = _best(set(_words(moment.prompt)), known, [of[id(one)] for one in known])
-        return Answer(Offer([Section("", list(told([one.memory for one in best], _short)))], MESSAGE_TOKENS))
+        return Offer([Section("", list(told([one.memory for one in best], _short)))], MESSAGE_TOKENS)
 
     return way
 
