@@ -2,6 +2,9 @@
 
 The backup beside a file is what it was before limpet. Uninstalling takes limpet's parts out of the file as it is; when
 that is what taking them out of `backup + limpet` gives, nobody changed anything else, and the backup itself comes back.
+
+A part is what limpet adds to one file. `found` returns what of it stands in a text, as limpet would write it, or None;
+`put` the text with it; `cut` the text without it, where `origin` is the file before limpet, "" if that is not known.
 """
 
 from __future__ import annotations
@@ -9,13 +12,14 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from ...model.dataclass import dataclass
 from ...model.errors import BadInput, StoreError
+from ...store.files import partial_file, publish, unguessable, writing
 from . import jsonc, toml
 from .entries import inner_of, is_address, is_ours, merged
 
@@ -25,92 +29,71 @@ BACKUP = ".before-limpet"
 MAX_BYTES = 64_000_000
 
 
-class Part:
-    """What limpet adds to one file."""
-
-    what: str
-    whole = False  # the file is limpet's own
-    mode: int | None = None
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def found(self, text: str) -> Any:
-        """What of it stands in a text, in the form that limpet would write; None for nothing."""
-        raise NotImplementedError
-
-    def put(self, text: str) -> str:
-        raise NotImplementedError
-
-    def cut(self, text: str, origin: str, /) -> str:
-        """Without it. `origin`: the file before limpet, "" where that is not known."""
-        raise NotImplementedError
-
-
-class Entry(Part):
+@dataclass(frozen=True, slots=True)
+class Entry:
     """The server's entry, an object at a path of names such as mcpServers.limpet, in JSON or TOML."""
 
+    path: Path
+    keys: tuple[str, ...]
+    value: dict[str, Any]
+    is_trusted: bool
     what = "MCP server"
 
-    def __init__(self, path: Path, keys: Sequence[str], value: dict[str, Any], *, is_trusted: bool) -> None:
-        super().__init__(path)
-        self.keys, self.value, self.is_trusted = tuple(keys), value, is_trusted
-        self._edit: ModuleType = toml if path.suffix == ".toml" else jsonc
+    @property
+    def _format(self) -> ModuleType:
+        return toml if self.path.suffix == ".toml" else jsonc
 
     def found(self, text: str) -> Any:
-        return self._edit.get(_json(text) if self._edit is jsonc else text, self.keys)
+        return self._format.get(text, self.keys)
 
     def put(self, text: str) -> str:
-        text = _json(text) if self._edit is jsonc else text
         there = self.found(text)
         if not isinstance(there, dict):
-            return str(self._edit.put(text, self.keys, self.value))
+            return str(self._format.put(text, self.keys, self.value))
         wanted = merged(there, self.value, is_trusted=self.is_trusted)
         for name in there.keys() - wanted.keys():
-            text = self._edit.cut(text, (*self.keys, name))
+            text = self._format.cut(text, (*self.keys, name))
         for name, value in wanted.items():
-            if name not in there or there[name] != value:
-                text = self._edit.put(text, (*self.keys, name), value)
+            text = self._format.put(text, (*self.keys, name), value)
         return text
 
     def cut(self, text: str, origin: str) -> str:
         there = self.found(text)
         if isinstance(there, dict) and is_address(there):
             return text  # its owner's: limpet writes none
-        text = self._edit.cut(text, self.keys)
-        return _bare(text, self.keys[:-1], origin) if self._edit is jsonc else text
+        return _without_empty(self._format, self._format.cut(text, self.keys), self.keys[:-1], origin)
 
 
-class Permission(Part):
+@dataclass(frozen=True, slots=True)
+class Permission:
     """A text in a list, such as a rule in permissions.allow. It goes with limpet, unless it was there before it."""
 
+    path: Path
+    keys: tuple[str, ...]
+    item: str
     what = "permission"
 
-    def __init__(self, path: Path, keys: Sequence[str], item: str) -> None:
-        super().__init__(path)
-        self.keys, self.item = keys, item
-
     def found(self, text: str) -> Any:
-        items = jsonc.get(_json(text), self.keys)
+        items = jsonc.get(text, self.keys)
         return self.item if isinstance(items, list) and self.item in items else None
 
     def put(self, text: str) -> str:
-        return text if self.found(text) else jsonc.append(_json(text), self.keys, self.item)
+        return text if self.found(text) else jsonc.append(text, self.keys, self.item)
 
     def cut(self, text: str, origin: str) -> str:
         if self.found(origin):
             return text
-        return _bare(jsonc.cut(text, self.keys, lambda one: one == self.item), self.keys, origin)
+        return _without_empty(jsonc, jsonc.cut(text, self.keys, lambda one: one == self.item), self.keys, origin)
 
 
-class Hooks(Part):
+@dataclass(frozen=True, slots=True)
+class Hooks:
     """Entries of the lists under `hooks`, told from others' by their command. `defaults`: what the file must have."""
 
+    path: Path
+    events: dict[str, Any]
+    defaults: Mapping[str, Any]
     what = "hooks"
-
-    def __init__(self, path: Path, events: dict[str, Any], defaults: dict[str, Any] | None = None) -> None:
-        super().__init__(path)
-        self.events, self.defaults = events, defaults or {}
 
     def found(self, text: str) -> Any:
         """By event: the entry there is, or a list of several."""
@@ -123,7 +106,6 @@ class Hooks(Part):
         return found or None
 
     def put(self, text: str) -> str:
-        text = _json(text)
         if self.found(text) == self.events:
             return text
         text = self._without(text)
@@ -137,40 +119,36 @@ class Hooks(Part):
     def cut(self, text: str, origin: str) -> str:
         left = self._without(text)
         for event in _hooks(text):
-            left = _bare(left, ("hooks", event), origin)
-        rest, before = jsonc.parse(left), jsonc.parse(_json(origin))
-        for name in self.defaults:
-            if name not in before and not rest.get("hooks") and (origin or len(rest) == 1):
+            left = _without_empty(jsonc, left, ("hooks", event), origin)
+        for name in self.defaults if not _hooks(left) else ():
+            if jsonc.get(origin, (name,)) is None:
                 left = jsonc.cut(left, (name,))
         return left
 
     def _without(self, text: str) -> str:
         for event in _hooks(text):
             text = jsonc.cut(text, ("hooks", event), is_ours)
-            node = jsonc.find(jsonc.read(text), ("hooks", event))
-            for place in range(len(node.children) if node is not None else 0):
+            groups = jsonc.get(text, ("hooks", event))
+            for place in range(len(groups) if isinstance(groups, list) else 0):
                 # A group in which others have hooks too.
                 text = jsonc.cut(text, ("hooks", event, place, "hooks"), is_ours)
         return text
 
 
-class Block(Part):
+@dataclass(frozen=True, slots=True)
+class Block:
     """A block of instructions at the end of a Markdown file that belongs to someone else."""
 
+    path: Path
+    body: str
     what = "instructions"
-
-    def __init__(self, path: Path, body: str) -> None:
-        super().__init__(path)
-        self.body = body
 
     def found(self, text: str) -> Any:
         if BEGIN not in text and END not in text:
             return None
-        start = text.find(BEGIN)
-        end = text.find(END, max(start, 0))
-        if start < 0 or end < 0 or text.count(BEGIN) != 1 or text.count(END) != 1:
-            raise jsonc.NotJson(f"{BEGIN} and {END} do not stand in it once each, in this order")
-        return start, end + len(END)
+        if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(END) < text.index(BEGIN):
+            raise jsonc.Unreadable(f"{BEGIN} and {END} do not stand in it once each, in this order")
+        return text.index(BEGIN), text.index(END) + len(END)
 
     def put(self, text: str) -> str:
         place = self.found(text)
@@ -182,8 +160,8 @@ class Block(Part):
         gap = "" if not text else line_end if text.endswith("\n") else line_end * 2
         return text + gap + block + line_end
 
-    def cut(self, text: str, _origin: str, /) -> str:
-        """Without the block, and without the empty line that parted it."""
+    def cut(self, text: str, origin: str) -> str:  # noqa: ARG002
+        """Return the text without the block, and without the empty line that parted it."""
         place = self.found(text)
         if not place:
             return text
@@ -194,25 +172,29 @@ class Block(Part):
         return head + rest
 
 
-class OwnFile(Part):
+@dataclass(frozen=True, slots=True)
+class OwnFile:
     """A file that is limpet's alone, told by `mark`; one of somebody else is left alone."""
 
-    whole = True
-
-    def __init__(self, path: Path, what: str, body: str, *, mark: str, mode: int | None = None) -> None:
-        super().__init__(path)
-        self.what, self.body, self.mark, self.mode = what, body, mark, mode
+    path: Path
+    what: str
+    body: str
+    mark: str
+    is_program: bool = False
 
     def found(self, text: str) -> Any:
         return text if self.mark in text else None
 
     def put(self, text: str) -> str:
         if text and self.mark not in text:
-            raise jsonc.NotJson("it is there already, and not limpet's")
+            raise jsonc.Unreadable("it is there already, and not limpet's")
         return self.body
 
-    def cut(self, _text: str, _origin: str, /) -> str:
+    def cut(self, text: str, origin: str) -> str:  # noqa: ARG002
         return ""
+
+
+Part = Entry | Permission | Hooks | Block | OwnFile
 
 
 class Change(NamedTuple):
@@ -225,20 +207,21 @@ class Change(NamedTuple):
     after: bytes | None
     backup: bytes | None = None
     drop_backup: bool = False
-    mode: int | None = None
+    is_program: bool = False
 
 
 def plan_install(parts: Sequence[Part]) -> list[Change]:
-    """What to write so that all parts are there. Raises BadInput for a file that cannot be read. Changes nothing."""
-    return [_installed(path, parts) for path, parts in _by_file(parts)]
+    """Return what to write so that all parts are there; change nothing. Raises BadInput for an unreadable file."""
+    return [_installed(path, of_file) for path, of_file in _by_file(parts).items()]
 
 
 def plan_uninstall(parts: Sequence[Part]) -> list[Change]:
-    return [_uninstalled(path, parts) for path, parts in _by_file(parts)]
+    """Return what to write so that no part is there; change nothing. Raises BadInput for an unreadable file."""
+    return [_uninstalled(path, of_file) for path, of_file in _by_file(parts).items()]
 
 
 def present(parts: Sequence[Part]) -> list[tuple[Part, Any]]:
-    """Each part with what of it stands in its file, or None. Raises BadInput for a file that cannot be read."""
+    """Return each part with what of it stands in its file, or None. Raises BadInput for an unreadable file."""
     found = []
     for part in parts:
         with _reading(part.path) as (_, text):
@@ -257,29 +240,20 @@ def apply(changes: Sequence[Change], root: Path) -> None:
         for one in changes:
             done.append(one)
             if one.backup is not None:
-                write(backup_of(one.path), one.backup, like=one.path)
-            if one.after is None and one.before is not None:
-                delete(one.path, root)
-            elif one.after is not None and one.action != "keep":
-                write(one.path, one.after, mode=one.mode)
+                write(backup_of(one.path), one.backup, root, like=one.path)
+            if one.action != "keep":
+                write(one.path, one.after, root, is_program=one.is_program)
     except StoreError:
         for one in reversed(done):
             with contextlib.suppress(StoreError):
-                _take_back(one, root)
+                if read(one.path) != one.before:
+                    write(one.path, one.before, root, is_program=one.is_program)
+                if one.backup is not None:
+                    write(backup_of(one.path), None, root)
         raise
     for one in changes:
         if one.drop_backup:
-            delete(backup_of(one.path), root)
-
-
-def _take_back(one: Change, root: Path) -> None:
-    if read(one.path) != one.before:
-        if one.before is None:
-            delete(one.path, root)
-        else:
-            write(one.path, one.before, mode=one.mode)
-    if one.backup is not None:
-        delete(backup_of(one.path), root)
+            write(backup_of(one.path), None, root)
 
 
 def _installed(path: Path, parts: Sequence[Part]) -> Change:
@@ -287,11 +261,13 @@ def _installed(path: Path, parts: Sequence[Part]) -> Change:
     with _reading(path) as (before, text):
         is_here = _is_here(text, parts)
         new = _put_all(text, parts)
-    backup = None if is_here or parts[0].whole else before
+    backup = None if is_here or isinstance(parts[0], OwnFile) else before
     if before is not None and new == text:
         return Change(path, what, "keep", before, before, backup)
     action = "create" if before is None else "change"
-    return Change(path, what, action, before, new.encode("utf-8"), backup, mode=parts[0].mode)
+    return Change(
+        path, what, action, before, new.encode("utf-8"), backup, is_program=getattr(parts[0], "is_program", False)
+    )
 
 
 def _uninstalled(path: Path, parts: Sequence[Part]) -> Change:
@@ -299,7 +275,7 @@ def _uninstalled(path: Path, parts: Sequence[Part]) -> Change:
     with _reading(path) as (before, text):
         if before is None or (saved is None and not _is_here(text, parts)):
             return Change(path, what, "keep", before, before, drop_backup=saved is not None)
-        if parts[0].whole:
+        if isinstance(parts[0], OwnFile):
             return Change(path, what, "remove", before, None)
         origin = "" if saved is None else saved.decode("utf-8")
         left = _cut_all(text, parts, origin)
@@ -316,11 +292,11 @@ def _is_here(text: str, parts: Sequence[Part]) -> bool:
     return any(part.found(text) is not None for part in parts if not isinstance(part, Permission))
 
 
-def _by_file(parts: Sequence[Part]) -> list[tuple[Path, list[Part]]]:
+def _by_file(parts: Sequence[Part]) -> dict[Path, list[Part]]:
     found: dict[Path, list[Part]] = {}
     for part in parts:
         found.setdefault(part.path, []).append(part)
-    return list(found.items())
+    return found
 
 
 def _put_all(text: str, parts: Sequence[Part]) -> str:
@@ -335,45 +311,37 @@ def _cut_all(text: str, parts: Sequence[Part], origin: str) -> str:
     return text
 
 
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[tuple[bytes | None, str]]:
-    """A file's bytes and text. What cannot be read, or edited, becomes bad input that names the file."""
-    data = read(path)
-    try:
-        yield data, "" if data is None else data.decode("utf-8")
-    except (jsonc.NotJson, toml.NotToml, UnicodeDecodeError, RecursionError) as error:
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise BadInput(
-            f"{path} cannot be edited: {why}", hint="nothing was changed; mend the file, then try again"
-        ) from None
-
-
-# -- JSON, in more detail
-
-
-def _json(text: str) -> str:
-    """A file without content counts as an empty object."""
-    return text if text.strip("\ufeff \t\r\n") else text.rstrip(" \t\r\n") + "{}\n"
-
-
 def _hooks(text: str) -> dict[str, Any]:
-    hooks = jsonc.get(_json(text), ("hooks",))
+    hooks = jsonc.get(text, ("hooks",))
     return hooks if isinstance(hooks, dict) else {}
 
 
-def _bare(text: str, keys: Sequence[str], origin: str) -> str:
-    """Without the containers along a path that are empty now and were not there before limpet."""
+def _without_empty(format: ModuleType, text: str, keys: Sequence[str], origin: str) -> str:
+    """Leave out the containers along a path that are empty now and were not there before limpet."""
     for length in range(len(keys), 0, -1):
-        if jsonc.get(text, keys[:length]) in ({}, []) and jsonc.get(_json(origin), keys[:length]) is None:
-            text = jsonc.cut(text, keys[:length])
+        if format.get(text, keys[:length]) in ({}, []) and format.get(origin, keys[:length]) is None:
+            text = format.cut(text, keys[:length])
     return text
 
 
 # -- other programs' files: whole, atomic, with their mode, through links
 
 
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[tuple[bytes | None, str]]:
+    """Yield a file's bytes and text. What cannot be read, or edited, becomes bad input that names the file."""
+    data = read(path)
+    try:
+        yield data, "" if data is None else data.decode("utf-8")
+    except (jsonc.Unreadable, UnicodeDecodeError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise BadInput(
+            f"{path} cannot be edited: {why}", hint="nothing was changed; mend the file, then try again"
+        ) from None
+
+
 def read(path: Path) -> bytes | None:
-    """The bytes of a file; None when there is none. Raises BadInput for what is no file, StoreError for no access."""
+    """Return the bytes of a file; None when there is none. Raises BadInput for what is no file, StoreError."""
     try:
         if path.exists() and not path.is_file():
             raise BadInput(f"{path} is not a file", hint="it was left alone")
@@ -386,62 +354,35 @@ def read(path: Path) -> bytes | None:
         raise StoreError(f"cannot read {path}: {error.strerror}") from None
 
 
-def write(path: Path, data: bytes, *, like: Path | None = None, mode: int | None = None) -> None:
-    """Replace a file by one with this content, in one step. A link stays, and what it leads to is replaced.
+def write(path: Path, data: bytes | None, root: Path, *, like: Path | None = None, is_program: bool = False) -> None:
+    """Replace a file in one step; for None remove it, and the folders that it leaves empty, up to `root`.
 
-    The mode is that of the file that was there, else that of `like`, else `mode`, else the usual one.
+    A link stays, and what it leads to is replaced. The mode and the owner are those of the file that was there, else
+    of `like`. Raises StoreError.
     """
-    target = Path(os.path.realpath(path))
-    try:
+    with writing(path):
+        if data is None:
+            path.unlink(missing_ok=True)
+            for folder in path.parents:
+                if root not in folder.parents or any(folder.iterdir()):
+                    return
+                folder.rmdir()
+            return
+        target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
         kept = next((one.stat() for one in (target, like) if one is not None and one.exists()), None)
-        number, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent)
-        try:
-            with os.fdopen(number, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            if kept is not None:
-                _own_alike(name, kept)
-                Path(name).chmod(stat.S_IMODE(kept.st_mode))
+        with partial_file(unguessable(target.parent)) as file:
+            file.write(data)
+            if kept is None:
+                mask = os.umask(0o077)
+                os.umask(mask)
+                Path(file.name).chmod((0o777 if is_program else 0o666) & ~mask)
             else:
-                Path(name).chmod(mode if mode is not None else 0o666 & ~_umask())
-            Path(name).replace(target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                Path(name).unlink()
-            raise
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror or error}", hint="nothing of it was changed") from None
-
-
-def delete(path: Path, root: Path) -> None:
-    """Remove a file, and the folders that it leaves empty, up to `root`."""
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot remove {path}: {error.strerror}") from None
-    for folder in path.parents:
-        if folder == root or root not in folder.parents:
-            return
-        try:
-            folder.rmdir()
-        except OSError:
-            return
+                with contextlib.suppress(OSError, AttributeError):  # root that edits a user's file leaves it the user's
+                    os.chown(file.name, kept.st_uid, kept.st_gid)
+                Path(file.name).chmod(stat.S_IMODE(kept.st_mode))
+            publish(file, target, force=True)
 
 
 def backup_of(path: Path) -> Path:
     return path.with_name(path.name + BACKUP)
-
-
-def _own_alike(name: str, kept: os.stat_result) -> None:
-    """Root that edits a user's file leaves it the user's."""
-    if hasattr(os, "chown"):
-        with contextlib.suppress(OSError):
-            os.chown(name, kept.st_uid, kept.st_gid)
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -11,8 +11,7 @@ from ...cli.verbs import AGENTS, Verb, arg
 from ...folders import absolute
 from ...model.errors import BadInput
 from .change import Change, apply, plan_install, plan_uninstall
-from .clients import CLIENTS, Place, is_granted, is_present, parts, plan_plugin, program
-from .existing import completed
+from .clients import CLIENTS, Place, completed, is_granted, is_present, parts, plan_plugin, program
 
 _DONE = {"create": "created", "change": "changed", "restore": "restored", "remove": "removed", "keep": "unchanged"}
 

@@ -1,24 +1,36 @@
-"""Entries of the MCP server and of hooks that stand in a client's file already: whose they are, and what is kept."""
+"""Entries of the MCP server and of hooks that stand in a client's file: whose they are and what they start."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+from ...agents.hooks.client_adapters import CLIENT_ADAPTERS
 
 # How limpet is started: what an install is called for. All else in an entry is its owner's once it is there.
 STARTED_BY = ("type", "command", "args")
+# A hook that calls limpet's server.
+HOOK_CALL = {"server": "limpet", "tool": "hook"}
 # A command that runs one of limpet's hooks, however it is quoted and whichever options stand before `hook`.
 # The rest of the line belongs to the match, so that each line is read once however often it names limpet.
 _OURS = re.compile(r"""(?:^|[\s"'/\\])limpet(?:\.exe|\.cmd)?["']?\s(?P<rest>.*)""")
 _HOOK = re.compile(r"(?<=\s)hook\s")
-# A hook that calls limpet's server.
-HOOK_CALL = {"server": "limpet", "tool": "hook"}
 _NEXT = len("\nhook ")  # where a line is continued
+# How OpenCode's plugin starts limpet.
+_SHIM = re.compile(r"^const (RUN|OPTIONS) = (\[.*\])$", re.MULTILINE)
+# What limpet writes needs no shell for more than its quotes.
+_SHELL = re.compile(r"[;&|<>$`\n(){}*?#]")
+
+Command = str | list[str]  # a line for the shell, or words
 
 
 def merged(there: dict[str, Any], new: dict[str, Any], *, is_trusted: bool) -> dict[str, Any]:
-    """The entry that is there so that it starts limpet: its owner's other keys stay.
+    """Return the entry that is there so that it starts limpet: its owner's other keys stay.
 
     In a file that may come from anybody (not `is_trusted`) only numbers, such as time limits, and whether it is
     switched on stay: an environment, say, decides what the program loads. What leads to a server by its address stays
@@ -34,35 +46,69 @@ def merged(there: dict[str, Any], new: dict[str, Any], *, is_trusted: bool) -> d
 
 
 def is_address(entry: Mapping[str, Any]) -> bool:
+    """Whether the server's entry names an address instead of a command."""
     return "command" not in entry and any(isinstance(entry.get(name), str) for name in ("url", "httpUrl", "serverUrl"))
 
 
 def is_ours(entry: Any) -> bool:
-    """An entry of a hooks list whose command, or each of whose hooks, runs limpet."""
+    """Whether the command of a hooks list's entry, or of each of its hooks, runs limpet."""
     if not isinstance(entry, dict):
         return False
-    inner = entry.get("hooks")
-    if isinstance(inner, list):
-        return bool(inner) and all(map(is_ours, inner))
+    if isinstance(entry.get("hooks"), list):
+        return bool(entry["hooks"]) and all(map(is_ours, entry["hooks"]))
     if HOOK_CALL.items() <= entry.items():
         return True
     given = entry.get("args")
     rest = " ".join(word for word in given if isinstance(word, str)) if isinstance(given, list) else ""
-    lines = [f"{line} {rest} " for line in commands(entry)]
+    lines = [f"{line} {rest} " for line in _lines(entry)]
     return any(
         _HOOK.search(line, found.start("rest"), found.end() + _NEXT) for line in lines for found in _OURS.finditer(line)
     )
 
 
 def inner_of(entry: Any) -> list[Any]:
-    """The hooks of a group."""
+    """Return the hooks of a group."""
     found = entry.get("hooks") if isinstance(entry, dict) else None
     return found if isinstance(found, list) else []
 
 
-def commands(entry: Any) -> list[str]:
-    """The command lines of an entry, with those of the hooks inside; this platform's first."""
-    if not isinstance(entry, dict):
+def _lines(entry: dict[str, Any]) -> list[str]:
+    """The command lines of a hook; on this platform the first, on Windows the last is run."""
+    return [line for name in ("command", "bash", "powershell") if isinstance(line := entry.get(name), str)]
+
+
+def server_command(entry: Mapping[str, Any]) -> list[str]:
+    """Return the command line of the server's entry; [] for none."""
+    command, more = entry.get("command"), entry.get("args")
+    words = command if isinstance(command, list) else [command, *(more if isinstance(more, list) else [])]
+    return words if all(isinstance(word, str) for word in words) else []
+
+
+def hook_commands(client: str, file: Path, there: Any, server: Sequence[str] = ()) -> list[tuple[str, Command]]:
+    """Return the commands of limpet's hooks in a file, by their events: the server's, where a hook is a call of it."""
+    if client == "opencode" and isinstance(there, str):
+        shim = {name: json.loads(words) for name, words in _SHIM.findall(there)}
+        events = CLIENT_ADAPTERS[client].events if len(shim) == 2 else ()
+        return [(event, [*shim["RUN"], "hook", client, event, *shim["OPTIONS"]]) for event in events]
+    if not isinstance(there, dict):  # a script of Cline's, named by its event
+        return [(file.name, [str(file)])] if there else []
+    found: list[tuple[str, Command]] = []
+    for event, entry in there.items():
+        for group in entry if isinstance(entry, list) else [entry]:
+            for hook in filter(is_ours, inner_of(group) or [group]):
+                if lines := _lines(hook):
+                    found.append((event, lines[-1 if sys.platform == "win32" else 0]))
+                elif server:
+                    found.append((event, [*server]))
+    return found
+
+
+def command_words(command: Command) -> list[str]:
+    """Return the words of limpet's own command; [] where a shell would do more than part them."""
+    if isinstance(command, list) and len(command) == 1:
+        lines = Path(command[0]).read_text(encoding="utf-8", errors="replace").splitlines()
+        command = lines[2].removeprefix("exec ") if len(lines) == 3 and lines[2].startswith("exec ") else []
+    try:
+        return command if isinstance(command, list) else [] if _SHELL.search(command) else shlex.split(command)
+    except ValueError:
         return []
-    own = [entry.get(name) for name in ("command", "bash", "powershell")]
-    return [line for line in own if isinstance(line, str)] + [line for one in inner_of(entry) for line in commands(one)]

@@ -26,7 +26,7 @@ _BLANK_TO_END = re.compile(r"[ \t]*(?=\r?\n)")
 Path = Sequence[str | int]
 
 
-class NotJson(ValueError):
+class Unreadable(ValueError):
     """The text cannot be read: where, and why."""
 
 
@@ -57,23 +57,19 @@ class Node:
 def read(text: str) -> Node:
     """Read the document, with places; nobody changes what is returned. Comments and trailing commas are allowed.
 
-    Raises NotJson.
+    Raises Unreadable.
     """
     begin = _skip(text, 1 if text.startswith("\ufeff") else 0)
     node = _value(text, begin, 0)
     end = _skip(text, node.end)
     if end != len(text):
-        raise NotJson(f"line {_line(text, end)}: something follows the end")
+        raise Unreadable(f"line {_line(text, end)}: something follows the end")
     return node
-
-
-def parse(text: str) -> Any:
-    return read(text).value
 
 
 def _value(text: str, at: int, depth: int) -> Node:
     if depth > MAX_DEPTH:
-        raise NotJson(f"line {_line(text, at)}: nested too deeply")
+        raise Unreadable(f"line {_line(text, at)}: nested too deeply")
     first = text[at : at + 1]
     if first == '"':
         value, end = _string(text, at)
@@ -82,7 +78,7 @@ def _value(text: str, at: int, depth: int) -> Node:
         return _container(text, at, depth, is_object=first == "{")
     found = _SCALAR.match(text, at)
     if not found:
-        raise NotJson(f"line {_line(text, at)}: expected a value")
+        raise Unreadable(f"line {_line(text, at)}: expected a value")
     return Node(json.loads(found[0]), at, found.end())
 
 
@@ -94,11 +90,11 @@ def _container(text: str, at: int, depth: int, *, is_object: bool) -> Node:
         key, key_start = None, place
         if is_object:
             if text[place : place + 1] != '"':
-                raise NotJson(f"line {_line(text, place)}: expected a name in double quotes, or {close}")
+                raise Unreadable(f"line {_line(text, place)}: expected a name in double quotes, or {close}")
             key, place = _string(text, place)
             place = _skip(text, place)
             if text[place : place + 1] != ":":
-                raise NotJson(f"line {_line(text, place)}: expected a colon")
+                raise Unreadable(f"line {_line(text, place)}: expected a colon")
             place = _skip(text, place + 1)
         child = _value(text, place, depth + 1)
         child.key, child.key_start = key, key_start
@@ -111,7 +107,7 @@ def _container(text: str, at: int, depth: int, *, is_object: bool) -> Node:
         if text[place : place + 1] == ",":
             place = _skip(text, place + 1)
         elif text[place : place + 1] != close:
-            raise NotJson(f"line {_line(text, place)}: expected a comma or {close}")
+            raise Unreadable(f"line {_line(text, place)}: expected a comma or {close}")
     node.end = place + 1
     return node
 
@@ -120,7 +116,7 @@ def _string(text: str, at: int) -> tuple[str, int]:
     try:
         found: tuple[str, int] = scanstring(text, at + 1, True)
     except ValueError as error:
-        raise NotJson(f"line {_line(text, at)}: {str(error).split(':')[0]}") from None
+        raise Unreadable(f"line {_line(text, at)}: {str(error).split(':')[0]}") from None
     return found
 
 
@@ -138,7 +134,8 @@ def _line(text: str, at: int) -> int:
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
-    """The value at a path of names, made or replaced; objects on the way are made. Raises NotJson."""
+    """Make or replace the value at a path of names; objects on the way are made. Raises Unreadable."""
+    text = _with_content(text)
     node = _object(read(text), path[:0])
     for place, name in enumerate(path):
         found = node.child(name)
@@ -157,19 +154,21 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def append(text: str, path: Sequence[str], value: Any) -> str:
-    """One more item in the list at a path, which is made when it is not there. Raises NotJson."""
-    node = find(read(text), path)
+    """Add an item to the list at a path, which is made when it is not there. Raises Unreadable."""
+    text = _with_content(text)
+    node = _find(read(text), path)
     if node is None:
         return put(text, path, [value])
     if not isinstance(node.value, list):
-        raise NotJson(f"{'.'.join(path)} is not a list")
+        raise Unreadable(f"{'.'.join(path)} is not a list")
     return _insert(text, node, value, None)
 
 
 def cut(text: str, path: Path, gone: Callable[[Any], bool] | None = None) -> str:
-    """Without the value at a path; with `gone`: without the items of the list there for which it is true."""
+    """Remove the value at a path; with `gone`, the items of the list there for which it is true. Raises Unreadable."""
+    text = _with_content(text)
     while True:
-        node = find(read(text), path if gone else path[:-1])
+        node = _find(read(text), path if gone else path[:-1])
         if node is None:
             return text
         if gone is None:
@@ -182,12 +181,17 @@ def cut(text: str, path: Path, gone: Callable[[Any], bool] | None = None) -> str
 
 
 def get(text: str, path: Path) -> Any:
-    """The value at a path; None where there is none. Raises NotJson."""
-    node = find(read(text), path)
+    """Return the value at a path; None where there is none. Raises Unreadable."""
+    node = _find(read(_with_content(text)), path)
     return None if node is None else node.value
 
 
-def find(node: Node, path: Path) -> Node | None:
+def _with_content(text: str) -> str:
+    """A file without content counts as an empty object."""
+    return text if text.strip("\ufeff \t\r\n") else text.rstrip(" \t\r\n") + "{}\n"
+
+
+def _find(node: Node, path: Path) -> Node | None:
     for name in path:
         found = node.child(name)
         if found is None:
@@ -198,7 +202,7 @@ def find(node: Node, path: Path) -> Node | None:
 
 def _object(node: Node, path: Sequence[str]) -> Node:
     if not isinstance(node.value, dict):
-        raise NotJson(f"{'.'.join(path) or 'the document'} is not an object")
+        raise Unreadable(f"{'.'.join(path) or 'the document'} is not an object")
     return node
 
 

@@ -6,95 +6,63 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
-
-class NotToml(ValueError):
-    """The text cannot be read, or cannot be edited without harm."""
+from .jsonc import Unreadable
 
 
 def get(text: str, path: Sequence[str]) -> Any:
-    """The value at a path; None where there is none. Raises NotToml."""
-    return _at(_parse(text), path)
+    """Return the value at a path; None where there is none. Raises Unreadable."""
+    value: Any = _parse(text)
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
-    """The value at a path, made or replaced; a table as the last one. Raises NotToml."""
-    there = get(text, path)
-    if there == value:
-        return text
-    import tomlkit
-
-    wanted = _with(_parse(text), path, value)
-    if isinstance(value, dict):
-        text = cut(text, path)
-        if path[0] not in _parse(text):
-            # A table of its own at the end: no byte before it changes.
-            line_end = "\r\n" if "\r\n" in text else "\n"
-            shown = tomlkit.dumps(_with({}, path, value))
-            gap = "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
-            return _checked(text + (gap + shown).replace("\n", line_end), wanted)
-
-    def edit(table: Any) -> None:
-        if isinstance(value, dict):
-            inline = isinstance(table, tomlkit.items.InlineTable)
-            made: Any = tomlkit.inline_table() if inline else tomlkit.table()
-            for name, one in value.items():
-                made.add(name, one)
-            table[path[-1]] = made
-        else:
-            table[path[-1]] = value
-
-    return _edited(text, path, edit, wanted)
+    """Make or replace the value at a path. Raises Unreadable."""
+    return text if get(text, path) == value else _edited(text, path, value)
 
 
 def cut(text: str, path: Sequence[str]) -> str:
-    """Without the value at a path. Raises NotToml."""
-    if get(text, path) is None:
-        return text
-    return _edited(text, path, lambda table: table.__delitem__(path[-1]), _with(_parse(text), path, None))
+    """Remove the value at a path. Raises Unreadable."""
+    return text if get(text, path) is None else _edited(text, path, None)
 
 
-def _edited(text: str, path: Sequence[str], edit: Any, wanted: dict[str, Any]) -> str:
-    """The text after an edit of the table that holds the path, if it says what was wanted and nothing else."""
+def _edited(text: str, path: Sequence[str], value: Any) -> str:
+    """The text with a value at the path, without it for None; only if the edit changes nothing else."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
+    wanted, line_end = _with(_parse(text), path, value), "\r\n" if "\r\n" in text else "\n"
     try:
         document = tomlkit.parse(text)
         table: Any = document
         for name in path[:-1]:
-            table = table[name]
-        edit(table)
-        new = tomlkit.dumps(document)
+            table = table[name] if name in table else table.setdefault(name, tomlkit.table(is_super_table=True))
+        if value is None:
+            del table[path[-1]]
+        else:
+            table[path[-1]] = value
+        new = tomlkit.dumps(document).replace("\r\n", "\n").replace("\n", line_end)
     except (TOMLKitError, TypeError, AttributeError) as error:
-        raise NotToml(f"cannot edit {'.'.join(path)}: {error}") from None
-    return _checked(new, wanted)
+        raise Unreadable(f"cannot edit {'.'.join(path)}: {error}") from None
+    if _without_empty(_parse(new)) != _without_empty(wanted):
+        raise Unreadable("the edit would change something else")
+    return new
 
 
 def _parse(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise NotToml(str(error)) from None
+        raise Unreadable(str(error)) from None
 
 
-def _checked(text: str, wanted: dict[str, Any]) -> str:
-    if _bare(_parse(text)) != _bare(wanted):
-        raise NotToml("the edit would change something else")
-    return text
-
-
-def _bare(value: Any) -> Any:
-    """Without empty tables: a table that only held ours may stay behind as a header."""
-    if isinstance(value, dict):
-        inner = {name: _bare(one) for name, one in value.items()}
-        return {name: one for name, one in inner.items() if one != {}}
-    return value
-
-
-def _at(value: Any, path: Sequence[str]) -> Any:
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
+def _without_empty(value: Any) -> Any:
+    """Leave out empty tables: one that only held limpet's may stay behind as a header."""
+    if not isinstance(value, dict):
+        return value
+    inner = {name: _without_empty(one) for name, one in value.items()}
+    return {name: one for name, one in inner.items() if one != {}}
 
 
 def _with(whole: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
