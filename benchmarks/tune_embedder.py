@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from limpet.rank.constants import SYNONYM_COSINE
-from limpet.remember.rules import _VECTORS
 from limpet.vectors.calibration import Calibration, measured, pairs
 from limpet.vectors.encoder import digest
 from limpet.vectors.wordpiece import DATA
@@ -51,9 +50,6 @@ def run(model: str | None, *, held_back: bool, write: bool) -> dict[str, Any]:
     found = thresholds(embedder, calibration)
     for name, figure in found.items():
         print(f"{name}: {figure}")
-    if write:
-        for old in _VECTORS.glob("limpet-*.npz"):
-            old.unlink()
     tune_rules.run("limpet", held_back=held_back, write=write, grid=False)
     return {"fingerprint": embedder.fingerprint, "calibration": calibration, "thresholds": found}
 

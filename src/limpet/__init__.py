@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .erasure import PurgeReport
     from .features.mirror.folder import MirrorReport
     from .features.organize.job import OrganizeReport
+    from .features.policy import Swept
     from .features.transfer import DeviceInfo
     from .features.transfer.records import TransferReport
     from .features.transfer.service import CopyReport
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from .remember.beliefs import Retention
     from .remember.change import Forgotten
     from .remember.operations import Effect, Operation
-    from .remember.policy import Swept
     from .remember.review import ReviewItem
     from .remember.scopes import Scope, ScopeChange
     from .remember.write import Receipt
@@ -118,7 +118,7 @@ _HOMES = {
     "remember.scopes": ("Scope", "ScopeChange"),
     "erasure": ("PurgeReport",),
     "scan": ("HeldSecret",),
-    "remember.policy": ("Swept",),
+    "features.policy": ("Swept",),
     "remember.write": ("Receipt",),
     "store.records": ("Action", "Filter", "Page", "Problem", "Scan", "SessionRow", "StoreStats"),
     "features.transfer": ("DeviceInfo",),

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
     from .erasure import PurgeReport
+    from .features import policy
+    from .features.policy import Swept
     from .features.transfer import service as transfer_service
     from .features.transfer.records import TransferReport
     from .features.transfer.service import CopyReport
@@ -48,14 +50,13 @@ if TYPE_CHECKING:
     from .recall.brief import Brief
     from .recall.lookup import Fact
     from .recall.sessions import SessionRecall
-    from .remember import beliefs, operations, policy
+    from .remember import beliefs, operations
     from .remember import change as changes
     from .remember import review as remember_review
     from .remember import scopes as remember_scopes
     from .remember.beliefs import Retention
     from .remember.change import Forgotten
     from .remember.operations import Operation
-    from .remember.policy import Swept
     from .remember.review import ReviewItem
     from .remember.scopes import Scope, ScopeChange
     from .remember.write import Receipt
@@ -71,7 +72,7 @@ else:
     # What a verb hands over to is imported when the first of them is called.
     beliefs, recall_lookup = registry.Part("remember.beliefs"), registry.Part("recall.lookup")
     recall_service, changes = registry.Part("recall.service"), registry.Part("remember.change")
-    policy, remember_review = registry.Part("remember.policy"), registry.Part("remember.review")
+    policy, remember_review = registry.Part("features.policy"), registry.Part("remember.review")
     transfer_service = registry.Part("features.transfer.service")
     usefulness_service = registry.Part("features.usefulness.service")
     journal_lines = registry.Part("features.usefulness.journal_lines")

@@ -17,6 +17,7 @@ from .model.errors import BadInput
 from .model.forks import refuse_child
 from .model.ids import IdSource, parse_id
 from .model.memory import GLOBAL_SCOPE, Memory, check_characters, check_key, check_kinds, check_list, check_scope
+from .registry import call
 from .settings import wants_relations
 from .store.records import Filter
 
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from .checkout import Checkout
+    from .features.policy import ContentPolicy
     from .model.events import Event
     from .recall.semantic import SemanticSearch
-    from .remember.policy import ContentPolicy
     from .remember.validation import ValidStatement
     from .remember.write import Receipt, Writer
     from .store import Store
@@ -104,12 +105,10 @@ class Context:
     # -- what is composed at first use
 
     @property
-    def policy(self) -> ContentPolicy:
-        """What is no belief, by rules that compare vectors."""
+    def policy(self) -> ContentPolicy | None:
+        """What is no belief, by rules that compare vectors; None where that feature is not installed."""
         if self._policy is None:
-            from .remember.policy import ContentPolicy
-
-            self._policy = ContentPolicy(lambda: self.semantic().load())
+            self._policy = call("content_policy", lambda: self.semantic().load())
         return self._policy
 
     def reader(self) -> Reader | None:

@@ -9,10 +9,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.tune_rules import fit
+from benchmarks.tune_rules import fit, prototypes
+from limpet.features.policy import rules
+from limpet.features.policy.rules import RULES, Rules
 from limpet.model.errors import EmbedderUnavailable
-from limpet.remember import rules
-from limpet.remember.rules import RULES, Rules, prototypes
 from limpet.settings import DEFAULT_EMBEDDER
 from limpet.vectors.embedder import load_embedder
 
@@ -49,7 +49,7 @@ def test_the_set_is_large_and_balanced_and_apart_from_the_prototypes():
     assert all(sum(row["language"] == language for row in ROWS) >= 40 for language in ("ko", "de"))
     texts = [row["text"] for row in ROWS]
     assert len(set(texts)) == len(texts)
-    assert not {text.casefold() for text in texts} & {text.casefold() for _, _, text in prototypes()}
+    assert not {text.casefold() for text in texts} & {one.text.casefold() for one in prototypes()}
 
 
 @pytest.mark.parametrize("held_back", [False, True], ids=["tuning", "held back"])
@@ -168,19 +168,22 @@ def test_many_are_judged_as_one_by_one_also_from_vectors_that_are_known(judge):
 
 def test_the_vectors_that_are_shipped_are_those_of_the_prototypes():
     embedder = load_embedder(DEFAULT_EMBEDDER)
-    shipped = rules._VECTORS / rules.file_name(embedder)
+    shipped = rules.vectors_file(embedder)
     assert shipped.is_file(), "run python -m benchmarks.tune --part rules --write"
-    texts = [text for _, _, text in prototypes()]
-    some = list(range(0, len(texts), 97))
+    read = [one.text for one in prototypes() if one.language == "en"]
+    some = list(range(0, len(read), 97))
     with np.load(shipped) as stored:
-        vectors = rules._unpacked(stored["codes"], stored["scales"])
-        assert np.allclose(stored["weights"], fit(vectors).weights, atol=1e-3)
-    assert (vectors[some] * embedder.embed_passages([texts[i] for i in some])).sum(axis=1).min() > 0.99
-    assert len(list(rules._VECTORS.glob(f"{DEFAULT_EMBEDDER}-*.npz"))) == 1
+        vectors = stored["codes"] * stored["scales"][:, None]
+        assert (stored["signs"] == rules.signs_of(read)).all()
+        weights = stored["weights"]
+    others = np.zeros((len(prototypes()) - len(read), vectors.shape[1]), np.float32)
+    assert np.allclose(weights, fit(np.vstack([vectors, others]))[0].weights, atol=1e-3)
+    assert (vectors[some] * embedder.embed_passages([read[i] for i in some])).sum(axis=1).min() > 0.99
+    assert len(list(rules.VECTORS.glob(f"{DEFAULT_EMBEDDER}-*.npz"))) == 1
 
 
 def test_importing_the_rules_does_not_import_numpy():
-    code = "import sys, limpet.remember.rules; sys.exit('numpy' in sys.modules)"
+    code = "import sys, limpet.features.policy; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

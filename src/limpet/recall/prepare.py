@@ -54,7 +54,7 @@ SPEAKS_FIRST = ("episode", "decision", "correction", "lesson", "goal")
 
 def prepare(
     store: Store, semantic: SemanticSearch | None, plan: Plan, *, session: str | None = None, full: bool = False,
-    unjudged: Callable[[Store, list[int]], list[int]],
+    unjudged: Callable[[Store, list[int]], list[int]] | None,
 ) -> Brief:  # fmt: skip
     """Answer a plan with a brief of at most `plan.budget_tokens`; of the rules and little else when nothing answers
     its message.
@@ -86,7 +86,8 @@ def prepare(
                 for place, num in enumerate(old):
                     entries.claim(num, "stale", worth("stale", place))
                 stats = store.listings.count_kinds(plan.where)
-        for num in unjudged(store, [num for num, one in entries.by_num.items() if one.section != "matches"]):
+        elsewhere = [num for num, one in entries.by_num.items() if one.section != "matches"]
+        for num in unjudged(store, elsewhere) if unjudged else ():
             del entries.by_num[num]
         return choose(store, plan, entries, found, stats, started, answers=relevant or full)
 

@@ -137,4 +137,5 @@ def prepare(
         timeless=True,
     )
     semantic = None if lexical_only else context.semantic()
-    return prepare(context.store, semantic, plan, session=session, full=full, unjudged=context.policy.unjudged)
+    unjudged = context.policy.unjudged if context.policy else None
+    return prepare(context.store, semantic, plan, session=session, full=full, unjudged=unjudged)

@@ -76,18 +76,12 @@ class ValidStatement:
     trust: str | None = None  # that of the least trusted it is derived from, when not said by `because`
     anyway: bool = False  # a person stores it although a rule speaks against it
     quarantine: str | None = None  # why it waits for a person before it is recalled
-    demoted: dict[str, str] | None = None  # a rule speaks against it: it is an episode (`demotion`)
+    demoted: dict[str, str] | None = None  # it is an episode: what it was stated as, and the rule against it
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """Of what was left out the secrets."""
         return tuple(name for name in self.redacted if name != CONTROL)
-
-
-def demotion(kind: str, key: str | None, rule: str) -> dict[str, str]:
-    """Why something is an episode and no belief: what it was stated as, so that a person can still make a belief of it,
-    and which of rules.RULES speaks against that."""
-    return {"kind": kind, "rule": rule} | ({"key": key} if key else {})
 
 
 def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement:

@@ -18,7 +18,6 @@ from ..model.ids import IdSource, parse_id
 from ..model.memory import Memory
 from ..rank.constants import SYNONYM_COSINE
 from ..relate.job import relate
-from ..remember.policy import judge, set_right, worth_judging
 from ..remember.write import Writer
 from ..store.records import Candidate, EmbedderRow, Filter, Proposal
 from ..vectors.calibration import calibration_of
@@ -26,7 +25,7 @@ from ..vectors.embedder import Embedder
 from ..vectors.index import VectorIndex
 
 if TYPE_CHECKING:
-    from ..remember.rules import Rules
+    from ..features.policy import ContentPolicy
     from ..store import Store
     from ..vectors.reader import Reader
 
@@ -41,12 +40,12 @@ class Checks:
     """The checks that are due in a store, with the embedder whose vectors answer."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, row: EmbedderRow, index: VectorIndex, rules: Rules | None,
+        self, store: Store, embedder: Embedder, row: EmbedderRow, index: VectorIndex, policy: ContentPolicy | None,
         reader: Reader | None, clock: Clock,
     ) -> None:  # fmt: skip
-        """`rules`: those of the content policy, if there is an embedder to judge with. `reader`: if pairs are read."""
+        """`policy`: if memories are judged. `reader`: if pairs are read."""
         self._store, self._embedder, self._row, self._index = store, embedder, row, index
-        self._rules, self._reader, self._clock, self._ids = rules, reader, clock, IdSource()
+        self._policy, self._reader, self._clock, self._ids = policy, reader, clock, IdSource()
         # Vectors of an embedder that is being replaced may still answer; keys are embedded here.
         self._of_keys = calibration_of(embedder, row)
 
@@ -83,18 +82,13 @@ class Checks:
     def _judge(
         self, found: Sequence[Candidate], memories: Sequence[Memory], vectors: dict[int, np.ndarray]
     ) -> set[str]:
-        """Make episodes of the memories that a rule of the content policy speaks against. Returns their ids."""
-        if self._rules is None:
+        """Make episodes of the memories that the content policy speaks against. Returns their ids."""
+        if self._policy is None:
             return set()
-        known = {}
-        if self._rules.fingerprint == self._row.fingerprint:  # a value has the vector of its key and its text
-            several = zip(found, memories, strict=True)
-            known = {memory.content: vectors[one.text_id] for one, memory in several if memory.key is None}
-        doubtful = [one for one in memories if worth_judging(one.content, closely=True)]
-        against = judge(self._store, self._rules, doubtful, known)
-        for one in against:
-            self._write(lambda writer: set_right(writer, [one]))  # noqa: B023
-        return {one.memory.id for one in against}
+        # A value has the vector of its key and its text.
+        several = zip(found, memories, strict=True)
+        known = {memory.content: vectors[one.text_id] for one, memory in several if memory.key is None}
+        return self._policy.demote(self._store, memories, self._write, known, self._row.fingerprint)
 
     def _propose_keys(self, new: Memory) -> None:
         """For the first value of a key: put older keys of its scope that mean the same on the review list.

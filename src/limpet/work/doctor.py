@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable, counted
 from ..relate.verdicts import LANGUAGES
-from ..remember.rules import is_measured, languages
 from ..settings import wants_relations
 from ..store.records import ALL, Problem, is_beyond_rebuild
 from ..vectors.own import OwnModel
@@ -62,7 +61,8 @@ def doctor(context: Context) -> list[Check]:
         note("embedder", "ok", f"{embedder.name}, {embedder.dimensions} dimensions{where}")
         if lack := _vectors(store, embedder):
             note("vectors", "warn", *lack)
-        judged = languages(embedder) if is_measured(embedder) else ()
+        rules = context.policy.rules() if context.policy else None
+        judged = rules.languages() if rules else ()
         said = f"judge {', '.join(judged)}; every other language is kept as stated" if judged else "judge nothing"
         note("rules", "ok", f"with {embedder.name} they {said}")
     except EmbedderUnavailable as error:

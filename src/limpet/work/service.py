@@ -64,7 +64,7 @@ def work(context: Context, *, limit: int | None, only_vectors: bool, progress: P
     searchable = semantic.index()
     if searchable is not None:
         rest = None if limit is None else limit - report.done - report.failed
-        checks = Checks(store, embedder, *searchable, context.policy.rules(), context.reader(), context.clock)
+        checks = Checks(store, embedder, *searchable, context.policy, context.reader(), context.clock)
         report = replace(report, checked=checks.drain(rest))
     make_due(context)
     return report

@@ -318,8 +318,9 @@ class _Run:
         fresh = [one for one in statements if one.id not in taken]
         if not fresh:
             return
-        judged = context.policy.judged([one.valid for one in fresh], [one.valid.content for one in fresh])
-        fresh = [one._replace(valid=valid) for one, valid in zip(fresh, judged, strict=True)]
+        if context.policy is not None:
+            judged = context.policy.judged([one.valid for one in fresh])
+            fresh = [one._replace(valid=valid) for one, valid in zip(fresh, judged, strict=True)]
         twins = {one.id: self._twin(one, scope) for one in fresh}
 
         def decide(writer: Writer) -> list[tuple[str, str | None]]:

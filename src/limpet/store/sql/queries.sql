@@ -519,7 +519,7 @@ SELECT g.column1, m.num FROM (VALUES ('pinned'), ('keyed'), ('preference'), ('go
 
 -- name: lately
 -- The newest memories that pass the filter, of one scope, without their texts; none that a rule made an episode for what
--- it says of a person (remember/rules.py). memory_created, event_id, event_memory.
+-- it says of a person (features/policy). memory_created, event_id, event_memory.
 SELECT m.num, m.kind, e.name, e.title, e.num IS NOT NULL AND e.ended_at IS NULL, m.topics, m.origin, m.importance, m.created_at, m.valid_from
   FROM memory m LEFT JOIN session e ON e.num = m.session
  WHERE {visible} AND m.created_at > :after

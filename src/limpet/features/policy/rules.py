@@ -1,36 +1,33 @@
 """What may not be stored: five rules against bias, each a class of sentences that prototypes stand for.
 
 A sentence is compared with the prototypes by the vectors of an embedder and a few structural signs; a ridge regression
-over a kernel of that similarity weighs them, and its weights come with the package. Nothing open-ended is listed as
-words. Secrets are not asked for here (`text/secrets.py`). Nothing is lost by a refusal: the text is an episode, and a
-person may make a belief of it. No NumPy at import.
+over a kernel of that similarity weighs them. The prototypes are in benchmarks/prototypes.json; what
+`benchmarks.tune --part rules` makes of them comes with the package. Nothing open-ended is listed as words. Secrets are
+not asked for here (`text/secrets.py`). Nothing is lost by a refusal: the text is an episode, and a person may make a
+belief of it. No NumPy at import.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
-from ..model.dataclass import NamedTuple, dataclass
-from .validation import RECORDS
+from ...model.dataclass import NamedTuple, dataclass
+from ...remember.validation import RECORDS
 
 if TYPE_CHECKING:
     from typing import Any
 
     import numpy as np
 
-    from ..model.memory import Memory
-    from ..vectors.embedder import Embedder
-    from .validation import ValidStatement
+    from ...model.memory import Memory
+    from ...remember.validation import ValidStatement
+    from ...vectors.embedder import Embedder
 
-Rule = Literal["passing emotion", "joke or hyperbole", "guess about a mind", "inferred status", "personality label"]
-RULES: tuple[str, ...] = get_args(Rule)
-FINE = "fine"
 REASONS: dict[str, str] = {
     "passing emotion": "It records a mood of the moment, which is no longer true tomorrow.",
     "joke or hyperbole": "It is a joke or an exaggeration, and would be recalled as if it were a fact.",
@@ -38,6 +35,7 @@ REASONS: dict[str, str] = {
     "inferred status": "It infers a person's health, money or relationships, which they have not stated themselves.",
     "personality label": "It labels a person's character, which they have not stated of themselves.",
 }
+RULES = tuple(REASONS)
 # What a person may always state of themself.
 OWN_TO_STATE = frozenset({"inferred status", "personality label"})
 
@@ -56,7 +54,6 @@ REFUSED_FROM: dict[str, float] = {
 }
 # How much a sign counts against the meaning, whose vector has length 1.
 SIGN_WEIGHT = 0.3
-RIDGE = 1.0
 KERNEL_POWER = 4
 # A text of a few sentences is judged by each: nothing that one of them states may be lost for the mood of another. What
 # is said of the user, or labels or infers clearly, counts alone: it is no less wrong for what stands beside it.
@@ -116,8 +113,7 @@ SIGNS: dict[str, str] = {
     "is a": r"\b(?:is|are|was) (?:an? |very |too |not )?\w+",
 }
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+")
-_PROTOTYPES = Path(__file__).parent / "prototypes.json"
-_VECTORS = Path(__file__).parent / "prototype_vectors"
+VECTORS = Path(__file__).parent / "prototype_vectors"
 
 
 class Stated(NamedTuple):
@@ -141,14 +137,13 @@ class Refusal(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Fitted:
-    """The prototypes in the space of one embedder. n prototypes, d dimensions, s signs, c classes (0 = fine)."""
+class Fitted:
+    """The prototypes in the space of one embedder. n prototypes, d dimensions, s signs, c classes: fine, then RULES."""
 
-    kept: np.ndarray  # bool (all prototypes,): those in a language that the embedder understands, which are the n
-    classes: np.ndarray  # int (n,)
     middle: np.ndarray  # float32 (d,): the mean of all vectors, taken off each
     points: np.ndarray  # float32 (n, d + s)
     weights: np.ndarray  # float32 (n, c)
+    languages: tuple[str, ...]  # that are judged; texts in others are let through
 
 
 class Rules:
@@ -157,7 +152,7 @@ class Rules:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self.fingerprint = embedder.fingerprint
-        self._fitted: _Fitted | None = None
+        self._fitted: Fitted | None = None
 
     def judge(self, text: str, **stated: Any) -> Refusal | None:
         """The rule that the text breaks, or None. `stated`: the fields of Stated. Raises EmbedderUnavailable."""
@@ -214,7 +209,7 @@ class Rules:
         import numpy as np
 
         fitted = self._fit()
-        points = _points(texts, vectors, fitted.middle)
+        points = points_of(signs_of(texts), vectors, fitted.middle)
         # In blocks that linear algebra multiplies in this thread: waking others costs more than the product.
         blocks = [fitted.points[start : start + BLOCK] for start in range(0, len(fitted.points), BLOCK)]
         near = np.hstack([points @ block.T for block in blocks])
@@ -222,77 +217,54 @@ class Rules:
         scores: np.ndarray = np.clip((belongs[:, 1:] - belongs[:, :1] + 2) / 4, 0, 1)
         return scores
 
-    def _fit(self) -> _Fitted:
+    def languages(self) -> tuple[str, ...]:
+        """The languages that are judged; texts in others are let through."""
+        return self._fit().languages
+
+    def _fit(self) -> Fitted:
         if self._fitted is None:
-            self._fitted = _read(_VECTORS / file_name(self._embedder))
+            self._fitted = _read(vectors_file(self._embedder))
         return self._fitted
-
-
-@cache  # the same for every store that a process opens
-def _read(path: Path) -> _Fitted:
-    import numpy as np
-
-    with np.load(path) as stored:
-        return _fitted(_unpacked(stored["codes"], stored["scales"]), stored["kept"], stored["weights"])
-
-
-def _unpacked(codes: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    import numpy as np
-
-    vectors: np.ndarray = codes.astype(np.float32) * scales[:, None]
-    return vectors
-
-
-@cache
-def prototypes() -> tuple[tuple[str, str, str], ...]:
-    """(language, class, sentence) of every prototype; the class is a rule or FINE."""
-    table: dict[str, dict[str, list[str]]] = json.loads(_PROTOTYPES.read_text(encoding="utf-8"))
-    return tuple(
-        (language, name, text)
-        for language, classes in table.items()
-        for name, texts in classes.items()
-        for text in texts
-    )
 
 
 def is_measured(embedder: Embedder) -> bool:
     """Whether the prototypes' vectors of this embedder come with the package: then the rules were measured with it."""
-    return (_VECTORS / file_name(embedder)).is_file()
+    return vectors_file(embedder).is_file()
 
 
-def languages(embedder: Embedder) -> tuple[str, ...]:
-    """The languages that are judged with a measured embedder; texts in others are let through."""
-    kept = _read(_VECTORS / file_name(embedder)).kept
-    return tuple(dict.fromkeys(language for (language, _, _), one in zip(prototypes(), kept, strict=True) if one))
-
-
-def file_name(embedder: Embedder) -> str:
-    """The file of the vectors and weights: another one for another embedder, other prototypes or numbers."""
-    numbers = f"{SIGN_WEIGHT} {RIDGE} {KERNEL_POWER}"
-    parts = [embedder.fingerprint, numbers, *(text for _, _, text in prototypes())]
+def vectors_file(embedder: Embedder) -> Path:
+    """The file of the prototypes' vectors and weights by an embedder."""
     safe = "".join(letter if letter.isalnum() else "-" for letter in embedder.name)
-    return f"{safe}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:12]}.npz"
+    return VECTORS / f"{safe}-{sha256(embedder.fingerprint.encode()).hexdigest()[:12]}.npz"
 
 
-def _fitted(vectors: np.ndarray, kept: np.ndarray, weights: np.ndarray) -> _Fitted:
+@cache  # the same for every store that a process opens
+def _read(path: Path) -> Fitted:
     import numpy as np
 
-    rows = [row for row, keep in zip(prototypes(), kept, strict=True) if keep]
-    middle = vectors[kept].mean(axis=0)
-    classes = np.array([(FINE, *RULES).index(name) for _, name, _ in rows])
-    points = _points([text for _, _, text in rows], vectors[kept], middle)
-    return _Fitted(kept=kept, classes=classes, middle=middle, points=points, weights=weights)
+    with np.load(path) as stored:
+        vectors = stored["codes"].astype(np.float32) * stored["scales"][:, None]
+        middle = vectors.mean(axis=0)
+        points = points_of(stored["signs"], vectors, middle)
+        return Fitted(
+            middle=middle, points=points, weights=stored["weights"], languages=tuple(stored["languages"].tolist())
+        )
 
 
-def _points(texts: Sequence[str], vectors: np.ndarray, middle: np.ndarray) -> np.ndarray:
+def points_of(signs: np.ndarray, vectors: np.ndarray, middle: np.ndarray) -> np.ndarray:
     """Vectors around their middle, of length 1, with the signs beside them: float32 (n, d + s)."""
     import numpy as np
 
     around = np.asarray(vectors, dtype=np.float32) - middle
     around /= np.maximum(np.linalg.norm(around, axis=1, keepdims=True), 1e-6)
-    signs = [[has_sign(name, text) for name in SIGNS] for text in texts]
-    beside = np.array(signs, dtype=np.float32).reshape(len(texts), len(SIGNS))
-    return np.hstack([around, SIGN_WEIGHT * beside])
+    return np.hstack([around, SIGN_WEIGHT * signs.astype(np.float32)])
+
+
+def signs_of(texts: Sequence[str]) -> np.ndarray:
+    """Which of SIGNS each text has: bool (n, s)."""
+    import numpy as np
+
+    return np.array([[has_sign(name, text) for name in SIGNS] for text in texts], dtype=bool).reshape(-1, len(SIGNS))
 
 
 @cache

@@ -8,27 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 
-from ..model.dataclass import dataclass, replace
-from ..model.errors import EmbedderUnavailable
-from ..model.ids import parse_id
-from ..model.memory import Memory
-from ..store.records import Filter
-from ..text.instructions import any_reads_like_instruction
-from ..text.secrets import redact
-from .validation import OUTSIDE, RECORDS, ValidStatement, demotion
-from .write import mark_of
+from ...model.dataclass import dataclass, replace
+from ...model.errors import EmbedderUnavailable
+from ...model.ids import parse_id
+from ...model.memory import Memory
+from ...remember.validation import OUTSIDE, RECORDS, ValidStatement
+from ...remember.write import mark_of
+from ...store.records import Filter
+from ...text.instructions import any_reads_like_instruction
+from ...text.secrets import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..context import Context
-    from ..store import Store
-    from ..vectors.embedder import Embedder
+    from ...context import Context
+    from ...remember.write import Writer
+    from ...store import Store
+    from ...vectors.embedder import Embedder
     from .rules import Rules
-    from .write import Writer
 
 PAGE = 500
 # What is found without a model, beside rules.RULES.
@@ -111,26 +112,43 @@ class ContentPolicy:
             if one.trust != "user" and one.kind not in at_once and worth_judging(one.content, closely=False)
         ]
 
-    def judged(self, statements: Sequence[ValidStatement], texts: Sequence[str]) -> list[ValidStatement]:
-        """The statements as a background run may store them: what a rule speaks against is an episode.
-
-        `texts`: the words by which each is judged; what is allowed by other words than its own is not judged again.
-        """
+    def judged(self, statements: Sequence[ValidStatement]) -> list[ValidStatement]:
+        """Return the statements as a background run may store them: what a rule speaks against is an episode."""
         found, rules = list(statements), self.rules()
-        doubtful = [i for i, text in enumerate(texts) if worth_judging(text, closely=False)]
+        doubtful = [i for i, one in enumerate(found) if worth_judging(one.content, closely=False)]
         if rules is None or not doubtful:
             return found
-        try:
-            judged = rules.judge_many([texts[i] for i in doubtful], [found[i] for i in doubtful])
-        except EmbedderUnavailable:
-            return found
-        for i, against in zip(doubtful, judged, strict=True):
-            if against is not None:
-                why = demotion(found[i].kind, found[i].key, against.rule)
-                found[i] = replace(found[i], kind="episode", key=None, demoted=why)
-            elif texts[i] != found[i].content:
-                found[i] = replace(found[i], anyway=True)
+        with suppress(EmbedderUnavailable):
+            judged = rules.judge_many([found[i].content for i in doubtful], [found[i] for i in doubtful])
+            for i, against in zip(doubtful, judged, strict=True):
+                if against is not None:
+                    why = demotion(found[i].kind, found[i].key, against.rule)
+                    found[i] = replace(found[i], kind="episode", key=None, demoted=why)
         return found
+
+    def demote(
+        self, store: Store, memories: Sequence[Memory], write: Callable[[Callable[[Writer], None]], object],
+        vectors: Mapping[str, np.ndarray], fingerprint: str,
+    ) -> set[str]:  # fmt: skip
+        """Make episodes of the memories that a rule speaks against. Returns their ids.
+
+        `write`: runs a function in a transaction of its own. `vectors`: of some texts, by the embedder of
+        `fingerprint`. Raises EmbedderUnavailable.
+        """
+        rules = self.rules()
+        if rules is None:
+            return set()
+        doubtful = [one for one in memories if worth_judging(one.content, closely=True)]
+        against = judge(store, rules, doubtful, vectors if rules.fingerprint == fingerprint else None)
+        for one in against:
+            write(lambda writer: set_right(writer, [one]))  # noqa: B023
+        return {one.memory.id for one in against}
+
+
+def demotion(kind: str, key: str | None, rule: str) -> dict[str, str]:
+    """Say why something is an episode: what it was stated as, so that a person can still make a belief of it, and which
+    rule speaks against that."""
+    return {"kind": kind, "rule": rule} | ({"key": key} if key else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +190,8 @@ def judge(
 
 def sweep(context: Context, *, apply: bool, progress: Callable[[int, int], None] | None) -> list[Swept]:
     """Find every active memory of this scope that breaks a rule, newest first. Raises EmbedderUnavailable."""
-    store, rules = context.store, context.policy.rules()
+    store = context.store
+    rules = context.policy.rules() if context.policy else None
     if rules is None:
         raise EmbedderUnavailable(
             "there is no embedder to judge texts with", hint="`limpet doctor` says what is missing"
@@ -212,7 +231,7 @@ def set_right(writer: Writer, found: Sequence[Swept]) -> None:
 
     A value of a key is none any more, and the value that it replaced holds again. What changed since is left alone.
     """
-    from .review import merge
+    from ...remember.review import merge
 
     for one in found:
         raw = parse_id(one.memory.id)
