@@ -20,7 +20,15 @@ FORMS = Path(__file__).parents[1] / "data" / "json_forms.jsonl"
 # What a field of that name says, where any text will not do.
 SAID = {"kind": "duplicate", "status": "created"}
 # Those of recall/ are held by tests/flows.
-PACKAGES = ("features.mirror", "features.organize", "features.transfer", "history", "model", "remember")
+PACKAGES = (
+    "features.mirror",
+    "features.organize",
+    "features.policy",
+    "features.transfer",
+    "history",
+    "model",
+    "remember",
+)
 
 
 def answers():
