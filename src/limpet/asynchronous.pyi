@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from .api import Progress
 from .context import Time
 from .erasure import PurgeReport
+from .features.policy import Swept
 from .features.transfer.records import TransferReport
 from .features.usefulness.journal_lines import Dropped
 from .features.usefulness.journal_lines import JournalLine
@@ -24,7 +25,6 @@ from .recall.sessions import SessionRecall
 from .remember.beliefs import Retention
 from .remember.change import Forgotten
 from .remember.operations import Operation
-from .remember.policy import Swept
 from .remember.review import ReviewItem
 from .remember.scopes import Scope
 from .remember.scopes import ScopeChange
