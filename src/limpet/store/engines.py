@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .sql.store import Describe, Store
     from .sqlite.connection import Pen
-    from .sqlite.restore import Salvaged
 
 
 def open_store(
@@ -54,13 +53,6 @@ def restore(path: str, file: str | None, progress: Callable[[int, int], None] | 
     if file is None:
         return undo_restore(path, progress=progress)[1]
     return restore_file(path, file, progress=progress)
-
-
-def salvage(path: str) -> Salvaged:
-    """What can still be read of a damaged store. Raises StoreError."""
-    from .sqlite.restore import salvage  # no server's store: it repairs its own
-
-    return salvage(path)
 
 
 def encrypt(path: str, key: str | None) -> None:

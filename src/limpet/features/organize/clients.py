@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...model.errors import BadInput
-from ...store.foreign import ForeignFile, is_sqlite
 from ..transfer.exports import json_items
+from ..transfer.foreign import ForeignFile, is_sqlite
 from ..transfer.programs import report_damage
 from ..transfer.records import TransferReport, json_lines
 from .transcripts import Conversation, decoded, injected, texts

@@ -150,7 +150,7 @@ def _lines(store: Store, lost: list[str]) -> Iterator[str]:
             yield write_event(event)
             last = event.seq
     except StoreDamaged:
-        from ...store.engines import salvage
+        from .salvage import salvage
 
         found = salvage(store.path)
         lost.append(f"{counted(found.lost, 'event')} or more")

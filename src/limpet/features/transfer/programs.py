@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...model.edges import STORED_TYPES
 from ...model.errors import BadInput
 from ...model.ids import parse_id
-from ...store.foreign import ForeignFile, TooLarge, is_sqlite
+from .foreign import ForeignFile, TooLarge, is_sqlite
 from .records import (
     MAX_TOPICS,
     Link,

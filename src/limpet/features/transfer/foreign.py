@@ -1,8 +1,7 @@
 """SQLite files of other programs, read and never written: for imports.
 
-It stands in this package because only this package knows the driver. It has nothing to do with the store, and trusts
-nothing in the file: only ordinary tables are read, views, virtual tables and computed columns are not there, a cell
-that is too large comes as its size, and text comes as bytes, since nothing says that it is UTF-8.
+Nothing in the file is trusted: only ordinary tables are read, views, virtual tables and computed columns are not
+there, a cell that is too large comes as its size, and text comes as bytes, since nothing says that it is UTF-8.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from urllib.parse import quote
 
 import apsw
 
-from ..model.errors import BadInput
+from ...model.errors import BadInput
 
 MAGIC = b"SQLite format 3\0"
 # A cell above this comes as its size; twice the largest text that a memory may have, for its JSON.
