@@ -359,7 +359,7 @@ def test_texts_and_questions_that_are_embedded_at_once_get_the_vectors_they_get_
         done.set()
         asking.join()
     assert (beside * alone).sum(axis=1).min() > 0.99
-    assert answers and all((answer == question).all() for answer in answers)
+    assert answers and max(np.abs(answer - question).max() for answer in answers) < 1e-5  # NumPy, then a session
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
