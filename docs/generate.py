@@ -5,7 +5,7 @@ that it is the same for every terminal and Python version. docs/scoring.md has i
 that hold them, docs/reference/python.md its table of types from their docstrings,
 docs/architecture.md its picture from the imports,
 docs/reference/settings.md the names that were given up, each between two comments that name it. And
-src/limpet/asynchronous.pyi, the signatures of `AsyncLimpet` (docs/stubs.py); and man/limpet.1 (docs/man.py).
+src/limpet/*.pyi, the public names and the signatures of `AsyncLimpet` (docs/stubs.py); and man/limpet.1 (docs/man.py).
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from limpet.text import attribution
 
 from . import man
 from .imports import picture
-from .stubs import asynchronous_stub
+from .stubs import asynchronous_stub, package_stub
 
 DOCS = Path(__file__).parent
 TARGET = DOCS / "reference" / "cli.md"
 SCORING = DOCS / "scoring.md"
 PYTHON = DOCS / "reference" / "python.md"
 ARCHITECTURE = DOCS / "architecture.md"
-STUB = DOCS.parent / "src" / "limpet" / "asynchronous.pyi"
+STUBS = DOCS.parent / "src" / "limpet"
 COLUMNS = 100
 # Shares and thresholds that stand beside what uses them: the first name of each line of the module.
 ELSEWHERE = (
@@ -253,7 +253,8 @@ def main() -> int:
         (SCORING, scoring()),
         (PYTHON, python()),
         (ARCHITECTURE, _filled(ARCHITECTURE, imports=picture())),
-        (STUB, asynchronous_stub()),
+        (STUBS / "__init__.pyi", package_stub()),
+        (STUBS / "asynchronous.pyi", asynchronous_stub()),
         (man.TARGET, man.man()),
     )
     for target, new in made:

@@ -1,4 +1,4 @@
-"""src/limpet/asynchronous.pyi from the signatures of the verbs: what `docs/generate.py` writes with the pages."""
+"""src/limpet/*.pyi from the table of public names and the signatures of the verbs; `docs/generate.py` writes them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import inspect
 import sys
 from types import ModuleType
 
+import limpet
 from limpet import api, asynchronous
 from limpet.history import queries
 
@@ -15,6 +16,13 @@ HEAD = '''\
 
 from collections.abc import AsyncIterator
 '''
+
+
+def package_stub() -> str:
+    """`limpet` itself: an import of each public name from where it lives."""
+    lines = ['"""Public names. Made by `python -m docs.generate`; do not edit."""\n', "__version__: str"]
+    lines += [f"from .{home} import {name} as {name}" for name, home in sorted(limpet._HOMES.items())]
+    return "\n".join([*lines, f"__all__ = {limpet.__all__!r}\n"])
 
 
 def asynchronous_stub() -> str:

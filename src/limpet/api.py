@@ -915,17 +915,15 @@ class Limpet:
         """
         return operations.redo(self._context)
 
-    def log(self, *, limit: int = 20, event: str | None = None, sessions: bool = False) -> builtins.list[Operation]:
-        """What was done in this scope and `global`, the newest operation first; with `event` only the one that has it.
-
-        `undo` takes the `id` of each. `sessions`: also those that only began or ended a session. Raises NotFound,
-        BadInput.
+    def log(self, *, limit: int = 20, event: str | None = None) -> builtins.list[Operation]:
+        """What was done in this scope and `global`, the newest operation first, without those that only began or ended
+        a session; with `event` only the one that has it. `undo` takes the `id` of each. Raises NotFound, BadInput.
 
         >>> _ = memory.remember("The office has a piano")
         >>> [(one.verb, one.text) for one in memory.log()]
         [('remember', 'The office has a piano')]
         """
-        return operations.log(self._context, limit=limit, event=event, sessions=sessions)
+        return operations.log(self._context, limit=limit, event=event)
 
     def feedback(self, id: str, verdict: str) -> Memory:
         """Was a recalled memory useful, not_useful or wrong? Counted with its use. Raises NotFound, BadInput.
@@ -1136,7 +1134,7 @@ class Limpet:
             lexical_only=lexical_only,
         )  # fmt: skip
 
-    def link(self, a: str, type: str, b: str, weight: float | None = None) -> Receipt:
+    def link(self, a: str, type: str, b: str) -> Receipt:
         """Say `a TYPE b` (any edge type but temporal_next). Linked already: unchanged. Raises NotFound, BadInput.
 
         That `a supersedes` what is trusted more waits for review (`proposed`).
@@ -1146,7 +1144,7 @@ class Limpet:
         >>> memory.link(cache, "caused_by", slow).status
         'changed'
         """
-        return changes.link(self._context, a, type, b, weight)
+        return changes.link(self._context, a, type, b)
 
     def unlink(self, a: str, type: str, b: str) -> Receipt:
         """End the link `a TYPE b`; that it held stays on record. Raises NotFound, BadInput.

@@ -346,9 +346,9 @@ def test_a_session_begins_ends_and_goes_on(memory, clock):
 
 def test_ending_a_session_can_be_undone_and_rebuilt(memory):
     memory.session_start("s")
-    memory.session_end("s")
+    ended = memory.session_end("s")
     assert memory.session("s").ended_at_us is not None
-    memory.undo(memory.log(sessions=True)[0].id)
+    memory.undo(ended.event)
     assert memory.session("s").ended_at_us is None
     before = memory.sessions()
     memory.rebuild()

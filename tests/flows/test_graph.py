@@ -47,7 +47,7 @@ def names(nodes):
 
 
 def test_a_link_is_made_once_and_ended_once(memory, story):
-    receipt = memory.link(story.load, "supports", story.batch, 0.5)
+    receipt = memory.link(story.load, "supports", story.batch)
     assert receipt.status == "changed"
     assert memory.link(story.load, "supports", story.batch).status == "unchanged"
     assert ("supports", story.load, story.batch) in joined(memory)
@@ -57,13 +57,6 @@ def test_a_link_is_made_once_and_ended_once(memory, story):
     assert ("supports", story.load, story.batch) not in joined(memory)
 
 
-def test_another_weight_replaces_the_link(memory, story):
-    memory.link(story.load, "supports", story.batch, 0.5)
-    assert memory.link(story.load, "supports", story.batch, 0.9).status == "changed"
-    found = links_of(memory, "supports")
-    assert [one.weight for one in found] == [0.9]
-
-
 def test_a_symmetric_link_counts_from_either_end(memory, story):
     memory.link(story.limit, "contradicts", story.load)
     assert memory.link(story.load, "contradicts", story.limit).status == "unchanged"
@@ -71,20 +64,10 @@ def test_a_symmetric_link_counts_from_either_end(memory, story):
     assert memory.graph.contradictions().count == 0
 
 
-@pytest.mark.parametrize(
-    ("type", "weight", "says"),
-    [
-        ("causes", None, "unknown edge type"),
-        ("temporal_next", None, "session itself"),
-        ("related_to", -1, "weight"),
-        ("related_to", float("nan"), "weight"),
-        ("related_to", 10**6, "weight"),
-        ("related_to", 10**400, "weight"),
-    ],
-)
-def test_a_bad_link_is_refused(memory, story, type, weight, says):
+@pytest.mark.parametrize(("type", "says"), [("causes", "unknown edge type"), ("temporal_next", "session itself")])
+def test_a_bad_link_is_refused(memory, story, type, says):
     with pytest.raises(limpet.BadInput, match=says):
-        memory.link(story.load, type, story.batch, weight)
+        memory.link(story.load, type, story.batch)
 
 
 @pytest.mark.parametrize("type", ["caused_by", "part_of", "supersedes"])
@@ -140,7 +123,7 @@ def test_two_values_of_a_key_never_hold_at_once_without_their_link(memory):
 
 def test_undo_takes_a_link_back_redo_and_undo_of_unlink_bring_it_again(memory, story, clock):
     slot = ("supports", story.load, story.batch)
-    memory.link(story.load, "supports", story.batch, 0.5)
+    memory.link(story.load, "supports", story.batch)
     clock.advance(seconds=1)
     memory.undo()
     assert slot not in joined(memory)
@@ -151,15 +134,13 @@ def test_undo_takes_a_link_back_redo_and_undo_of_unlink_bring_it_again(memory, s
     clock.advance(seconds=1)
     memory.undo()
     assert slot in joined(memory)
-    assert [one.weight for one in links_of(memory, "supports")] == [0.5]
 
 
 def test_rebuilding_gives_the_same_links(memory, story, clock):
-    memory.link(story.load, "supports", story.batch, 0.5)
+    memory.link(story.load, "supports", story.batch)
     clock.advance(seconds=1)
     memory.unlink(story.cache, "caused_by", story.load)
     memory.undo()
-    memory.link(story.load, "supports", story.batch, 0.7)
     memory.purge(story.enough, confirm=True)
     rows = lambda: memory._context.store.edges.changed(0, 2**62)  # noqa: E731
     before = rows()
@@ -171,7 +152,7 @@ def test_rebuilding_gives_the_same_links(memory, story, clock):
 def test_links_survive_export_and_import(memory, story):
     import io
 
-    memory.link(story.load, "supports", story.batch, 0.5)
+    memory.link(story.load, "supports", story.batch)
     memory.unlink(story.cache, "caused_by", story.load)
     file = io.StringIO(newline="")
     memory.export_to("jsonl", file)
@@ -633,7 +614,7 @@ def run(memory, path, monkeypatch, capsys):
 def test_the_story_from_the_command_line(run, memory, story):
     import json
 
-    assert run("link", story.load, "supports", story.batch, "--weight", "0.5")[0] == 0
+    assert run("link", story.load, "supports", story.batch)[0] == 0
     code, out, _ = run("why", story.enough)
     tree = out.splitlines()
     assert code == 0 and [len(one) - len(one.lstrip()) for one in tree] == [0, 2, 4, 4]

@@ -282,10 +282,10 @@ def test_the_first_page_is_what_a_person_reads(memory, path, capsys):
         old, new = (memory.remember(f"Queue {n} {verb} failed jobs").id for verb in ("retries", "does not retry"))
         propose(memory, "contradiction", old, new)
     _, out, err = cli(path, capsys, "review")
-    assert "--all shows the rest" in err and len(printed_ids(out)) == 20
-    _, out, err = cli(path, capsys, "review", "list", "--all")
-    assert "--all" not in err and sum(line.strip().startswith("reason") for line in out.splitlines()) == 30
-    _, out, _ = cli(path, capsys, "review", "list", "--all", "--json")
+    assert "--limit shows more" in err and len(printed_ids(out)) == 20
+    _, out, err = cli(path, capsys, "review", "list", "--limit", "100")
+    assert "--limit" not in err and sum(line.strip().startswith("reason") for line in out.splitlines()) == 30
+    _, out, _ = cli(path, capsys, "review", "list", "--limit", "100", "--json")
     assert len(out.splitlines()) == 30
     assert cli(path, capsys, "review", "--limit", "0")[0] == 2
 

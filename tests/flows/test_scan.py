@@ -93,7 +93,7 @@ def test_scan_says_where_and_redaction_leaves_no_byte(path, clock, older):
         memory.retract(old, "The staging DB password is MARK.")
         memory.note_action("s", "asked", "The staging DB password is MARK.")
         plain = memory.remember("Nothing to hide here").id
-        memory.link(tagged, "supports", plain, 0.5)
+        memory.link(tagged, "supports", plain)
         memory.link(plain, "caused_by", told)
         return told, tagged, bare, old
 

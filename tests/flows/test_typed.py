@@ -26,7 +26,7 @@ memory.why(newer.id, depth=3, everything=True)
 memory.impact(receipt.id, as_of="2026-01-01")
 memory.graph.path(receipt.id, newer.id, types=["supersedes"])
 memory.audit("user.city", limit=5)
-memory.graph.timeline("user.city", reach=2)
+memory.graph.timeline("user.city", limit=2)
 memory.graph.contradictions(everything=True)
 memory.graph.gaps(kind="unjustified_decision", limit=3)
 memory.graph.diff("1 day ago", limit=3)
@@ -47,7 +47,7 @@ WRONG = [
     'memory.impact("id", limits=3)',
     'memory.graph.path("a", "b", type="caused_by")',
     'memory.audit("a.b", as_off="2024")',
-    'memory.graph.timeline("a.b", reaches=3)',
+    'memory.graph.timeline("a.b", limits=3)',
     "memory.graph.contradictions(all=True)",
     "memory.graph.gaps(kindd=())",
     'memory.graph.diff("1 day ago", known="now")',

@@ -119,9 +119,9 @@ class RandomLife(RuleBasedStateMachine):
     def purge(self, id):
         self.attempt(lambda engine: engine.purge(id, confirm=True).purged)
 
-    @rule(a=memories, b=memories, type=st.sampled_from(STORED_TYPES), weight=st.sampled_from([None, 0.5, 2]))
-    def link(self, a, b, type, weight):
-        self.attempt(lambda engine: engine.link(a, type, b, weight))
+    @rule(a=memories, b=memories, type=st.sampled_from(STORED_TYPES))
+    def link(self, a, b, type):
+        self.attempt(lambda engine: engine.link(a, type, b))
 
     @rule(a=memories, b=memories, type=st.sampled_from(STORED_TYPES))
     def unlink(self, a, b, type):

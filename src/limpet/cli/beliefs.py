@@ -8,7 +8,6 @@ from .. import registry
 from ..model.clock import format_time
 from ..model.errors import BadInput, NotFound, counted
 from ..model.memory import ORIGINS, valued
-from ..store.records import MOST_WAITING
 from . import output
 from .output import code, day, detail, flat, in_a_line, line, moment, printable, receipt, short, words
 from .verbs import LOOK, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store
@@ -112,10 +111,6 @@ def _audit(answer: Audit, memory: Limpet, args: Namespace) -> None:
 # -- review
 
 
-def _review(memory: Limpet, args: Namespace) -> list[ReviewItem]:
-    return memory.review(limit=MOST_WAITING if args.all else args.limit)
-
-
 def _reviewed(items: list[ReviewItem], memory: Limpet, args: Namespace) -> None:
     """Print each item with both texts."""
 
@@ -129,8 +124,8 @@ def _reviewed(items: list[ReviewItem], memory: Limpet, args: Namespace) -> None:
         detail("text" if item.other is None else "newer", text(item.memory))
         detail("reason", item.reason)
     words("limpet review accept ID..., or reject ID..." if items else "nothing waits for review")
-    if not args.all and len(items) == args.limit:
-        words("there may be more; --all shows the rest")
+    if len(items) == args.limit:
+        words("there may be more; --limit shows more")
 
 
 def _decide(memory: Limpet, args: Namespace, verb: str) -> list[Receipt]:
@@ -318,11 +313,12 @@ VERBS = (
     ),
     Verb(
         name="review", group=PEOPLE, about="what waits for a person; accept or reject it",
-        example="limpet review\nlimpet review list --all\nlimpet review accept 4a51c0 9be233\nlimpet review sweep",
+        example="limpet review\nlimpet review accept 4a51c0 9be233\nlimpet review sweep",
     ),
     Verb(
-        name="review list", group=PEOPLE, about="what waits", run=_review, show=_reviewed,
-        arguments=(arg("--limit COUNT", "items at most", default=20), arg("--all", "all items")),
+        name="review list", group=PEOPLE, about="what waits", show=_reviewed,
+        run=lambda memory, args: memory.review(limit=args.limit),
+        arguments=(arg("--limit COUNT", "items at most", default=20),),
     ),
     Verb(
         name="review accept", group=PEOPLE, about="say yes to items", run=partial(_decide, verb="accept"), show=receipt,

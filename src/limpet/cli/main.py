@@ -16,8 +16,7 @@ from .verbs import PLUMBING, Parser, Verb, arg, find, help_of, open_store, top_h
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
+    from argparse import Namespace
     from typing import NoReturn
 
 DESCRIPTION = "Persistent memory for AI agents: one file you own."
@@ -148,39 +147,12 @@ SHELLS = ("bash", "zsh", "fish", "tcsh")
 
 
 def _completion(args: Namespace) -> int:
-    if args.shell == "fish":
-        sys.stdout.write(_fish(whole_parser()))
-        return 0
     try:
         import shtab
     except ModuleNotFoundError as error:
         raise package_missing(error, "completion") from error
     sys.stdout.write(shtab.complete(whole_parser(), args.shell) + "\n")
     return 0
-
-
-def _fish(parser: ArgumentParser) -> str:
-    """A line for each command, option and choice, as fish's `complete` takes them."""
-
-    def quoted(text: str) -> str:
-        return "'" + " ".join(text.split()).replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-    def options(of: ArgumentParser, condition: str) -> Iterator[str]:
-        for action in of._actions:
-            names = [f"-{'l' if name.startswith('--') else 's'} {name.lstrip('-')}" for name in action.option_strings]
-            choices = " ".join(map(str, action.choices or ())) if not isinstance(action.choices, dict) else ""
-            if names or choices:
-                takes = " -r" if names and action.nargs != 0 else ""
-                given = f" -f -a {quoted(choices)}" if choices else ""
-                help = (action.help or "").replace("%%", "%")
-                yield f"complete -c limpet -n {quoted(condition)} {' '.join(names)}{takes}{given} -d {quoted(help)}"
-
-    (commands,) = (action for action in parser._actions if isinstance(action.choices, dict))
-    lines = ["complete -c limpet -e", *options(parser, "__fish_use_subcommand")]
-    for name, command in commands.choices.items():  # type: ignore[union-attr]
-        lines.append(f"complete -c limpet -f -n __fish_use_subcommand -a {name} -d {quoted(command.description or '')}")
-        lines += options(command, f"__fish_seen_subcommand_from {name}")
-    return "\n".join(lines) + "\n"
 
 
 def _help(args: Namespace) -> int:

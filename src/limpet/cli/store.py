@@ -235,7 +235,7 @@ def _purge(memory: Limpet, args: Namespace) -> PurgeReport:
     args.before = memory.get(args.id)
     return memory.purge(
         args.before.id, confirm=args.confirm, dry_run=not args.confirm, all_wordings=args.all_wordings,
-        quoting=args.quoting, copies=args.copies, prove=args.prove, wait=args.wait,
+        quoting=args.quoting, copies=args.copies, prove=args.prove,
     )  # fmt: skip
 
 
@@ -290,7 +290,6 @@ VERBS = (
             arg("--quoting", "also other memories that hold its words"),
             arg("--copies", "also in backups, exports and segments that the store knows of"),
             arg("--prove", "search the files for its words, byte by byte, and print the result"),
-            arg("--wait SECONDS", "for processes that still read it", default=10.0),
         ),
         example="limpet purge 7rk2qm --confirm --prove",
     ),

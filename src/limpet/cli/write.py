@@ -279,9 +279,8 @@ VERBS = (
     ),
     Verb(
         name="log", group=CHANGE, about="what was done, the newest first: when, what, to which text, by whom",
-        run=lambda memory, args: memory.log(limit=args.limit, sessions=args.sessions), show=_log,
-        arguments=(arg("--limit COUNT", "operations at most", default=20),
-                   arg("--sessions", "also sessions that began and ended")),
+        run=lambda memory, args: memory.log(limit=args.limit), show=_log,
+        arguments=(arg("--limit COUNT", "operations at most", default=20),),
         example="limpet log --limit 5",
     ),
     Verb(
@@ -293,12 +292,11 @@ VERBS = (
     Verb(
         name="link", group=GRAPH, about="say how two memories belong together: A caused_by B, A supports B, ...",
         run=lambda memory, args: memory.unlink(args.a, args.type, args.b) if args.end
-        else memory.link(args.a, args.type, args.b, args.weight),
+        else memory.link(args.a, args.type, args.b),
         show=receipt,
         arguments=(
             arg("A", "the memory that the sentence `A TYPE B` begins with: an id, or its beginning"),
             arg("TYPE", ", ".join(STORED_TYPES)), arg("B", "the other memory"),
-            arg("--weight NUMBER", "how strong the link is, from 0 to 1000 (default: 1)", type=float),
             arg("--end", "end the link; that it held stays on record"),
         ),
         example="limpet link 7rk2qm caused_by c04vxn\nlimpet link 7rk2qm caused_by c04vxn --end",

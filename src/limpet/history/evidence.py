@@ -274,9 +274,11 @@ class Diff(JsonForm):
 # What a reader would notice of a belief besides its words.
 _QUALITIES = ("topics", "metadata", "key", "valid_from", "valid_to", "pinned", "importance", "stated_confidence")
 _OWN = ("itself", "earlier version")
+# Neighbours in its session that a memory is shown with, on either side.
+REACH = 5
 
 
-def around(view: View, id: str, *, types: Sequence[str], reach: int, limit: int) -> Timeline:
+def around(view: View, id: str, *, types: Sequence[str], limit: int) -> Timeline:
     """A memory with its versions, its neighbours in the session and what it is linked to, along time.
 
     Raises NotFound, AmbiguousId, BadInput.
@@ -291,7 +293,7 @@ def around(view: View, id: str, *, types: Sequence[str], reach: int, limit: int)
         type = INVERSES[edge.type] if outward else edge.type
         relations.setdefault(edge.target if outward else edge.source, f"{type} it")
     memories = view.memories(relations)
-    for near in view.store.graph.session_around(raw, view.where(), reach=reach):
+    for near in view.store.graph.session_around(raw, view.where(), reach=REACH):
         memories.setdefault(raw_id(near), near)
         relations.setdefault(raw_id(near), "session")
     memories.pop(raw, None)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 # How far and how much a query looks when nobody says, and at most.
 DEPTH, LIMIT = 5, 200
-MOST = {"depth": 64, "limit": 10_000, "reach": 1_000}
-# What a context takes by default, and the neighbours a timeline shows on either side.
-NEAR_DEPTH, REACH = 2, 5
+MOST = {"depth": 64, "limit": 10_000}
+# How far a context goes by default.
+NEAR_DEPTH = 2
 
 
 class History:
@@ -86,18 +86,18 @@ class History:
     # -- time
 
     def timeline(
-        self, what: str | None = None, *, types: Iterable[str] = (), reach: int = REACH, limit: int = 50,
-        as_of: Time = None, known_at: Time = None,
+        self, what: str | None = None, *, types: Iterable[str] = (), limit: int = 50, as_of: Time = None,
+        known_at: Time = None,
     ) -> evidence.Timeline:  # fmt: skip
         """Along time: around a memory (an id), the values of a key, memories about a text, or the newest of all."""
         chosen = _types(types)
-        with self._at(as_of, known_at, reach=reach, limit=limit) as view:
+        with self._at(as_of, known_at, limit=limit) as view:
             if what is None or not what.strip():
                 where = replace(view.where(), states=("active", "archived", "retracted"))
                 page = self._context.store.listings.page(where, sort="created", limit=limit, cursor=None)
                 return evidence.found_along(view, "", "all", page.memories, limit=limit)
             if _named(view, what) is not None:
-                return evidence.around(view, what, types=chosen, reach=reach, limit=limit)
+                return evidence.around(view, what, types=chosen, limit=limit)
             if values := view.store.graph.key_history(what, view.where()):
                 return evidence.found_along(view, what, "key", values, limit=limit)
         # Recall may write (it embeds what waits): outside of the snapshot.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..model.dataclass import dataclass, field, replace
-from ..model.edges import ACYCLIC_TYPES, SYMMETRIC_TYPES, Edge, check_edge_type, check_weight
+from ..model.edges import ACYCLIC_TYPES, SYMMETRIC_TYPES, Edge, check_edge_type
 from ..model.encode import OPTIONAL, JsonForm
 from ..model.errors import BadInput, ChangedSince
 from ..model.ids import format_id, parse_id
@@ -279,15 +279,14 @@ def merge(context: Context, id: str, other: str) -> Receipt:
 # -- links between two memories
 
 
-def link(context: Context, a: str, type: str, b: str, weight: float | None) -> Receipt:
-    """`a TYPE b`. The same link again changes nothing; with another weight it replaces the first.
+def link(context: Context, a: str, type: str, b: str) -> Receipt:
+    """`a TYPE b`. The same link again changes nothing.
 
     A `supersedes` link also ends `b`, from when `a` begins to hold; if `b` is trusted more, nothing is linked and the
     pair is on the review list. Raises NotFound, BadInput: an unknown type, a link to itself, a memory of another scope
     or a purged one, a cycle of `caused_by`, `supersedes` or `part_of`.
     """
     check_edge_type(type, derived=False)
-    given = None if weight is None else check_weight(weight)
     proposals: list[Proposal] = []
 
     def write(writer: Writer) -> Receipt:
@@ -296,17 +295,14 @@ def link(context: Context, a: str, type: str, b: str, weight: float | None) -> R
         purged = next((one for one in (source, target) if one.state == "purged"), None)
         if purged is not None:
             raise BadInput(f"memory {purged.id} was purged: its content is gone")
-        if known is not None and given in (None, known.weight):
-            return Receipt(id=source.id, status="unchanged", reason="linked already")
         if known is not None:
-            start, goal = known.source, known.target
-        elif type in ACYCLIC_TYPES and writer.reads.edges.reaches(type, goal, start):
+            return Receipt(id=source.id, status="unchanged", reason="linked already")
+        if type in ACYCLIC_TYPES and writer.reads.edges.reaches(type, goal, start):
             raise BadInput(
                 f"{source.id} {type} {target.id} would close a cycle: {target.id} leads back to {source.id} by {type}",
                 hint=f"`limpet link A TYPE B --end` one of the {type} links in between first",
             )
-        replaces = type == "supersedes" and known is None
-        if replaces:
+        if type == "supersedes":
             check_live(target)
             if target.superseded_by is not None:
                 raise BadInput(f"memory {b} was superseded by {target.superseded_by} already", hint="link that one")
@@ -316,9 +312,8 @@ def link(context: Context, a: str, type: str, b: str, weight: float | None) -> R
                     reason="said to replace what is trusted more", score=0.0, created_at=writer.now,
                 )]  # fmt: skip
                 return Receipt(id=source.id, status="proposed", reason=kept_for_review(writer, target))
-        weighed: dict[str, Any] = {} if given is None else {"weight": given}
-        made = writer.event("linked", start, origin="agent", edge=type, target=goal.hex(), **weighed)
-        if replaces:  # the older holds until the newer does, as with a correction
+        made = writer.event("linked", start, origin="agent", edge=type, target=goal.hex())
+        if type == "supersedes":  # the older holds until the newer does, as with a correction
             until = max(source.valid_from_us, target.valid_from_us)
             writer.event("superseded", goal, origin="agent", by=start.hex(), valid_to=until)
         return changed(made)

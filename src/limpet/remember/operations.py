@@ -171,7 +171,7 @@ def last_done(store: Store, scopes: Sequence[str]) -> Done:
         if one.undone or one.background or taken_back(store, one.events):
             continue
         if only_sessions(one.events):
-            hint = "sessions that began and ended: `limpet log --sessions` lists them, `limpet undo OP` takes one back"
+            hint = "sessions began and ended: `limpet undo EVENT`, with the event of a receipt, takes that back"
         elif any(event.type == "purged" for event in one.events):
             raise BadInput(ERASED, hint=BEFORE_IT)
         else:
@@ -253,12 +253,12 @@ def redo(context: Context) -> list[Receipt]:
     return _standing(context, done)
 
 
-def log(context: Context, *, limit: int, event: str | None, sessions: bool) -> list[Operation]:
+def log(context: Context, *, limit: int, event: str | None) -> list[Operation]:
     check_limit(limit)
     store = context.store
     if event is not None:
         return shown(store, [find(store, event, context.scopes)])
-    listed = (one for one in newest(store, context.scopes) if sessions or not only_sessions(one.events))
+    listed = (one for one in newest(store, context.scopes) if not only_sessions(one.events))
     return shown(store, list(islice(listed, limit)))
 
 
