@@ -1,7 +1,6 @@
 """Public names. Made by `python -m docs.generate`; do not edit."""
 
 __version__: str
-from .store.records import Action as Action
 from .features.usefulness.rules_kept import Adherence as Adherence
 from .history.walk import Affected as Affected
 from .model.errors import AmbiguousId as AmbiguousId
@@ -26,13 +25,13 @@ from .history.whole import Contradictions as Contradictions
 from .features.transfer.service import CopyReport as CopyReport
 from .features.transfer import DeviceInfo as DeviceInfo
 from .history.evidence import Diff as Diff
-from .features.usefulness.journal_lines import Dropped as Dropped
+from .remember.journal import Dropped as Dropped
 from .remember.operations import Effect as Effect
 from .vectors.embedder import Embedder as Embedder
 from .model.errors import EmbedderUnavailable as EmbedderUnavailable
 from .history.whole import EntityCount as EntityCount
 from .recall.explain import Explanation as Explanation
-from .history.usefulness import Exposure as Exposure
+from .features.usefulness.counts import Exposure as Exposure
 from .recall.lookup import Fact as Fact
 from .store.records import Filter as Filter
 from .model.clock import FixedClock as FixedClock
@@ -41,12 +40,12 @@ from .history.whole import Gap as Gap
 from .history.whole import Gaps as Gaps
 from .history.walk import GraphPath as GraphPath
 from .history.evidence import Grounding as Grounding
-from .scan import HeldSecret as HeldSecret
+from .features.upkeep.held_secrets import HeldSecret as HeldSecret
 from .history.queries import History as History
 from .history.walk import Impact as Impact
-from .rank.interval import Interval as Interval
+from .features.usefulness.interval import Interval as Interval
 from .recall.answer import Item as Item
-from .features.usefulness.journal_lines import JournalLine as JournalLine
+from .remember.journal import JournalLine as JournalLine
 from .recall.explain import LeftOut as LeftOut
 from .api import Limpet as Limpet
 from .model.errors import LimpetError as LimpetError
@@ -66,7 +65,7 @@ from .erasure import PurgeReport as PurgeReport
 from .recall.answer import Recall as Recall
 from .recall.sessions import RecalledSession as RecalledSession
 from .remember.write import Receipt as Receipt
-from .remember.beliefs import Retention as Retention
+from .features.upkeep import Retention as Retention
 from .remember.review import ReviewItem as ReviewItem
 from .history.evidence import Revision as Revision
 from .store.records import Scan as Scan
@@ -91,8 +90,8 @@ from .model.clock import SystemClock as SystemClock
 from .history.evidence import Timeline as Timeline
 from .recall.answer import Trace as Trace
 from .features.transfer.records import TransferReport as TransferReport
-from .history.usefulness import Use as Use
-from .history.usefulness import Usefulness as Usefulness
+from .features.usefulness.counts import Use as Use
+from .features.usefulness.counts import Usefulness as Usefulness
 from .history.walk import Why as Why
 from .jobs.embed import WorkReport as WorkReport
 from .history.evidence import Yields as Yields
@@ -100,4 +99,4 @@ from .api import change_key as change_key
 from .api import copy_store as copy_store
 from .api import open as open
 from .api import restore_backup as restore_backup
-__all__ = ['__version__', 'Action', 'Adherence', 'Affected', 'AmbiguousId', 'AsyncHistory', 'AsyncLimpet', 'Audit', 'BackupState', 'BadInput', 'Belief', 'Brief', 'BriefItem', 'Caution', 'Central', 'Chain', 'Change', 'ChangedSince', 'Check', 'Clock', 'Consolidation', 'Contradiction', 'Contradictions', 'CopyReport', 'DeviceInfo', 'Diff', 'Dropped', 'Effect', 'Embedder', 'EmbedderUnavailable', 'EntityCount', 'Explanation', 'Exposure', 'Fact', 'Filter', 'FixedClock', 'Forgotten', 'Gap', 'Gaps', 'GraphPath', 'Grounding', 'HeldSecret', 'History', 'Impact', 'Interval', 'Item', 'JournalLine', 'LeftOut', 'Limpet', 'LimpetError', 'Link', 'Memory', 'MirrorReport', 'ModelInfo', 'Moment', 'Node', 'NotFound', 'Operation', 'OrganizeReport', 'Page', 'Problem', 'Proposal', 'PurgeReport', 'Recall', 'RecalledSession', 'Receipt', 'Retention', 'ReviewItem', 'Revision', 'Scan', 'Scope', 'ScopeChange', 'Section', 'SessionRecall', 'SessionRow', 'SignalTrace', 'StoreBusy', 'StoreDamaged', 'StoreError', 'StoreLocked', 'StoreMissing', 'StoreOfAnotherVersion', 'StoreReadOnly', 'StoreStats', 'Subgraph', 'Support', 'Swept', 'SystemClock', 'Timeline', 'Trace', 'TransferReport', 'Use', 'Usefulness', 'Why', 'WorkReport', 'Yields', 'change_key', 'copy_store', 'open', 'restore_backup']
+__all__ = ['__version__', 'Adherence', 'Affected', 'AmbiguousId', 'AsyncHistory', 'AsyncLimpet', 'Audit', 'BackupState', 'BadInput', 'Belief', 'Brief', 'BriefItem', 'Caution', 'Central', 'Chain', 'Change', 'ChangedSince', 'Check', 'Clock', 'Consolidation', 'Contradiction', 'Contradictions', 'CopyReport', 'DeviceInfo', 'Diff', 'Dropped', 'Effect', 'Embedder', 'EmbedderUnavailable', 'EntityCount', 'Explanation', 'Exposure', 'Fact', 'Filter', 'FixedClock', 'Forgotten', 'Gap', 'Gaps', 'GraphPath', 'Grounding', 'HeldSecret', 'History', 'Impact', 'Interval', 'Item', 'JournalLine', 'LeftOut', 'Limpet', 'LimpetError', 'Link', 'Memory', 'MirrorReport', 'ModelInfo', 'Moment', 'Node', 'NotFound', 'Operation', 'OrganizeReport', 'Page', 'Problem', 'Proposal', 'PurgeReport', 'Recall', 'RecalledSession', 'Receipt', 'Retention', 'ReviewItem', 'Revision', 'Scan', 'Scope', 'ScopeChange', 'Section', 'SessionRecall', 'SessionRow', 'SignalTrace', 'StoreBusy', 'StoreDamaged', 'StoreError', 'StoreLocked', 'StoreMissing', 'StoreOfAnotherVersion', 'StoreReadOnly', 'StoreStats', 'Subgraph', 'Support', 'Swept', 'SystemClock', 'Timeline', 'Trace', 'TransferReport', 'Use', 'Usefulness', 'Why', 'WorkReport', 'Yields', 'change_key', 'copy_store', 'open', 'restore_backup']

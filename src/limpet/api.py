@@ -18,7 +18,7 @@ from .context import Context, Time
 from .folders import beside
 from .model.clock import Clock, SystemClock
 from .model.errors import BadInput
-from .model.memory import check_key, check_kinds, check_list, check_several
+from .model.memory import check_key, check_list, check_several
 from .settings import Settings, read_settings, wants_judge
 from .store.engines import encrypt, open_store, restore
 from .store.records import ERASING_SECONDS
@@ -33,12 +33,8 @@ if TYPE_CHECKING:
     from .features.transfer import service as transfer_service
     from .features.transfer.records import TransferReport
     from .features.transfer.service import CopyReport
-    from .features.usefulness import journal_lines
-    from .features.usefulness import service as usefulness_service
-    from .features.usefulness.journal_lines import Dropped, JournalLine
     from .history.evidence import Audit
     from .history.queries import History
-    from .history.usefulness import Exposure
     from .history.view import View
     from .history.walk import Impact, Why
     from .jobs.embed import WorkReport
@@ -52,17 +48,17 @@ if TYPE_CHECKING:
     from .recall.sessions import SessionRecall
     from .remember import beliefs, operations
     from .remember import change as changes
+    from .remember import journal as journal_lines
     from .remember import review as remember_review
     from .remember import scopes as remember_scopes
-    from .remember.beliefs import Retention
     from .remember.change import Forgotten
+    from .remember.journal import Dropped, JournalLine
     from .remember.operations import Operation
     from .remember.review import ReviewItem
     from .remember.scopes import Scope, ScopeChange
     from .remember.write import Receipt
-    from .scan import HeldSecret
     from .store import Store
-    from .store.records import Action, Page, Problem, SessionRow, StoreStats
+    from .store.records import Page, Problem, SessionRow, StoreStats
     from .vectors.embedder import Embedder
     from .work import service as work_service
     from .work.backups import BackupState
@@ -74,8 +70,7 @@ else:
     recall_service, changes = registry.Part("recall.service"), registry.Part("remember.change")
     policy, remember_review = registry.Part("features.policy"), registry.Part("remember.review")
     transfer_service = registry.Part("features.transfer.service")
-    usefulness_service = registry.Part("features.usefulness.service")
-    journal_lines = registry.Part("features.usefulness.journal_lines")
+    journal_lines = registry.Part("remember.journal")
     remember_scopes, operations = registry.Part("remember.scopes"), registry.Part("remember.operations")
     work_service = registry.Part("work.service")
 
@@ -518,55 +513,32 @@ class Limpet:
         """
         return recall_lookup.abbreviate(self._context, check_list("ids", ids), items=items)
 
-    def note_action(self, session: str, kind: str, what: str) -> None:
-        """Add a line to the journal of what was asked, done and answered. No belief, no history: a ring of lines.
-
-        >>> memory.note_action("monday", "did", "ran the tests")
-        """
-        usefulness_service.note_action(self._context, session, kind, what)
-
-    def actions(self, *, session: str | None = None, limit: int = 20) -> builtins.list[Action]:
-        """The last lines of this scope's journal, or of one session, oldest first.
-
-        >>> memory.note_action("monday", "did", "ran the tests")
-        >>> [one.what for one in memory.actions(session="monday")]
-        ['ran the tests']
-        """
-        return usefulness_service.actions(self._context, session=session, limit=limit)
-
     def journal(
-        self,
-        numbers: Sequence[int] = (),
-        *,
-        session: str | None = None,
-        since: Time = None,
-        until: Time = None,
-        match: str | None = None,
-    ) -> builtins.list[JournalLine]:
-        """Lines of this scope's journal, oldest first, each with its number: all, or those of a session, of a time,
-        that have all words of `match`. Raises BadInput.
+        self, numbers: Sequence[int] = (), *, session: str | None = None, since: Time = None, until: Time = None,
+        match: str | None = None, limit: int | None = None,
+    ) -> builtins.list[JournalLine]:  # fmt: skip
+        """Lines of this scope's journal, what was asked, done and answered, oldest first, each with its number: all, or
+        those of a session, of a time, that have all words of `match`; of them the last `limit`. Raises BadInput.
 
-        >>> memory.note_action("friday", "did", "ran the linter")
+        >>> from limpet.features import usefulness
+        >>> usefulness.note_action(memory, "friday", "did", "ran the linter")
         >>> [one.what for one in memory.journal(match="linter")]
         ['ran the linter']
         """
-        return journal_lines.lines(self._context, numbers, session=session, since=since, until=until, match=match)
+        return journal_lines.lines(
+            self._context, numbers, session=session, since=since, until=until, match=match, limit=limit
+        )
 
     def drop_from_journal(
-        self,
-        numbers: Sequence[int] = (),
-        *,
-        session: str | None = None,
-        since: Time = None,
-        until: Time = None,
-        match: str | None = None,
-        dry_run: bool = False,
-    ) -> Dropped:
+        self, numbers: Sequence[int] = (), *, session: str | None = None, since: Time = None, until: Time = None,
+        match: str | None = None, dry_run: bool = False,
+    ) -> Dropped:  # fmt: skip
         """Erase lines of this scope's journal, their bytes in the file too; what memories say of them stays.
 
         Raises NotFound for a number that is not there, BadInput when nothing says which lines.
 
-        >>> memory.note_action("friday", "asked", "the code is 4711")
+        >>> from limpet.features import usefulness
+        >>> usefulness.note_action(memory, "friday", "asked", "the code is 4711")
         >>> [one.what for one in memory.drop_from_journal(match="4711").lines]
         ['the code is 4711']
         """
@@ -1071,47 +1043,6 @@ class Limpet:
         """
         return remember_review.decide(self._context, id, "rejected")
 
-    def sweep(self, *, apply: bool = False, progress: Callable[[int, int], None] | None = None) -> builtins.list[Swept]:
-        """Memories of this scope that would not be stored so today: by a rule, for a secret, or as an instruction.
-
-        `apply`: what a rule speaks against becomes an episode, the rest is quarantined and waits for review; undo
-        brings them back. Raises EmbedderUnavailable.
-
-        >>> _ = memory.remember("Deploys go out on Tuesdays")
-        >>> memory.sweep()
-        []
-        """
-        return policy.sweep(self._context, apply=apply, progress=progress)
-
-    def scan(self, *, redact: bool = False) -> builtins.list[HeldSecret]:
-        """Where the store, all its scopes, holds secrets that older versions let in: memories, journal, names. Says
-        where and of which kind, never the secret.
-
-        `redact`: purges such memories and stores what is left of them again, erases such lines of the journal; names
-        are left, and the outcome says so. Cannot be undone.
-
-        >>> _ = memory.remember("Deploys go out on Tuesdays")
-        >>> memory.scan()
-        []
-        """
-        from .scan import scan
-
-        return scan(self._context, apply=redact)
-
-    def retention(
-        self, *, days: float = 365, kind: str | Iterable[str] = ("episode",), fold: bool = True, apply: bool = False
-    ) -> Retention:
-        """What of this scope was neither stated nor used for `days`: says it, and archives it with `apply`.
-
-        `fold`: sessions that lose three or more are summed up first. Never what is pinned, keyed, a summary, or the
-        reason of something held. `undo` brings all back. Raises BadInput.
-
-        >>> _ = memory.remember("Ana asked about the menu", kind="episode")
-        >>> memory.retention(days=365).archive  # nothing is that old
-        []
-        """
-        return beliefs.retention(self._context, days=days, kinds=check_kinds(kind), fold=fold, apply=apply)
-
     def prepare(
         self, message: str = "", *, budget_tokens: int | None = None, full: bool = False, session: str | None = None,
         deadline_ms: float | None = None, lexical_only: bool | None = None,
@@ -1198,32 +1129,6 @@ class Limpet:
         return transfer_service.export_to(
             self._context, format, path, all_scopes=all_scopes, force=force, encrypt=encrypt, progress=progress
         )
-
-    def note_exposures(
-        self, items: Iterable[tuple[str, int]], *, session: str = "", client: str, via: str,
-        withheld: Iterable[str] = (), drawn: Iterable[str] = (), asked: str = "",
-    ) -> None:  # fmt: skip
-        """Keep what was put before an agent. `items`: ids and tokens; `withheld`: ids that were held out; `drawn`:
-        those that were randomized and shown; `asked`: the message that it answers, as a line of the journal.
-
-        >>> id = memory.remember("Deploys go out on Tuesdays").id
-        >>> memory.note_exposures([(id, 9)], session="monday", client="mine", via="message")
-        """
-        usefulness_service.note_exposures(
-            self._context, items, session=session, client=client, via=via, withheld=withheld, drawn=drawn, asked=asked
-        )
-
-    def exposures(self, *, session: str | None = None, id: str | None = None, limit: int = 20) -> Sequence[Exposure]:
-        """What was put before agents in this scope, or in one session, newest first; or when one memory was, wherever.
-
-        Raises BadInput, NotFound.
-
-        >>> id = memory.remember("Deploys go out on Tuesdays").id
-        >>> memory.note_exposures([(id, 9)], session="monday", client="mine", via="message")
-        >>> [one.tokens for one in memory.exposures(session="monday")]
-        [9]
-        """
-        return usefulness_service.exposures(self._context, session=session, id=id, limit=limit)
 
     def stats(self) -> StoreStats:
         """Counts and sizes of the whole store, every scope.

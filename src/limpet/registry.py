@@ -31,6 +31,7 @@ COMMANDS = {
 # What the core calls at certain moments -> the module and the function of the feature that answers.
 CALLS = {
     "content_policy": ("features.policy", "ContentPolicy"),
+    "shown": ("features.usefulness", "note_exposures"),
     "before_recall": ("features.mirror", "take_in_edits_seen_by_recalls"),
     "mirrors": ("features.mirror", "synced_mirrors"),
     "check_clients": ("features.install.check", "check_clients"),

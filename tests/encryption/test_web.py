@@ -7,6 +7,7 @@ import time
 import pytest
 
 import limpet
+from limpet.features import usefulness
 from limpet.model.errors import StoreLocked
 from tests.encryption.test_store import WORD, holding
 from tests.web.conftest import open_page
@@ -18,7 +19,7 @@ PAGES = ("/", "/memories", f"/memories?q={WORD}", "/review", f"/why?q={WORD}", f
 def test_pages_of_an_encrypted_store_show_all_and_leave_no_plain_byte(path, key, monkeypatch):
     with limpet.open(path, scope="project:api") as memory:
         id = memory.remember(f"The safe opens with {WORD}", topics=["safe"], session="one").id
-        memory.note_action("one", "did", f"opened it with {WORD}")
+        usefulness.note_action(memory, "one", "did", f"opened it with {WORD}")
         memory.work()
         page = open_page(memory).enter()
         assert {one: page.get(one).status_code for one in (*PAGES, f"/memory/{id}")} == dict.fromkeys(

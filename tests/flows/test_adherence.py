@@ -14,7 +14,7 @@ def verdict(memory, rule, *lines):
     """Of one rule, after a session of (kind, what)."""
     id = memory.remember(rule, kind="preference", origin="user").id
     for kind, what in lines:
-        memory.note_action("s", kind, what)
+        usefulness.note_action(memory, "s", kind, what)
     (found,) = (one for one in usefulness.adherence(memory, "s") if one.memory.id == id)
     return found.verdict, found.evidence
 
@@ -57,7 +57,7 @@ def test_a_rule_is_kept_or_broken_only_with_evidence(memory, rule, lines, expect
 def test_a_verdict_is_revised_as_the_session_goes_on(memory):
     rule = ("Use pnpm, not npm", ("did", "Bash: pnpm install"))
     assert verdict(memory, *rule)[0] == "kept"
-    memory.note_action("s", "did", "Bash: npm publish")
+    usefulness.note_action(memory, "s", "did", "Bash: npm publish")
     assert [(one.verdict, one.evidence) for one in usefulness.adherence(memory, "s")] == [
         ("broken", ("Bash: npm publish",))
     ]

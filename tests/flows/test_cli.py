@@ -14,6 +14,7 @@ from limpet import open as open_store
 from limpet.agents.hooks.entry import handle
 from limpet.cli.main import main
 from limpet.cli.verbs import table
+from limpet.features import usefulness
 from limpet.model.ids import parse_id
 from limpet.store.records import ExposureRow
 
@@ -338,7 +339,7 @@ def test_the_lift_is_said_with_its_interval(limpet, path):
 def test_a_receipt_outlives_its_memory(limpet, path):
     with open_store(path, scope="project:api") as memory:
         kept, gone = (memory.remember(f"The staging database {number} is old").id for number in range(2))
-        memory.note_exposures([(kept, 20), (gone, 30)], client="claude", via="message")
+        usefulness.note_exposures(memory, [(kept, 20), (gone, 30)], client="claude", via="message")
         memory.undo()
     assert {one["id"] for one in limpet("journal", "--shown", "--json").lines} == {kept, gone}
     assert limpet("journal", "--shown").code == 0

@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 import limpet
-from limpet.features import mirror
+from limpet.features import mirror, usefulness
 from tests.devices import Device
 
 WORD = "zanzibarquartz"
@@ -147,7 +147,7 @@ def test_a_purge_takes_the_name_and_title_of_a_session_that_only_it_used(memory,
 
 def test_a_name_of_a_session_that_was_never_started_goes_too(memory, path):
     id = memory.remember("We found the key", session=f"run {WORD}").id
-    memory.note_exposures([(id, 4)], session=f"run {WORD}", client="test", via="recall")
+    usefulness.note_exposures(memory, [(id, 4)], session=f"run {WORD}", client="test", via="recall")
     memory.purge(id, confirm=True)
     memory.rebuild()
     assert holding(path.parent, WORD) == {}

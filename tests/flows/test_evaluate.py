@@ -95,10 +95,10 @@ def test_what_was_stored_later_is_asked_about_as_if_it_had_been_there(memory, cl
     """Who organizes old transcripts today asks what they would have given: by the clock of when it was said."""
     clock.advance(days=30)
     memory.remember("The billing database listens on port 4711", valid_from="2026-03-02", origin="user")
-    memory.note_action("s1", "asked", "an earlier line")
+    usefulness.note_action(memory, "s1", "asked", "an earlier line")
     clock.set("2026-03-05T09:00:00Z")
-    memory.note_action("s2", "asked", "Which port has the billing database?")
-    memory.note_action("s2", "said", "It listens on 4711.")
+    usefulness.note_action(memory, "s2", "asked", "Which port has the billing database?")
+    usefulness.note_action(memory, "s2", "said", "It listens on 4711.")
     stored, valid = (evaluate(memory, clock=one).ways[0].figures for one in ("stored", "valid"))
     assert (stored.needs, stored.shown) == (0, 0)
     assert (valid.needs, valid.found, valid.useful) == (1, 1, 1)
@@ -111,9 +111,9 @@ def test_asking_about_a_thing_is_not_telling_it_again(memory, clock):
         ("s2", "The billing database listens on port 4711!"),
     ):
         clock.advance(hours=1)
-        memory.note_action(session, "asked", "Find out why the connection is refused")
-        memory.note_action(session, "said", "I cannot say.")
-        memory.note_action(session, "asked", after)
+        usefulness.note_action(memory, session, "asked", "Find out why the connection is refused")
+        usefulness.note_action(memory, session, "said", "I cannot say.")
+        usefulness.note_action(memory, session, "asked", after)
     assert way(evaluate(memory), "limpet").told_again == 1
 
 
@@ -129,7 +129,7 @@ def test_what_a_session_has_used_is_not_needed_again(memory, clock):
         ("asked", "Which port has the ledger database?"),
         ("said", "I cannot say."),
     ):
-        memory.note_action("s1", kind, what)
+        usefulness.note_action(memory, "s1", kind, what)
     found = way(evaluate(memory), "limpet")
     assert (found.needs, found.told_again) == (1, 0)
 
@@ -145,7 +145,7 @@ def test_what_says_a_part_of_it_was_not_found_in_its_place(memory, clock):
         ("asked", "Polish the wording a little before the demo"),
         ("said", "I went through the osprey checklist that Chidi wants."),
     ):
-        memory.note_action("s1", kind, what)
+        usefulness.note_action(memory, "s1", kind, what)
     found = way(evaluate(memory), "limpet")
     assert (found.needs, found.found, found.shown) == (1, 0, 1)
 
@@ -178,7 +178,9 @@ def test_the_interval_of_the_lift_covers_the_truth(memory):
 def test_the_power_is_told_before_and_after_there_is_a_holdout(memory, path, capsys):
     id = memory.remember("The billing database listens on port 4711").id
     for number in range(40):
-        memory.note_exposures([(id, 30)], session=f"s{number}", client="claude", via="message", asked="Which port?")
+        usefulness.note_exposures(
+            memory, [(id, 30)], session=f"s{number}", client="claude", via="message", asked="Which port?"
+        )
     rows = memory._context.store.exposures
     draw = random.Random(1)
     known = [

@@ -49,7 +49,7 @@ def shop(path, clock):
 
 @pytest.fixture
 def journal(shop):
-    return lambda: [(one.session, one.kind, one.what) for one in shop.actions(limit=100)]
+    return lambda: [(one.session, one.kind, one.what) for one in shop.journal(limit=100)]
 
 
 def log_of(path):
@@ -104,9 +104,9 @@ def test_a_session_begins_with_where_the_last_one_left_off(hook, shop, clock, cl
     shop.remember("Ship the billing page", kind="goal")
     shop.remember("Never deploy on Fridays", kind="preference", origin="user")
     shop.remember("Retries are idempotent", kind="decision", session="before")
-    shop.note_action("before", "asked", "make retries safe")
-    shop.note_action("before", "did", "Edit: api/retry.py")
-    shop.note_action("before", "failed", "Bash: make test")
+    usefulness.note_action(shop, "before", "asked", "make retries safe")
+    usefulness.note_action(shop, "before", "did", "Edit: api/retry.py")
+    usefulness.note_action(shop, "before", "failed", "Bash: make test")
     clock.advance(days=1)
 
     text = text_at(hook(client, event, data), where)
@@ -132,7 +132,7 @@ def test_a_session_begins_with_what_a_person_edited_in_the_mirror(hook, shop, tm
 def test_no_hook_shows_what_is_of_another_scope(hook, shop):
     shop.remember("The staging database listens on port 5433", session="before")
     shop.remember("Ship the billing page", kind="goal")
-    shop.note_action("before", "did", "Edit: api/retry.py")
+    usefulness.note_action(shop, "before", "did", "Edit: api/retry.py")
     for client, event, data, _ in (*inputs.MESSAGES, *inputs.STARTS, *inputs.COMPACTIONS):
         out = hook(client, event, data, scope="project:other")
         assert not any(word in out for word in ("5433", "billing", "retry.py"))
@@ -146,8 +146,8 @@ def test_a_first_session_begins_without_a_word_to_the_model(hook, path):
 
 
 def test_after_a_compaction_the_session_itself_comes_back(hook, shop):
-    shop.note_action("other", "did", "Edit: other.py")
-    shop.note_action("3f0c", "did", "Edit: mine.py")
+    usefulness.note_action(shop, "other", "did", "Edit: other.py")
+    usefulness.note_action(shop, "3f0c", "did", "Edit: mine.py")
     out = hook("claude", "SessionStart", {**inputs.CLAUDE, "source": "compact"})
     text = text_at(out, inputs.SPECIFIC)
     assert "This session so far:\n- changed mine.py\n" in text and "other.py" not in text
@@ -203,7 +203,7 @@ def test_the_scope_is_that_of_the_folder_the_client_names(path, clock, tmp_path,
     data = {**inputs.CLAUDE, "cwd": str(project), "tool_name": "Bash", "tool_input": inputs.RUN}
     handle(["--store", str(path), "claude", "PostToolUse"], json.dumps(data).encode(), clock)
     with limpet.open(path, scope="project:my-shop") as store:
-        assert len(store.actions()) == 1
+        assert len(store.journal()) == 1
 
 
 # -- what may be said
@@ -252,7 +252,7 @@ def test_the_answer_stays_within_its_budget(hook, shop):
     for number in range(60):
         shop.remember(f"The staging database listens on port {number}: " + "⣿⡿ " * 200, topics=["staging"])
         shop.remember(f"Goal {number}: " + "x" * 2_000, kind="goal")
-        shop.note_action("before", "did", "y" * 5_000)
+        usefulness.note_action(shop, "before", "did", "y" * 5_000)
     for client, event, data, where in (inputs.MESSAGES[0], inputs.STARTS[0], inputs.COMPACTIONS[0]):
         text = text_at(hook(client, event, data), where)
         assert OPEN in text and text.endswith(CLOSE)
@@ -499,7 +499,7 @@ def test_a_store_that_another_process_has_locked_holds_nobody_up(path, shop):
         assert log_of(path)[-1].endswith(f"gave up after {said}")
     other.execute("ROLLBACK")
     other.close()
-    assert shop.actions() == []
+    assert shop.journal() == []
 
 
 def test_a_client_that_keeps_stdin_open_is_left(path, monkeypatch):
@@ -548,7 +548,7 @@ def test_a_hook_imports_nothing_heavy(path, shop):
         found, _, own = done.stderr.decode().strip().rpartition(" ")
         assert (done.returncode, found) == (0, "[]")
         assert int(own) <= most
-    assert len(shop.actions()) == 2
+    assert len(shop.journal()) == 2
 
 
 # -- what real clients sent
@@ -599,7 +599,7 @@ def test_what_is_surfaced_leaves_a_receipt_and_the_end_of_the_turn_its_verdict(h
     clock.advance(days=1)
     turn_of(hook, "s1", "It is 5433.")
     turn_of(hook, "s2", "I could not find out.")
-    (missed, used) = shop.exposures()
+    (missed, used) = usefulness.exposures(shop)
     assert (used.id, used.client, used.session, used.via, used.shown, used.used) == (
         id,
         "claude",
@@ -610,7 +610,7 @@ def test_what_is_surfaced_leaves_a_receipt_and_the_end_of_the_turn_its_verdict(h
     )
     assert (missed.session, missed.used) == ("s2", False)
     assert used.at_us == clock.now() and 20 < used.tokens < 150
-    assert [one.session for one in shop.exposures(session="s2")] == ["s2"]
+    assert [one.session for one in usefulness.exposures(shop, session="s2")] == ["s2"]
 
     found = usefulness.usefulness(shop)
     assert (found.shown.times, found.shown.tokens, found.shown.judged, found.shown.used) == (2, 2 * used.tokens, 2, 1)
@@ -624,7 +624,7 @@ def test_a_turn_whose_answer_is_not_told_is_not_judged(hook, shop):
     about = {"sessionId": "c1", "cwd": "/work/shop"}
     hook("copilot", "userPromptSubmitted", {**about, "prompt": "Which port does the staging database listen on?"})
     hook("copilot", "agentStop", {**about, "stopReason": "end_turn"})
-    (shown,) = shop.exposures()
+    (shown,) = usefulness.exposures(shop)
     assert shown.session == "c1" and shown.used is None
     assert usefulness.usefulness(shop).shown.judged == 0
     hook("copilot", "agentStop", about)
@@ -633,16 +633,16 @@ def test_a_turn_whose_answer_is_not_told_is_not_judged(hook, shop):
 
 def test_a_tools_receipt_is_judged_with_the_session_it_names(hook, shop):
     id = shop.remember("The staging database listens on port 5433").id
-    shop.note_exposures([(id, 20)], session="s1", client="mcp", via="recall")
+    usefulness.note_exposures(shop, [(id, 20)], session="s1", client="mcp", via="recall")
     hook("claude", "Stop", {"session_id": "s1", "last_assistant_message": "It listens on 5433."})
-    assert [(one.client, one.used) for one in shop.exposures()] == [("mcp", True)]
+    assert [(one.client, one.used) for one in usefulness.exposures(shop)] == [("mcp", True)]
 
 
 def test_a_start_and_a_compaction_leave_receipts_too(hook, shop):
     goal = shop.remember("Ship the billing page", kind="goal").id
     hook(*inputs.STARTS[0][:3])
     hook(*inputs.COMPACTIONS[0][:3])
-    assert [(one.id, one.via) for one in shop.exposures()] == [(goal, "compact"), (goal, "start")]
+    assert [(one.id, one.via) for one in usefulness.exposures(shop)] == [(goal, "compact"), (goal, "start")]
 
 
 def test_a_client_that_shows_nothing_leaves_no_receipt(hook, shop):
@@ -650,7 +650,7 @@ def test_a_client_that_shows_nothing_leaves_no_receipt(hook, shop):
     for client, event, data, where in inputs.MESSAGES:
         if where is None:
             hook(client, event, data)
-    assert shop.exposures() == [] and len(shop.actions()) == 2
+    assert usefulness.exposures(shop) == [] and len(shop.journal()) == 2
 
 
 def test_a_lot_holds_back_a_share_and_shows_what_showing_does(hook, shop, monkeypatch):
@@ -661,7 +661,7 @@ def test_a_lot_holds_back_a_share_and_shows_what_showing_does(hook, shop, monkey
         held = Holdout(f"s{number}", 0.5).holds_back(id)
         turns[held] += 1  # on either side every other turn says it, whatever the lot
         out = turn_of(hook, f"s{number}", "It is 5433." if turns[held] % 2 else "Let me look around.")
-        (receipt,) = shop.exposures(session=f"s{number}")
+        (receipt,) = usefulness.exposures(shop, session=f"s{number}")
         assert receipt.id == id and receipt.shown == ("5433" in out) == (not held)
         if not receipt.shown:
             assert out == "" and receipt.tokens == 0

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from limpet.cli.main import main
+from limpet.features import usefulness
 
 UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
@@ -101,11 +102,11 @@ def test_from_when_a_memory_holds_is_said_where_it_is_not_now(memory, run):
 
 def test_what_erases_takes_no_beginning_of_a_word_and_shows_what_it_erased(memory, run):
     id = memory.remember("Bob owns the invoice batch job").id
-    memory.note_action("monday", "said", "the invoice is paid")
+    usefulness.note_action(memory, "monday", "said", "the invoice is paid")
 
     for words in (("forget", "--match", "invo", "--confirm"), ("journal", "drop", "--match", "inv")):
         assert run(*words)[0] == 1, words
-    assert memory.get(id).state == "active" and len(memory.actions()) == 1
+    assert memory.get(id).state == "active" and len(memory.journal()) == 1
     code, out, _ = run("purge", id, "--confirm")
     assert code == 0 and "Bob owns the invoice batch job" in out
     assert memory.get(id).state == "purged"

@@ -13,6 +13,7 @@ import pytest
 import limpet
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.injected import HEAD, Line, Section, block
+from limpet.features import usefulness
 from limpet.recall.pack import tokens_of
 from limpet.text.blocks import CLOSE, OPEN
 from limpet.text.turns import essential, first_sentence, in_words
@@ -67,7 +68,7 @@ def test_a_memory_is_shown_once_in_a_session(hook, shop):
     assert "5433" in ask(hook)
     assert ask(hook) == "" and ask(hook, prompt="So the staging database port is?") == ""
     assert "5433" in ask(hook, "s2"), "another session has not seen it"
-    assert [one.kind for one in shop.actions()] == ["asked"] * 4
+    assert [one.kind for one in shop.journal()] == ["asked"] * 4
 
 
 @pytest.mark.parametrize("change", ["edited", "corrected"])
@@ -137,7 +138,7 @@ def test_what_a_session_began_with_counts_as_shown(hook, shop):
 
 def test_what_a_tool_answered_counts_as_shown(hook, shop):
     id = shop.remember(PORT).id
-    shop.note_exposures([(id, 20)], session="s1", client="mcp", via="recall")
+    usefulness.note_exposures(shop, [(id, 20)], session="s1", client="mcp", via="recall")
     assert ask(hook) == ""
 
 
@@ -148,7 +149,7 @@ def test_without_a_session_nobody_can_say_what_was_shown(hook, shop):
 
 def test_what_was_held_out_was_not_shown(hook, shop, monkeypatch):
     id = shop.remember(PORT).id
-    shop.note_exposures([], session="s1", client="claude", via="message", withheld=[id])
+    usefulness.note_exposures(shop, [], session="s1", client="claude", via="message", withheld=[id])
     assert "5433" in ask(hook)
 
 
@@ -170,7 +171,7 @@ def test_of_many_hooks_at_once_one_shows_a_memory(path, shop):
     for one in threads:
         one.join()
     assert sum(b"5433" in one for one in outs) == 1
-    assert len(shop.exposures()) == 1 and len(shop.actions()) == 6
+    assert len(usefulness.exposures(shop)) == 1 and len(shop.journal()) == 6
 
 
 def test_a_hook_that_may_not_write_still_answers(path, shop, hook):
@@ -274,7 +275,7 @@ def test_a_sub_agent_is_briefed_for_what_was_asked(hook, shop):
     text = hook("SubagentStart", agent_id="a1", agent_type="Explore")
     assert text.startswith(OPEN) and "5433" in text and "British English" in text and "canteen" not in text
     assert tokens_of(text) <= 400
-    assert [one.session for one in shop.exposures()].count("s1/a1") == 2, "its session's are others"
+    assert [one.session for one in usefulness.exposures(shop)].count("s1/a1") == 2, "its session's are others"
 
 
 def test_a_sub_agent_that_nothing_concerns_is_told_nothing(hook, shop):

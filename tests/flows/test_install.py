@@ -377,7 +377,7 @@ console.log(JSON.stringify([system, kept.context]))
 """)  # fmt: skip
     assert base == "base" and "Ship the billing page" in start and "5433" in message and "Ship the billing page" in kept
     with limpet.open(store, scope="project:shop") as memory:
-        assert {one.what for one in memory.actions()} == {"Which port has the staging database?", "bash: make test"}
+        assert {one.what for one in memory.journal()} == {"Which port has the staging database?", "bash: make test"}
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")

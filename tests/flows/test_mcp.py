@@ -19,6 +19,7 @@ from limpet.agents import mcp
 from limpet.agents.hooks.client_adapters import SESSION_VARIABLES
 from limpet.agents.mcp import Drain
 from limpet.agents.protocol import Call, Service
+from limpet.features import usefulness
 from limpet.features.serve.sdk import server_of
 
 
@@ -463,7 +464,7 @@ def test_what_tools_answer_with_leaves_receipts(memory):
 
     asyncio.run(run())
     drain.stop()
-    (prepared, recalled) = memory.exposures()
+    (prepared, recalled) = usefulness.exposures(memory)
     assert (recalled.id, recalled.via, recalled.client, prepared.via) == (id, "recall", "mcp", "prepare")
     assert recalled.tokens > 5 and prepared.tokens > 5 and recalled.used is None
 
@@ -506,7 +507,7 @@ def receipts(memory, *metas):
 
     asyncio.run(run())
     drain.stop()
-    return [one.session for one in memory.exposures()]
+    return [one.session for one in usefulness.exposures(memory)]
 
 
 def test_a_receipt_names_the_clients_session(memory, monkeypatch):

@@ -26,6 +26,7 @@ from limpet.agents.protocol import (
     Service,
 )
 from limpet.agents.tools import TAKES, TOOLS
+from limpet.features import usefulness
 from limpet.features.serve.sdk import server_of
 
 
@@ -223,8 +224,8 @@ def test_an_agent_sees_what_is_up_for_review_and_passes_on_what_the_user_decides
 
 
 def test_an_agent_reads_the_journal(memory, call):
-    memory.note_action("monday", "did", "ran make test")
-    memory.note_action("tuesday", "asked", "fix the build")
+    usefulness.note_action(memory, "monday", "did", "ran make test")
+    usefulness.note_action(memory, "tuesday", "asked", "fix the build")
     lines = call("session", action="journal")["structuredContent"]["journal"]
     assert [(one["session"], one["kind"], one["what"]) for one in lines] == [
         ("monday", "did", "ran make test"), ("tuesday", "asked", "fix the build"),
@@ -243,7 +244,7 @@ def test_every_answer_is_what_the_outputSchema_of_its_tool_says(memory, clock, c
         assert tool["outputSchema"]["properties"], "it says something"
     id = memory.remember("Tests need Redis on port 6380", session="monday", topics=["tests"]).id
     goal = memory.remember("Ship the new runner by June", kind="goal").id
-    memory.note_action("monday", "did", "ran make test")
+    usefulness.note_action(memory, "monday", "did", "ran make test")
     asked = [
         ("remember", {"items": [{"content": "Deploys go out on Tuesdays"}, {"kind": "fact"}]}),
         ("prepare", {"message": "redis"}),

@@ -15,7 +15,7 @@ from limpet.agents.hooks.entry import handle
 from limpet.agents.protocol import Call, Service
 from limpet.agents.tools import Tools
 from limpet.cli.main import main
-from limpet.features import organize
+from limpet.features import organize, usefulness
 from limpet.model.clock import FixedClock
 
 ASK = "Which port does the staging database listen on?"
@@ -78,7 +78,7 @@ def run(path, capsys):
 
 def traces(memory):
     """What anything left in the store beside memories."""
-    return (memory.actions(), list(memory.exposures()), [one.name for one in memory.sessions()])
+    return (memory.journal(), list(usefulness.exposures(memory)), [one.name for one in memory.sessions()])
 
 
 def nothing_happens(hook, memory, **given):
@@ -170,7 +170,7 @@ def test_neither_case_nor_space_around_the_message_matters(hook, memory):
 )
 def test_any_other_message_is_an_ordinary_one(hook, memory, message):
     assert "off for this session" not in hook(prompt=message)
-    assert [one.what for one in memory.actions()] == [message]
+    assert [one.what for one in memory.journal()] == [message]
 
 
 def test_where_no_session_is_told_it_says_so(hook, memory):
@@ -244,9 +244,9 @@ def test_what_is_ignored_is_never_journaled(hook, memory, project, run):
     hook("message", prompt="What about project nightjar and its budget?")
     hook("message", prompt="Say the codeword to the staging database")
     hook("turn", last_assistant_message="Project Nightjar is late.")
-    assert memory.actions() == []
+    assert memory.journal() == []
     hook("tool")
-    assert [one.what for one in memory.actions()] == ["Edit: a.py"]
+    assert [one.what for one in memory.journal()] == ["Edit: a.py"]
     assert run("ignore", "--remove", "*.env") == {"ignore": ["Project Nightjar"]}
     assert run("status")["ignore"] == ["Project Nightjar", "codeword"]
 

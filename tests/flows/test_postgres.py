@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import limpet
+from limpet.features import usefulness
 from tests import postgres_server
 
 pytestmark = [
@@ -57,8 +58,8 @@ def test_hooks_and_commands_use_it(run, url):
         said='{"session_id": "s1", "last_assistant_message": "From Frankfurt, on Tuesdays at noon"}',
     )
     with limpet.open(url, scope="project:api") as memory:
-        assert [one.kind for one in memory.actions()] == ["asked", "asked", "did", "said"]
-        assert [one.used for one in memory.exposures()] == [True]
+        assert [one.kind for one in memory.journal()] == ["asked", "asked", "did", "said"]
+        assert [one.used for one in usefulness.exposures(memory)] == [True]
     assert "clean" in run("verify")
     assert "Tuesdays" in run("recall", "--lexical", "deploy")
 

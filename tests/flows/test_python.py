@@ -12,7 +12,7 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
-from limpet.features import organize
+from limpet.features import organize, usefulness
 from limpet.history.queries import History
 
 
@@ -359,12 +359,12 @@ def test_only_true_confirms_a_purge(memory, confirm):
         lambda memory, id: memory.remember("x\ud800"), lambda memory, id: memory.remember("x", topics=["\ud800"]),
         lambda memory, id: memory.set_fact("a.\ud800", "x"), lambda memory, id: memory.set_fact("a.b", "\ud800"),
         lambda memory, id: memory.remember("x", session="\ud800"), lambda memory, id: memory.remember("x", source="\ud800"),
-        lambda memory, id: memory.note_action("s", "did", "\ud800"), lambda memory, id: memory.note_action("s", "foo", "x"),
-        lambda memory, id: memory.note_action("s\0", "did", "a"),
-        lambda memory, id: memory.note_exposures([(id, 5)], client="\ud800", via="x"),
-        lambda memory, id: memory.note_exposures([(id, -5)], client="a", via="x"),
-        lambda memory, id: memory.note_exposures([5], client="a", via="x"),
-        lambda memory, id: memory.actions(limit=-1), lambda memory, id: memory.actions(limit=0),
+        lambda memory, id: usefulness.note_action(memory, "s", "did", "\ud800"), lambda memory, id: usefulness.note_action(memory, "s", "foo", "x"),
+        lambda memory, id: usefulness.note_action(memory, "s\0", "did", "a"),
+        lambda memory, id: usefulness.note_exposures(memory, [(id, 5)], client="\ud800", via="x"),
+        lambda memory, id: usefulness.note_exposures(memory, [(id, -5)], client="a", via="x"),
+        lambda memory, id: usefulness.note_exposures(memory, [5], client="a", via="x"),
+        lambda memory, id: memory.journal(limit=-1), lambda memory, id: memory.journal(limit=0),
         lambda memory, id: memory.work(limit=-1), lambda memory, id: memory.session("\ud800"),
         lambda memory, id: memory.move(None, "global"),
         lambda memory, id: memory.remember("\u200b\u2060 \ufeff"), lambda memory, id: memory.edit(id, "\u200b"),
@@ -376,7 +376,7 @@ def test_a_wrong_argument_is_bad_input_and_changes_nothing(memory, call):
 
     with pytest.raises(limpet.BadInput):
         call(memory, id)
-    assert memory.log() == before and memory.actions() == [] == list(memory.exposures())
+    assert memory.log() == before and memory.journal() == [] == list(usefulness.exposures(memory))
 
 
 def test_half_a_character_in_a_question_is_read_over(memory):

@@ -255,7 +255,7 @@ def test_a_hook_asks_it_and_finds_by_meaning(told, path):
         until(lambda: asked(path, "x") is not None)
         said = json.loads(answer())["hookSpecificOutput"]["additionalContext"]
     assert "Deploys hang when the VPN is down" in said and "<limpet-memory>" in said
-    assert [one.kind for one in told.actions(limit=10)] == ["asked", "asked"]
+    assert [one.kind for one in told.journal(limit=10)] == ["asked", "asked"]
 
 
 def test_a_hook_reads_by_itself_what_a_server_had_no_time_for(told, path, monkeypatch):
@@ -332,7 +332,7 @@ def test_a_server_does_all_of_a_hook_whose_process_loads_next_to_nothing(told, p
     ]))  # fmt: skip
     told_text = {"SessionStart": "Never deploy on Fridays", "UserPromptSubmit": "VPN", "PreCompact": "Fridays"}
     assert told_text.get(event, "") in done.stdout.decode() and bool(done.stdout) == (event in told_text)
-    assert [one.kind for one in told.actions(limit=10)] == kinds
+    assert [one.kind for one in told.journal(limit=10)] == kinds
 
 
 def _with_path(code):
@@ -348,14 +348,14 @@ def test_a_hook_of_another_environment_does_all_by_itself(told, path, env):
         assert b"VPN" in hooked(path, "UserPromptSubmit", MESSAGE, **env).stdout
         assert answered == []
         assert hooked(path, "UserPromptSubmit", MESSAGE).stdout == b"" and len(answered) == 1
-    assert [one.kind for one in told.actions(limit=10)] == ["asked"]
+    assert [one.kind for one in told.journal(limit=10)] == ["asked"]
 
 
 def test_a_hook_that_is_incognito_stays_so_beside_a_server(told, path):
     with warm(told):
         until(lambda: asked(path, "x") is not None)
         assert hooked(path, "UserPromptSubmit", MESSAGE, LIMPET_INCOGNITO="1").stdout == b""
-    assert told.actions(limit=10) == []
+    assert told.journal(limit=10) == []
 
 
 def test_a_server_that_is_stopped_holds_no_hook_up_and_does_nothing_twice(told, path):
@@ -369,7 +369,7 @@ def test_a_server_that_is_stopped_holds_no_hook_up_and_does_nothing_twice(told, 
         assert (done.returncode, noted.returncode) == (0, 0) and b"Deploys hang when the VPN is down" in done.stdout
         until(lambda: asked(path, "x") is not None)
         assert hooked(path, "Stop", {"last_assistant_message": "The VPN was down."}).returncode == 0
-    assert [one.kind for one in told.actions(limit=10)] == ["asked", "did", "said"]
+    assert [one.kind for one in told.journal(limit=10)] == ["asked", "did", "said"]
 
 
 def test_a_hook_is_answered_while_another_process_writes(told, path):
@@ -381,9 +381,9 @@ def test_a_hook_is_answered_while_another_process_writes(told, path):
             assert b"Deploys hang" in hooked(path, "UserPromptSubmit", MESSAGE).stdout
             tool = {"tool_name": "Bash", "tool_input": {"command": "make build"}}
             assert hooked(path, "PostToolUse", tool).stdout == b""
-            assert told.actions(limit=10) == []
+            assert told.journal(limit=10) == []
             other.execute("ROLLBACK")
-        until(lambda: {one.kind for one in told.actions(limit=10)} == {"asked", "did"})
+        until(lambda: {one.kind for one in told.journal(limit=10)} == {"asked", "did"})
         assert hooked(path, "UserPromptSubmit", MESSAGE).stdout == b"", "it was shown"
 
 

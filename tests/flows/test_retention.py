@@ -8,6 +8,7 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
+from limpet.features import upkeep
 
 TALK = (
     "We walked along the canal after work",
@@ -28,7 +29,7 @@ def old(memory, clock):
 
 
 def test_it_says_first_what_it_would_do(memory, old, ids):
-    found = memory.retention(days=365)
+    found = upkeep.retention(memory, days=365)
 
     assert [one.id for one in found.archive] == old
     assert found.fold == ["walk"]
@@ -37,13 +38,13 @@ def test_it_says_first_what_it_would_do(memory, old, ids):
 
 
 def test_applied_the_session_is_summed_up_and_its_turns_leave_recall_until_it_is_undone(memory, old, ids):
-    assert memory.retention(days=365, apply=True).applied
+    assert upkeep.retention(memory, days=365, apply=True).applied
 
     found = memory.recall("Who brought the tickets for Saturday?", k=10)
     assert not set(ids(found)) & set(old)
     (summary,) = [one for one in found.items if one.session == "walk"]
     assert TALK[2] in summary.content, "the summary still answers"
-    assert memory.retention(days=365).archive == [], "a summary does not expire with what it sums up"
+    assert upkeep.retention(memory, days=365).archive == [], "a summary does not expire with what it sums up"
 
     memory.undo()
     assert set(ids(memory.recall("canal bakery tickets train", k=10))) >= set(old)
@@ -56,23 +57,23 @@ def test_what_is_used_pinned_or_the_reason_of_something_stays(memory, clock):
     clock.advance(days=400)
     memory.feedback(used, "useful")
 
-    assert [one.id for one in memory.retention(days=365).archive] == [idle]
+    assert [one.id for one in upkeep.retention(memory, days=365).archive] == [idle]
 
 
 def test_other_kinds_only_when_named(memory, clock):
     note = memory.remember("The old build machine is under the desk", kind="note").id
     clock.advance(days=400)
-    assert memory.retention().archive == []
-    assert [one.id for one in memory.retention(kind=["note"]).archive] == [note]
+    assert upkeep.retention(memory).archive == []
+    assert [one.id for one in upkeep.retention(memory, kind=["note"]).archive] == [note]
     for wrong in ({"kind": ["chat"]}, {"kind": []}, {"days": 0}):
         with pytest.raises(limpet.BadInput):
-            memory.retention(**wrong)
+            upkeep.retention(memory, **wrong)
 
 
 @pytest.mark.parametrize("days", [0, 0.5, float("nan"), float("inf"), 1e300, True])
 def test_so_many_days_are_refused_in_words(memory, days):
     with pytest.raises(limpet.BadInput, match="days must be from 1 to 1,000,000"):
-        memory.retention(days=days)
+        upkeep.retention(memory, days=days)
 
 
 def test_on_the_command_line(memory, old, capsys):

@@ -9,6 +9,7 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
+from limpet.features import upkeep, usefulness
 
 SECRET = "zqxHunter2xqz"
 TOLD = f"The staging DB password is {SECRET}."
@@ -91,7 +92,7 @@ def test_scan_says_where_and_redaction_leaves_no_byte(path, clock, older):
         bare = memory.remember("password=MARK").id
         old = memory.remember("About the printer").id
         memory.retract(old, "The staging DB password is MARK.")
-        memory.note_action("s", "asked", "The staging DB password is MARK.")
+        usefulness.note_action(memory, "s", "asked", "The staging DB password is MARK.")
         plain = memory.remember("Nothing to hide here").id
         memory.link(tagged, "supports", plain)
         memory.link(plain, "caused_by", told)
@@ -99,15 +100,15 @@ def test_scan_says_where_and_redaction_leaves_no_byte(path, clock, older):
 
     told, tagged, bare, old = older(fill)
     with limpet.open(path, scope="project:other", clock=clock) as memory:
-        found = memory.scan()
+        found = upkeep.scan(memory)
         assert {(one.place, one.id) for one in found} == {
             ("memory", told), ("memory", tagged), ("memory", bare), ("memory", old), ("journal", "1")
         }  # fmt: skip
         assert SECRET not in json.dumps([one.as_dict() for one in found])
-        after = {one.id: one for one in memory.scan(redact=True)}
+        after = {one.id: one for one in upkeep.scan(memory, redact=True)}
         done = {id: one.outcome for id, one in after.items()}
         assert done == {told: "redacted", tagged: "redacted", bare: "erased", old: "erased", "1": "erased"}
-        assert memory.scan() == []
+        assert upkeep.scan(memory) == []
     with limpet.open(path, scope="project:shop", clock=clock) as memory:
         kept = {one.content: one for one in memory.list().memories}
         assert set(kept) == {
@@ -125,7 +126,7 @@ def test_scan_says_where_and_redaction_leaves_no_byte(path, clock, older):
 def test_a_title_of_a_session_is_reported_and_left(path, clock, older):
     older(lambda memory: memory.session_start("monday", title="The staging DB password is MARK"))
     with limpet.open(path, scope="project:shop", clock=clock) as memory:
-        (one,) = memory.scan(redact=True)
+        (one,) = upkeep.scan(memory, redact=True)
         assert (one.place, one.id, one.fields, one.outcome) == ("session", "monday", ("title",), "left")
 
 

@@ -19,6 +19,7 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
+from limpet.features import usefulness
 from limpet.features.serve.tokens import tokens_of
 from limpet.features.serve.verbs import VERBS
 from limpet.model.errors import BadInput, NotFound, StoreError
@@ -212,7 +213,7 @@ def test_an_agent_over_mcp_has_the_role_and_scope_of_its_token(team):
         # What was put before an agent is written down in its own scope.
         with limpet.open(path, scope="project:api") as memory, limpet.open(path, scope="global") as elsewhere:
             until(memory.exposures)
-            assert not elsewhere.exposures()
+            assert not usefulness.exposures(elsewhere)
         assert not begin(ana, "project:web")("recall", query="what is the front in?")[0]
         # A session is its token's.
         stolen = eve.post("/mcp", headers=writer.session, json=message("tools/list"))

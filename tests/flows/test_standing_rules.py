@@ -11,6 +11,7 @@ import limpet
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.injected import MAX_TOKENS, cost
 from limpet.agents.tools import Tools
+from limpet.features import usefulness
 from limpet.recall.pack import tokens_of
 
 OLDEST = "Never deploy on Fridays"
@@ -62,8 +63,8 @@ def test_where_rules_do_not_fit_a_line_says_how_many_and_how_to_get_them(shop, c
         shop.show(ids[0])
     for number in range(8):
         shop.remember(f"Goal {number}: " + "ship it " * 80, kind="goal")
-        shop.note_action("before", "asked", f"make the {number}th page " + "blue " * 60)
-        shop.note_action("before", "did", f"Edit: page{number}.py")
+        usefulness.note_action(shop, "before", "asked", f"make the {number}th page " + "blue " * 60)
+        usefulness.note_action(shop, "before", "did", f"Edit: page{number}.py")
     text = begin(event=event, agent_id="a1", agent_type="Explore")
     shown = text.count("| preference |")
     assert re.search(rf"- {130 - shown} more rules than fit here: `limpet list --kind preference`", text)

@@ -10,7 +10,7 @@ import pytest
 
 import limpet
 from limpet.agents.hooks.entry import handle
-from limpet.features import organize
+from limpet.features import organize, usefulness
 from tests import transcripts
 
 from . import hook_inputs as inputs
@@ -56,8 +56,10 @@ WAYS = {
     "correct a fact": lambda m: refused(m.correct, m.set_fact("wifi.password", "none yet").id, SECRET),
     "session title": lambda m: m.session_start("s", title=TOLD),
     "session summary": lambda m: (m.session_start("s"), m.session_end("s", summary=TOLD)),
-    "journal": lambda m: m.note_action("s", "did", f"Bash: mysql -u root -p{SECRET} shop"),
-    "journal of what was asked": lambda m: m.note_exposures([], session="s", client="x", via="message", asked=TOLD),
+    "journal": lambda m: usefulness.note_action(m, "s", "did", f"Bash: mysql -u root -p{SECRET} shop"),
+    "journal of what was asked": lambda m: usefulness.note_exposures(
+        m, [], session="s", client="x", via="message", asked=TOLD
+    ),
 }
 
 
@@ -109,7 +111,7 @@ def test_no_import_brings_one(path, clock, tmp_path, nowhere, way):
 
 def lines(path):
     with limpet.open(path, scope="project:shop") as memory:
-        return [(one.kind, one.what) for one in memory.actions(limit=100)]
+        return [(one.kind, one.what) for one in memory.journal(limit=100)]
 
 
 @pytest.mark.parametrize(("client", "event", "data"), [one[:3] for one in inputs.MESSAGES])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import limpet
 from limpet.cli.main import main
 from limpet.cli.verbs import table
+from limpet.features import usefulness
 from limpet.history.queries import History
 from tests.feature_functions import FUNCTIONS
 
@@ -75,8 +76,8 @@ def theirs(path, clock):
         clock.advance(days=1)
         changed = other.correct(decision, f"{WORD} sends in smaller batches", why=f"{WORD} said so").id
         other.link(changed, "contradicts", fact)
-        other.note_action(WORD, "asked", WORD)
-        other.note_exposures([(fact, 20)], session=WORD, client=WORD, via="message", withheld=[decision])
+        usefulness.note_action(other, WORD, "asked", WORD)
+        usefulness.note_exposures(other, [(fact, 20)], session=WORD, client=WORD, via="message", withheld=[decision])
         other.work()
         return [fact, decision, waits, changed]
 

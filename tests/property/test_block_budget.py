@@ -11,6 +11,7 @@ import limpet
 from limpet.agents.hooks import injected
 from limpet.agents.hooks.injected import Holdout
 from limpet.agents.hooks.session_state import left_off, survival
+from limpet.features import usefulness
 
 anything = st.text(max_size=400)
 
@@ -41,7 +42,7 @@ def test_no_block_exceeds_its_budget_whatever_is_in_the_store(memories, actions,
         for id in ids[::3]:
             memory.feedback(id, "wrong")
         for what in actions:
-            memory.note_action("before", "did", what)
+            usefulness.note_action(memory, "before", "did", what)
         clock.advance(days=1)
         shown = injected.brief(memory, "staging needs the VPN", budget, Holdout("s", 0.0)).block(())
         assert not shown.text or injected.cost(shown.text) <= budget

@@ -19,6 +19,7 @@ import limpet
 from limpet.agents.hooks.injected import Holdout, Line, Section, block, brief
 from limpet.agents.hooks.session_state import left_off, survival
 from limpet.agents.protocol import Pages
+from limpet.features import usefulness
 from limpet.model.errors import StoreDamaged
 from limpet.text.blocks import CLOSE, OPEN, json_text, neutral, plain_line
 from tests.hostile import imported
@@ -147,7 +148,7 @@ def test_no_field_ends_a_block_or_leaves_its_line(texts, kind):
                     text + kind_given, kind=kind_given, source=name_of(said), metadata={"a": name_of(title)}, **fields
                 )
             memory.remember(text, key=key, pin=True)
-            memory.note_action(fields["session"], "did", said)
+            usefulness.note_action(memory, fields["session"], "did", said)
         for column in ("trust", "origin"):
             con = apsw.Connection(str(path))
             with con:

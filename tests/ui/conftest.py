@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import limpet
+from limpet.features import usefulness
 from limpet.features.web.access import Access
 from limpet.features.web.site import Site, application
 
@@ -168,6 +169,6 @@ def tell(memory, clock):
     clock.advance(days=1)
     memory.edit(edited, "The booking API allows 100 calls a minute")
     memory.feedback(slow, "wrong")
-    memory.note_action("monday", "asked", "make the report quicker")
-    memory.note_exposures([(slow, 12)], session="monday", client="claude", via="message")
+    usefulness.note_action(memory, "monday", "asked", "make the report quicker")
+    usefulness.note_exposures(memory, [(slow, 12)], session="monday", client="claude", via="message")
     memory.work()

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import limpet
+from limpet.features import usefulness
 from limpet.model import ids
 
 WRITTEN = Path(__file__).resolve().parents[2] / "training" / "written"
@@ -126,13 +127,13 @@ def _used(memory, clock, said):
         ("said", "the sync interval was read in seconds"),
     ):
         clock.advance(seconds=120)
-        memory.note_action(session, kind, what)
+        usefulness.note_action(memory, session, kind, what)
     memory.remember("The scanner's sync interval is in minutes; a value of 240 was read as hours", kind="lesson", session=session,
                     topics=["scanner"])  # fmt: skip
     memory.remember(
         "Scans from Porto arrived late because the interval was 240 minutes", session=session, topics=["scanner"]
     )
     shown = [(parcels[number], 18 + number) for number in (4, 7, 17)]
-    memory.note_exposures(shown, session=session, client="claude", via="message")
+    usefulness.note_exposures(memory, shown, session=session, client="claude", via="message")
     memory.feedback(parcels[7], "useful")
     clock.advance(hours=1)

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 
 import limpet
+from limpet.features import usefulness
 from tests.web.conftest import Read, open_page
 
 DO = [
@@ -61,8 +62,10 @@ def hostile(tmp_path_factory):
         memory.retract(gone, next(texts))
         memory.link(held, "contradicts", other)
         memory.session_start("<b onclick=alert(1)>", title=next(texts))
-        memory.note_action("<b onclick=alert(1)>", "asked", next(texts))
-        memory.note_exposures([(other, 9)], session="<b onclick=alert(1)>", client=next(texts), via="message")
+        usefulness.note_action(memory, "<b onclick=alert(1)>", "asked", next(texts))
+        usefulness.note_exposures(
+            memory, [(other, 9)], session="<b onclick=alert(1)>", client=next(texts), via="message"
+        )
         yield memory, [one, other, held, gone], clock
 
 

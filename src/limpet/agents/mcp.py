@@ -130,7 +130,7 @@ class Drain:
         while self._exposures:
             memory, via, items, session = self._exposures.popleft()
             try:
-                memory.note_exposures(items, session=session, client="mcp", via=via)
+                registry.call("shown", memory, items, session=session, client="mcp", via=via)
             except LimpetError as error:
                 print(f"limpet: exposures: {error.message}", file=sys.stderr)  # noqa: T201
                 return

@@ -323,7 +323,7 @@ class Tools:
         if action == "list":
             return {"sessions": [_run(one) for one in self._memory.sessions(limit=limit)]}
         if action == "journal":
-            lines = self._memory.actions(session=name or None, limit=limit)
+            lines = self._memory.journal(session=name or None, limit=limit)
             shown = [{"at": format_time(one.at), "session": one.session, "kind": one.kind, "what": one.what}
                      for one in lines]  # fmt: skip
             return {"journal": shown}

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
+    from ..features.usefulness.counts import Usefulness
     from ..history.evidence import Audit
-    from ..history.usefulness import Usefulness
     from ..model.memory import Memory
     from ..remember.review import ReviewItem
     from ..remember.scopes import ScopeChange
@@ -146,8 +146,9 @@ def _decide(memory: Limpet, args: Namespace, verb: str) -> list[Receipt]:
 def _sweep(args: Namespace) -> int:
     """Today's rules over yesterday's memories, and secrets that are stored; each finding a line."""
     with open_store(args) as memory, output.progress("sweep") as progress:
-        secrets = memory.scan(redact=args.apply)
-        swept = [each for each in memory.sweep(apply=args.apply, progress=progress) if each.rule != "secret"]
+        upkeep = registry.part("features.upkeep")
+        secrets = upkeep.scan(memory, redact=args.apply)
+        swept = [each for each in upkeep.sweep(memory, apply=args.apply, progress=progress) if each.rule != "secret"]
         names = memory.abbreviate([each.memory.id for each in swept])
     if args.json:
         output.result([*swept, *secrets])
@@ -219,14 +220,12 @@ def _moved(change: ScopeChange, memory: Limpet, args: Namespace) -> None:
 
 
 def _journal(args: Namespace) -> int:
-    if args.limit < 1:
-        raise BadInput("--limit must be 1 or more")
     with open_store(args) as memory:
         if args.shown:
-            exposures = list(memory.exposures(session=args.session, limit=args.limit))
-            output.result(exposures) if args.json else output.rows(exposures, NOTHING_SHOWN)
+            shown = registry.part("features.usefulness").exposures(memory, session=args.session, limit=args.limit)
+            output.result(shown) if args.json else output.rows(shown, NOTHING_SHOWN)
             return 0
-        lines = memory.journal(args.number, **_chosen(args))[-args.limit :]
+        lines = memory.journal(args.number, **_chosen(args), limit=args.limit)
     output.result(lines) if args.json else output.rows(lines, NO_LINE)
     return 0 if lines else 1
 

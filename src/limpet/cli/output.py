@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from ..api import Limpet
     from ..features.transfer.records import TransferReport
+    from ..features.usefulness.interval import Interval
     from ..history.view import Node
     from ..model.encode import JsonForm
     from ..model.memory import Memory
-    from ..rank.interval import Interval
     from ..recall.answer import Item
     from ..recall.explain import LeftOut
     from ..remember.write import Receipt

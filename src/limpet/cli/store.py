@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..api import Limpet
     from ..erasure import PurgeReport
-    from ..remember.beliefs import Retention
+    from ..features.upkeep import Retention
     from ..work.doctor import Check
 
 # The exit code of a check or a piece of work that found the store unsound, or could not be done.
@@ -130,7 +130,10 @@ def _rebuild(memory: Limpet, args: Namespace) -> dict[str, Any]:
 def _gc(memory: Limpet, args: Namespace) -> dict[str, Any] | Retention:
     if args.unused is None:
         return memory.gc()
-    return memory.retention(days=args.unused, kind=args.kind or ["episode"], apply=args.apply)
+    found: Retention = registry.part("features.upkeep").retention(
+        memory, days=args.unused, kind=args.kind or ["episode"], apply=args.apply
+    )
+    return found
 
 
 def _collected(found: Any, memory: Limpet, args: Namespace) -> None:

@@ -1,4 +1,4 @@
-"""Keyed facts, and sessions: what sums one up, which old memories expire, and notes of turns in which nothing was said.
+"""Keyed facts, and sessions: what sums one up, and notes of turns in which nothing was said.
 
 The contracts of verbs stand in `api.py`.
 """
@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..model.clock import MICROSECONDS_PER_DAY, format_time
-from ..model.dataclass import dataclass, replace
+from ..model.clock import format_time
+from ..model.dataclass import replace
 from ..model.errors import BadInput, NotFound, counted
 from ..model.ids import format_id, parse_id, session_mark
-from ..model.memory import GLOBAL_SCOPE, KINDS, Memory, check_key, least_trusted
-from ..store.records import Filter, SessionRow
+from ..model.memory import GLOBAL_SCOPE, Memory, check_key, least_trusted
+from ..store.records import SessionRow
 from ..text.instructions import reads_like_instruction
 from ..text.secrets import redact
 from ..text.turns import AMBIENT, QUOTED_CHARACTERS, command_of, cut, is_edit
@@ -31,11 +31,6 @@ if TYPE_CHECKING:
 # Kinds in the order in which a quoted summary takes them.
 WEIGHT = ("decision", "correction", "lesson", "goal", "preference", "fact", "skill", "inference", "opinion", "note")
 SUMMARY_CHARACTERS = 3_000
-# Memories that one run of retention takes at most: the next run takes the others.
-MOST_EXPIRED = 10_000
-MOST_DAYS = 1_000_000
-# Fewer memories of a session than these are not worth a summary.
-FOLDED_FROM = 3
 # Importance of a note of a turn: less than a statement that somebody chose to store.
 NOTE_IMPORTANCE = 0.3
 _MOST_STEPS, _STEP_CHARACTERS, _ASKED_CHARACTERS = 4, 120, 160
@@ -152,10 +147,10 @@ def session_memories(context: Context, name: str) -> list[Memory]:
 def compress(context: Context, name: str, *, summary: str | None) -> Receipt:
     session(context, name)
     given = None if summary is None else check_text(summary)
-    return context.write(lambda writer: _compress(writer, context, name, given))
+    return context.write(lambda writer: sum_up(writer, context, name, given))
 
 
-def _compress(writer: Writer, context: Context, name: str, summary: str | None) -> Receipt:
+def sum_up(writer: Writer, context: Context, name: str, summary: str | None) -> Receipt:
     """One episode for a session, with a `part_of` edge from each of its memories. Unchanged when nothing was added."""
     every = writer.reads.sessions.memories(context.scope, name)
     sums = [one for one in every if one.kind == "episode" and one.source == EPISODE_SOURCE]
@@ -193,61 +188,6 @@ def _quoted(name: str, members: Sequence[Memory]) -> str:
         length += len(line) + 1
         left -= 1
     return "\n".join(lines + ([f"and {left} more."] if left else []))
-
-
-# -- retention: which old memories nobody used leave recall, and what sums them up
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retention:
-    """What expires: `archive`, the oldest first; `fold`: names of sessions that are summed up before."""
-
-    archive: list[Memory]
-    fold: list[str]
-    applied: bool = False
-
-    def as_dict(self) -> dict[str, object]:
-        """{"archive": [{"id", "kind", "session", "content"}], "fold": [names], "applied"}."""
-        names = ("id", "kind", "session", "content")
-        shown = [{name: getattr(one, name) for name in names} for one in self.archive]
-        return {"archive": shown, "fold": self.fold, "applied": self.applied}
-
-
-def retention(context: Context, *, days: float, kinds: Sequence[str], fold: bool, apply: bool) -> Retention:
-    """Find active memories of some kinds of this scope that were neither stated nor used for so many days.
-
-    Never what is pinned, the value of a key, the summary of a session, or the reason of something that is held.
-    Raises BadInput.
-    """
-    store = context.store
-    unknown = sorted(set(kinds) - set(KINDS))
-    if unknown:
-        raise BadInput(f"unknown kind: {unknown[0]!r}", hint=f"one of: {', '.join(KINDS)}")
-    if not kinds:
-        raise BadInput("no kind is named", hint="the usual one is episode")
-    if isinstance(days, bool) or not 1 <= days <= MOST_DAYS:
-        raise BadInput(f"days must be from 1 to {MOST_DAYS:,}, not {str(days)[:40]}")
-    where = Filter(scopes=(context.scope,), kinds=tuple(dict.fromkeys(kinds)))
-    before = int(context.now() - days * MICROSECONDS_PER_DAY)
-    rows = store.listings.unseen(where, before=before, limit=MOST_EXPIRED)
-    old = [one for one in store.memories.by_rows(rows) if one.key is None and one.source != EPISODE_SOURCE]
-    ids = [parse_id(one.id) for one in old]
-    reasons = {edge.target for edge in store.edges.of(ids, incoming=True, types=("caused_by",))}
-    reasons |= {edge.source for edge in store.edges.of(ids, types=("supports",))}
-    old = [one for one in old if parse_id(one.id) not in reasons]
-    sizes = Counter(one.session for one in old if one.session is not None)
-    found = Retention(archive=old, fold=[name for name, size in sizes.items() if fold and size >= FOLDED_FROM])
-    if not apply or not old:
-        return found
-
-    def archive(writer: Writer) -> None:
-        for name in found.fold:
-            _compress(writer, context, name, None)
-        for one in old:
-            writer.event("archived", parse_id(one.id), origin="agent", why="retention")
-
-    context.write(archive)
-    return replace(found, applied=True)
 
 
 # -- a note of a turn in which the agent stored nothing: only of plain results, read off the journal

@@ -190,7 +190,7 @@ class _Event:
         from .session_state import for_subagent
 
         with self._opened(is_read=True) as memory:
-            lines = memory.actions(session=self.session, limit=LINES)
+            lines = memory.journal(session=self.session, limit=LINES)
             asked = next((line.what for line in reversed(lines) if line.kind == "asked"), "")
             holdout = Holdout(self.session, self.settings.holdout)
             # It sees nothing of what its session was shown, and the session nothing of this.

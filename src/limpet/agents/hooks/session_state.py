@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
     from ...model.memory import Memory
-    from ...store.records import Action
+    from ...remember.journal import JournalLine
     from .injected import Holdout
 
 # Turns of a session that are told, of which so many are its last ones; lines of the journal that are looked at, and
@@ -59,7 +59,7 @@ def for_subagent(memory: Limpet, task: str, holdout: Holdout) -> Offer:
 
 def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Section]:
     last = session if same else _last_session(memory, session)
-    lines = memory.actions(session=last, limit=LINES) if last else []
+    lines = memory.journal(session=last, limit=LINES) if last else []
     wanted = memory.list(kind=("goal",), limit=GOALS).memories
     rules = _rules(memory)
     known = {one.id for one in (*wanted, *rules)}
@@ -107,7 +107,7 @@ def _rules_section(rules: Iterable[Line], others: Sequence[Section], budget: int
 
 def _last_session(memory: Limpet, session: str) -> str:
     """The last other session that did or stored something, else the last that was there; "" for none."""
-    lines = memory.actions(limit=LINES)
+    lines = memory.journal(limit=LINES)
     # The journal names sessions; one with memories but no journal is found among the sessions.
     others = list(dict.fromkeys(one.session for one in reversed(lines) if one.session != session))
     working = {one.session for one in lines if one.kind in ("did", "failed")}
@@ -118,7 +118,7 @@ def _last_session(memory: Limpet, session: str) -> str:
     return others[0] if others else next(stored, "")
 
 
-def _told_turns(actions: Sequence[Action]) -> Iterator[Line]:
+def _told_turns(actions: Sequence[JournalLine]) -> Iterator[Line]:
     """A sentence for each of TURNS, what was asked and what came of it: the last of those that did something, those
     that did most, and the very last; and how the last that did something ended."""
     turns: list[list[tuple[str, str]]] = []

@@ -11,7 +11,7 @@ from ...model.errors import BadInput, counted
 from . import run
 
 if TYPE_CHECKING:
-    from ...rank.interval import Interval
+    from ..usefulness.interval import Interval
     from .figures import Figures, WayFigures
     from .misses import Miss
     from .power import HoldoutReport

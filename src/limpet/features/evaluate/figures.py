@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ...history.usefulness import as_interval
 from ...model.dataclass import dataclass, field
 from ...model.encode import JsonForm, by
-from ...rank.interval import Interval, Z, share
+from ..usefulness.counts import as_interval
+from ..usefulness.interval import Interval, Z, share
 
 if TYPE_CHECKING:
     from .moments import Moment

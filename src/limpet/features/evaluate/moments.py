@@ -12,6 +12,7 @@ from ...model.dataclass import dataclass
 from ...pause import read_pauses
 from ..organize.files import find, read
 from ..transfer.records import TransferReport
+from ..usefulness import exposures
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -45,7 +46,7 @@ class Step(NamedTuple):
 
 def from_journal(memory: Limpet) -> Iterator[Moment]:
     """The sessions of the scope's journal, which keeps the beginnings of messages and answers."""
-    clients = {one.session: one.client for one in memory.exposures(limit=EXPOSURES) if one.via != "recall"}
+    clients = {one.session: one.client for one in exposures(memory, limit=EXPOSURES) if one.via != "recall"}
     sessions: dict[str, list[Step]] = {}
     for line in memory.journal():
         sessions.setdefault(line.session, []).append(Step(line.at_us, line.kind == "asked", line.what))

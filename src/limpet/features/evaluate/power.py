@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ...history.usefulness import Use, as_interval
 from ...model.dataclass import dataclass, field
 from ...model.encode import OPTIONAL, JsonForm, by, rounded
-from ...rank.interval import Interval, Z
-from ..usefulness import usefulness
+from ..usefulness import exposures, usefulness
+from ..usefulness.counts import Use, as_interval
+from ..usefulness.interval import Interval, Z
 from .moments import EXPOSURES
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class HoldoutReport(JsonForm):
 
 def holdout(memory: Limpet) -> HoldoutReport:
     found = usefulness(memory)
-    rows = [one for one in memory.exposures(limit=EXPOSURES) if one.via in ("message", "subagent")]
+    rows = [one for one in exposures(memory, limit=EXPOSURES) if one.via in ("message", "subagent")]
     sessions = len({one.session for one in rows})
     judged = found.drawn.judged + found.withheld.judged
     # Without a holdout what was shown for messages tells how many cases a session gives.

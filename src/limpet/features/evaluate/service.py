@@ -16,6 +16,7 @@ from ...model.dataclass import dataclass, field
 from ...model.encode import OPTIONAL, JsonForm, by
 from ...model.errors import BadInput
 from ..transfer.records import TransferReport
+from ..usefulness import exposures
 from . import figures, misses, ways
 from .figures import Figures, WayFigures
 from .misses import Miss
@@ -114,7 +115,7 @@ def _versions(memory: Limpet) -> Iterator[Memory]:
 def _exposures(memory: Limpet) -> dict[str, list[tuple[int, str, int]]]:
     """What each session was shown, in order: (when, id, tokens)."""
     found: dict[str, list[tuple[int, str, int]]] = {}
-    for one in reversed(memory.exposures(limit=EXPOSURES)):
+    for one in reversed(exposures(memory, limit=EXPOSURES)):
         if one.shown:
             found.setdefault(one.session, []).append((one.at_us, one.id, one.tokens))
     return found

@@ -140,7 +140,7 @@ def _ask(client: str, event: str, command: Command, again: str) -> str:
         log = Path(f"{store}.hooks.log")
         logged = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
         with limpet.open(store, scope=scope) as memory:
-            is_noted = any(one.what == ASKED for one in memory.actions())
+            is_noted = any(one.what == ASKED for one in memory.journal())
     text, errors = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
     shows = "message" in CLIENT_ADAPTERS[client].answers
     if done.returncode == 0 and (HELD in text if shows else is_noted):

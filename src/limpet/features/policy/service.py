@@ -15,25 +15,19 @@ from ...model.dataclass import dataclass, replace
 from ...model.errors import EmbedderUnavailable
 from ...model.ids import parse_id
 from ...model.memory import Memory
-from ...remember.validation import OUTSIDE, RECORDS, ValidStatement
+from ...remember.validation import RECORDS, ValidStatement
 from ...remember.write import mark_of
-from ...store.records import Filter
-from ...text.instructions import any_reads_like_instruction
 from ...text.secrets import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import numpy as np
 
-    from ...context import Context
     from ...remember.write import Writer
     from ...store import Store
     from ...vectors.embedder import Embedder
     from .rules import Rules
 
-PAGE = 500
-# What is found without a model, beside rules.RULES.
-PLAIN = ("secret", "instruction")
 # What somebody likes or aims for stands in briefs at once.
 AT_ONCE = frozenset({"preference", "goal"})
 
@@ -188,58 +182,15 @@ def judge(
     ]
 
 
-def sweep(context: Context, *, apply: bool, progress: Callable[[int, int], None] | None) -> list[Swept]:
-    """Find every active memory of this scope that breaks a rule, newest first. Raises EmbedderUnavailable."""
-    store = context.store
-    rules = context.policy.rules() if context.policy else None
-    if rules is None:
-        raise EmbedderUnavailable(
-            "there is no embedder to judge texts with", hint="`limpet doctor` says what is missing"
-        )
-    where = Filter(scopes=(context.scope,), as_of=context.now())
-    total, done, cursor = store.listings.count(where), 0, None
-    found: list[Swept] = []
-    while True:
-        page = store.listings.page(where, sort="created", limit=PAGE, cursor=cursor)
-        plain = {one.id: broken for one in page.memories if (broken := _plain(one))}
-        found += plain.values()
-        found += judge(store, rules, [one for one in page.memories if one.id not in plain])
-        done, cursor = done + len(page.memories), page.cursor
-        if progress:
-            progress(done, max(total, done))
-        if cursor is None:
-            break
-    if apply and found:
-        context.write(lambda writer: set_right(writer, found))
-    return found
-
-
-def _plain(one: Memory) -> Swept | None:
-    """Find what needs no model: secrets, and outside text that reads like an instruction."""
-    _, secrets = redact(one.content)
-    if secrets:
-        return Swept(
-            memory=one, rule="secret", reason=f"it holds a secret ({', '.join(secrets)}): `limpet purge` erases it"
-        )
-    fields = (one.content, one.key, one.topics, one.speaker, one.source, one.session, one.metadata)
-    why = any_reads_like_instruction(*fields) if one.origin in OUTSIDE else None
-    return Swept(memory=one, rule="instruction", reason=f"it {why}") if why else None
-
-
 def set_right(writer: Writer, found: Sequence[Swept]) -> None:
-    """Secrets and instructions leave recall until a person has looked; what a rule speaks against is an episode.
-
-    A value of a key is none any more, and the value that it replaced holds again. What changed since is left alone.
-    """
+    """Make what a rule speaks against episodes. A value of a key is none any more, and the value that it replaced holds
+    again. What changed since is left alone."""
     from ...remember.review import merge
 
     for one in found:
         raw = parse_id(one.memory.id)
         memory = writer.reads.memories.get(raw)
         if memory is None or memory.state != "active" or memory.content != one.memory.content:
-            continue
-        if one.rule in PLAIN:
-            writer.event("quarantined", raw, origin="agent", why=f"{one.rule}: {one.reason}")
             continue
         if memory.key and memory.superseded_by is None:
             for value in writer.reads.memories.keyed(memory.scope, memory.key):

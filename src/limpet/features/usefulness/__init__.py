@@ -2,11 +2,103 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from operator import index
+
+from ...model.dataclass import replace
+from ...model.errors import BadInput
+from ...model.ids import parse_id
+from ...model.memory import check_list
+from ...remember.validation import check_limit
+from ...store.records import Action, ExposureRow
+from . import counts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
-    from ...history.usefulness import Usefulness
+    from .counts import Exposure, Usefulness
     from .rules_kept import Adherence
+
+# Kinds that tell an agent what to do, how many of them are looked at, and lines of a session's journal.
+RULE_KINDS = ("preference", "lesson", "decision", "correction")
+MOST_RULES, MOST_LINES = 1_000, 10_000
+# What a line of the journal says: what the user asked, what an agent did, what failed, what it answered.
+ACTIONS = ("asked", "did", "failed", "said")
+
+
+def note_action(memory: Limpet, session: str, kind: str, what: str) -> None:
+    """Add a line to the journal of what was asked, done and answered. No belief, no history: a ring of lines.
+
+    >>> note_action(memory, "monday", "did", "ran the tests")
+    """
+    from ...remember.validation import check_name, check_text, without_control
+    from ...text.secrets import redact
+
+    if kind not in ACTIONS:
+        raise BadInput(f"unknown kind: {kind[:60]!r}", hint=f"one of: {', '.join(ACTIONS)}")
+    session, what = check_name("session", session) or "", without_control(what)
+    if what.strip():
+        check_text(what, "what")
+    context = memory._context
+    context.store.journal.note(Action(context.scope, redact(session)[0], context.now(), kind, redact(what)[0]))
+
+
+def note_exposures(
+    memory: Limpet, items: Iterable[tuple[str, int]], *, session: str = "", client: str, via: str,
+    withheld: Iterable[str] = (), drawn: Iterable[str] = (), asked: str = "",
+) -> None:  # fmt: skip
+    """Keep what was put before an agent. `items`: ids and tokens; `withheld`: ids that were held out; `drawn`: those
+    that were randomized and shown; `asked`: the message that it answers, as a line of the journal.
+
+    >>> id = memory.remember("Deploys go out on Tuesdays").id
+    >>> note_exposures(memory, [(id, 9)], session="monday", client="mine", via="message")
+    """
+    from ...text.secrets import redact
+
+    context = memory._context
+    session = redact(session)[0]
+    now, randomized = context.now(), frozenset(drawn)
+    rows = [
+        ExposureRow(context.scope, session, client, now, via, parse_id(id), tokens, drawn=id in randomized)
+        for id, tokens in map(_shown, check_list("items", items))
+    ]
+    rows += [
+        ExposureRow(context.scope, session, client, now, via, parse_id(id), 0, shown=False, drawn=True)
+        for id in withheld
+    ]
+    action = Action(context.scope, session, now, "asked", redact(asked)[0]) if asked else None
+    if rows or action:
+        context.store.exposures.note(rows, action)
+
+
+def _shown(item: tuple[str, int]) -> tuple[str, int]:
+    """An id and its tokens. Raises BadInput."""
+    try:
+        id, tokens = item[0], index(item[1])
+    except (TypeError, LookupError):
+        tokens = -1
+    if tokens < 0 or len(item) != 2:
+        raise BadInput(f"an item must be an id and its tokens, not {item!r:.60}")
+    return id, tokens
+
+
+def exposures(
+    memory: Limpet, *, session: str | None = None, id: str | None = None, limit: int = 20
+) -> Sequence[Exposure]:
+    """What was put before agents in this scope, or in one session, newest first; or when one memory was, wherever.
+
+    Raises BadInput, NotFound.
+
+    >>> id = memory.remember("Deploys go out on Tuesdays").id
+    >>> note_exposures(memory, [(id, 9)], session="monday", client="mine", via="message")
+    >>> [one.tokens for one in exposures(memory, session="monday")]
+    [9]
+    """
+    context, one = memory._context, None if id is None else parse_id(memory.get(id).id)
+    check_limit(limit)
+    return list(map(counts.exposure, context.store.exposures.latest(
+        context.scope, session=session, memory=one, limit=limit
+    )))  # fmt: skip
 
 
 def usefulness(memory: Limpet, *, limit: int = 10) -> Usefulness:
@@ -16,9 +108,8 @@ def usefulness(memory: Limpet, *, limit: int = 10) -> Usefulness:
     >>> usefulness(memory).shown.times
     0
     """
-    from . import service
-
-    return service.usefulness(memory._context, limit=limit)
+    check_limit(limit)
+    return counts.usefulness(memory._context.store.exposures.counts(memory.scope), limit=limit)
 
 
 def adherence(memory: Limpet, session: str) -> list[Adherence]:
@@ -29,6 +120,10 @@ def adherence(memory: Limpet, session: str) -> list[Adherence]:
     >>> [one.verdict for one in adherence(memory, "monday")]
     ['unknown']
     """
-    from . import service
+    from ...recall.lookup import list as listed
+    from .rules_kept import adherence
 
-    return service.adherence(memory._context, session)
+    context = memory._context
+    where = replace(context.filter(RULE_KINDS), as_of=context.now())
+    rules = listed(context, where, sort="created", limit=MOST_RULES, cursor=None, all_states=False).memories
+    return adherence(rules, context.store.journal.lines(context.scope, session=session, limit=MOST_LINES))

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound
 from ...model.memory import GLOBAL_SCOPE, KINDS
 from ...remember.operations import MOST_CHANGES
+from ..usefulness import exposures
 from .access import NotAllowed
 from .drawing import both_clocks, radial
 
@@ -162,7 +163,7 @@ def _memory(ask: Ask, one: Memory, **more: Any) -> Response:
             "one": one, "versions": versions, "why": why, "impact": impact,
             "chain": None if gone else graph.chain(one.id, limit=20),
             "near": near, "drawing": around,
-            "clocks": both_clocks(versions, ask.now()), "exposures": store.exposures(id=one.id, limit=20),
+            "clocks": both_clocks(versions, ask.now()), "exposures": exposures(store, id=one.id, limit=20),
             "changed": list(pairwise(versions))[::-1],
             "command": ask.command("show", ask.short(one.id)), "theirs": None, "mine": None,
         } | more,

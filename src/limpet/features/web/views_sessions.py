@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from ...model.errors import LimpetError
-from ..usefulness import adherence
+from ..usefulness import adherence, exposures
 from . import shown
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def sessions(ask: Ask) -> Response:
 
     several = ask.site.kept(("sessions", ask.scope), listed)
     here = ask.seen_from("")
-    today = here.journal(since=shown.day(ask.now()))[-MOST_LINES:]
+    today = here.journal(since=shown.day(ask.now()), limit=MOST_LINES)
     return ask.page("sessions.html", sessions=several, today=today, scope=here.scope,
                     command=ask.command("session", "list"))  # fmt: skip
 
@@ -38,13 +38,13 @@ def session(ask: Ask) -> Response:
         memories = store.session_memories(name)
     except LimpetError:
         row, memories = None, []
-    lines = store.journal(session=name)[-MOST_LINES:]
+    lines = store.journal(session=name, limit=MOST_LINES)
     if row is None and not lines:
         store.session(name)  # says that there is none
     kept = [one for one in adherence(store, name) if one.verdict != "unknown"]
     texts = {}
-    exposures = store.exposures(session=name, limit=60)
-    for one in exposures:
+    surfaced = exposures(store, session=name, limit=60)
+    for one in surfaced:
         if one.id not in texts:
             try:
                 texts[one.id] = store.get(one.id).content
@@ -52,7 +52,7 @@ def session(ask: Ask) -> Response:
                 texts[one.id] = ""
     return ask.page(
         "session.html", row=row, name=name, scope=store.scope, memories=memories, lines=lines, kept=kept,
-        exposures=exposures, texts=texts, command=ask.command("session", "show", name),
+        exposures=surfaced, texts=texts, command=ask.command("session", "show", name),
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..model.dataclass import NamedTuple
+from ...model.dataclass import NamedTuple
 
 # Two-sided 95 %: the 0.975 quantile of the normal distribution.
 Z = 1.959964

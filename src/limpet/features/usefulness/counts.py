@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model.clock import Instant
-from ..model.dataclass import dataclass, field
-from ..model.encode import TIME, JsonForm, by
-from ..model.ids import format_id
-from ..rank.interval import Interval, difference, share
-from ..store.records import ExposureRow, UseCount
+from ...model.clock import Instant
+from ...model.dataclass import dataclass, field
+from ...model.encode import TIME, JsonForm, by
+from ...model.ids import format_id
+from ...store.records import ExposureRow, UseCount
+from .interval import Interval, difference, share
 
 
 def as_interval(given: Interval | None) -> dict[str, float] | None:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...model.clock import Instant
-from ...model.dataclass import dataclass, field
-from ...model.encode import TIME, JsonForm
-from ...model.errors import BadInput, NotFound
-from ...model.memory import check_list
-from ...text.describe import all_stand
+from ..model.clock import Instant
+from ..model.dataclass import dataclass, field
+from ..model.encode import TIME, JsonForm
+from ..model.errors import BadInput, NotFound
+from ..model.memory import check_list
+from ..text.describe import all_stand
+from .validation import check_limit
 
 if TYPE_CHECKING:
-    from ...context import Context, Time
+    from ..context import Context, Time
+
+# Lines that a journal keeps.
+MOST_LINES = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,32 +41,32 @@ class Dropped(JsonForm):
 
 
 def lines(
-    context: Context, numbers: Sequence[int], *, session: str | None, since: Time, until: Time, match: str | None
-) -> list[JournalLine]:
+    context: Context, numbers: Sequence[int], *, session: str | None, since: Time, until: Time, match: str | None,
+    limit: int | None = None,
+) -> list[JournalLine]:  # fmt: skip
+    if limit is not None:
+        check_limit(limit)
     stand = all_stand(match or "")
     begin, end = context.time(since), context.time(until)
     wanted = frozenset(check_list("numbers", numbers))
-    return [
+    is_all = not wanted and match is None and begin is None and end is None
+    found = [
         JournalLine(number=number, at_us=one.at_us, session=one.session, kind=one.kind, what=one.what)
-        for number, one in context.store.journal.numbered(context.scope)
+        for number, one in context.store.journal.numbered(
+            context.scope, session=session, limit=limit if is_all and limit is not None else MOST_LINES
+        )
         if (not wanted or number in wanted)
-        and session in (None, one.session)
         and (begin is None or one.at_us >= begin)
         and (end is None or one.at_us < end)
         and stand(one.what)
-    ]
+    ]  # fmt: skip
+    return found if limit is None else found[-limit:]
 
 
 def drop(
-    context: Context,
-    numbers: Sequence[int],
-    *,
-    session: str | None,
-    since: Time,
-    until: Time,
-    match: str | None,
+    context: Context, numbers: Sequence[int], *, session: str | None, since: Time, until: Time, match: str | None,
     dry_run: bool,
-) -> Dropped:
+) -> Dropped:  # fmt: skip
     if not numbers and (match is None or not match.split()) and session is None and since is None and until is None:
         raise BadInput("say which lines: their numbers, words, a session or an age", hint="`limpet journal` lists them")
     found = lines(context, numbers, session=session, since=since, until=until, match=match)

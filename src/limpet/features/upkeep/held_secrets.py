@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .erasure import purge
-from .model.dataclass import dataclass, field, replace
-from .model.encode import OPTIONAL, JsonForm, by
-from .model.errors import BadInput
-from .model.ids import format_id, parse_id
-from .remember.decide import state
-from .remember.validation import ValidStatement
-from .text.secrets import redact, redact_fields
+from ...erasure import purge
+from ...model.dataclass import dataclass, field, replace
+from ...model.encode import OPTIONAL, JsonForm, by
+from ...model.errors import BadInput
+from ...model.ids import format_id, parse_id
+from ...remember.decide import state
+from ...remember.validation import ValidStatement
+from ...text.secrets import redact, redact_fields
 
 if TYPE_CHECKING:
-    from .context import Context
-    from .model.memory import Memory
-    from .remember.write import Writer
+    from ...context import Context
+    from ...model.memory import Memory
+    from ...remember.write import Writer
 
 _LIST: dict[str, Any] = by(list)
 
@@ -36,11 +36,11 @@ class HeldSecret(JsonForm):
     now: str | None = field(default=None, metadata=OPTIONAL)  # the memory that says what is left of it
 
 
-def scan(context: Context, *, apply: bool) -> list[HeldSecret]:
-    """Every place of the store, in all scopes. `apply`: memories are purged and what is left of them is stored again,
+def scan(context: Context, *, redact: bool) -> list[HeldSecret]:
+    """Every place of the store, in all scopes. `redact`: memories are purged and what is left of them is stored again,
     lines of the journal are erased."""
     found = [*_memories(context), *_journals(context), *_names(context)]
-    return [_set_right(context, one) for one in found] if apply else found
+    return [_set_right(context, one) for one in found] if redact else found
 
 
 def _memories(context: Context) -> Iterator[HeldSecret]:

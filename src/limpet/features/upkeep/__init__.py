@@ -1,0 +1,161 @@
+"""What a store would not take in today, what nobody used for long, and secrets that it holds: found, and set right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from ...model.clock import MICROSECONDS_PER_DAY
+from ...model.dataclass import dataclass, replace
+from ...model.errors import BadInput, EmbedderUnavailable
+from ...model.ids import parse_id
+from ...model.memory import Memory, check_kinds
+from ...remember.beliefs import sum_up
+from ...remember.validation import OUTSIDE
+from ...store.records import Filter
+from ...text.instructions import any_reads_like_instruction
+from ...text.secrets import redact as without_secrets
+from ...text.turns import OF_SESSION
+from ..policy import Swept, judge, set_right
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...api import Limpet
+    from ...remember.write import Writer
+    from .held_secrets import HeldSecret
+
+# Memories that the sweep reads at once.
+PAGE = 500
+# What is found without a model.
+PLAIN = ("secret", "instruction")
+# Memories that one run of retention takes at most: the next run takes the others.
+MOST_EXPIRED = 10_000
+MOST_DAYS = 1_000_000
+# Fewer memories of a session than these are not worth a summary.
+FOLDED_FROM = 3
+
+
+def sweep(memory: Limpet, *, apply: bool = False, progress: Callable[[int, int], None] | None = None) -> list[Swept]:
+    """Find memories of this scope that would not be stored so today: by a rule, for a secret, or as an instruction.
+
+    `apply`: what a rule speaks against becomes an episode, the rest is quarantined and waits for review; undo brings
+    them back. Newest first. Raises EmbedderUnavailable.
+
+    >>> _ = memory.remember("Deploys go out on Tuesdays")
+    >>> sweep(memory)
+    []
+    """
+    context = memory._context
+    store, rules = context.store, context.policy.rules() if context.policy else None
+    if rules is None:
+        raise EmbedderUnavailable(
+            "there is no embedder to judge texts with", hint="`limpet doctor` says what is missing"
+        )
+    where = Filter(scopes=(context.scope,), as_of=context.now())
+    total, done, cursor = store.listings.count(where), 0, None
+    found: list[Swept] = []
+    while True:
+        page = store.listings.page(where, sort="created", limit=PAGE, cursor=cursor)
+        plain = {one.id: broken for one in page.memories if (broken := _plain(one))}
+        found += [*plain.values(), *judge(store, rules, [one for one in page.memories if one.id not in plain])]
+        done, cursor = done + len(page.memories), page.cursor
+        if progress:
+            progress(done, max(total, done))
+        if cursor is None:
+            break
+
+    def write(writer: Writer) -> None:
+        for one in found:
+            now = writer.reads.memories.get(parse_id(one.memory.id)) if one.rule in PLAIN else None
+            if now is not None and now.state == "active" and now.content == one.memory.content:
+                why = f"{one.rule}: {one.reason}"
+                writer.event("quarantined", parse_id(now.id), origin="agent", why=why)
+        set_right(writer, [one for one in found if one.rule not in PLAIN])
+
+    if apply and found:
+        context.write(write)
+    return found
+
+
+def _plain(one: Memory) -> Swept | None:
+    """Find what needs no model: secrets, and outside text that reads like an instruction."""
+    _, secrets = without_secrets(one.content)
+    if secrets:
+        return Swept(
+            memory=one, rule="secret", reason=f"it holds a secret ({', '.join(secrets)}): `limpet purge` erases it"
+        )
+    fields = (one.content, one.key, one.topics, one.speaker, one.source, one.session, one.metadata)
+    why = any_reads_like_instruction(*fields) if one.origin in OUTSIDE else None
+    return Swept(memory=one, rule="instruction", reason=f"it {why}") if why else None
+
+
+def scan(memory: Limpet, *, redact: bool = False) -> list[HeldSecret]:
+    """Find where the store, all its scopes, holds secrets: memories, journal, names. Says where and of which kind,
+    never the secret.
+
+    `redact`: purges such memories and stores what is left of them again, erases such lines of the journal; names
+    are left, and the outcome says so. Cannot be undone.
+
+    >>> _ = memory.remember("Deploys go out on Tuesdays")
+    >>> scan(memory)
+    []
+    """
+    from . import held_secrets
+
+    return held_secrets.scan(memory._context, redact=redact)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """What expires: `archive`, the oldest first; `fold`: names of sessions that are summed up before."""
+
+    archive: list[Memory]
+    fold: list[str]
+    applied: bool = False
+
+    def as_dict(self) -> dict[str, object]:
+        """{"archive": [{"id", "kind", "session", "content"}], "fold": [names], "applied"}."""
+        names = ("id", "kind", "session", "content")
+        shown = [{name: getattr(one, name) for name in names} for one in self.archive]
+        return {"archive": shown, "fold": self.fold, "applied": self.applied}
+
+
+def retention(
+    memory: Limpet, *, days: float = 365, kind: str | Iterable[str] = ("episode",), fold: bool = True,
+    apply: bool = False,
+) -> Retention:  # fmt: skip
+    """Find active memories of this scope that were neither stated nor used for `days`; archive them with `apply`.
+
+    `fold`: sessions that lose three or more are summed up first. Never what is pinned, the value of a key, the summary
+    of a session, or the reason of something that is held. `undo` brings all back. Raises BadInput.
+
+    >>> _ = memory.remember("Ana asked about the menu", kind="episode")
+    >>> retention(memory, days=365).archive  # nothing is that old
+    []
+    """
+    context, kinds = memory._context, check_kinds(kind)
+    store = context.store
+    if not kinds:
+        raise BadInput("no kind is named", hint="the usual one is episode")
+    if isinstance(days, bool) or not 1 <= days <= MOST_DAYS:
+        raise BadInput(f"days must be from 1 to {MOST_DAYS:,}, not {str(days)[:40]}")
+    before = int(context.now() - days * MICROSECONDS_PER_DAY)
+    rows = store.listings.unseen(Filter(scopes=(context.scope,), kinds=kinds), before=before, limit=MOST_EXPIRED)
+    old = [one for one in store.memories.by_rows(rows) if one.key is None and one.source != OF_SESSION]
+    ids = [parse_id(one.id) for one in old]
+    reasons = {edge.target for edge in store.edges.of(ids, incoming=True, types=("caused_by",))}
+    reasons |= {edge.source for edge in store.edges.of(ids, types=("supports",))}
+    old = [one for one in old if parse_id(one.id) not in reasons]
+    sizes = Counter(one.session for one in old if one.session is not None)
+    found = Retention(archive=old, fold=[name for name, size in sizes.items() if fold and size >= FOLDED_FROM])
+    if not apply or not old:
+        return found
+
+    def archive(writer: Writer) -> None:
+        for name in found.fold:
+            sum_up(writer, context, name, None)
+        for one in old:
+            writer.event("archived", parse_id(one.id), origin="agent", why="retention")
+
+    context.write(archive)
+    return replace(found, applied=True)
