@@ -31,6 +31,7 @@ from limpet.model.clock import SystemClock
 from limpet.model.ids import IdSource, parse_id
 from limpet.store.records import Proposal
 from limpet.vectors.embedder import load_embedder
+from limpet.work.service import models
 
 DOCS = Path(__file__).parents[1] / "docs"
 LARGEST = 2_000
@@ -64,7 +65,7 @@ class Stored:
 
 def embedder_of(store: Path) -> Stored | None:
     with limpet.open(store) as memory:
-        return Stored() if any(one.name == Stored.name for one in memory.models()) else None
+        return Stored() if any(one.name == Stored.name for one in models(memory._context)) else None
 
 
 def make_store(path: Path, count: int, scope: str) -> None:

@@ -45,9 +45,7 @@ _NAMES = {
     "remember.write": "Receipt",
     "store.records": "Filter Page Problem Scan SessionRow StoreStats",
     "vectors.embedder": "Embedder",
-    "work.backups": "BackupState",
     "work.doctor": "Check",
-    "work.service": "ModelInfo",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -7,7 +7,6 @@ from .model.errors import AmbiguousId as AmbiguousId
 from .asynchronous import AsyncHistory as AsyncHistory
 from .asynchronous import AsyncLimpet as AsyncLimpet
 from .history.evidence import Audit as Audit
-from .work.backups import BackupState as BackupState
 from .model.errors import BadInput as BadInput
 from .history.evidence import Belief as Belief
 from .recall.brief import Brief as Brief
@@ -52,7 +51,6 @@ from .model.errors import LimpetError as LimpetError
 from .history.view import Link as Link
 from .model.memory import Memory as Memory
 from .features.mirror.folder import MirrorReport as MirrorReport
-from .work.service import ModelInfo as ModelInfo
 from .history.evidence import Moment as Moment
 from .history.view import Node as Node
 from .model.errors import NotFound as NotFound
@@ -99,4 +97,4 @@ from .api import change_key as change_key
 from .api import copy_store as copy_store
 from .api import open as open
 from .api import restore_backup as restore_backup
-__all__ = ['__version__', 'Adherence', 'Affected', 'AmbiguousId', 'AsyncHistory', 'AsyncLimpet', 'Audit', 'BackupState', 'BadInput', 'Belief', 'Brief', 'BriefItem', 'Caution', 'Central', 'Chain', 'Change', 'ChangedSince', 'Check', 'Clock', 'Consolidation', 'Contradiction', 'Contradictions', 'CopyReport', 'DeviceInfo', 'Diff', 'Dropped', 'Effect', 'Embedder', 'EmbedderUnavailable', 'EntityCount', 'Explanation', 'Exposure', 'Fact', 'Filter', 'FixedClock', 'Forgotten', 'Gap', 'Gaps', 'GraphPath', 'Grounding', 'HeldSecret', 'History', 'Impact', 'Interval', 'Item', 'JournalLine', 'LeftOut', 'Limpet', 'LimpetError', 'Link', 'Memory', 'MirrorReport', 'ModelInfo', 'Moment', 'Node', 'NotFound', 'Operation', 'OrganizeReport', 'Page', 'Problem', 'Proposal', 'PurgeReport', 'Recall', 'RecalledSession', 'Receipt', 'Retention', 'ReviewItem', 'Revision', 'Scan', 'Scope', 'ScopeChange', 'Section', 'SessionRecall', 'SessionRow', 'SignalTrace', 'StoreBusy', 'StoreDamaged', 'StoreError', 'StoreLocked', 'StoreMissing', 'StoreOfAnotherVersion', 'StoreReadOnly', 'StoreStats', 'Subgraph', 'Support', 'Swept', 'SystemClock', 'Timeline', 'Trace', 'TransferReport', 'Use', 'Usefulness', 'Why', 'WorkReport', 'Yields', 'change_key', 'copy_store', 'open', 'restore_backup']
+__all__ = ['__version__', 'Adherence', 'Affected', 'AmbiguousId', 'AsyncHistory', 'AsyncLimpet', 'Audit', 'BadInput', 'Belief', 'Brief', 'BriefItem', 'Caution', 'Central', 'Chain', 'Change', 'ChangedSince', 'Check', 'Clock', 'Consolidation', 'Contradiction', 'Contradictions', 'CopyReport', 'DeviceInfo', 'Diff', 'Dropped', 'Effect', 'Embedder', 'EmbedderUnavailable', 'EntityCount', 'Explanation', 'Exposure', 'Fact', 'Filter', 'FixedClock', 'Forgotten', 'Gap', 'Gaps', 'GraphPath', 'Grounding', 'HeldSecret', 'History', 'Impact', 'Interval', 'Item', 'JournalLine', 'LeftOut', 'Limpet', 'LimpetError', 'Link', 'Memory', 'MirrorReport', 'Moment', 'Node', 'NotFound', 'Operation', 'OrganizeReport', 'Page', 'Problem', 'Proposal', 'PurgeReport', 'Recall', 'RecalledSession', 'Receipt', 'Retention', 'ReviewItem', 'Revision', 'Scan', 'Scope', 'ScopeChange', 'Section', 'SessionRecall', 'SessionRow', 'SignalTrace', 'StoreBusy', 'StoreDamaged', 'StoreError', 'StoreLocked', 'StoreMissing', 'StoreOfAnotherVersion', 'StoreReadOnly', 'StoreStats', 'Subgraph', 'Support', 'Swept', 'SystemClock', 'Timeline', 'Trace', 'TransferReport', 'Use', 'Usefulness', 'Why', 'WorkReport', 'Yields', 'change_key', 'copy_store', 'open', 'restore_backup']

@@ -8,7 +8,6 @@ from __future__ import annotations
 import builtins
 import os
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from copy import copy
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
     from .erasure import PurgeReport
-    from .features import policy
-    from .features.policy import Swept
     from .features.transfer import service as transfer_service
     from .features.transfer.records import TransferReport
     from .features.transfer.service import CopyReport
@@ -61,14 +58,12 @@ if TYPE_CHECKING:
     from .store.records import Page, Problem, SessionRow, StoreStats
     from .vectors.embedder import Embedder
     from .work import service as work_service
-    from .work.backups import BackupState
     from .work.doctor import Check
-    from .work.service import ModelInfo
 else:
     # What a verb hands over to is imported when the first of them is called.
     beliefs, recall_lookup = registry.Part("remember.beliefs"), registry.Part("recall.lookup")
     recall_service, changes = registry.Part("recall.service"), registry.Part("remember.change")
-    policy, remember_review = registry.Part("features.policy"), registry.Part("remember.review")
+    remember_review = registry.Part("remember.review")
     transfer_service = registry.Part("features.transfer.service")
     journal_lines = registry.Part("remember.journal")
     remember_scopes, operations = registry.Part("remember.scopes"), registry.Part("remember.operations")
@@ -443,25 +438,6 @@ class Limpet:
         )  # fmt: skip
         return recall_lookup.count_by(here, where, by, all_states=all_states)
 
-    def watermark(self) -> str:
-        """Another text after any change of the store or counted use of a memory; costs next to nothing to ask.
-
-        >>> before = memory.watermark()
-        >>> _ = memory.remember("Deploys go out on Tuesdays")
-        >>> memory.watermark() == before
-        False
-        """
-        return self._context.store.ledger.watermark()
-
-    def on_change(self, call: Callable[[], None]) -> Callable[[], None]:
-        """`call` is called, in another thread, when anyone has written to the store, where the engine says so: a
-        database does, a file and a pooler do not. To be sure look at `watermark` now and then. Returns what ends it.
-
-        >>> stop = memory.on_change(lambda: print("something is new"))
-        >>> stop()
-        """
-        return self._context.store.on_change(call)
-
     def scopes(self) -> builtins.list[Scope]:
         """Every scope of the store, with how many memories it holds now, the most first.
 
@@ -481,28 +457,15 @@ class Limpet:
         """
         return remember_scopes.move(self._context, ids, scope)
 
-    def rename_scope(self, scope: str, name: str) -> ScopeChange:
-        """Give all memories of a scope, and the checkout that has it, another scope, which has none yet.
-
-        Raises NotFound, BadInput.
+    def rename_scope(self, scope: str, name: str, *, merge: bool = False) -> ScopeChange:
+        """Give all memories of a scope, and the checkout that has it, another scope, which has none yet; with `merge`
+        one that has some: what says the same is one memory then. Raises NotFound, BadInput.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
         >>> memory.rename_scope(memory.scope, "project:other").memories
         1
         """
-        return remember_scopes.rename(self._context, scope, name, into_another=False)
-
-    def merge_scopes(self, scope: str, into: str) -> ScopeChange:
-        """Put all memories of a scope into another one that has some; what says the same is one memory then.
-
-        Raises NotFound, BadInput.
-
-        >>> for one in (memory, memory.in_scope("project:other")):
-        ...     _ = one.remember("Deploys go out on Tuesdays")
-        >>> len(memory.merge_scopes(memory.scope, "project:other").merged)
-        1
-        """
-        return remember_scopes.rename(self._context, scope, into, into_another=True)
+        return remember_scopes.rename(self._context, scope, name, merge=merge)
 
     def abbreviate(self, ids: Sequence[str], *, items: bool = False) -> builtins.list[str]:
         """The short id of each memory, which every verb reads; with `items` also of items of the review list.
@@ -547,37 +510,21 @@ class Limpet:
         )
 
     def work(
-        self, *, limit: int | None = None, only_vectors: bool = False, progress: Progress | None = None
-    ) -> WorkReport:
+        self, *, limit: int | None = None, only_vectors: bool = False, again: bool = False,
+        progress: Progress | None = None,
+    ) -> WorkReport:  # fmt: skip
         """Drain the queue: note which things new texts name, embed them, then look for what was said twice (not if
         `only_vectors`).
 
-        Several processes may do this at once. Raises EmbedderUnavailable when there is no embedder to do it with.
+        `again`: give every text a vector of the current embedder, the old vectors answer until all are there; dead jobs
+        are tried again. Several processes may do this at once. Raises EmbedderUnavailable when there is no embedder to
+        do it with.
 
         >>> _ = memory.remember_batch([{"content": "Deploys go out on Tuesdays"}])
         >>> memory.work().remaining
         0
         """
-        return work_service.work(self._context, limit=limit, only_vectors=only_vectors, progress=progress)
-
-    def reembed(self, *, progress: Progress | None = None) -> WorkReport:
-        """Give every text a vector of the current embedder; the old vectors answer until all are there.
-
-        Also tries dead jobs again. Raises EmbedderUnavailable.
-
-        >>> _ = memory.remember("Deploys go out on Tuesdays")
-        >>> memory.reembed().failed
-        0
-        """
-        return work_service.reembed(self._context, progress=progress)
-
-    def models(self) -> builtins.list[ModelInfo]:
-        """The embedders this store has vectors of, and those that are installed.
-
-        >>> "limpet" in [one.name for one in memory.models()]
-        True
-        """
-        return work_service.models(self._context)
+        return work_service.work(self._context, limit=limit, only_vectors=only_vectors, again=again, progress=progress)
 
     def rebuild(self, *, progress: Progress | None = None) -> int:
         """Make every projection anew from the ledger, and check; returns the number of events. Raises StoreDamaged when
@@ -596,25 +543,6 @@ class Limpet:
         True
         """
         return work_service.doctor(self._context)
-
-    def may_replace(self, id: str, *, within_ms: float = 150.0) -> builtins.list[Memory]:
-        """List older memories that this one, just stored, may replace: as far as the reader comes in so many ms.
-
-        Empty too where its models are not loaded. Raises NotFound, AmbiguousId.
-
-        >>> memory.may_replace(memory.remember("The standup is at nine").id)
-        []
-        """
-        until = time.monotonic() + within_ms / 1000
-        return work_service.may_replace(self._context, id, until)
-
-    def drop_relations(self) -> int:
-        """Forget what the reader said of pairs of memories. Returns how many verdicts there were. Raises StoreError.
-
-        >>> memory.drop_relations()
-        0
-        """
-        return self._context.store.relations.drop()
 
     def remember(
         self, content: str, *, kind: str | None = None, topics: Iterable[str] = (), key: str | None = None,
@@ -718,33 +646,29 @@ class Limpet:
             self._context, id, check_list("add", add), check_list("remove", remove), values, origin=origin
         )
 
-    def pin(self, id: str, *, origin: str | None = None) -> Receipt:
-        """Exempt a memory from decay. `origin`: as in `edit`.
+    def pin(self, id: str, *, off: bool = False, origin: str | None = None) -> Receipt:
+        """Exempt a memory from decay; `off`: let it decay again. `origin`: as in `edit`.
 
         >>> id = memory.remember("Answer in English", kind="preference").id
         >>> _ = memory.pin(id)
         >>> memory.get(id).pinned
         True
         """
-        return changes.change(self._context, id, "pin", origin=origin)
+        return changes.change(self._context, id, "unpin" if off else "pin", origin=origin)
 
-    def unpin(self, id: str, *, origin: str | None = None) -> Receipt:
-        """Let a memory decay again. `origin`: as in `edit`.
-
-        >>> id = memory.remember("Answer in English", kind="preference", pin=True).id
-        >>> memory.unpin(id).status
-        'changed'
-        """
-        return changes.change(self._context, id, "unpin", origin=origin)
-
-    def archive(self, id: str, *, origin: str | None = None) -> Receipt:
+    def archive(self, id: str, *, reached: bool = False, origin: str | None = None) -> Receipt:
         """Take a memory out of recall; it stays on disk and `restore` brings it back. `origin`: as in `retract`.
+
+        `reached`: of a goal, which held until now, leaves the open goals and says so; `undo` opens it again. Raises
+        NotFound, BadInput (it is no goal).
 
         >>> id = memory.remember("The old wiki has a page on this").id
         >>> _ = memory.archive(id)
         >>> memory.get(id).state
         'archived'
         """
+        if reached:
+            return changes.reach(self._context, id, origin=origin)
         return changes.change(self._context, id, "archive", origin=origin)
 
     def restore(self, id: str, *, origin: str | None = None) -> Receipt:
@@ -766,17 +690,6 @@ class Limpet:
         ('changed', 1)
         """
         return changes.merge(self._context, id, other)
-
-    def reach(self, id: str, *, origin: str | None = None) -> Receipt:
-        """A goal is reached: it holds until now, leaves the open goals, and says so. `undo` opens it again.
-
-        `origin`: as in `retract`. Raises NotFound, BadInput (it is no goal).
-
-        >>> id = memory.remember("Ship version 2 in May", kind="goal").id
-        >>> memory.reach(id).reason
-        'reached'
-        """
-        return changes.reach(self._context, id, origin=origin)
 
     def promote(self, id: str, *, kind: str | None = None) -> Receipt:
         """Make what a rule kept as an episode a belief, of its stated key and kind or of `kind`: a person's decision.
@@ -1139,35 +1052,20 @@ class Limpet:
         """
         return self._context.store.maintenance.stats()
 
-    def backup(self, path: str | os.PathLike[str], *, progress: Progress | None = None) -> None:
-        """Copy the live store to a new file by SQLite's backup API. Raises BadInput, StoreError.
+    def backup(
+        self, path: str | os.PathLike[str] | None, *, every: str | None = None, keep: int = 7,
+        progress: Progress | None = None,
+    ) -> str | None:  # fmt: skip
+        """Copy the live store to a new file. With `every` ("12h", "1d", "2w") `path` is a folder that keeps `keep`
+        backups, a new one when the last is older: one now, others when the queue is worked (`work`, the MCP server);
+        "off", which needs no folder: none any more. Returns the file that was made. Raises BadInput, StoreError.
 
         >>> memory.backup("copy.db")
-        >>> Path("copy.db").is_file()
-        True
-        """
-        self._context.store.maintenance.backup(os.fspath(path), progress)
-        self._context.store.erasure.note_copy(os.fspath(path), "backup", self._context.now())
-
-    def backups(self) -> BackupState:
-        """The plan of backups that make themselves, and the newest backup that is still where it was written.
-
-        >>> memory.backup("copy.db")
-        >>> Path(memory.backups().newest).name
         'copy.db'
-        """
-        return work_service.backup_state(self._context)
-
-    def backup_every(self, every: str, folder: str | os.PathLike[str] | None = None, *, keep: int = 7) -> str | None:
-        """Keep `keep` backups in a folder, a new one when the last is older than `every` ("12h", "1d", "2w"): one now,
-        others when the queue is worked (`work`, the MCP server). "off": none any more. Returns the file that was made.
-
-        Raises BadInput, StoreError.
-
-        >>> Path(memory.backup_every("1d", "backups", keep=7)).is_file()
+        >>> Path(memory.backup("backups", every="1d", keep=7)).is_file()
         True
         """
-        return work_service.plan_backups(self._context, folder, every=every, keep=keep)
+        return work_service.back_up(self._context, path, every=every, keep=keep, progress=progress)
 
     def verify(self, *, sign: bool = False) -> builtins.list[Problem]:
         """Check pages, index, vectors, how the tables fit together, and the hash chain over the ledger: it names events

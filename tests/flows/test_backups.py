@@ -32,7 +32,7 @@ def beside(path, mark=".replaced-"):
 
 def test_a_backup_is_made_when_the_last_is_old_enough_and_so_many_stay(memory, path, tmp_path, clock):
     folder = tmp_path / "backups"
-    first = Path(memory.backup_every("1d", folder, keep=3))
+    first = Path(memory.backup(folder, every="1d", keep=3))
     (folder / "other.db").write_text("mine")
     assert first.is_file() and (folder.stat().st_mode & 0o777, first.stat().st_mode & 0o777) == (0o700, 0o600)
 
@@ -50,7 +50,7 @@ def test_a_backup_is_made_when_the_last_is_old_enough_and_so_many_stay(memory, p
     with limpet.open(made[-1], scope="global", read_only=True) as copy:
         assert copy.stats().memories == 5 and copy.verify() == []
 
-    assert memory.backup_every("off") is None
+    assert memory.backup(None, every="off") is None
     clock.advance(days=9)
     memory.work()
     assert sorted(folder.glob("*.backup")) == made
@@ -59,7 +59,7 @@ def test_a_backup_is_made_when_the_last_is_old_enough_and_so_many_stay(memory, p
 def test_any_process_makes_what_is_due_once(path, tmp_path, clock):
     folder = tmp_path / "backups"
     with limpet.open(path, scope="global", clock=clock) as memory:
-        memory.backup_every("12h", folder)
+        memory.backup(folder, every="12h")
     clock.advance(hours=13)
     with limpet.open(path, scope="global", clock=clock) as one, limpet.open(path, scope="global", clock=clock) as two:
         one.work()
@@ -69,7 +69,7 @@ def test_any_process_makes_what_is_due_once(path, tmp_path, clock):
 
 def test_a_backup_that_fails_is_said_and_tried_again(memory, tmp_path, clock):
     folder = tmp_path / "backups"
-    memory.backup_every("1d", folder)
+    memory.backup(folder, every="1d")
     hidden = folder.rename(tmp_path / "unplugged")
     clock.advance(days=2)
     memory.remember("Still works")
@@ -84,13 +84,13 @@ def test_a_backup_that_fails_is_said_and_tried_again(memory, tmp_path, clock):
 @pytest.mark.parametrize("every", ["", "0d", "1", "1y", "-1d", "99999d", "d", "1d\n"])
 def test_an_interval_that_is_none_is_refused(memory, tmp_path, every):
     with pytest.raises(limpet.BadInput):
-        memory.backup_every(every, tmp_path / "backups")
+        memory.backup(tmp_path / "backups", every=every)
 
 
 @pytest.mark.parametrize("keep", [0, -1, True, 1.5, "7"])
 def test_a_number_to_keep_that_is_none_is_refused(memory, tmp_path, keep):
     with pytest.raises(limpet.BadInput):
-        memory.backup_every("1d", tmp_path / "backups", keep=keep)
+        memory.backup(tmp_path / "backups", every="1d", keep=keep)
 
 
 def test_backups_are_planned_on_the_command_line(path, tmp_path, capsys):

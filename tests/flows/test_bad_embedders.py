@@ -43,7 +43,7 @@ def test_why_an_embedder_fails_is_told_wherever_it_shows(opened):
     memory = opened(Failing())
     memory.remember_batch({"content": text} for text in SAID)
 
-    first, second, third = memory.work(), memory.work(), memory.reembed()
+    first, second, third = memory.work(), memory.work(), memory.work(again=True)
 
     assert [first.failed, second.failed, third.failed] == [3, 0, 3], "to embed anew waits for no later attempt"
     for report in (first, second, third):

@@ -57,7 +57,7 @@ def test_a_pooler_in_transaction_mode_stands_between(pooled, tmp_path, clock):
                 assert memory.recall("When are deploys?", deadline_ms=5_000).items[0].id in (first, last)
             database = memory._context.store.database
             assert database.rows("SELECT name FROM pg_prepared_statements") == [], "they would be another one's"
-            memory.on_change(lambda: None)
+            memory._context.store.on_change(lambda: None)
             assert memory.purge(first, confirm=True).purged
             assert memory.verify() == []
             assert len(memory.list(limit=100).memories) == 21
@@ -81,7 +81,7 @@ def test_who_waits_hears_what_another_process_writes(tmp_path):
         limpet.open(url, scope="project:api") as other,
         limpet.open(postgres_server.url_of(f"{tmp_path.name}-2"), scope="project:api") as stranger,
     ):
-        stop, _ = memory.on_change(heard.set), stranger.on_change(elsewhere.set)
+        stop, _ = memory._context.store.on_change(heard.set), stranger._context.store.on_change(elsewhere.set)
         assert heard.wait(60) and elsewhere.wait(60), "once at the beginning: what came before is seen"
         heard.clear()
         elsewhere.clear()
@@ -94,11 +94,11 @@ def test_who_waits_hears_what_another_process_writes(tmp_path):
 def test_nobody_is_told_through_a_pooler(pooled, tmp_path):
     heard = threading.Event()
     with limpet.open(f"{pooled}&tenant={tmp_path.name}", scope="project:api") as memory:
-        memory.on_change(heard.set)
+        memory._context.store.on_change(heard.set)
         memory.remember("We deploy on Tuesdays")
         failover.soon(lambda: not any(one.name == "limpet-listen" for one in threading.enumerate()))
         assert not heard.is_set()
-        assert memory.watermark()
+        assert memory._context.store.ledger.watermark()
 
 
 def test_recalls_of_several_threads_find_what_was_written_meanwhile(tmp_path):

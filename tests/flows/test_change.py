@@ -32,7 +32,7 @@ def test_a_change_that_changes_nothing_writes_nothing(memory):
     events = memory.stats().events
 
     done = [
-        memory.edit(id, "Deploys run on Friday"), memory.tag(id, add=["ops"]), memory.unpin(id), memory.restore(id),
+        memory.edit(id, "Deploys run on Friday"), memory.tag(id, add=["ops"]), memory.pin(id, off=True), memory.restore(id),
     ]  # fmt: skip
 
     assert [one.status for one in done] == ["unchanged"] * 4
@@ -54,7 +54,7 @@ def test_pin_and_unpin(memory):
     assert memory.pin(id).status == "changed"
     assert memory.get(id).pinned
     assert memory.pin(id).status == "unchanged"
-    assert memory.unpin(id).status == "changed"
+    assert memory.pin(id, off=True).status == "changed"
     assert not memory.get(id).pinned
 
 

@@ -55,7 +55,7 @@ def filled(path):
 def test_a_damaged_store_is_no_backup_and_takes_the_place_of_none(filled, tmp_path, capsys, clock):
     folder = tmp_path / "backups"
     with limpet.open(filled, scope="global", clock=clock) as memory:
-        memory.backup_every("1d", folder, keep=1)
+        memory.backup(folder, every="1d", keep=1)
     (sound,) = folder.iterdir()
     overwrite(filled, root_of(filled, "journal"))
 

@@ -7,6 +7,7 @@ import pytest
 import limpet
 from limpet.settings import DEFAULT_EMBEDDER, Settings
 from limpet.vectors.embedder import load_embedder
+from limpet.work.service import models
 from tests.embedders import Aside
 
 SAID = (
@@ -57,7 +58,7 @@ def test_our_own_model_is_the_default(monkeypatch, tmp_path):
     with limpet.open(tmp_path / "memory.db", scope="global") as memory:
         memory.remember(SAID[0])
         memory.work()
-        assert {one.name for one in memory.models() if one.state == "active"} == {"limpet"}
+        assert {one.name for one in models(memory._context) if one.state == "active"} == {"limpet"}
 
 
 def test_an_embedder_whose_cosines_lie_close_together_ranks_as_well(opened):

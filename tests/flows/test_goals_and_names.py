@@ -17,33 +17,33 @@ def open_goals(memory):
 def test_a_reached_goal_leaves_the_open_ones_and_says_so(memory, clock):
     goal = memory.remember("Ship the billing page", kind="goal").id
     clock.advance(days=1)
-    assert memory.reach(goal).reason == "reached"
+    assert memory.archive(goal, reached=True).reason == "reached"
     clock.advance(days=1)
 
     assert open_goals(memory) == [] and not memory.prepare("billing page").section("goals")
     one = memory.get(goal)
     assert (one.reason, one.state, one.valid_to_us) == ("reached", "active", clock.now() - 86_400_000_000)
-    assert memory.reach(goal).status == "unchanged"
+    assert memory.archive(goal, reached=True).status == "unchanged"
     assert memory.verify() == []
 
 
 def test_a_goal_is_open_again_after_an_undo(memory):
     goal = memory.remember("Ship the billing page", kind="goal").id
-    memory.reach(goal)
+    memory.archive(goal, reached=True)
     memory.undo()
     assert open_goals(memory) == ["Ship the billing page"] and memory.get(goal).reason is None
 
 
 def test_a_page_does_not_end_what_the_user_wants(memory):
     goal = memory.remember("Ship the billing page", kind="goal", origin="user").id
-    assert memory.reach(goal, origin="web").status == "proposed"
+    assert memory.archive(goal, reached=True, origin="web").status == "proposed"
     assert open_goals(memory) == ["Ship the billing page"]
-    assert memory.reach(goal).status == "changed"
+    assert memory.archive(goal, reached=True).status == "changed"
 
 
 def test_only_a_goal_can_be_reached(memory):
     with pytest.raises(limpet.BadInput, match="not a goal"):
-        memory.reach(memory.remember("The API has a limit").id)
+        memory.archive(memory.remember("The API has a limit").id, reached=True)
 
 
 def test_the_command_shows_a_goal_as_reached(memory, path, capsys):

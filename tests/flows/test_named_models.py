@@ -154,7 +154,7 @@ def test_a_store_is_filled_and_asked_by_it(folder, path, clock, monkeypatch):
         memory.work()
         found = memory.recall("feline", without=["lexical"], trace=True)
         assert found.items[0].content == TEXTS[0] and found.missing == []
-        (model,) = (one for one in memory.models() if one.state == "active")
+        (model,) = (one for one in models(memory._context) if one.state == "active")
         assert model.available and model.name == f"onnx:{folder}" and model.fingerprint.startswith("onnx:")
 
 
@@ -371,7 +371,7 @@ def test_models_tells_of_a_folder_that_does_not_load(tmp_path, path, cut, messag
     model = folder / "onnx" / "model.onnx"
     model.write_bytes(model.read_bytes()[: 1_000 if cut else None])
     with limpet.open(path, embedder=f"onnx:{folder}") as memory:
-        (found,) = (one for one in memory.models() if one.name == f"onnx:{folder}")
+        (found,) = (one for one in models(memory._context) if one.name == f"onnx:{folder}")
     assert not found.available and message in found.message
 
 

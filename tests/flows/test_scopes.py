@@ -150,7 +150,7 @@ def test_an_undone_move_brings_the_whole_of_it_back(two, clock):
     there.set_fact("db.engine", "SQLite")
     for undoer in (here, there):
         clock.advance(days=1)
-        here.merge_scopes("project:api", "project:web")
+        here.rename_scope("project:api", "project:web", merge=True)
         assert (here.count(), there.fact("db.engine").value) == (0, "SQLite")
         undoer.undo()
         assert (here.fact("db.engine").value, there.fact("db.engine").value) == ("Postgres", "SQLite")
@@ -168,7 +168,7 @@ def test_merging_keeps_one_value_of_a_key_and_one_of_each_statement(two, clock):
     there.set_fact("db.engine", "SQLite")
     there.remember("Deploys need the VPN")
 
-    change = here.merge_scopes("project:api", "project:web")
+    change = here.rename_scope("project:api", "project:web", merge=True)
 
     assert (change.memories, len(change.merged)) == (2, 1)
     assert [one.value for one in there.fact_history("db.engine")] == ["Postgres", "SQLite"]

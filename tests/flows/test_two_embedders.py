@@ -14,6 +14,7 @@ import limpet
 from limpet.jobs import embed
 from limpet.settings import DEFAULT_EMBEDDER
 from limpet.vectors.embedder import load_embedder
+from limpet.work.service import models
 from tests.flows.test_work import WordEmbedder
 
 LEDGER = [f"Ledger entry {n} books {n * 13 % 97} euros on account {n * 7 % 91}" for n in range(12)]
@@ -95,7 +96,7 @@ def test_an_embedder_that_never_made_a_vector_gives_way(opened):
     memory.remember(LEDGER[0])
     memory.work()
     assert best(memory) == ZEBRA
-    assert {one.name: one.state for one in memory.models()}[DEFAULT_EMBEDDER] == "active"
+    assert {one.name: one.state for one in models(memory._context)}[DEFAULT_EMBEDDER] == "active"
 
 
 def test_a_part_of_new_vectors_hides_no_others(opened):
@@ -115,7 +116,7 @@ def test_a_part_of_new_vectors_hides_no_others(opened):
     assert (told.status, told.hint) == ("warn", "limpet rebuild --vectors")
     assert "another version of words" in told.message and "1 of 3 texts have new ones" in told.message
 
-    new.reembed()
+    new.work(again=True)
     assert new.recall("which physician approves laboratory documents?").missing == []
     assert check(new) is None
 
@@ -136,7 +137,7 @@ def test_an_interrupted_reembed_holds_nothing_back_and_goes_on_at_once(filled, o
     filled.work()
     memory = opened(Interrupted())
     with pytest.raises(KeyboardInterrupt):
-        memory.reembed()
+        memory.work(again=True)
     filled.remember(ZEBRA)
 
     found = filled.recall("zoo visiting hours", k=1, deadline_ms=5_000)
@@ -147,7 +148,7 @@ def test_an_interrupted_reembed_holds_nothing_back_and_goes_on_at_once(filled, o
     report = getattr(left, again)()
 
     assert (report.done, report.remaining) == (filled.stats().memories - embed.BATCH, 0)
-    assert {one.name: one.state for one in left.models()}["words"] == "active"
+    assert {one.name: one.state for one in models(left._context)}["words"] == "active"
     assert left.verify() == []
 
 

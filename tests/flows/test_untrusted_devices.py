@@ -55,7 +55,7 @@ HARM = {
     "edit": lambda memory, id: memory.edit(id, "Deploys run at night"),
     "archive": lambda memory, id: memory.archive(id),
     "tag": lambda memory, id: memory.tag(id, ["mallory"]),
-    "unpin": lambda memory, id: memory.unpin(id),
+    "unpin": lambda memory, id: memory.pin(id, off=True),
     "move": lambda memory, id: memory.move([id], "project:mallory"),
     "link": lambda memory, id: memory.link(memory.remember("Deploys never run").id, "contradicts", id),
     "fact": lambda memory, id: memory.set_fact("user.city", "Mallory", origin="user"),

@@ -20,6 +20,7 @@ from limpet.vectors import own
 from limpet.vectors.calibration import FITTED
 from limpet.vectors.embedder import load_embedder
 from limpet.vectors.wordpiece import DATA
+from limpet.work.service import models
 
 
 class WordEmbedder:
@@ -186,7 +187,7 @@ def test_reembed_tries_dead_jobs_again(opened, clock):
     assert memory.stats().dead_jobs == 1
     words.poison = None
 
-    report = memory.reembed()
+    report = memory.work(again=True)
 
     assert (report.done, report.dead) == (1, 0)
     assert queue(memory).status == "ok"
@@ -219,11 +220,11 @@ def test_old_vectors_answer_while_a_new_embedder_is_filled_in(opened):
     for question, id in (("feline pet", cat), ("swing in the orchard", third)):
         assert [one.id for one in second.recall(question, k=1, without=["lexical"]).items] == [id]
     assert words.queries == []
-    assert {one.name: one.state for one in second.models()}[DEFAULT_EMBEDDER] == "active"
+    assert {one.name: one.state for one in models(second._context)}[DEFAULT_EMBEDDER] == "active"
 
-    assert second.reembed().done == 3
+    assert second.work(again=True).done == 3
 
-    assert {one.name: one.state for one in second.models()}["words"] == "active"
+    assert {one.name: one.state for one in models(second._context)}["words"] == "active"
     assert second.recall("radiator cat", k=1, without=["lexical"]).items[0].id == cat
     assert words.queries[-1] == "radiator cat"
     assert second.stats().vectors == 3
@@ -246,9 +247,9 @@ def test_another_version_of_an_embedder_is_not_mixed_with_the_old_one(opened):
     assert "rebuild --vectors" in before.notes["vector"]
     assert [one.id for one in before.items] == [id]
 
-    new.reembed()
+    new.work(again=True)
     assert new.recall("cat radiator").missing == []
-    assert [one.state for one in new.models() if one.name == "words"] == ["active"]
+    assert [one.state for one in models(new._context) if one.name == "words"] == ["active"]
 
 
 def test_an_unknown_embedder_leaves_words_to_find_with(opened):
@@ -264,7 +265,7 @@ def test_an_unknown_embedder_leaves_words_to_find_with(opened):
     finding = next(one for one in memory.doctor() if one.name == "embedder")
     assert (finding.status, "nonesuch" in finding.message) == ("warn", True)
     with pytest.raises(limpet.EmbedderUnavailable):
-        memory.reembed()
+        memory.work(again=True)
 
 
 def test_an_embedder_that_is_unavailable_costs_no_attempts(opened, clock):
@@ -335,14 +336,14 @@ def test_the_model_leaves_nothing_but_vectors(path, tmp_path):
 
 def test_models_names_what_is_installed_and_what_is_stored(opened):
     memory = opened()
-    before = {one.name: one for one in memory.models()}
+    before = {one.name: one for one in models(memory._context)}
     own = before["limpet"]
     assert (own.state, own.available, own.dimensions) == ("installed", True, 384)
 
     memory.remember("text")
     memory.work()
 
-    after = {one.name: one for one in memory.models()}[DEFAULT_EMBEDDER]
+    after = {one.name: one for one in models(memory._context)}[DEFAULT_EMBEDDER]
     assert (after.state, after.fingerprint) == ("active", load_embedder(DEFAULT_EMBEDDER).fingerprint)
 
 

@@ -112,7 +112,7 @@ def test_relations_can_be_off(memory, clock, monkeypatch):
     clock.advance(days=30)
     memory.remember("The weekly review was moved to 11:30", origin="user")
     memory.work()
-    assert memory.review() == [] and memory.drop_relations() == 0
+    assert memory.review() == [] and memory._context.store.relations.drop() == 0
 
 
 def test_a_fuller_scope_beside_it_hides_no_older_statement(memory, clock):

@@ -21,14 +21,10 @@ FORMS = Path(__file__).parents[1] / "data" / "json_forms.jsonl"
 SAID = {"kind": "duplicate", "status": "created"}
 # Those of recall/ are held by tests/flows.
 PACKAGES = (
-    "features.mirror",
-    "features.organize",
-    "features.policy",
-    "features.transfer",
-    "history",
-    "model",
-    "remember",
-)
+PACKAGES = (
+    "features.mirror", "features.organize", "features.policy", "features.transfer", "features.upkeep",
+    "features.usefulness", "history", "model", "remember",
+)  # fmt: skip
 
 
 def answers():

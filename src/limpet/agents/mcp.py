@@ -72,7 +72,7 @@ class Drain:
 
     def start(self) -> None:
         self._thread.start()
-        self._deaf = self._memory.on_change(self.wake)
+        self._deaf = self._memory._context.store.on_change(self.wake)
 
     def wake(self) -> None:
         """Something was written."""

@@ -128,7 +128,11 @@ class Tools:
         for at, receipt, reason in zip(good, written, reasons, strict=True):
             results[at] = _written(receipt, reason)
             if receipt.status == "created" and len(good) == 1:  # who stores many does not wait for each
-                older = [{"id": one.id, "content": one.content} for one in self._memory.may_replace(receipt.id)]
+                from ..work.service import may_replace
+
+                older = [
+                    {"id": one.id, "content": one.content} for one in may_replace(self._memory._context, receipt.id)
+                ]
                 results[at] |= {"may_replace": older} if older else {}
         self._wrote()
         rejected = sum(result["status"] == "rejected" for result in results)
@@ -222,7 +226,7 @@ class Tools:
             receipt = self._memory.retract(id, why, origin=origin)
         elif action == "reach":
             # What an agent was asked to do, it may tick off; a page or a tool's output may not.
-            receipt = self._memory.reach(id, origin=None if origin == "agent" else origin)
+            receipt = self._memory.archive(id, reached=True, origin=None if origin == "agent" else origin)
         elif action == "archive":
             receipt = self._memory.archive(id, origin=origin)
         elif origin != "user":

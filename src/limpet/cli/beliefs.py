@@ -370,7 +370,7 @@ VERBS = (
     ),
     Verb(
         name="scope merge", group=PEOPLE, about="put all memories of a scope into another one that has some",
-        run=lambda memory, args: memory.merge_scopes(args.name, args.into), show=_moved,
+        run=lambda memory, args: memory.rename_scope(args.name, args.into, merge=True), show=_moved,
         arguments=(arg("NAME", "the scope"), arg("INTO", "the other one")),
     ),
     Verb(

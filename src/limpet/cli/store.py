@@ -47,15 +47,17 @@ def _verified(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
 
 def _doctor(args: Namespace) -> int:
     if args.models:
+        from ..work.service import models
+
         with open_store(args, or_empty=True) as memory:
-            models = memory.models()
+            found = models(memory._context)
         names = ("name", "fingerprint", "dimensions", "state", "available", "message")
-        rows = [{name: getattr(model, name) for name in names} for model in models]
+        rows = [{name: getattr(model, name) for name in names} for model in found]
         (output.result if args.json else output.rows)(rows)
         return 0
     if args.drop_relations:
         with open_store(args) as memory:
-            dropped = memory.drop_relations()
+            dropped = memory._context.store.relations.drop()
         output.result({"dropped": dropped}) if args.json else words(f"forgot {counted(dropped, 'verdict')}")
         return 0
     checks = [*_store_checks(args), *_clients_checks(args)]
@@ -106,9 +108,9 @@ def _clients_checks(args: Namespace) -> list[Check]:
 
 def _work(memory: Limpet, args: Namespace) -> dict[str, Any]:
     """Work the queue; or give every memory a vector of the current embedder."""
-    again = vars(args).get("vectors")
+    again = bool(vars(args).get("vectors"))
     with output.progress("embedding" if again else "working") as progress:
-        report = memory.reembed(progress=progress) if again else memory.work(limit=args.limit, progress=progress)
+        report = memory.work(limit=None if again else args.limit, again=again, progress=progress)
     counts = {name: getattr(report, name) for name in ("done", "failed", "remaining", "dead")}
     return counts | ({"error": report.error} if report.error else {})
 
@@ -193,14 +195,9 @@ def _encrypt(args: Namespace) -> int:
 
 
 def _backup(memory: Limpet, args: Namespace) -> dict[str, Any]:
-    if args.path is None and args.every != "off":
-        raise BadInput("where to?", hint="limpet backup FILE, or limpet backup FOLDER --every 1d --keep 7")
-    if args.every is not None:
-        made = memory.backup_every(args.every, args.path, keep=args.keep)
-        return {"path": made, "every": args.every, "keep": args.keep}
     with output.progress("copying pages") as progress:
-        memory.backup(args.path, progress=progress)
-    return {"path": args.path}
+        made = memory.backup(args.path, every=args.every, keep=args.keep, progress=progress)
+    return {"path": made} | ({"every": args.every, "keep": args.keep} if args.every is not None else {})
 
 
 def _backed_up(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:

@@ -251,7 +251,7 @@ VERBS = (
     ),
     Verb(
         name="pin", group=CHANGE, about="exempt a memory from decay",
-        run=lambda memory, args: (memory.unpin if args.off else memory.pin)(args.id), show=receipt,
+        run=lambda memory, args: memory.pin(args.id, off=args.off), show=receipt,
         arguments=(ID, arg("--off", "let it decay again")), example="limpet pin 7rk2qm\nlimpet pin 7rk2qm --off",
     ),
     Verb(
@@ -262,7 +262,7 @@ VERBS = (
     ),
     Verb(
         name="archive", group=CHANGE, about="take a memory out of recall; it stays in the store",
-        run=lambda memory, args: (memory.reach if args.reached else memory.archive)(args.id), show=receipt,
+        run=lambda memory, args: memory.archive(args.id, reached=args.reached), show=receipt,
         arguments=(ID, arg("--reached", "of a goal: it is reached, and leaves the open goals")),
         example="limpet archive 7rk2qm\nlimpet archive 7rk2qm --reached",
     ),

@@ -72,8 +72,8 @@ def move(context: Context, ids: str | Iterable[str], scope: str) -> list[Receipt
     return context.write(write)
 
 
-def rename(context: Context, was: str, scope: str, *, into_another: bool) -> ScopeChange:
-    """Give all memories of a scope another one. `into_another`: one that has some already."""
+def rename(context: Context, was: str, scope: str, *, merge: bool) -> ScopeChange:
+    """Give all memories of a scope another one. `merge`: one that has some already."""
     no_secret("scope", check_scope(scope))
     if check_scope(was) == scope:
         raise BadInput(f"{scope} is both of the scopes")
@@ -85,9 +85,9 @@ def rename(context: Context, was: str, scope: str, *, into_another: bool) -> Sco
         there = any(islice(each(Filter(scopes=(scope,), states=MOVABLE)), 1))
         if not coming:
             raise NotFound(f"no memory in {was}", hint="`limpet scope` lists the scopes there are")
-        if there and not into_another:
+        if there and not merge:
             raise BadInput(f"{scope} has memories already", hint=f"`limpet scope merge {was} {scope}` puts both there")
-        if not there and into_another:
+        if not there and merge:
             raise NotFound(f"no memory in {scope}", hint=f"`limpet scope rename {was} {scope}` gives it that name")
         moved = _move(writer, coming, scope, whole=True)
         # Sessions have their names in the other scope too, with their titles and ends, unless one is there.
@@ -119,13 +119,13 @@ def _move(writer: Writer, coming: Sequence[Memory], scope: str, **data: Any) -> 
 
 def _merge_same(writer: Writer, coming: Sequence[Memory], scope: str) -> list[str]:
     """What says exactly what is there already is spoken for by that."""
-    from .review import merge  # reads of scopes do without this
+    from .review import merge as merge_two  # reads of scopes do without this
 
     merged = []
     for one in coming:
         if one.state == "active" and not is_spoken(one):  # the same words are another turn
             same = writer.reads.memories.same_statement(scope, mark_of(replace(one, scope=scope)), writer.now)
-            if same is not None and merge(writer, same.id, one.id, origin="user") is not None:
+            if same is not None and merge_two(writer, same.id, one.id, origin="user") is not None:
                 merged.append(one.id)
     return merged
 

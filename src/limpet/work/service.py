@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..model.dataclass import NamedTuple, replace
 from ..model.errors import BadInput, EmbedderUnavailable, StoreDamaged
 from ..store.records import ALL
-from .backups import backup_state, make_due, plan_backups
+from .backups import make_due, plan_backups
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from ..model.memory import Memory
     from .doctor import Check
 
-__all__ = ["ModelInfo", "backup_state", "doctor", "may_replace", "models", "plan_backups", "rebuild", "reembed", "work"]
 Progress = Callable[[int, int], None]
 
 
@@ -32,7 +33,11 @@ class ModelInfo(NamedTuple):
     message: str = ""
 
 
-def work(context: Context, *, limit: int | None, only_vectors: bool, progress: Progress | None) -> WorkReport:
+def work(
+    context: Context, *, limit: int | None, only_vectors: bool, progress: Progress | None, again: bool = False
+) -> WorkReport:
+    if again:
+        return _reembed(context, progress=progress)
     if limit is not None and limit < 1:
         raise BadInput(f"limit must be at least 1, not {limit}")
     if not context.store.read_only and context.store.erasure.flush_waits():
@@ -56,8 +61,8 @@ def work(context: Context, *, limit: int | None, only_vectors: bool, progress: P
     successor = semantic.successor() if begun else None
     if successor is not None:
         rest = None if limit is None else limit - report.done - report.failed
-        again = drain_missing(store, *successor, context.clock, kind=AGAIN, limit=rest, progress=progress)
-        report = _both(report, again)
+        late = drain_missing(store, *successor, context.clock, kind=AGAIN, limit=rest, progress=progress)
+        report = _both(report, late)
     semantic.activate_when_complete()
     if only_vectors:
         return report
@@ -70,7 +75,12 @@ def work(context: Context, *, limit: int | None, only_vectors: bool, progress: P
     return report
 
 
-def may_replace(context: Context, id: str, until: float) -> list[Memory]:
+def may_replace(context: Context, id: str, *, within_ms: float = 150.0) -> list[Memory]:
+    """List older memories that this one, just stored, may replace: as far as the reader comes in so many ms.
+
+    Empty too where its models are not loaded. Raises NotFound, AmbiguousId.
+    """
+    until = time.monotonic() + within_ms / 1000
     memory, reader, semantic = context.memory(id), context.reader(), context.semantic()
     if reader is None or context.store.read_only or not semantic.can_answer():
         return []
@@ -91,7 +101,7 @@ def _both(first: WorkReport, second: WorkReport) -> WorkReport:
     )
 
 
-def reembed(context: Context, *, progress: Progress | None) -> WorkReport:
+def _reembed(context: Context, *, progress: Progress | None) -> WorkReport:
     from ..jobs.embed import AGAIN, KIND, drain_missing, patiently, queue_missing
 
     store, semantic = context.store, context.semantic()
@@ -108,7 +118,21 @@ def reembed(context: Context, *, progress: Progress | None) -> WorkReport:
     return _both(report, work(context, limit=None, only_vectors=False, progress=progress))
 
 
+def back_up(
+    context: Context, path: str | os.PathLike[str] | None, *, every: str | None, keep: int, progress: Progress | None
+) -> str | None:
+    if every is not None:
+        return plan_backups(context, path, every=every, keep=keep)
+    if path is None:
+        raise BadInput("where to?", hint="limpet backup FILE, or limpet backup FOLDER --every 1d --keep 7")
+    file = os.fspath(path)
+    context.store.maintenance.backup(file, progress)
+    context.store.erasure.note_copy(file, "backup", context.now())
+    return file
+
+
 def models(context: Context) -> list[ModelInfo]:
+    """The embedders that this store has vectors of, and those that are installed."""
     from ..vectors.embedder import installed, load_embedder
     from ..vectors.named import SPECS
 

@@ -128,5 +128,5 @@ def opened(memory: Limpet, setting: Setting) -> Iterator[Limpet]:
         copy = Path(folder) / "memory.db"
         memory.backup(copy)
         with open_store(copy, scope=memory.scope, embedder=setting.embedder) as other:
-            other.reembed()
+            other.work(again=True)
             yield other

@@ -116,7 +116,7 @@ class Site:
 
     def begin(self) -> None:
         """A page is made, on this thread: from now on `mark` says of when the oldest thing is that it shows."""
-        self._now.mark, self._now.late = self.memory.watermark(), False
+        self._now.mark, self._now.late = self.memory._context.store.ledger.watermark(), False
 
     @property
     def mark(self) -> tuple[str, bool]:
@@ -127,7 +127,7 @@ class Site:
         """What was made before, as long as the store has not changed. Of what is slow in a large store: what took
         longer than WAIT_SECONDS to make is given as it was, once more, while it is made anew, which the page says; not
         if `fresh`."""
-        mark = self.memory.watermark()
+        mark = self.memory._context.store.ledger.watermark()
         found = self._kept.get(what)
         if found is None or (found.mark != mark and (fresh or found.seconds < WAIT_SECONDS)):
             with self._making:
@@ -399,13 +399,13 @@ async def _events(site: Site, request: Request) -> Response:
     """News for the script of a page: a line whenever the store has changed since the page was made."""
 
     async def news() -> AsyncIterator[str]:
-        mark, quiet = request.query_params.get("since") or _digest(site.memory.watermark()), 0.0
+        mark, quiet = request.query_params.get("since") or _digest(site.memory._context.store.ledger.watermark()), 0.0
         cookies = request.headers.get("cookie", "")
         yield "retry: 3000\n\n"
         while not site.stopping() and site.access.visitor(cookies) and not await request.is_disconnected():
             await asyncio.sleep(LOOK_SECONDS)
             quiet += LOOK_SECONDS
-            now = _digest(await run_in_threadpool(site.memory.watermark))
+            now = _digest(await run_in_threadpool(site.memory._context.store.ledger.watermark))
             if now != mark:
                 mark, quiet = now, 0.0
                 yield f"event: changed\ndata: {html.escape(now)}\n\n"

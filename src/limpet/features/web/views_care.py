@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from ...model.dataclass import dataclass
 from ...model.errors import BadInput, LimpetError
+from ...work.backups import backup_state
 from .. import mirror
 from ..transfer import devices
 from ..transfer.service import READERS, WRITERS
@@ -73,7 +74,7 @@ def care(ask: Ask) -> Response:
         readers={"jsonl": "limpet's own export", **{name: what for name, (_, _, what) in READERS.items()}},
         writers={name: what for name, (_, _, what) in WRITERS.items() if name != "segments"},
         installed=installed(), devices=devices(ask.memory), command=ask.command("doctor"),
-        backups=ask.memory.backups(), waiting=ask.site.kept("stats", ask.memory.stats),
+        backups=backup_state(ask.memory._context), waiting=ask.site.kept("stats", ask.memory.stats),
     )  # fmt: skip
 
 
@@ -102,7 +103,7 @@ def installed() -> list[tuple[str, bool, bool]]:
 def _backup(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:
     path = _path(form)
     if form.get("every"):
-        return "Backups", lambda _: here.backup_every(form["every"], path)
+        return "Backups", lambda _: here.backup(path, every=form["every"])
 
     def run(progress: Progress) -> str:
         here.backup(path, progress=progress)

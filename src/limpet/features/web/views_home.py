@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from ...model.errors import LimpetError
+from ...work.backups import backup_state
+from ...work.service import models
 from ..usefulness import usefulness
 from . import shown
 from .site import SCOPE, THEME, changes_nothing
@@ -73,7 +75,7 @@ def _figures(site: Site, scope: str) -> dict[str, Any]:
         waiting[one.kind] = waiting.get(one.kind, 0) + 1
     return {
         "total": sum(kinds.values()), "kinds": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),
-        "growth": shown.growth(by_day), "waiting": waiting, "stats": store.stats(), "models": store.models(),
+        "growth": shown.growth(by_day), "waiting": waiting, "stats": store.stats(), "models": models(store._context),
         "use": usefulness(here, limit=1), "where": here.scope,
     }  # fmt: skip
 
@@ -84,7 +86,7 @@ def _health(ask: Ask) -> dict[str, Any]:
     if not ask.visitor.may("owner"):
         return {}
     found: tuple[BackupState, list[tuple[str, bool, bool]]] = ask.site.kept(
-        "health", lambda: (ask.memory.backups(), installed())
+        "health", lambda: (backup_state(ask.memory._context), installed())
     )
     return {"backups": found[0], "clients": [one for one in found[1] if one[1] or one[2]], "tried": ask.site.tried}
 

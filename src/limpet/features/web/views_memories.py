@@ -128,10 +128,12 @@ def change_several(ask: Ask) -> Response:
     elif action == "move":
         event = _event(ask.memory.move(ids, value))
     else:
-        given = {"add" if action == "tag" else "remove": topics} if "tag" in action else {}
-        change = getattr(ask.memory, "tag" if given else action)
+        given: dict[str, dict[str, Any]] = {
+            "tag": {"add": topics}, "untag": {"remove": topics}, "unpin": {"off": True}
+        }  # fmt: skip
+        change = getattr(ask.memory, action.removeprefix("un"))
         with ask.memory._context.one_operation():
-            event = _event([change(id, **given, origin="user") for id in ids])
+            event = _event([change(id, **given.get(action, {}), origin="user") for id in ids])
     return ask.back(done=event, said=None if event else "unchanged")
 
 
@@ -170,7 +172,7 @@ def _memory(ask: Ask, one: Memory, **more: Any) -> Response:
     )  # fmt: skip
 
 
-def _one(action: str, **given: str) -> View:
+def _one(action: str, **given: Any) -> View:
     """A change of one memory that needs no more than its id."""
 
     def change(ask: Ask) -> Response:
@@ -309,8 +311,11 @@ VIEWS: list[tuple[str, str, View]] = [
     ("GET", "/memory/{id}/similar", similar),
     *(("POST", f"/memory/{{id}}/{verb}", _one(verb)) for verb in ("promote",)),
     *(
-        ("POST", f"/memory/{{id}}/{verb}", _one(verb, origin="user"))
-        for verb in ("restore", "pin", "unpin", "archive", "reach")
+        ("POST", f"/memory/{{id}}/{name}", _one(verb, origin="user", **more))
+        for name, verb, more in (
+            ("restore", "restore", {}), ("pin", "pin", {}), ("unpin", "pin", {"off": True}),
+            ("archive", "archive", {}), ("reach", "archive", {"reached": True}),
+        )
     ),
     *(("POST", f"/memory/{{id}}/{verb}", _reworded(verb)) for verb in ("edit", "correct")),
     ("POST", "/memory/{id}/retract", retract),
