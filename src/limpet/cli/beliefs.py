@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
-    from ..features.usefulness.counts import Usefulness
     from ..history.evidence import Audit
     from ..model.memory import Memory
     from ..remember.review import ReviewItem
@@ -251,26 +250,6 @@ def _drop(args: Namespace) -> int:
         if not dropped.erased and not dry_run:
             words(output.STILL_READ)
     return 0 if dropped.lines else 1
-
-
-def usefulness(answer: Usefulness, memory: Limpet) -> None:
-    """Print the answer of `limpet stats --usefulness`."""
-    if not answer.shown.times and not answer.withheld.judged:
-        words("no memory was put before an agent yet")
-        return
-    uses = [("shown", answer.shown), ("of them at random", answer.drawn), ("held out", answer.withheld)]
-    rows = []
-    for name, use in [
-        *uses,
-        *((f"{short(id)}  {output.in_a_line(memory.get(id))}", use) for id, use in answer.memories),
-    ]:
-        share = f", {output.percent(use.rate)}" if use.rate else ""
-        rows.append([f"{use.times:,}", f"{use.tokens:,}", f"{use.used:,} of {use.judged:,}{share}", name])
-    output.table(["times", "tokens", "used of those judged", ""], rows)
-    if answer.lift is None:
-        words("nothing was held out to compare with: LIMPET_HOLDOUT=0.05 holds out 5 % at random")
-    else:
-        output.line(f"lift by showing: {output.points(answer.lift)}")
 
 
 _NAME = arg("NAME", "the session; `limpet session list` shows them")

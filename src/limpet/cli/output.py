@@ -1,5 +1,4 @@
-"""Print results, one way each: JSON lines, receipts, lists of memories, tables, outlines, progress. stdout is data,
-stderr words.
+"""Print results, one way each: JSON lines, receipts, lists of memories, tables, progress. stdout is data, stderr words.
 
 Text of memories comes from anywhere; `printable` takes out what a terminal would obey.
 """
@@ -21,15 +20,12 @@ from .verbs import terminal_width
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
     from typing import Any, TextIO
 
     from ..api import Limpet
-    from ..features.transfer.records import TransferReport
-    from ..features.usefulness.interval import Interval
     from ..history.view import Node
-    from ..model.encode import JsonForm
     from ..model.memory import Memory
     from ..recall.answer import Item
     from ..recall.explain import LeftOut
@@ -43,8 +39,6 @@ _UNPRINTABLE = (
     "\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?"
     "|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]"
 )
-# Rejected lines of an import that people get to see one by one; --json has all.
-SHOWN_REJECTIONS = 20
 # Characters of one memory in a list that goes into a pipe; on a terminal it is a line.
 CHARACTERS_PER_LINE = 1_000
 # Characters of a text that a receipt quotes where no terminal says how wide it is.
@@ -113,14 +107,6 @@ def day(at: int | datetime | None) -> str:
 def moment(at: int | datetime | None) -> str:
     """A time to the second, UTC, for a person to read; JSON has it in full."""
     return (format_time(at) or "")[:19].replace("T", " ")
-
-
-def percent(rate: Interval) -> str:
-    return f"{rate.value * 100:.0f} % (95 %: {rate.low * 100:.0f} to {rate.high * 100:.0f} %)"
-
-
-def points(lift: Interval) -> str:
-    return f"{lift.value * 100:+.0f} points (95 %: {lift.low * 100:+.0f} to {lift.high * 100:+.0f})"
 
 
 def wrapped(text: str) -> list[str]:
@@ -225,28 +211,7 @@ def code(done: Receipt | list[Receipt]) -> int:
     return 2 if any(each.status == "rejected" for each in (done if isinstance(done, list) else [done])) else 0
 
 
-def undone_by(operation: str | None, scopes: Collection[str] = ()) -> None:
-    """Print how to take back what one run stored. `scopes`: those that only an undo in them reaches."""
-    if operation is None:
-        return
-    for scope in sorted(scopes):
-        words(f"`limpet undo {short(operation)} --scope {scope}` takes back what went there")
-    if not scopes:
-        words(f"`limpet undo` takes it all back; later, `limpet undo {short(operation)}`")
-
-
-# -- imports
-
-
-def imported(memory: Limpet, args: Namespace, report: JsonForm, show: Callable[[], object], *, bad: bool) -> int:
-    """Print what was imported, make its vectors; return the exit code. `show` prints it in words. `bad`: not all was
-    taken."""
-    if not args.json:
-        show()
-    more = embedded(memory, args)
-    if args.json:
-        result(report.as_dict() | more)
-    return 2 if bad else 0
+# -- vectors
 
 
 def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
@@ -270,21 +235,6 @@ def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
         texts = "1 text waits for its vector" if waiting == 1 else f"{waiting:,} texts wait for their vectors"
         words(f"{texts}{why}: `limpet work` makes them; words find them already")
     return {"embedded": max(0, before - waiting), "waiting": waiting}
-
-
-def notes(report: TransferReport) -> None:
-    """Print what was kept in another way, and what was not understood, on stderr."""
-    for what, count in sorted(report.notes.items()):
-        words(f"{count:,} x {what}")
-    rejected(report.rejected, report.more_rejected)
-
-
-def rejected(lines: Sequence[tuple[str, str]], more: int) -> None:
-    """Print what an import could not read, the first few one by one, on stderr."""
-    for place, reason in lines[:SHOWN_REJECTIONS]:
-        words(f"{place}: {reason}")
-    if (count := len(lines) - SHOWN_REJECTIONS + more) > 0:
-        words(f"... and {count:,} more; --json lists all")
 
 
 # -- lists
@@ -360,68 +310,6 @@ def rows(answer: Sequence[Any], none: str = "nothing found") -> None:
     shown: list[dict[str, Any]] = plain(list(answer))
     cells = [[cell(name, value) for name, value in row.items()] for row in shown]
     table([name.replace("_", " ") for name in shown[0]] if shown else [], cells, none)
-
-
-# Fields of every node: a line of an outline shows the first ones, and all others behind the text.
-_OF_A_NODE = {
-    "id", "kind", "content", "key", "standing", "scope", "confidence", "confidence_word", "origin", "valid_from",
-    "valid_to", "recorded_at", "importance", "session", "position", "superseded_by", "reason", "at", "weight", "event",
-}  # fmt: skip
-
-
-def outline(answer: Any, *_: object) -> None:
-    """Print an answer by its JSON form: each list under its name, a line a memory or link, what hangs on it below."""
-    from ..model.encode import plain
-
-    shown = plain(answer)
-    is_empty = True
-    for name, value in shown.items() if isinstance(shown, dict) else [("memories", shown)]:
-        if isinstance(value, list) and value:
-            is_empty = False
-            line(paint(f"{name.replace('_', ' ')} ({len(value)})", BOLD))
-            for part in value:
-                _part(part, "  ")
-        elif isinstance(value, str) and value:
-            line(f"{name.replace('_', ' ')}: {flat(value)}")
-        elif isinstance(value, dict) and "content" in value:
-            _part(value, "")
-    if is_empty:
-        words("nothing found")
-    if isinstance(shown, dict):
-        left_out(shown.get("skipped", {}), shown.get("truncated", False))
-
-
-def left_out(skipped: dict[str, str], truncated: bool) -> None:
-    """Print that a walk left something out. `skipped`: id -> standing."""
-    if skipped:
-        words(f"{len(skipped)} left out ({', '.join(sorted(set(skipped.values())))}); --all shows them")
-    if truncated:
-        words("there is more; --depth and --limit show it")
-
-
-def _part(part: dict[str, Any], before: str) -> None:
-    """Print a memory or a link of an outline, and below it what hangs on it."""
-    if "source" in part and "type" in part:
-        line(f"{before}{short(part['source'])} {part['type']} {short(part['target'])}")
-        return
-    more = ", ".join(
-        name if value is True else value if isinstance(value, str) else f"{name} {value}"
-        for name, value in part.items()
-        if name not in _OF_A_NODE and isinstance(value, str | int | float) and value is not False
-    )
-    more = short_ids(flat(more))
-    if "content" in part:
-        at = f"{part['at'][:16].replace('T', ' ')}  " if "at" in part else ""
-        state = "" if part["standing"] == "held" else f"[{part['standing']}] "
-        text = flat(valued(part["key"], part["content"])) + (f"  ({more})" if more else "")
-        entry(short(part["id"]), part["kind"], at + state + text, before)
-    else:
-        line(before + more)
-    indent = " " * (len(before) - len(before.lstrip()) + 2)
-    for name, value in part.items():
-        for inner in value if isinstance(value, list) else [value]:
-            if isinstance(inner, dict) and inner and "depths" not in name:
-                _part(inner, f"{indent}{name.replace('_', ' ')}: ")
 
 
 # -- progress

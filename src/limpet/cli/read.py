@@ -6,9 +6,9 @@ import sys
 
 from .. import registry
 from ..model.clock import format_time
-from ..model.memory import EDGE_TYPES
+from ..model.memory import EDGE_TYPES, valued
 from . import output
-from .output import entry, in_a_line, line, short, words
+from .output import BOLD, entry, flat, in_a_line, line, paint, short, short_ids, words
 from .verbs import EVERY_DAY, FILTERS, GRAPH, ID, LOOK, TIME_FORMS, TIMES, Verb, arg, filters, given_text, open_store
 
 TYPE_CHECKING = False
@@ -160,9 +160,7 @@ def _stats(memory: Limpet, args: Namespace) -> dict[str, Any]:
 
 def _stats_shown(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
     if args.usefulness:
-        from .beliefs import usefulness
-
-        usefulness(args.found, memory)
+        registry.part("features.usefulness.printing").usefulness(args.found, memory)
         return
     rows = []
     for name, value in found.items():
@@ -196,7 +194,7 @@ def query(name: str, about: str, example: str, *arguments: Argument, command: st
         given = {name: value for name in names if (value := getattr(args, name)) is not None}
         return getattr(memory.graph, name)(**given)
 
-    group, show = (LOOK, _why if name == "why" else output.outline) if command else (GRAPH, output.outline)
+    group, show = (LOOK, _why if name == "why" else _outline) if command else (GRAPH, _outline)
     return Verb(name=command or f"graph {name}", group=group, about=about, run=run, show=show, arguments=arguments,
                 example=example, **more)  # fmt: skip
 
@@ -225,7 +223,69 @@ def _why(answer: Why, *_: object) -> None:
         left += [(reason, indent + "  ", how) for how, reason in reversed(below.get(id, []))]
     if not answer.reasons:
         words("no reason holds any more" if answer.skipped else "no reason is recorded")
-    output.left_out(answer.skipped, answer.truncated)
+    _left_out(answer.skipped, answer.truncated)
+
+
+# Fields of every node: a line of an outline shows the first ones, and all others behind the text.
+_OF_A_NODE = {
+    "id", "kind", "content", "key", "standing", "scope", "confidence", "confidence_word", "origin", "valid_from",
+    "valid_to", "recorded_at", "importance", "session", "position", "superseded_by", "reason", "at", "weight", "event",
+}  # fmt: skip
+
+
+def _outline(answer: Any, *_: object) -> None:
+    """Print an answer by its JSON form: each list under its name, a line a memory or link, what hangs on it below."""
+    from ..model.encode import plain
+
+    shown = plain(answer)
+    is_empty = True
+    for name, value in shown.items() if isinstance(shown, dict) else [("memories", shown)]:
+        if isinstance(value, list) and value:
+            is_empty = False
+            line(paint(f"{name.replace('_', ' ')} ({len(value)})", BOLD))
+            for part in value:
+                _part(part, "  ")
+        elif isinstance(value, str) and value:
+            line(f"{name.replace('_', ' ')}: {flat(value)}")
+        elif isinstance(value, dict) and "content" in value:
+            _part(value, "")
+    if is_empty:
+        words("nothing found")
+    if isinstance(shown, dict):
+        _left_out(shown.get("skipped", {}), shown.get("truncated", False))
+
+
+def _left_out(skipped: dict[str, str], truncated: bool) -> None:
+    """Print that a walk left something out. `skipped`: id -> standing."""
+    if skipped:
+        words(f"{len(skipped)} left out ({', '.join(sorted(set(skipped.values())))}); --all shows them")
+    if truncated:
+        words("there is more; --depth and --limit show it")
+
+
+def _part(part: dict[str, Any], before: str) -> None:
+    """Print a memory or a link of an outline, and below it what hangs on it."""
+    if "source" in part and "type" in part:
+        line(f"{before}{short(part['source'])} {part['type']} {short(part['target'])}")
+        return
+    more = ", ".join(
+        name if value is True else value if isinstance(value, str) else f"{name} {value}"
+        for name, value in part.items()
+        if name not in _OF_A_NODE and isinstance(value, str | int | float) and value is not False
+    )
+    more = short_ids(flat(more))
+    if "content" in part:
+        at = f"{part['at'][:16].replace('T', ' ')}  " if "at" in part else ""
+        state = "" if part["standing"] == "held" else f"[{part['standing']}] "
+        text = flat(valued(part["key"], part["content"])) + (f"  ({more})" if more else "")
+        entry(short(part["id"]), part["kind"], at + state + text, before)
+    else:
+        line(before + more)
+    indent = " " * (len(before) - len(before.lstrip()) + 2)
+    for name, value in part.items():
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, dict) and inner and "depths" not in name:
+                _part(inner, f"{indent}{name.replace('_', ' ')}: ")
 
 
 def _dest(argument: Argument) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ...cli import output
 from ...cli.verbs import PEOPLE, TIME_FORMS, Verb, arg, open_store
 from ...model.errors import BadInput, counted
+from ..usefulness.printing import percent, points
 from . import run
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _show(found: Evaluation, short: list[str]) -> None:
 def _headline(figures: Figures, rate: Interval) -> None:
     output.line(
         f"Something that the store knew would have helped {_times(figures.needs)}; "
-        f"it was found {_times(figures.found)}: {output.percent(rate)}."
+        f"it was found {_times(figures.found)}: {percent(rate)}."
     )
     if figures.told_again:
         output.line(
@@ -122,7 +123,7 @@ def _holdout(one: HoldoutReport) -> list[str]:
     else:
         shown, held = (f"{side.used:,} of {side.judged:,}" for side in (one.drawn, one.withheld))
         sides = f"{shown} that were shown, {held} held out"
-        lines.append(f"Used of what was randomised: {sides}. Lift: {output.points(one.lift)}.")
+        lines.append(f"Used of what was randomised: {sides}. Lift: {points(one.lift)}.")
     if not one.needed:
         lines.append("Too little was judged yet to say how many sessions it takes to know.")
     for need in one.needed:

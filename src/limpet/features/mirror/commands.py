@@ -10,6 +10,7 @@ from ...cli import output
 from ...cli.verbs import IN_OUT, Verb, arg, open_store
 from ...model.errors import BadInput, counted
 from ...model.memory import ORIGINS
+from ..transfer.printing import rejected
 from . import init, mirrors, sync, watch
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _report(done: MirrorReport, *, would: bool = False) -> None:
         output.line(f"  {output.printable(name)}")
     if done.conflicts and not would:
         output.words("both texts of a conflict are kept: `limpet review`")
-    output.rejected([(f"left as it is: {place}", reason) for place, reason in done.left], 0)
+    rejected([(f"left as it is: {place}", reason) for place, reason in done.left], 0)
 
 
 _DIR = arg("[DIR]", "the folder (without it: every mirror of this scope)")

@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...cli import output
-from ...cli.output import undone_by
 from ...cli.verbs import PEOPLE, VECTORS, Verb, arg, open_store
 from ...model.errors import counted
 from ...model.memory import GLOBAL_SCOPE
+from ..transfer.printing import imported, notes, undone_by
 from . import BUDGET_TOKENS, run
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def organize(args: Namespace) -> int:
         with output.progress("organizing") as progress:
             report = run_once(dry_run=args.dry_run, progress=progress)
         show = partial(_show, report, memory.scope, dry_run=args.dry_run)
-        return output.imported(memory, args, report, show, bad=bool(report.rejected))
+        return imported(memory, args, report, show, bad=bool(report.rejected))
 
 
 def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
@@ -62,7 +62,7 @@ def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
     if report.mirrors:
         output.words(f"{counted(len(report.mirrors), 'mirror')} synced")
     _cost(report, before=dry_run)
-    output.notes(report)
+    notes(report)
     undone_by(report.operation, report.scopes if report.scopes - {scope, GLOBAL_SCOPE} else ())
 
 

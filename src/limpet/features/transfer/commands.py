@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...cli import output
-from ...cli.output import undone_by
 from ...cli.verbs import IN_OUT, VECTORS, Verb, arg, open_store
 from ...model.errors import BadInput, counted
+from .printing import imported, notes, undone_by
 from .service import READERS, TAKERS, WRITERS
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _import(args: Namespace) -> int:
     with open_store(args, create=True) as memory:
         with output.progress("importing") as progress:
             report = memory.import_from(args.format, source, trust=args.trust, dry_run=args.dry_run, progress=progress)
-        return output.imported(memory, args, report, partial(_show, report, args), bad=bool(report.rejected))
+        return imported(memory, args, report, partial(_show, report, args), bad=bool(report.rejected))
 
 
 def _show(report: TransferReport, args: Namespace) -> None:
@@ -55,7 +55,7 @@ def _show(report: TransferReport, args: Namespace) -> None:
         output.words(f"set on two devices at once: {counted(report.conflicts, 'key')}: `limpet review`")
     if report.purged:
         output.words(f"purged on another device, and erased here now: {counted(report.purged, 'memory')}")
-    output.notes(report)
+    notes(report)
     undone_by(report.operation)
 
 
@@ -79,7 +79,7 @@ def _export(args: Namespace) -> int:
     else:
         what = {"jsonl": "line", "segments": "event"}.get(args.format, "memory")
         output.words(f"exported {counted(report.new, what)} to {args.path}")
-        output.notes(report)
+        notes(report)
     return 2 if report.rejected else 0
 
 
