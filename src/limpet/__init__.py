@@ -8,7 +8,7 @@ __version__ = "0.1.0"
 
 # The public names of each module.
 _NAMES = {
-    "api": "Limpet change_key copy_store open restore_backup",
+    "api": "Limpet copy_store open restore_backup",
     "asynchronous": "AsyncHistory AsyncLimpet",
     "erasure": "PurgeReport",
     "features.mirror.folder": "MirrorReport",

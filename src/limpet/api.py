@@ -19,7 +19,7 @@ from .model.clock import Clock, SystemClock
 from .model.errors import BadInput
 from .model.memory import check_key, check_list, check_several
 from .settings import Settings, read_settings, wants_judge
-from .store.engines import encrypt, open_store, restore
+from .store.engines import open_store, restore
 from .store.records import ERASING_SECONDS
 
 TYPE_CHECKING = False
@@ -145,21 +145,6 @@ def copy_store(
     ):
         report: CopyReport = registry.part("features.transfer.service").copy_store(one, other, progress=progress)
         return report
-
-
-def change_key(path: str | os.PathLike[str] | None, key: str | None) -> builtins.list[str]:
-    """Encrypt a store's file with a key of 64 hexadecimal digits, or, with None, write it in plain. Nobody may have it
-    open. The key that it has is asked for as `open` does. Returns the copies of the store that it knows of, which stay
-    as they are. Raises BadInput, StoreBusy, StoreLocked, StoreError.
-    """
-    from .keys import checked_keys
-
-    store = read_settings(path, "global", None).path
-    with open(store, create=False) as memory:
-        erasure = memory._context.store.erasure
-        copies = [*(one for one, _ in erasure.copies()), *map(str, erasure.replaced_stores())]
-    encrypt(store, None if key is None else checked_keys(key)[0])
-    return copies
 
 
 class Limpet:

@@ -54,7 +54,7 @@ def store_keys() -> tuple[str, ...]:
     """Keys of encrypted stores, the newest first: of LIMPET_KEY, else of what LIMPET_KEY_COMMAND prints, else of the
     system's keyring. Each is tried; a new store gets the first. Raises BadInput."""
     said = _given("LIMPET_KEY")
-    return checked_keys(said if said is not None else _kept())
+    return checked_keys(said if said is not None else kept_keys())
 
 
 def is_key_given() -> bool:
@@ -62,27 +62,8 @@ def is_key_given() -> bool:
     return bool(os.environ.get("LIMPET_KEY") or os.environ.get("LIMPET_KEY_COMMAND"))
 
 
-def make_key() -> str:
-    """A new key, which the keyring has as the newest from now on. Raises BadInput."""
-    import secrets
-
-    key = secrets.token_hex(KEY_BYTES)
-    try:
-        import keyring
-
-        keyring.set_password(KEYRING_SERVICE, KEYRING_USER, " ".join((key, *checked_keys(_kept()))))
-    except Exception as error:  # a keyring's own errors, of every kind
-        why = "the package keyring is not installed" if isinstance(error, ImportError) else f"{error}"
-        raise BadInput(
-            f"no keyring keeps a key here: {why}",
-            hint="make one with `openssl rand -hex 32`, keep it, and set LIMPET_KEY or LIMPET_KEY_COMMAND",
-        ) from None
-    _kept.cache_clear()
-    return key
-
-
 @lru_cache(maxsize=1)
-def _kept() -> str:
+def kept_keys() -> str:
     """What the system's keyring has, asked once in a process: nothing where there is none."""
     try:
         import keyring

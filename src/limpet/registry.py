@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 FEATURES = "limpet.features"
 # The first word of a command -> the module of the feature that has its rows (VERBS, see cli/verbs.py).
 COMMANDS = {
+    "encrypt": "features.encryption.commands",
     "organize": "features.organize.commands",
     "eval": "features.evaluate.commands",
     "import": "features.transfer.commands",

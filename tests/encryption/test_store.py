@@ -13,6 +13,7 @@ import pytest
 
 import limpet
 from limpet.cli.main import main
+from limpet.features.encryption import change_key
 from limpet.keys import _kept
 from tests.encryption.conftest import KEY, OTHER
 
@@ -119,7 +120,7 @@ def lived(path):
         assert (path.parent / "memory.db-wal").exists() and memory.recall(WORD, k=1).items
         assert holding(path.parent) == []
     limpet.restore_backup(path, path.parent / "copy.db")
-    limpet.change_key(path, OTHER)
+    change_key(path, OTHER)
 
 
 def test_encrypt_rekey_and_decrypt_keep_everything_and_leave_no_byte(plain, monkeypatch, capsys):
@@ -157,7 +158,7 @@ def exported(path):
 
 def test_what_was_there_is_overwritten_for_who_still_has_it_open(plain, key):
     with plain.open("rb") as old:
-        limpet.change_key(plain, KEY)
+        change_key(plain, KEY)
         assert set(old.read()) == {0}
 
 
@@ -169,7 +170,7 @@ def test_a_store_that_others_have_open_is_not_changed(plain, key, monkeypatch):
     ) as other:
         other.stdout.readline()
         with pytest.raises(limpet.StoreBusy, match="other processes"):
-            limpet.change_key(plain, KEY)
+            change_key(plain, KEY)
         other.communicate()
     with limpet.open(plain) as memory:
         assert not memory.encrypted and memory.verify() == []
@@ -177,7 +178,7 @@ def test_a_store_that_others_have_open_is_not_changed(plain, key, monkeypatch):
 
 
 def test_a_store_without_its_key_is_locked_and_says_what_to_do(plain, key, monkeypatch, capsys):
-    limpet.change_key(plain, KEY)
+    change_key(plain, KEY)
     monkeypatch.delenv("LIMPET_KEY")
     _kept.cache_clear()
     assert main(["--store", str(plain), "count"]) == 3
@@ -191,7 +192,7 @@ def test_a_store_without_its_key_is_locked_and_says_what_to_do(plain, key, monke
 
 def test_apsw_without_ciphers_names_the_command(plain, key, monkeypatch, capsys):
     """A process with the plain package, as a client's server may be."""
-    limpet.change_key(plain, KEY)
+    change_key(plain, KEY)
     without = {**os.environ, "PYTHONPATH": ""}
     done = subprocess.run(
         [sys.executable, "-m", "limpet", "--store", str(plain), "recall", "safe"],
@@ -248,7 +249,7 @@ def test_hooks_and_the_journal_open_it_with_the_key(plain, key):
     from limpet.agents.hooks.journal import note_action
     from limpet.settings import read_settings
 
-    limpet.change_key(plain, KEY)
+    change_key(plain, KEY)
     note_action(read_settings(plain, "project:api", None), session="s", at=1, kind="did", what=f"said {WORD}")
     with limpet.open(plain, scope="project:api") as memory:
         assert [one.what for one in memory.journal()] == [f"said {WORD}"]
@@ -258,12 +259,12 @@ def test_hooks_and_the_journal_open_it_with_the_key(plain, key):
 def test_a_plain_backup_does_not_replace_an_encrypted_store(plain, key, tmp_path):
     with limpet.open(plain) as memory:
         memory.backup(str(tmp_path / "plain.db"))
-    limpet.change_key(plain, KEY)
+    change_key(plain, KEY)
     with pytest.raises(limpet.BadInput, match="is encrypted and"):
         limpet.restore_backup(plain, tmp_path / "plain.db")
 
 
 def test_a_mirror_of_an_encrypted_store_is_plain_and_says_so(plain, key, tmp_path, capsys):
-    limpet.change_key(plain, KEY)
+    change_key(plain, KEY)
     assert main(["--store", str(plain), "--scope", "project:api", "mirror", "init", str(tmp_path / "notes")]) == 0
     assert "plain text" in capsys.readouterr().err

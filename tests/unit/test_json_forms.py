@@ -21,7 +21,6 @@ FORMS = Path(__file__).parents[1] / "data" / "json_forms.jsonl"
 SAID = {"kind": "duplicate", "status": "created"}
 # Those of recall/ are held by tests/flows.
 PACKAGES = (
-PACKAGES = (
     "features.mirror", "features.organize", "features.policy", "features.transfer", "features.upkeep",
     "features.usefulness", "history", "model", "remember",
 )  # fmt: skip

@@ -16,11 +16,16 @@ from .write import just_read
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Sequence
     from typing import Any
 
     from ..api import Limpet
+    from ..features.upkeep.held_secrets import HeldSecret
+    from ..features.usefulness.counts import Exposure
     from ..history.evidence import Audit
     from ..model.memory import Memory
+    from ..remember.journal import Dropped, JournalLine
+    from ..remember.policy import Swept
     from ..remember.review import ReviewItem
     from ..remember.scopes import ScopeChange
     from ..remember.write import Receipt
@@ -142,31 +147,31 @@ def _decide(memory: Limpet, args: Namespace, verb: str) -> list[Receipt]:
     return done
 
 
-def _sweep(args: Namespace) -> int:
-    """Today's rules over yesterday's memories, and secrets that are stored; each finding a line."""
-    with open_store(args) as memory, output.progress("sweep") as progress:
-        upkeep = registry.part("features.upkeep")
+def _sweep(memory: Limpet, args: Namespace) -> list[Swept | HeldSecret]:
+    """Today's rules over yesterday's memories, and secrets that are stored."""
+    upkeep = registry.part("features.upkeep")
+    with output.progress("sweep") as progress:
         secrets = upkeep.scan(memory, redact=args.apply)
-        swept = [each for each in upkeep.sweep(memory, apply=args.apply, progress=progress) if each.rule != "secret"]
-        names = memory.abbreviate([each.memory.id for each in swept])
-    if args.json:
-        output.result([*swept, *secrets])
-        return 0 if swept or secrets else 1
-    for each, name in zip(swept, names, strict=True):
+        swept = upkeep.sweep(memory, apply=args.apply, progress=progress)
+    return [*(each for each in swept if each.rule != "secret"), *secrets]
+
+
+def _swept(found: list[Any], memory: Limpet, args: Namespace) -> None:
+    """Print a line for each finding."""
+    secrets = [each for each in found if hasattr(each, "secrets")]
+    broken = [each for each in found if not hasattr(each, "secrets")]
+    for each, name in zip(broken, memory.abbreviate([each.memory.id for each in broken]), strict=True):
         output.entry(name, each.rule, printable(each.reason))
         line(output.MARGIN + flat(str(each.as_dict()["content"])))
     for held in secrets:
         where = " ".join(filter(None, (held.place, held.id, f"in {held.scope}" if held.scope else None)))
         line(f"{held.outcome}  {printable(where)}: {', '.join(held.secrets)} ({', '.join(held.fields)})")
-    count = len(swept) + len(secrets)
-    if not count:
+    if not found:
         words("nothing found")
-        return 1
-    if not args.apply:
-        words(f"{count} found; --apply makes them no belief, and takes secrets out for good")
+    elif not args.apply:
+        words(f"{len(found)} found; --apply makes them no belief, and takes secrets out for good")
     elif secrets:
         words("backups and exports made before still hold these secrets: change them")
-    return 0
 
 
 # -- sessions and scopes
@@ -218,38 +223,32 @@ def _moved(change: ScopeChange, memory: Limpet, args: Namespace) -> None:
 # -- the journal
 
 
-def _journal(args: Namespace) -> int:
-    with open_store(args) as memory:
-        if args.shown:
-            shown = registry.part("features.usefulness").exposures(memory, session=args.session, limit=args.limit)
-            output.result(shown) if args.json else output.rows(shown, NOTHING_SHOWN)
-            return 0
-        lines = memory.journal(args.number, **_chosen(args), limit=args.limit)
-    output.result(lines) if args.json else output.rows(lines, NO_LINE)
-    return 0 if lines else 1
+def _journal(memory: Limpet, args: Namespace) -> Sequence[JournalLine | Exposure]:
+    if args.shown:
+        shown: Sequence[Exposure] = registry.part("features.usefulness").exposures(
+            memory, session=args.session, limit=args.limit
+        )
+        return shown
+    return memory.journal(args.number, **_chosen(args), limit=args.limit)
 
 
 def _chosen(args: Namespace) -> dict[str, str | None]:
     return {"session": args.session, "since": args.since, "until": args.until, "match": args.match}
 
 
-def _drop(args: Namespace) -> int:
-    given = _chosen(args)
+def _drop(memory: Limpet, args: Namespace) -> Dropped:
     # Lines that numbers name are erased at once; those that options choose are only shown without --confirm.
-    dry_run = any(given.values()) and not args.confirm
-    with open_store(args) as memory:
-        dropped = memory.drop_from_journal(args.number, **given, dry_run=dry_run)
-    if args.json:
-        output.result(dropped)
-        return 0 if dropped.lines else 1
+    args.dry_run = any(_chosen(args).values()) and not args.confirm
+    return memory.drop_from_journal(args.number, **_chosen(args), dry_run=args.dry_run)
+
+
+def _dropped(dropped: Dropped, memory: Limpet, args: Namespace) -> None:
     output.rows(dropped.lines, NO_LINE)
     if dropped.lines:
-        count = counted(len(dropped.lines), "line")
-        after = "would be erased for good; --confirm does it" if dry_run else "erased for good"
-        words(f"{count} {after}: `limpet undo` does not bring them back")
-        if not dropped.erased and not dry_run:
+        after = "would be erased for good; --confirm does it" if args.dry_run else "erased for good"
+        words(f"{counted(len(dropped.lines), 'line')} {after}: `limpet undo` does not bring them back")
+        if not dropped.erased and not args.dry_run:
             words(output.STILL_READ)
-    return 0 if dropped.lines else 1
 
 
 _NAME = arg("NAME", "the session; `limpet session list` shows them")
@@ -306,7 +305,7 @@ VERBS = (
     Verb(name="review reject", group=PEOPLE, about="say no to items", run=partial(_decide, verb="reject"), show=receipt,
          code=code, arguments=(_IDS,)),
     Verb(
-        name="review sweep", group=PEOPLE, run=_sweep,
+        name="review sweep", group=PEOPLE, run=_sweep, show=_swept, code=lambda found: 0 if found else 1,
         about="what would not be stored so today: by a rule, as an instruction, for a secret in any scope",
         arguments=(
             arg("--apply", "keep what a rule speaks against as episodes, instructions out of recall until reviewed, "
@@ -354,7 +353,8 @@ VERBS = (
     ),
     Verb(
         name="journal", group=PEOPLE, about="what was asked, done and answered in sessions; drop lines of it",
-        run=_journal,
+        run=_journal, code=lambda lines: 0 if lines else 1,
+        show=lambda lines, _, args: output.rows(lines, NOTHING_SHOWN if args.shown else NO_LINE),
         arguments=(
             *_LINES, arg("--limit N", "the last N", default=50),
             arg("--shown", "what was put before agents: when, to whom, at how many tokens, and was it used"),
@@ -363,7 +363,8 @@ VERBS = (
         "limpet journal --shown --limit 5\nlimpet journal drop 3 4",
     ),
     Verb(
-        name="journal drop", group=PEOPLE, about="erase lines for good", run=_drop,
+        name="journal drop", group=PEOPLE, about="erase lines for good", run=_drop, show=_dropped,
+        code=lambda dropped: 0 if dropped.lines else 1,
         arguments=(*_LINES, arg("--confirm", "do it; without this what options choose is only shown")),
     ),
 )  # fmt: skip

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import registry
-from ..keys import is_key_given, make_key, store_keys
 from ..model.errors import BadInput, StoreError, StoreMissing, counted
 from ..model.memory import KINDS, valued
 from ..settings import read_settings
@@ -152,46 +150,6 @@ def _collected(found: Any, memory: Limpet, args: Namespace) -> None:
     after = "archived" if found.applied else "would be archived"
     hint = "`limpet undo` brings them back" if found.applied else "--apply does it"
     words(f"{count} {after}{folded}{more}; {hint}")
-
-
-def _encrypt(args: Namespace) -> int:
-    """Encrypt the store's file, begin an encrypted store, write it in plain again, or give it another key."""
-    from ..api import change_key
-    from ..api import open as open_memory
-
-    path = read_settings(args.store, args.scope, None).path
-    file, changes = Path(path), args.off or args.rekey
-    is_new = not (file.is_file() and file.stat().st_size)
-    with open_memory(path, create=not changes) as memory:
-        encrypted = memory.encrypted
-    if changes and not encrypted:
-        raise BadInput(f"{path} is not encrypted", hint="`limpet encrypt` does it")
-    if encrypted and not changes and not is_new:
-        raise BadInput(f"{path} is encrypted already", hint="--rekey gives it another key, --off takes it away")
-    keys = store_keys()
-    if args.rekey and is_key_given() and len(keys) < 2:
-        raise BadInput("which key is the new one?", hint='LIMPET_KEY="NEW OLD" limpet encrypt --rekey')
-    copies: list[str] = []
-    if not (is_new and encrypted):
-        fresh = not keys or (args.rekey and not is_key_given())
-        try:
-            copies = change_key(path, None if args.off else make_key() if fresh else keys[0])
-        except BaseException:
-            if is_new:
-                file.unlink(missing_ok=True)
-            raise
-    if args.json:
-        output.result({"path": path, "encrypted": not args.off, "copies": copies})
-        return 0
-    line(f"{path} is {'not ' * args.off}encrypted now")
-    if not args.off:
-        where = "LIMPET_KEY or LIMPET_KEY_COMMAND" if is_key_given() else "the system's keyring (limpet, store)"
-        words(f"its key is that of {where}; without it nobody can read the store: keep a copy of the key")
-    if not is_new:
-        words("the file as it was is overwritten and removed; snapshots, and cells of an SSD, may still hold it")
-    for copy in copies:
-        words(f"not changed: {copy}")
-    return 0
 
 
 def _backup(memory: Limpet, args: Namespace) -> dict[str, Any]:
@@ -340,10 +298,5 @@ VERBS = (
             arg("--apply", "archive it; `limpet undo` takes it back"),
         ),
         example="limpet gc\nlimpet gc --unused 180 --apply",
-    ),
-    Verb(
-        name="encrypt", group=STORE, about="encrypt the store's file, or begin an encrypted store", run=_encrypt,
-        arguments=(arg("--off", "write it in plain again"), arg("--rekey", "with another key")),
-        example="limpet encrypt\nlimpet encrypt --rekey\nlimpet encrypt --off",
     ),
 )  # fmt: skip

@@ -38,7 +38,7 @@ HOMES = {
     "purge": "store", "undo": "write", "log": "write", "feedback": "write",
     "fact": "beliefs", "review": "beliefs", "session": "beliefs", "journal": "beliefs", "scope": "beliefs",
     "link": "write", "graph": "read", "backup": "store",
-    "verify": "store", "doctor": "store", "work": "store", "rebuild": "store", "gc": "store", "encrypt": "store",
+    "verify": "store", "doctor": "store", "work": "store", "rebuild": "store", "gc": "store",
     "pause": "agents", "resume": "agents", "ignore": "agents", "status": "agents",
     "mcp": "agents", "hook": "agents", "completion": "main", "help": "main", "version": "main",
 }  # fmt: skip

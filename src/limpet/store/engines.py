@@ -53,12 +53,3 @@ def restore(path: str, file: str | None, progress: Callable[[int, int], None] | 
     if file is None:
         return undo_restore(path, progress=progress)[1]
     return restore_file(path, file, progress=progress)
-
-
-def encrypt(path: str, key: str | None) -> None:
-    """Give a store's file another key, or none. Raises BadInput, StoreBusy, StoreLocked, StoreError."""
-    if is_url(path):
-        raise BadInput("what a server keeps is the server's to encrypt", hint="encrypt the disks that its data is on")
-    from ..registry import part
-
-    part("features.encryption").change_key(path, key)

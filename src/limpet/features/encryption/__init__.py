@@ -13,10 +13,14 @@ from urllib.parse import quote
 
 import apsw
 
-from ..keys import store_keys
-from ..model.errors import BadInput, StoreBusy, StoreDamaged, StoreLocked
-from ..store.files import partial_file, publish, unguessable, writing
-from ..store.sqlite.connection import READ_WRITE, busy_handler, check_place, connect, is_encrypted, translated
+import limpet
+
+from ...folders import is_url
+from ...keys import checked_keys, store_keys
+from ...model.errors import BadInput, StoreBusy, StoreDamaged, StoreLocked
+from ...settings import read_settings
+from ...store.files import partial_file, publish, unguessable, writing
+from ...store.sqlite.connection import READ_WRITE, busy_handler, check_place, connect, is_encrypted, translated
 
 # Both packages install the module apsw; where both are, the one that was installed last is there.
 INSTALL = "pip install 'limpet[encryption]' && pip install --force-reinstall --no-deps apsw-sqlite3mc"
@@ -55,13 +59,25 @@ def unlocked(path: str, flags: int) -> apsw.Connection:
     raise StoreLocked(f"{several} opens {path}", hint="is it of another store? or the file is damaged")
 
 
-def change_key(path: str, key: str | None) -> None:
-    """Write a store's file anew under a key, or with none, in plain; then what was there is overwritten and removed.
-
-    Nobody else may have it open. Raises StoreBusy, StoreLocked, StoreError, BadInput.
+def change_key(path: str | os.PathLike[str] | None, key: str | None) -> list[str]:
+    """Encrypt a store's file with a key of 64 hexadecimal digits, or, with None, write it in plain. Nobody may have it
+    open. The key that it has is asked for as `limpet.open` does. Returns the copies of the store that it knows of,
+    which stay as they are. Raises BadInput, StoreBusy, StoreLocked, StoreError.
     """
-    if path == ":memory:":
+    store = read_settings(path, "global", None).path
+    with limpet.open(store, create=False) as memory:
+        erasure = memory._context.store.erasure
+        copies = [*(one for one, _ in erasure.copies()), *map(str, erasure.replaced_stores())]
+    if is_url(store):
+        raise BadInput("what a server keeps is the server's to encrypt", hint="encrypt the disks that its data is on")
+    if store == ":memory:":
         raise BadInput("a store in memory has no file")
+    _rewrite(store, None if key is None else checked_keys(key)[0])
+    return copies
+
+
+def _rewrite(path: str, key: str | None) -> None:
+    """Write a store's file anew under a key, or with none, in plain; then what was there is overwritten and removed."""
     if key is not None and cipher() is None:
         raise StoreLocked(f"{path} cannot be encrypted: the package that does it is not installed", hint=INSTALL)
     target = Path(os.path.realpath(path))
