@@ -14,7 +14,7 @@ import pytest
 import limpet
 from limpet.cli.main import main
 from limpet.features.encryption import change_key
-from limpet.keys import _kept
+from limpet.keys import kept_keys
 from tests.encryption.conftest import KEY, OTHER
 
 WORD = "zanzibarquartz"
@@ -180,7 +180,7 @@ def test_a_store_that_others_have_open_is_not_changed(plain, key, monkeypatch):
 def test_a_store_without_its_key_is_locked_and_says_what_to_do(plain, key, monkeypatch, capsys):
     change_key(plain, KEY)
     monkeypatch.delenv("LIMPET_KEY")
-    _kept.cache_clear()
+    kept_keys.cache_clear()
     assert main(["--store", str(plain), "count"]) == 3
     assert "LIMPET_KEY_COMMAND" in capsys.readouterr().err
     monkeypatch.setenv("LIMPET_KEY_COMMAND", f"echo {KEY}")
@@ -232,7 +232,7 @@ class Ring:
 def test_the_keyring_keeps_new_keys_and_old_ones(plain, monkeypatch, tmp_path, capsys):
     ring = Ring()
     monkeypatch.setitem(sys.modules, "keyring", ring)
-    _kept.cache_clear()
+    kept_keys.cache_clear()
     before = exported(plain)
     assert main(["--store", str(plain), "encrypt"]) == 0
     assert "keyring" in capsys.readouterr().err
@@ -242,7 +242,7 @@ def test_the_keyring_keeps_new_keys_and_old_ones(plain, monkeypatch, tmp_path, c
     assert len(ring.kept["limpet", "store"].split()) == 2 and exported(plain) == before
     limpet.restore_backup(plain, tmp_path / "old.db")  # with its old key
     assert exported(plain) == before
-    _kept.cache_clear()
+    kept_keys.cache_clear()
 
 
 def test_hooks_and_the_journal_open_it_with_the_key(plain, key):
