@@ -83,7 +83,7 @@ from .model.errors import StoreReadOnly as StoreReadOnly
 from .store.records import StoreStats as StoreStats
 from .history.walk import Subgraph as Subgraph
 from .history.evidence import Support as Support
-from .remember.policy import Swept as Swept
+from .features.policy import Swept as Swept
 from .model.clock import SystemClock as SystemClock
 from .history.evidence import Timeline as Timeline
 from .recall.answer import Trace as Trace

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from .api import Progress
 from .context import Time
 from .erasure import PurgeReport
-from .features.policy import Swept
 from .features.transfer.records import TransferReport
 from .history import evidence
 from .history import walk

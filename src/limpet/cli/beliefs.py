@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
+    from ..features.policy import Swept
     from ..features.upkeep.held_secrets import HeldSecret
     from ..features.usefulness.counts import Exposure
     from ..history.evidence import Audit
     from ..model.memory import Memory
     from ..remember.journal import Dropped, JournalLine
-    from ..remember.policy import Swept
     from ..remember.review import ReviewItem
     from ..remember.scopes import ScopeChange
     from ..remember.write import Receipt
