@@ -22,6 +22,7 @@ from ..rank.constants import BRIEF_TOKENS, CHARACTERS_PER_TOKEN, TOKENS_PER_ITEM
 from ..recall.pack import tokens_of
 from ..recall.relevance import NEAREST
 from ..text.excerpt import excerpt, words_of
+from ..work.service import may_replace
 from .arguments import Schema, checked, flag, for_tools, in_words, listed, number, takes, text, texts
 from .foreign_reads import taint
 
@@ -128,11 +129,7 @@ class Tools:
         for at, receipt, reason in zip(good, written, reasons, strict=True):
             results[at] = _written(receipt, reason)
             if receipt.status == "created" and len(good) == 1:  # who stores many does not wait for each
-                from ..work.service import may_replace
-
-                older = [
-                    {"id": one.id, "content": one.content} for one in may_replace(self._memory._context, receipt.id)
-                ]
+                older = may_replace(self._memory._context, receipt.id)
                 results[at] |= {"may_replace": older} if older else {}
         self._wrote()
         rejected = sum(result["status"] == "rejected" for result in results)

@@ -16,7 +16,6 @@ from .backups import make_due, plan_backups
 if TYPE_CHECKING:
     from ..context import Context
     from ..jobs.embed import WorkReport
-    from ..model.memory import Memory
     from .doctor import Check
 
 Progress = Callable[[int, int], None]
@@ -75,10 +74,9 @@ def work(
     return report
 
 
-def may_replace(context: Context, id: str, *, within_ms: float = 150.0) -> list[Memory]:
-    """List older memories that this one, just stored, may replace: as far as the reader comes in so many ms.
-
-    Empty too where its models are not loaded. Raises NotFound, AmbiguousId.
+def may_replace(context: Context, id: str, *, within_ms: float = 150.0) -> list[dict[str, str]]:
+    """List older memories, as {"id", "content"}, that this one, just stored, may replace: as far as the reader comes in
+    so many ms. Empty too where its models are not loaded. Raises NotFound, AmbiguousId.
     """
     until = time.monotonic() + within_ms / 1000
     memory, reader, semantic = context.memory(id), context.reader(), context.semantic()
@@ -87,7 +85,8 @@ def may_replace(context: Context, id: str, *, within_ms: float = 150.0) -> list[
     from ..relate.job import changed_by
 
     with suppress(EmbedderUnavailable):
-        return changed_by(context.store, semantic, reader, memory, until, context.now())
+        older = changed_by(context.store, semantic, reader, memory, until, context.now())
+        return [{"id": one.id, "content": one.content} for one in older]
     return []
 
 

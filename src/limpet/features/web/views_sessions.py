@@ -43,8 +43,8 @@ def session(ask: Ask) -> Response:
         store.session(name)  # says that there is none
     kept = [one for one in adherence(store, name) if one.verdict != "unknown"]
     texts = {}
-    surfaced = exposures(store, session=name, limit=60)
-    for one in surfaced:
+    seen = exposures(store, session=name, limit=60)
+    for one in seen:
         if one.id not in texts:
             try:
                 texts[one.id] = store.get(one.id).content
@@ -52,7 +52,7 @@ def session(ask: Ask) -> Response:
                 texts[one.id] = ""
     return ask.page(
         "session.html", row=row, name=name, scope=store.scope, memories=memories, lines=lines, kept=kept,
-        exposures=surfaced, texts=texts, command=ask.command("session", "show", name),
+        exposures=seen, texts=texts, command=ask.command("session", "show", name),
     )  # fmt: skip
 
 
