@@ -76,7 +76,7 @@ ALONG = (
 )
 # Page of docs/reference/api/ -> its heading, the public names on it in this order; the last one has all others.
 API = {
-    "limpet": ("Stores", ("open", "Limpet", "copy_store", "restore_backup", "change_key")),
+    "limpet": ("Stores", ("open", "Limpet", "copy_store", "restore_backup")),
     "history": ("History", ("History",)),
     "asynchronous": ("Asynchronous", ("AsyncLimpet", "AsyncHistory")),
     "extend": ("To extend", ("Embedder", "Clock", "SystemClock", "FixedClock")),
@@ -132,7 +132,7 @@ def staged(folder: Path) -> Path:
 
 def api(folder: Path) -> list[str]:
     """The pages made of docstrings, in that folder; their paths."""
-    homes = {name: f"limpet.{home}" for home, names in limpet._HOMES.items() for name in names}
+    homes = {name: f"limpet.{home}" for name, home in limpet._HOMES.items()}
     rest = [name for name in limpet.__all__ if name in homes and all(name not in names for _, names in API.values())]
     written = []
     for page, (heading, names) in API.items():

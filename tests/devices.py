@@ -28,7 +28,7 @@ def _move(memory, id, draw):
         memory.move([id] if id else [], SCOPES[draw(len(SCOPES))])
     else:
         was, into = SCOPES[draw(2)], "project:shop"
-        (memory.merge_scopes if memory.in_scope(into).count(all_states=True) else memory.rename_scope)(was, into)
+        memory.rename_scope(was, into, merge=memory.in_scope(into).count(all_states=True) > 0)
 
 
 class Device:
@@ -116,6 +116,8 @@ class Device:
             self.purged.add(id)
         elif operation == "retract":
             memory.retract(id, "no longer true")
+        elif operation == "unpin":
+            memory.pin(id, off=True)
         else:
             getattr(memory, operation)(id)
 

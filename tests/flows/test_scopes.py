@@ -196,20 +196,20 @@ def test_a_renamed_scope_keeps_its_checkout_and_its_sessions(at, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("verb", "names", "said"),
+    ("names", "merge", "said"),
     [
-        ("rename_scope", ("project:nowhere", "project:x"), "no memory in project:nowhere"),
-        ("rename_scope", ("project:api", "project:web"), "has memories already"),
-        ("merge_scopes", ("project:api", "project:wbe"), "no memory in project:wbe"),
-        ("merge_scopes", ("project:api", "project:api"), "both of the scopes"),
-        ("rename_scope", ("project:api", "two words"), "not a scope"),
+        (("project:nowhere", "project:x"), False, "no memory in project:nowhere"),
+        (("project:api", "project:web"), False, "has memories already"),
+        (("project:api", "project:wbe"), True, "no memory in project:wbe"),
+        (("project:api", "project:api"), True, "both of the scopes"),
+        (("project:api", "two words"), False, "not a scope"),
     ],
 )
-def test_a_mistyped_scope_is_refused(two, verb, names, said):
+def test_a_mistyped_scope_is_refused(two, names, merge, said):
     for one in two:
         one.remember(f"Something in {one.scope}")
     with pytest.raises(limpet.LimpetError, match=said):
-        getattr(two[0], verb)(*names)
+        two[0].rename_scope(*names, merge=merge)
     assert [one.memories for one in two[0].scopes()] == [1, 1]
 
 

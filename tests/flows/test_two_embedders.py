@@ -130,7 +130,7 @@ class Interrupted(WordEmbedder):
         return super().embed_passages(texts)
 
 
-@pytest.mark.parametrize("again", ["work", "reembed"])
+@pytest.mark.parametrize("again", [False, True])
 def test_an_interrupted_reembed_holds_nothing_back_and_goes_on_at_once(filled, opened, again):
     filled.remember_batch({"content": f"{text} again"} for text in LEDGER * 6)
     filled.remember_batch({"content": f"{text} {n}"} for n in range(6) for text in LEDGER)
@@ -145,7 +145,7 @@ def test_an_interrupted_reembed_holds_nothing_back_and_goes_on_at_once(filled, o
     assert check(filled, "queue").message == "empty", "all have vectors that answer"
 
     left = opened(WordEmbedder())
-    report = getattr(left, again)()
+    report = left.work(again=again)
 
     assert (report.done, report.remaining) == (filled.stats().memories - embed.BATCH, 0)
     assert {one.name: one.state for one in models(left._context)}["words"] == "active"

@@ -115,6 +115,8 @@ def act(memory, step, given_, ids, clock):
             memory.purge(id, confirm=True)
         elif step == "retract":
             memory.retract(id, "wrong")
+        elif step == "unpin":
+            memory.pin(id, off=True)
         elif given_ is None:
             getattr(memory, step)(id)
         else:

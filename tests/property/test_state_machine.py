@@ -103,9 +103,13 @@ class RandomLife(RuleBasedStateMachine):
     def tag(self, id, add, remove, values):
         self.attempt(lambda engine: engine.tag(id, add, remove, values))
 
-    @rule(id=memories, verb=st.sampled_from(["pin", "unpin", "archive", "restore"]))
+    @rule(id=memories, verb=st.sampled_from(["pin", "archive", "restore"]))
     def change(self, id, verb):
         self.attempt(lambda engine: getattr(engine, verb)(id))
+
+    @rule(id=memories)
+    def unpin(self, id):
+        self.attempt(lambda engine: engine.pin(id, off=True))
 
     @rule(id=memories, origin=st.one_of(st.none(), ORIGINS))
     def retract(self, id, origin):

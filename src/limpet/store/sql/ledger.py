@@ -7,7 +7,6 @@ from itertools import islice
 
 from ...model.events import Event
 from ...model.ids import short_id
-from . import jobs
 from .memories import scope_list, the_only
 from .projection import Projection
 from .statements import to_event
@@ -46,6 +45,8 @@ class Ledger(Repository):
             projection.conclude()
             purged = any(event.type == "purged" for event in written)
             if purged:
+                from . import jobs
+
                 jobs.after_purge(self._database, con)
         if purged:
             jobs.flush(self._database, seconds=0)

@@ -12,9 +12,6 @@ from ...model.errors import BadInput
 from ...model.events import Event
 from ...model.ids import session_mark
 from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
-from . import jobs
-from .checkouts import note_renaming
-from .sessions import SessionNumbers
 from .statements import scope_token, statements, to_event, to_json, to_state, topics_json, versions_of
 from .store import Connection, Database
 
@@ -22,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .sessions import SessionNumbers
     from .store import Describe
 
 # Later versions are numbered from here on, so that a first one can have its text's number.
@@ -71,10 +69,18 @@ class Projection:
                     self._append_change(event)
         self._chain.flush()
 
+    def _note_renaming(self, events: Sequence[Event]) -> None:
+        """A checkout whose scope was renamed has the new one."""
+        from .checkouts import note_renaming
+
+        note_renaming(self._con, events)
+
     @property
     def _sessions(self) -> SessionNumbers:
         """Numbers of sessions, for the length of this transaction."""
         if self._numbers is None:
+            from .sessions import SessionNumbers
+
             self._numbers = SessionNumbers(self._con)
         return self._numbers
 
@@ -161,7 +167,7 @@ class Projection:
         if event.type == "reviewed":
             self._project_verdict(event, event.data.get("verdict"), event.at)
         if event.type == "moved":
-            note_renaming(self._con, [event])
+            self._note_renaming([event])
         if event.type == "purged":
             sessions = self._erase(event.memory)
             if not self._is_session(event.memory):
@@ -178,7 +184,7 @@ class Projection:
                 return
             self._project_undone_edges(events, event)
             self._project_undone_verdicts(events)
-            note_renaming(self._con, events)
+            self._note_renaming(events)
             after = replay([as_heard(self._con, one) for one in events])
         elif current is None and event.type != "remembered":
             return  # in the order of all devices it comes before its memory
@@ -357,7 +363,9 @@ class Projection:
 
     def _forget_body(self, body: int) -> None:
         self._index.delete(self._con, body)
-        jobs.forget(self._con, body)
+        from .jobs import forget
+
+        forget(self._con, body)
 
     def rebuild(self, events: Sequence[Event], progress: Callable[[int, int], None] | None = None) -> None:
         """Project a whole ledger anew. Texts, vectors and use counts stay."""
@@ -383,13 +391,13 @@ class Projection:
         elif event.type == "purged" and not self._is_session(event.memory):
             self._project_tombstone(event)
         elif event.type == "moved":
-            note_renaming(self._con, [event])
+            self._note_renaming([event])
         elif event.type == "undone":
             before = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
             if any(one.type in SESSION_EVENTS for one in before):
                 self._project_session(event)
             self._project_undone_edges(before, event)
-            note_renaming(self._con, before)
+            self._note_renaming(before)
 
     def _project_tombstone(self, purged: Event) -> None:
         first = next(event for event in self._events_of(purged.memory) if event.type == "remembered")
