@@ -54,16 +54,23 @@ def _class(name: str, module: ModuleType, source: str, lines: list[str]) -> str:
     known = {one.name for one in mine}
     rows = [row for one in mine for row in _method(one, coroutine=isinstance(one, ast.AsyncFunctionDef))]
     rows += [
-        row for one in verbs if one.name[0] != "_" and one.name not in known for row in _method(one, coroutine=True)
+        row
+        for one in verbs
+        if one.name[0] != "_" and one.name not in known
+        for row in _method(one, coroutine=not _is_property(one))
     ]
     said = inspect.cleandoc(ast.get_docstring(own) or "").split("\n")[0]
     return f'class {name}:\n    """{said}"""\n\n' + "".join(f"    {row}\n" for row in lines + rows)
 
 
+def _is_property(one: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(ast.unparse(mark) == "property" for mark in one.decorator_list)
+
+
 def _method(one: ast.FunctionDef | ast.AsyncFunctionDef, *, coroutine: bool) -> list[str]:
     answer = ast.unparse(one.returns) if one.returns else "None"
     waits = coroutine and not answer.startswith("AsyncIterator")
-    marks = ["@property"] if any(ast.unparse(mark) == "property" for mark in one.decorator_list) else []
+    marks = ["@property"] if _is_property(one) else []
     return [*marks, f"{'async ' * waits}def {one.name}({_arguments(one)}) -> {answer}: ..."]
 
 

@@ -68,12 +68,17 @@ def _coroutine(verb: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_verbs_of(source: type) -> Callable[[type], type]:
-    """Every public method of a class as a coroutine, where the class has no method of that name itself."""
+    """Every public method of a class as a coroutine, and its properties as they are, where the class has none of that
+    name itself."""
 
     def fill(cls: type) -> type:
         for name, verb in vars(source).items():
-            if inspect.isfunction(verb) and not name.startswith("_") and name not in vars(cls):
+            if name.startswith("_") or name in vars(cls):
+                continue
+            if inspect.isfunction(verb):
                 setattr(cls, name, _coroutine(verb))
+            elif isinstance(verb, property):
+                setattr(cls, name, property(lambda self, name=name: getattr(self._limpet(), name), doc=verb.__doc__))
         return cls
 
     return fill
@@ -124,29 +129,6 @@ class AsyncLimpet:
         """Give the file back, when what runs has ended. Safe to call twice."""
         if self._owns_store:
             await self._runner.close()
-
-    @property
-    def path(self) -> str:
-        return self._limpet().path
-
-    @property
-    def scope(self) -> str:
-        """Where writes go."""
-        return self._limpet().scope
-
-    @property
-    def embedder(self) -> str:
-        """The name of the embedder that is asked for; it may not be installed."""
-        return self._limpet().embedder
-
-    @property
-    def read_only(self) -> bool:
-        return self._limpet().read_only
-
-    @property
-    def encrypted(self) -> bool:
-        """Whether the file is encrypted; backups of it are, exports and mirrors are not."""
-        return self._limpet().encrypted
 
     @property
     def graph(self) -> AsyncHistory:

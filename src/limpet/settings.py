@@ -118,9 +118,3 @@ def _share(name: str) -> float:
     if not 0.0 <= share <= 0.5:
         raise BadInput(f"{name} must be a share from 0 to 0.5, not {said[:20]!r}", hint=f"{name}=0.05 holds back 5 %")
     return share
-
-
-def default_scope(folder: str | os.PathLike[str] | None = None) -> str:
-    """`project:<name>` inside a git checkout, else `global`; a store may have given the checkout another."""
-    checkout = checkout_of(folder or _current_folder())
-    return GLOBAL_SCOPE if checkout is None else checkout.scope

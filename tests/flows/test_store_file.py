@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 import limpet
-from limpet.settings import default_path, default_scope
+from limpet.settings import default_path, read_settings
 from limpet.store.sqlite.connection import NETWORK_FILE_SYSTEMS, check_place, file_system_of
 
 
@@ -294,10 +294,10 @@ def test_the_default_scope_is_the_git_checkout_else_global(tmp_path, monkeypatch
     inside = tmp_path / "my app" / "src" / "deep"
     inside.mkdir(parents=True)
     monkeypatch.chdir(inside)
-    assert default_scope() == "global"
+    assert read_settings(None, None, None).scope == "global"
 
     (tmp_path / "my app" / ".git").mkdir()
-    assert default_scope() == "project:my-app"
+    assert read_settings(None, None, None).scope == "project:my-app"
     with limpet.open(tmp_path / "x.db") as memory:
         assert memory.scope == "project:my-app"
 
@@ -314,9 +314,9 @@ def test_worktrees_share_the_scope_of_their_checkout(tmp_path, monkeypatch):
         subprocess.run(["git", *command], cwd=main, check=True, capture_output=True)
     monkeypatch.chdir(tmp_path / "other")
 
-    assert default_scope() == "project:shop"
+    assert read_settings(None, None, None).scope == "project:shop"
 
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / ".git").write_text("gitdir: /nowhere\n")
     monkeypatch.chdir(tmp_path / "broken")
-    assert default_scope() == "project:broken"
+    assert read_settings(None, None, None).scope == "project:broken"

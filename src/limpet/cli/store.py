@@ -29,7 +29,7 @@ LISTED = 20
 
 def _verify(memory: Limpet, args: Namespace) -> dict[str, Any]:
     args.found = memory.verify(sign=args.sign)
-    problems = [{"check": each.check, "message": each.message} for each in args.found]
+    problems = [each._asdict() for each in args.found]
     return {"ok": not problems, "problems": problems}
 
 
@@ -49,9 +49,7 @@ def _doctor(args: Namespace) -> int:
 
         with open_store(args, or_empty=True) as memory:
             found = models(memory._context)
-        names = ("name", "fingerprint", "dimensions", "state", "available", "message")
-        rows = [{name: getattr(model, name) for name in names} for model in found]
-        (output.result if args.json else output.rows)(rows)
+        (output.result if args.json else output.rows)([model._asdict() for model in found])
         return 0
     if args.drop_relations:
         with open_store(args) as memory:
