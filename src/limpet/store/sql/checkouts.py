@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...checkout import Checkout, checkout_of
-from ...model.events import Event
 from ...model.memory import GLOBAL_SCOPE
-from ...model.state import cancelled_by
 from .store import Connection, Repository
 
 TYPE_CHECKING = False
@@ -63,18 +61,6 @@ def scope_of(con: Connection, checkout: Checkout) -> str:
     mark = sha256((checkout.remote or first or checkout.place).encode()).hexdigest()
     names = [f"{checkout.scope}-{mark[:length]}" for length in MARK_CHARACTERS]
     return next((name for name in names if not _taken(con, name)), names[-1])
-
-
-def note_renaming(con: Connection, events: Sequence[Event]) -> None:
-    """Which scope goes by another name, of events of a memory: the first of an operation that moved a whole scope."""
-    cancelled = cancelled_by(events)
-    for event in events:
-        if event.type == "moved" and event.data.get("whole") and event.operation == event.id:
-            if event.id in cancelled:
-                con.execute("DELETE FROM renamed WHERE event = ?", (event.id,))
-            else:
-                row = (event.id, event.at, event.data["was"], event.data["scope"])
-                con.execute("INSERT INTO renamed VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", row)
 
 
 def _held(con: Connection, identities: Sequence[str]) -> dict[str, tuple[str, int]]:

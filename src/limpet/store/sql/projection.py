@@ -70,10 +70,15 @@ class Projection:
         self._chain.flush()
 
     def _note_renaming(self, events: Sequence[Event]) -> None:
-        """A checkout whose scope was renamed has the new one."""
-        from .checkouts import note_renaming
-
-        note_renaming(self._con, events)
+        """Which scope goes by another name, of events of a memory: the first of one that moved a whole scope."""
+        cancelled = cancelled_by(events)
+        for event in events:
+            if event.type == "moved" and event.data.get("whole") and event.operation == event.id:
+                if event.id in cancelled:
+                    self._con.execute("DELETE FROM renamed WHERE event = ?", (event.id,))
+                else:
+                    row = (event.id, event.at, event.data["was"], event.data["scope"])
+                    self._con.execute("INSERT INTO renamed VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", row)
 
     @property
     def _sessions(self) -> SessionNumbers:
