@@ -187,16 +187,17 @@ def test_a_folder_that_claude_wrote_becomes_a_mirror_in_place(memory, claude):
     assert "(where-staging-is.md)" in (claude / "MEMORY.md").read_text()
 
 
-def test_a_file_whose_memory_is_given_up_is_kept_aside(memory, claude):
+def test_a_file_whose_memory_is_given_up_goes_and_its_text_comes_back_with_the_memory(memory, claude):
     mirror.init(memory, claude)
-    memory.archive(next(one.id for one in memory.list().memories if one.source == "staging.md"))
+    one = next(one for one in memory.list().memories if one.source == "staging.md")
+    memory.archive(one.id)
     mirror.sync(memory, claude)
     assert not (claude / "staging.md").exists()
-    assert next((claude / ".limpet" / "removed").glob("staging.*.md")).read_text() == CLAUDE["staging.md"]
     assert "staging.md" not in (claude / "MEMORY.md").read_text()
 
-    memory.restore(next(one.id for one in memory.list(all_states=True).memories if one.source == "staging.md"))
+    memory.restore(one.id)
     mirror.sync(memory, claude)
+    assert any("staging.example" in file.read_text() for file in claude.glob("*.md"))
     memory.purge(next(one.id for one in memory.list().memories if one.source == "staging.md"), confirm=True)
     mirror.sync(memory, claude)
     assert not [one for one in claude.rglob("*") if one.is_file() and b"staging.example" in one.read_bytes()]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...context import Context
     from .folder import MirrorReport
 
-OWN = ".limpet"  # the mirror's own folder in it: what was last alike, the lock, files that were taken away
+OWN = ".limpet"  # the mirror's own folder in it: what was last alike, the lock
 STATE = "mirror.json"  # in there; its time is that of the last sync
 # Memories that a topic's page shows on request, the newest; a mirror shows all.
 TOPIC_ENTRIES = 200

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,12 +24,10 @@ from . import OWN, STATE
 
 Mark = tuple[int, int, int]  # modified (ns), size, inode: as long as they stay, the file was not changed
 VERSION = 1
-REMOVED = "removed"  # in there: the last copies of files whose memory the store has given up, by its id
 INDEX = "MEMORY.md"
 MORE = "MEMORY-more.md"
 # A file that changed this shortly before it was looked at may change again within the same tick of its time stamp.
 FRESH_NS = 2_000_000_000
-_KEPT = re.compile(r"\.([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.md$")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 
 
@@ -102,15 +100,6 @@ def look(root: Path) -> dict[str, Seen]:
     return found
 
 
-def mark_of(path: Path) -> Mark:
-    """Raises StoreError."""
-    try:
-        status = path.stat(follow_symlinks=False)
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}") from None
-    return (status.st_mtime_ns, status.st_size, status.st_ino)
-
-
 def _problem(name: str, status: os.stat_result) -> str | None:
     if stat.S_ISLNK(status.st_mode):
         return "a link of the file system is not followed"
@@ -168,45 +157,16 @@ def write(root: Path, name: str, text: str, known: str | None) -> Mark | None:
     return (status.st_mtime_ns, status.st_size, status.st_ino)
 
 
-def take_away(root: Path, name: str, known: str, *, keep: str | None = None) -> bool:
-    """Remove a file whose text is still `known`. `keep`: into the mirror's own folder, as the last copy of the memory
-    of this id. False: it was changed.
-    """
+def take_away(root: Path, name: str, known: str) -> bool:
+    """Remove a file whose text is still `known`. Return False for one that was changed. Raises StoreError."""
     now, _, _ = read(root, name)
     if now != known:
         return False
     try:
-        if keep is not None:
-            removed = root / OWN / REMOVED
-            removed.mkdir(mode=0o700, exist_ok=True)
-            stem = Path(name).stem[:100]
-            target, number = removed / f"{stem}.{keep}.md", 1
-            while os.path.lexists(target):
-                number += 1
-                target = removed / f"{stem}-{number}.{keep}.md"
-            (root / name).replace(target)
-        else:
-            (root / name).unlink()
+        (root / name).unlink()
     except OSError as error:
         raise StoreError(f"cannot remove {root / name}: {error.strerror}") from None
     return True
-
-
-def forget_removed(root: Path, purged: Callable[[str], bool]) -> None:
-    """Delete the copies that were kept of memories whose content is to be gone. `purged` is asked for each id.
-
-    Raises StoreError.
-    """
-    try:
-        with os.scandir(root / OWN / REMOVED) as items:
-            for one in list(items):
-                kept = _KEPT.search(one.name)
-                if kept and purged(kept[1]):
-                    Path(one.path).unlink()
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise StoreError(f"cannot clean {root / OWN / REMOVED}: {error.strerror}") from None
 
 
 def free_name(wanted: str, taken: Collection[str]) -> tuple[str, str]:

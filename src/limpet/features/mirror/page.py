@@ -42,6 +42,7 @@ class Entry:
     start: int
     end: int
     id: str | None = None  # found by the mark, or by what was there before
+    left: bool = False  # the store did not take what it says: it stays in the file, and nowhere else
 
     @property
     def hash(self) -> str:

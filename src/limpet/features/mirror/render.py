@@ -7,7 +7,7 @@ Lines of it that a person or an agent wrote stay as they are and where they are,
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
@@ -36,18 +36,17 @@ class Render:
 
     def __init__(
         self, root: Path, base: SyncState, store: Store, *, views: dict[str, View], memories: dict[str, Memory],
-        matcher: Matcher, refused: Collection[int], report: MirrorReport, indexes: tuple[str, str], dry_run: bool,
+        matcher: Matcher, report: MirrorReport, index: str, dry_run: bool,
     ) -> None:  # fmt: skip
-        """`refused`: `id()` of the entries that the store did not take. `indexes`: names of the index and its rest."""
+        """`index`: its name in this folder."""
         self._root, self._base, self._store = root, base, store
         self._views, self._memories, self._matcher = views, memories, matcher
-        self._refused, self._report, self._dry_run = refused, report, dry_run
-        self._index, self._more = indexes
+        self._report, self._index, self._dry_run = report, index, dry_run
 
     def run(self) -> None:
         unplaced = {id: one for id, one in self._memories.items() if id not in self._matcher.place}
         files: dict[str, SyncedFile] = {}
-        removed: dict[str, str | None] = {}  # file -> the memory whose last copy is kept aside
+        removed = set[str]()
         for view in list(self._views.values()):
             if view.page is None and (view.held or not self._stale(view) or not self._loaded(view)):
                 if view.base:
@@ -55,12 +54,12 @@ class Render:
                     if not view.held:
                         view.base.mark = view.mark
                 continue
-            files[view.name], vanishes, kept = self._file(view, unplaced)
+            files[view.name], vanishes = self._file(view, unplaced)
             if vanishes:
-                removed[view.name] = kept
+                removed.add(view.name)
         self._add(unplaced, files)
-        for name in [name for name in removed if files[name].group and files[name].entries]:
-            del removed[name]  # it was empty, and has something new
+        # Of the pages that were emptied some have something new.
+        removed = {name for name in removed if not (files[name].group and files[name].entries)}
         self._write_files(files, removed)
         self._write_index(files)
         self._base.files = files
@@ -91,22 +90,20 @@ class Render:
         one = self._store.memories.get(parse_id(id))
         return one is not None and one.state == "quarantined"
 
-    def _file(self, view: View, unplaced: dict[str, Memory]) -> tuple[SyncedFile, bool, str | None]:
-        """Bring a file that was read to what the store says. The second: to be removed; the third: kept aside, as the
-        last copy of this memory.
-        """
+    def _file(self, view: View, unplaced: dict[str, Memory]) -> tuple[SyncedFile, bool]:
+        """Bring a file that was read to what the store says; and whether it is to be removed."""
         found = view.page
         assert found is not None
         made = SyncedFile(
             mark=view.mark, group=found.group, front=found.front_hash(),
             repeats=list(dict.fromkeys(view.repeats)), refused=view.refused,
         )  # fmt: skip
-        vanishes, kept = False, None
+        vanishes = False
         for entry in list(found.entries):
             if entry.id is None:
                 continue
             was, one = self._matcher.was.get(entry.id), self._memories.get(entry.id)
-            if id(entry) in self._refused or entry.hash in view.refused:
+            if entry.left or entry.hash in view.refused:
                 made.entries += [was] if was else []
                 continue
             if one is None and self._waits(entry.id):
@@ -120,11 +117,10 @@ class Render:
             if found.group:
                 page.drop(found, entry)
             else:
-                gone = self._store.memories.get(parse_id(entry.id))
-                vanishes, kept = True, None if gone and gone.state == "purged" else entry.id
+                vanishes = True
         if found.group and not found.entries and view.base and view.base.entries and not page.has_prose(found):
             vanishes = True
-        return made, vanishes, kept
+        return made, vanishes
 
     def _successor(self, id: str, unplaced: dict[str, Memory]) -> Memory | None:
         """What replaced a memory takes its place."""
@@ -157,7 +153,7 @@ class Render:
         for name, made in files.items():
             if made.group and not self._views[name].held:
                 pages.setdefault(made.group, []).append(name)
-        taken = {folder.folded(name) for name in (*self._views, self._index, self._more)}
+        taken = {folder.folded(name) for name in self._views}
         order = {kind: place for place, kind in enumerate(KINDS)}
         for one in sorted(
             unplaced.values(), key=lambda one: (order[one.kind] if one.kind != "episode" else 0, one.valid_from, one.id)
@@ -199,7 +195,7 @@ class Render:
         text = f"{first.key}: {first.content}" if first.key else first.content
         return f"{said}: {one_line(text)[:80].strip()}"
 
-    def _write_files(self, files: dict[str, SyncedFile], removed: dict[str, str | None]) -> None:
+    def _write_files(self, files: dict[str, SyncedFile], removed: set[str]) -> None:
         for name in sorted(files):
             view = self._views[name]
             if view.held or view.page is None:
@@ -211,7 +207,7 @@ class Render:
             if self._dry_run:
                 continue
             if name in removed:
-                if folder.take_away(self._root, name, view.text or "", keep=removed[name]):
+                if folder.take_away(self._root, name, view.text or ""):
                     del files[name]
                     continue
             elif (mark := folder.write(self._root, name, text, view.text)) is not None:
@@ -226,7 +222,7 @@ class Render:
                 del files[name]
 
     def _write_index(self, files: dict[str, SyncedFile]) -> None:
-        texts: dict[str, str | None] = {self._index: None, self._more: None}
+        texts: dict[str, str | None] = {self._index: None, folder.MORE: None}
         for name in texts:
             if os.path.lexists(self._root / name):
                 texts[name], _, problem = folder.read(self._root, name)
@@ -236,7 +232,7 @@ class Render:
         there = [name for name, view in self._views.items() if name in files or view.held]
         pointers = {name: self._pointer(name, files.get(name)) for name in there}
         gone = set(self._base.files) - set(there)
-        made = compose(texts[self._index], texts[self._more], pointers, self._base.lines, gone)
+        made = compose(texts[self._index], texts[folder.MORE], pointers, self._base.lines, gone)
         for (name, known), text in zip(texts.items(), (made.text, made.more), strict=True):
             if text == known:
                 continue

@@ -62,7 +62,6 @@ class Sync:
         self._memories: dict[str, Memory] = {}
         self._views: dict[str, View] = {}
         self._place: dict[str, str] = {}  # which memory is in which file already
-        self._refused: set[int] = set()  # entries (by identity) that stay in the file and nowhere else
         self._report = MirrorReport(folder=str(root), scope=base.scope)
         self._index = folder.INDEX
 
@@ -105,12 +104,11 @@ class Sync:
             self._report.left += [(f"{view.name}:{line}", why) for line, why in view.refused.values()]
         Render(
             self._root, self._base, self._context.store, views=self._views, memories=self._memories, matcher=matcher,
-            refused=self._refused, report=self._report, indexes=(self._index, folder.MORE), dry_run=dry_run,
+            report=self._report, index=self._index, dry_run=dry_run,
         ).run()  # fmt: skip
         self._report.files.sort()
         self._report.left.sort()
         if not dry_run:
-            folder.forget_removed(self._root, self._purged)
             folder.save(self._root, self._base)
             os.utime(state, ns=(began, began))  # files older than this need not be read next time
         return self._report
@@ -144,10 +142,6 @@ class Sync:
             return "waits"
         said = any(text in (said_in(one, "topic"), said_in(one, "")) for one in versions if one.state != "purged")
         return "other" if not said else "archived" if state == "archived" else "active"
-
-    def _purged(self, id: str) -> bool:
-        one = self._context.store.memories.get(parse_id(id))
-        return one is not None and one.state == "purged"
 
     # -- changes of the folder into the store: each task becomes events, under the policy of every other write
 
@@ -216,7 +210,7 @@ class Sync:
 
     def _refuse(self, task: Task, reason: str) -> None:
         if task.entry is not None:
-            self._refused.add(id(task.entry))
+            task.entry.left = True
             self._views[task.file].refused[task.entry.hash] = (task.entry.start + 1, reason)
 
     def _count(self, task: Task) -> None:
@@ -239,7 +233,8 @@ class Sync:
                 self._count(task)
             elif outcome == LATER:
                 self._report.left.append((task.file, "changed in the store meanwhile: the next sync looks again"))
-                self._refused.add(id(entry))
+                if entry is not None:
+                    entry.left = True
             elif outcome == MORE_TRUSTED:
                 assert task.id is not None
                 # Counted like feedback: it comes up for review, and its line comes back.
