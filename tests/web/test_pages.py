@@ -129,6 +129,15 @@ def test_several_are_changed_after_a_look_and_taken_back_at_once(page, memory, r
     assert memory.count() == 3 and not memory.get(ids[0]).topics
 
 
+def test_a_change_of_several_is_made_of_all_or_none(page, memory):
+    ids = [memory.remember(f"Old wiki page {number}").id for number in range(3)]
+    memory.purge(ids[2], confirm=True)
+    for action, value in (("archive", ""), ("pin", ""), ("tag", "wiki")):
+        answer = page.submit("/memories/change", id=ids, action=action, value=value, confirmed="1")
+        assert answer.status_code == 400
+        assert all((one.pinned, one.topics) == (False, ()) for one in memory.list().memories) and memory.count() == 2
+
+
 def test_every_change_of_one_memory_has_its_button(page, memory):
     id = memory.remember("Ship version 2", kind="goal").id
 

@@ -111,7 +111,7 @@ def tag(
     more, less = check_topics(add), check_topics(remove)
     given, redacted = clean_metadata(values)
     who = _who(origin)
-    return context.write(lambda writer: replace(_tagged(writer, id, more, less, given, who), redacted=redacted))
+    return context.write(lambda writer: replace(apply_tags(writer, id, more, less, given, who), redacted=redacted))
 
 
 def _who(origin: str | None) -> str:
@@ -119,9 +119,10 @@ def _who(origin: str | None) -> str:
     return "agent" if origin is None else check_origin(origin)
 
 
-def _tagged(
+def apply_tags(
     writer: Writer, id: str, more: Iterable[str], less: Iterable[str], given: Mapping[str, Any], who: str
 ) -> Receipt:
+    """Add and remove topics that were checked, and set metadata, inside a write."""
     old = writer.live(id)
     gone = set(map(caseless, less))
     topics = check_topics(unlike_topics(topic for topic in (*old.topics, *more) if caseless(topic) not in gone))
@@ -158,13 +159,14 @@ def change(context: Context, id: str, verb: str, *, origin: str | None, why: str
     asks = origin if verb in ("archive", "retract") else None
     who = _who(origin)
     reason, redacted = redact(check_text(why, "why")) if verb == "retract" else (None, ())
-    receipt = context.write(lambda writer: _changed(writer, id, verb, who, asks=asks, why=reason))
+    receipt = context.write(lambda writer: apply_change(writer, id, verb, who, asks=asks, why=reason))
     return replace(context.count_as_wrong(receipt, reason), redacted=redacted)
 
 
-def _changed(
+def apply_change(
     writer: Writer, id: str, verb: str, who: str, *, asks: str | None = None, why: str | None = None
 ) -> Receipt:
+    """Carry out `change` inside a write. `asks`: the origin that may have to ask a person first."""
     old = writer.memory(id)
     type, applies = _CHANGES[verb]
     if verb != "restore" or old.state == "purged":

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ... import __version__
-from ...agents.arguments import checked
+from ...agents.arguments import Schema, checked, flag, number, takes, text, texts
 from ...agents.tools import ITEM, TAKES
 from ...model.clock import format_time
 from ...model.dataclass import dataclass
@@ -19,7 +19,6 @@ from .tokens import EVERY_SCOPE, ROLES, Forbidden, Grant
 if TYPE_CHECKING:
     from ...api import Limpet
 
-Schema = dict[str, Any]
 Given = dict[str, Any]
 # A recall may have to load the model first; a brief answers without what comes later.
 DEADLINE_MS = 10_000.0
@@ -36,31 +35,32 @@ class Verb:
     run: Callable[[Limpet, Grant, Given], dict[str, Any]]
 
 
-def _takes(*required: str, **properties: Schema) -> Schema:
-    properties["scope"] = _text("one that the token is for; without it the token's first")
-    return {"type": "object", "properties": properties, "required": list(required)}
+VERBS: dict[str, Verb] = {}
 
-
-def _text(description: str = "", one_of: tuple[str, ...] = ()) -> Schema:
-    said = {"enum": list(one_of)} if one_of else {}
-    return {"type": "string"} | said | ({"description": description} if description else {})
-
-
-def _number(default: int, most: int) -> Schema:
-    return {"type": "integer", "minimum": 1, "maximum": most, "default": default}
-
-
-_TIME = _text('ISO 8601, or "3 days ago"')
-_YES: Schema = {"type": "boolean"}
-_TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
+_TIME = text('ISO 8601, or "3 days ago"')
 _FILTERS: Given = {
-    "kind": {"type": "array", "items": _text(one_of=KINDS)}, "topics": _TEXTS, "since": _TIME, "until": _TIME,
-    "session": _text(), "speaker": _text(), "key": _text("SUBJECT.ATTRIBUTE"),
+    "kind": {"type": "array", "items": text(one_of=KINDS)}, "topics": texts(), "since": _TIME, "until": _TIME,
+    "session": text(), "speaker": text(), "key": text("SUBJECT.ATTRIBUTE"),
 }  # fmt: skip
 _ORIGIN = ITEM["properties"]["origin"]
 
 
-def _remember(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
+def _verb(
+    name: str, role: str, says: str, *required: str, **properties: Schema
+) -> Callable[[Callable[[Limpet, Grant, Given], dict[str, Any]]], None]:
+    """Put a function into the table, with the schema of what it takes."""
+    properties["scope"] = text("one that the token is for; without it the token's first")
+
+    def add(run: Callable[[Limpet, Grant, Given], dict[str, Any]]) -> None:
+        schema = takes(**properties) | {"required": list(required)}
+        VERBS[name] = Verb(name=name, role=role, says=says, takes=schema, run=run)
+
+    return add
+
+
+@_verb("remember", "write", "Store memories, one statement an item. One receipt each.", "items",
+       items={"type": "array", "items": ITEM})  # fmt: skip
+def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     items = [checked(one, ITEM, of=f"items[{at}]") for at, one in enumerate(given["items"])]
     if not items:
         raise BadInput("nothing to remember", hint="give at least one item")
@@ -68,37 +68,49 @@ def _remember(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     return {"results": [one.as_dict() for one in written]}
 
 
-def _recall(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
+@_verb("recall", "read", "Find memories by meaning and words, best first.", "query", query=text(),
+       k=number(10, 100), as_of=_TIME, known_at=_TIME, explain=flag(), budget_tokens=number(2_000, 100_000),
+       lexical_only=flag(), **_FILTERS)  # fmt: skip
+def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     return memory.recall(given.pop("query"), deadline_ms=DEADLINE_MS, **given).as_dict()
 
 
-def _prepare(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
+@_verb("prepare", "read", "A brief for a task.", "message", **TAKES["prepare"]["properties"], session=text())
+def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     return memory.prepare(given.pop("message"), lexical_only=False, deadline_ms=DEADLINE_MS, **given).as_dict()
 
 
-def _get(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
+@_verb("get", "read", "One memory, whatever its state; `history`: with its versions.", "id", id=text(),
+       known_at=_TIME, history=flag())  # fmt: skip
+def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     found = memory.get(given["id"], known_at=given.get("known_at")).as_dict()
     if given.get("history"):
         found["history"] = [one.as_dict() for one in memory.history(given["id"])]
     return found
 
 
-def _list(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
+@_verb("list", "read", "Memories, newest first, a page at a time.", limit=number(50, 1_000), cursor=text(),
+       all_states=flag(), ascending=flag(), **_FILTERS)  # fmt: skip
+def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     page = memory.list(**given)
     return {"memories": [one.as_dict() for one in page.memories], "cursor": page.cursor}
 
 
-def _correct(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
+@_verb("correct", "write", "Replace what a memory says by a new memory.", "id", "content", id=text(),
+       content=text(), why=text(), valid_from=_TIME, origin=_ORIGIN)  # fmt: skip
+def _(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
     own(memory, grant, given["id"])
     return memory.correct(given.pop("id"), given.pop("content"), **given).as_dict()
 
 
-def _retract(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
+@_verb("retract", "write", "No longer believe a memory.", "id", "why", id=text(), why=text(), origin=_ORIGIN)
+def _(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
     own(memory, grant, given["id"])
     return memory.retract(given["id"], given["why"], origin=given["origin"]).as_dict()
 
 
-def _undo(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
+@_verb("undo", "write", "Take back the operation of an event, which a receipt names.", "event", event=text())
+def _(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
     """Of a named event alone: the last operation of a shared scope may be somebody else's."""
     parse_id(given["event"])  # a whole one: nobody looks for others by their beginnings
     try:
@@ -113,7 +125,8 @@ def _undo(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
     return {"undone": [one.as_dict() for one in memory.undo(given["event"])]}
 
 
-def _stats(memory: Limpet, grant: Grant, _: Given) -> dict[str, Any]:
+@_verb("stats", "read", "Counts.")
+def _(memory: Limpet, grant: Grant, _: Given) -> dict[str, Any]:
     """Of the scope; of the whole store only for who may see all of it."""
     shown: dict[str, Any] = {
         "scope": memory.scope,
@@ -131,52 +144,6 @@ def own(memory: Limpet, grant: Grant, id: str) -> None:
     """Every scope reads `global`; who changes something of it has a token for it. Raises NotFound, Forbidden."""
     if not grant.sees(memory.get(id).scope):
         raise Forbidden(f"this memory is of `{GLOBAL_SCOPE}`, which the token may read and not change")
-
-
-VERBS = {
-    one.name: one
-    for one in (
-        Verb(
-            name="remember", role="write", says="Store memories, one statement an item. One receipt each.",
-            takes=_takes("items", items={"type": "array", "items": ITEM}), run=_remember,
-        ),
-        Verb(
-            name="recall", role="read", says="Find memories by meaning and words, best first.",
-            takes=_takes(
-                "query", query=_text(), k=_number(10, 100), as_of=_TIME, known_at=_TIME, explain=_YES,
-                budget_tokens=_number(2_000, 100_000), lexical_only=_YES, **_FILTERS,
-            ),
-            run=_recall,
-        ),
-        Verb(
-            name="prepare", role="read", says="A brief for a task.",
-            takes=_takes("message", **TAKES["prepare"]["properties"], session=_text()), run=_prepare,
-        ),
-        Verb(
-            name="get", role="read", says="One memory, whatever its state; `history`: with its versions.",
-            takes=_takes("id", id=_text(), known_at=_TIME, history=_YES), run=_get,
-        ),
-        Verb(
-            name="list", role="read", says="Memories, newest first, a page at a time.",
-            takes=_takes(limit=_number(50, 1_000), cursor=_text(), all_states=_YES, ascending=_YES, **_FILTERS),
-            run=_list,
-        ),
-        Verb(
-            name="correct", role="write", says="Replace what a memory says by a new memory.",
-            takes=_takes("id", "content", id=_text(), content=_text(), why=_text(), valid_from=_TIME, origin=_ORIGIN),
-            run=_correct,
-        ),
-        Verb(
-            name="retract", role="write", says="No longer believe a memory.",
-            takes=_takes("id", "why", id=_text(), why=_text(), origin=_ORIGIN), run=_retract,
-        ),
-        Verb(
-            name="undo", role="write", says="Take back the operation of an event, which a receipt names.",
-            takes=_takes("event", event=_text()), run=_undo,
-        ),
-        Verb(name="stats", role="read", says="Counts.", takes=_takes(), run=_stats),
-    )
-}  # fmt: skip
 
 
 def openapi(url: str, issuer: str | None) -> dict[str, Any]:
@@ -208,7 +175,7 @@ def openapi(url: str, issuer: str | None) -> dict[str, Any]:
             "schemas": {
                 "Error": {
                     "type": "object", "required": ["error", "message"],
-                    "properties": dict.fromkeys(("error", "message", "hint"), _text()),
+                    "properties": dict.fromkeys(("error", "message", "hint"), text()),
                 }
             },
         },

@@ -11,7 +11,9 @@ from starlette.responses import Response
 
 from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound
 from ...model.memory import GLOBAL_SCOPE, KINDS
+from ...remember.change import apply_change, apply_tags
 from ...remember.operations import MOST_CHANGES
+from ...remember.validation import check_topics
 from ..usefulness import exposures
 from .access import NotAllowed
 from .drawing import both_clocks, radial
@@ -19,12 +21,15 @@ from .drawing import both_clocks, radial
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ...api import Limpet
     from ...model.memory import Memory
-    from ...remember.write import Receipt
+    from ...remember.write import Receipt, Writer
     from .site import Ask, View
 
 PAGE, FOUND, MOST_AT_ONCE = 40, 12, 500
 STATES = {"all": "also what is not held now"}
+# Status of a receipt -> what the page says of it.
+SAID_OF = {"unchanged": "unchanged", "proposed": "waits", "quarantined": "waits"}
 SORTS = {"created": "newest", "updated": "last changed", "uses": "most used", "used": "last used"}
 
 
@@ -128,13 +133,22 @@ def change_several(ask: Ask) -> Response:
     elif action == "move":
         event = _event(ask.memory.move(ids, value))
     else:
-        given: dict[str, dict[str, Any]] = {
-            "tag": {"add": topics}, "untag": {"remove": topics}, "unpin": {"off": True}
-        }  # fmt: skip
-        change = getattr(ask.memory, action.removeprefix("un"))
-        with ask.memory._context.one_operation():
-            event = _event([change(id, **given.get(action, {}), origin="user") for id in ids])
+        event = _event(_change(ask.memory, action, ids, check_topics(topics)))
     return ask.back(done=event, said=None if event else "unchanged")
+
+
+def _change(memory: Limpet, action: str, ids: Sequence[str], topics: Sequence[str]) -> list[Receipt]:
+    """Change all of them in one transaction, or none. Raises NotFound, BadInput."""
+    add, remove = (topics, ()) if action == "tag" else ((), topics)
+
+    def write(writer: Writer) -> list[Receipt]:
+        if "tag" in action:
+            return [apply_tags(writer, id, add, remove, {}, "user") for id in ids]
+        asks = "user" if action == "archive" else None
+        return [apply_change(writer, id, action, "user", asks=asks) for id in ids]
+
+    context = memory._context
+    return [context.count_as_wrong(one) for one in context.write(write)]
 
 
 def _event(answers: Sequence[Receipt]) -> str | None:
@@ -182,7 +196,7 @@ def _one(action: str, **given: Any) -> View:
 
 
 def _answered(ask: Ask, receipt: Receipt) -> Response:
-    said = {"unchanged": "unchanged", "proposed": "waits", "quarantined": "waits"}.get(receipt.status)
+    said = SAID_OF.get(receipt.status)
     return ask.back(done=receipt.event, said=said if said or receipt.event else "done")
 
 
@@ -200,8 +214,7 @@ def _reworded(verb: str) -> View:
             one = ask.memory.get(id)
             return _memory(ask, one, theirs=one.content, mine=content)
         to = f"/memory/{receipt.id}" if verb == "correct" and receipt.status == "created" else f"/memory/{id}"
-        said = {"unchanged": "unchanged", "proposed": "waits", "quarantined": "waits"}.get(receipt.status)
-        return ask.back(to, done=receipt.event, said=said)
+        return ask.back(to, done=receipt.event, said=SAID_OF.get(receipt.status))
 
     return change
 
