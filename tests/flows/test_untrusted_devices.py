@@ -8,7 +8,7 @@ import pytest
 
 from limpet.cli.main import main
 from limpet.features import transfer
-from tests.devices import Device, everything, same_time
+from tests.devices import Device, everything, same_time, texts
 from tests.hostile import forged, imported, ledger, parsed
 
 HOUR = 3_600_000_000
@@ -193,6 +193,30 @@ def test_a_purge_that_arrives_before_the_memory_it_copies_does_not_win(mine, pee
     assert mine.memory.get(id).content == "Releases are cut on Monday morning"
     assert mine.memory.import_from("segments", tmp_path / "bad").untrusted == {"e" * 32: 1}
     assert mine.memory.get(id).state == "active" and mine.memory.verify() == []
+    before = everything(mine.memory)
+    mine.memory.rebuild()
+    assert everything(mine.memory) == before
+
+
+def test_words_for_a_memory_that_a_trusted_device_turns_out_to_have_begun_are_forgotten(mine, peer, shared, tmp_path):
+    """The edit was the device's own as far as anybody knew; it waits again, and its text is nowhere in the store."""
+    id = peer.memory.remember("Releases are cut on Monday").id
+    peer.memory.export_to("segments", shared)
+    (path,) = shared.glob("*/*.jsonl")
+    header, lines = parsed(path)
+    edit = {"order": [lines[0]["order"][0] + 1, 0], "event": "0" * 32, "type": "edited", "id": id, "recorded_at": lines[0]["recorded_at"], "origin": "user", "content": "Releases are cut by Mallory"}  # fmt: skip
+    forged(tmp_path / "bad" / ("e" * 32), header | {"device": "e" * 32, "first": 0, "events": 2}, [lines[0], edit])
+    mine.memory.import_from("segments", tmp_path / "bad")
+    mine.memory.work()
+    assert mine.memory.get(id).content == "Releases are cut by Mallory"
+
+    transfer.trust_device(mine.memory, path.parent.name)
+    mine.memory.import_from("segments", shared)
+    assert mine.memory.get(id).content == "Releases are cut on Monday"
+    assert mine.memory.import_from("segments", tmp_path / "bad").untrusted == {"e" * 32: 1}
+    mine.memory.work()
+    assert texts(mine.memory) == {"Releases are cut on Monday"} and mine.memory.verify() == []
+    assert not mine.memory._context.store.database.rows("SELECT 1 FROM body WHERE content LIKE '%Mallory%'")
     before = everything(mine.memory)
     mine.memory.rebuild()
     assert everything(mine.memory) == before
