@@ -21,6 +21,7 @@ from ...agents.arguments import HALF_A_CHARACTER, checked, holds_half_a_characte
 from ...agents.tools import state_of
 from ...model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreError, StoreReadOnly
 from .guarded import Services
+from .listener import TooLarge, body_of
 from .logins import Logins
 from .metrics import Metrics
 from .sdk import SERVICE
@@ -173,7 +174,7 @@ class App:
         if request.method != "POST":
             return JSONResponse({"error": "bad_input", "message": "POST it, with JSON"}, 405, {"Allow": "POST"})
         grant.need(verb.role)
-        content = await _content(request)
+        content = await body_of(request, MOST_BYTES)
         answer = await anyio.to_thread.run_sync(self._run, verb, grant, content)
         return JSONResponse(answer)
 
@@ -227,7 +228,7 @@ class App:
             place = f', resource_metadata="{self._url}{RESOURCE}"' if self._logins else ""
             said = {"error": "unauthorized", "message": "the token is missing, wrong, revoked or expired"}
             return JSONResponse(said, 401, {"WWW-Authenticate": f'Bearer realm="limpet"{place}'})
-        if isinstance(error, _TooLarge):
+        if isinstance(error, TooLarge):
             return JSONResponse({"error": "too_large", "message": f"at most {MOST_BYTES:,} bytes"}, 413)
         if isinstance(error, LimpetError):
             found = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), None)
@@ -241,10 +242,6 @@ class App:
 
 class _Unknown(Exception):
     """No token, or none that holds."""
-
-
-class _TooLarge(Exception):
-    """A body over the limit."""
 
 
 class _Off(LimpetError):
@@ -272,15 +269,6 @@ async def _told(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> int
 
     await app(scope, receive, tell)
     return status
-
-
-async def _content(request: Request) -> bytes:
-    content = bytearray()
-    async for part in request.stream():
-        content += part
-        if len(content) > MOST_BYTES:
-            raise _TooLarge
-    return bytes(content)
 
 
 def _shown(path: str) -> str:

@@ -11,8 +11,7 @@ from ...agents.arguments import checked, in_words
 from ...agents.protocol import Call, Service
 from ...agents.tools import TAKES
 from ...model.errors import LimpetError
-from .tokens import Grant
-from .verbs import own
+from .tokens import Grant, own
 
 if TYPE_CHECKING:
     from ...agents.mcp import Drain
@@ -75,7 +74,7 @@ class GrantedService:
             given = checked(given or {}, TAKES[name], of=name)
             self._grant.need(role_of(name, given))
             for id in given["ids"] if name == "feedback" else [given["id"]] if name == "correct" else ():
-                own(self._memory, self._grant, id)
+                own(self._memory, self._grant.sees, id)
         except LimpetError as error:
             return {"content": [{"type": "text", "text": in_words(error)}], "isError": True}
         return None

@@ -23,6 +23,7 @@ from ...model.dataclass import dataclass
 from ...model.errors import StoreError
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CONNECTIONS = 128
@@ -60,6 +61,20 @@ def config_of(app: ASGIApp, *, stop_seconds: int = STOP_SECONDS, **given: Any) -
         limited(app, connections), http=protocol_of(connections), log_level="warning", lifespan="on", ws="none",
         proxy_headers=False, timeout_graceful_shutdown=stop_seconds, **given,
     )  # fmt: skip
+
+
+class TooLarge(Exception):
+    """A body over the limit."""
+
+
+async def body_of(request: Request, most: int) -> bytes:
+    """The body of a request. Raises TooLarge as soon as it has more bytes than that."""
+    content = bytearray()
+    async for part in request.stream():
+        content += part
+        if len(content) > most:
+            raise TooLarge
+    return bytes(content)
 
 
 @dataclass(slots=True)

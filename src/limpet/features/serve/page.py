@@ -8,7 +8,6 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,8 +17,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ...model.errors import StoreError
-from ..web.access import Visitor
+from ..web.access import Visitor, cookie_of
 from ..web.site import Site, application
+from .listener import TooLarge, body_of
 from .tokens import EVERY_SCOPE, Grant
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Logins:
         return value
 
     def visitor(self, cookies: str) -> Visitor | None:
-        value = self._value(cookies)
+        value = cookie_of(cookies, self.cookie)
         found = self._members.get(value)
         if found is None or (time.monotonic() < found.until and self._holds(found.grant)):
             return found
@@ -88,14 +88,7 @@ class Logins:
         return None
 
     def end(self, cookies: str) -> None:
-        self._members.pop(self._value(cookies), None)
-
-    def _value(self, cookies: str) -> str:
-        try:
-            given = SimpleCookie(cookies).get(self.cookie)
-        except CookieError:
-            return ""
-        return "" if given is None else given.value
+        self._members.pop(cookie_of(cookies, self.cookie), None)
 
 
 def page_of(
@@ -114,11 +107,10 @@ def page_of(
         return form()
 
     async def entered(request: Request) -> Response:
-        sent = bytearray()
-        async for part in request.stream():
-            sent += part
-            if len(sent) > MOST_BYTES:
-                return form("That is no token.", 413)
+        try:
+            sent = await body_of(request, MOST_BYTES)
+        except TooLarge:
+            return form("That is no token.", 413)
         token = parse_qs(sent.decode("utf-8", "replace")).get("secret", [""])[0].strip()
         try:
             grant = await run_in_threadpool(known, token)

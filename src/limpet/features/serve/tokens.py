@@ -8,18 +8,23 @@ import secrets
 import stat
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...folders import beside
 from ...model.clock import format_time
 from ...model.errors import BadInput, LimpetError, NotFound, StoreError, message_of
-from ...model.memory import check_scope
+from ...model.memory import GLOBAL_SCOPE, check_scope
+from ...model.state import SESSION_EVENTS
+from ...remember.operations import MOST_CHANGES
 from ...store.files import write_own
+
+if TYPE_CHECKING:
+    from ...api import Limpet
 
 # Each may do what those before it may.
 ROLES = ("read", "write", "review", "admin")
@@ -77,6 +82,24 @@ class Grant:
         times = {"created_at": self.created_at, "expires_at": self.expires_at, "revoked_at": self.revoked_at}
         shown |= {name: None if at is None else format_time(at) for name, at in times.items()}
         return shown | ({"subject": self.subject} if self.subject else {})
+
+
+def own(memory: Limpet, sees: Callable[[str], bool], *ids: str) -> None:
+    """Check that somebody may change these: every scope reads `global`, and who changes it has a token for it.
+
+    Raises NotFound, Forbidden.
+    """
+    for id in ids:
+        if not sees(memory.get(id).scope):
+            raise Forbidden(f"this memory is of `{GLOBAL_SCOPE}`, which the token may read and not change")
+
+
+def own_operation(memory: Limpet, sees: Callable[[str], bool], event: str) -> None:
+    """Check that somebody may take back the operation of an event. Raises NotFound, Forbidden."""
+    (operation,) = memory.log(event=event)
+    if operation.count > MOST_CHANGES and not sees(GLOBAL_SCOPE):
+        raise Forbidden("so large an operation is taken back with a token for `global` too")
+    own(memory, sees, *(one.id for one in operation.changes if one.what not in SESSION_EVENTS))
 
 
 class Tokens:

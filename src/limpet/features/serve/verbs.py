@@ -12,9 +12,8 @@ from ...model.clock import format_time
 from ...model.dataclass import dataclass
 from ...model.errors import BadInput, NotFound
 from ...model.ids import parse_id
-from ...model.memory import GLOBAL_SCOPE, KINDS
-from ...remember.operations import MOST_CHANGES
-from .tokens import EVERY_SCOPE, ROLES, Forbidden, Grant
+from ...model.memory import KINDS
+from .tokens import EVERY_SCOPE, ROLES, Grant, own, own_operation
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -99,13 +98,13 @@ def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
 @_verb("correct", "write", "Replace what a memory says by a new memory.", "id", "content", id=text(),
        content=text(), why=text(), valid_from=_TIME, origin=_ORIGIN)  # fmt: skip
 def _(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
-    own(memory, grant, given["id"])
+    own(memory, grant.sees, given["id"])
     return memory.correct(given.pop("id"), given.pop("content"), **given).as_dict()
 
 
 @_verb("retract", "write", "No longer believe a memory.", "id", "why", id=text(), why=text(), origin=_ORIGIN)
 def _(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
-    own(memory, grant, given["id"])
+    own(memory, grant.sees, given["id"])
     return memory.retract(given["id"], given["why"], origin=given["origin"]).as_dict()
 
 
@@ -114,14 +113,9 @@ def _(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
     """Of a named event alone: the last operation of a shared scope may be somebody else's."""
     parse_id(given["event"])  # a whole one: nobody looks for others by their beginnings
     try:
-        (operation,) = memory.log(event=given["event"])
+        own_operation(memory, grant.sees, given["event"])
     except NotFound:
         raise NotFound("there is no such operation in this scope") from None
-    if operation.count > MOST_CHANGES and not grant.sees(GLOBAL_SCOPE):
-        raise Forbidden("so large an operation is taken back with a token for `global` too")
-    for change in operation.changes:
-        if change.what not in ("session_started", "session_ended"):
-            own(memory, grant, change.id)
     return {"undone": [one.as_dict() for one in memory.undo(given["event"])]}
 
 
@@ -138,12 +132,6 @@ def _(memory: Limpet, grant: Grant, _: Given) -> dict[str, Any]:
         whole = {name.removesuffix("_us"): value for name, value in stats._asdict().items()}
         shown["store"] = whole | {"oldest": format_time(stats.oldest), "newest": format_time(stats.newest)}
     return shown
-
-
-def own(memory: Limpet, grant: Grant, id: str) -> None:
-    """Every scope reads `global`; who changes something of it has a token for it. Raises NotFound, Forbidden."""
-    if not grant.sees(memory.get(id).scope):
-        raise Forbidden(f"this memory is of `{GLOBAL_SCOPE}`, which the token may read and not change")
 
 
 def openapi(url: str, issuer: str | None) -> dict[str, Any]:

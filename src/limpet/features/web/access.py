@@ -12,8 +12,6 @@ from collections import deque
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Protocol
 
-from ...model.errors import LimpetError
-
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -35,12 +33,6 @@ HEADERS = {
 }
 # Purges in so many seconds: a script that got past all else cannot empty a store before somebody looks.
 PURGES, PURGE_SECONDS = 5, 60.0
-
-
-class NotAllowed(LimpetError):
-    """Whose browser it is is known; what it asked for is not theirs to see or do."""
-
-    code = "forbidden"
 
 
 class Visitor:
@@ -86,6 +78,15 @@ class Guard(Protocol):
         """Who has the cookie that was given, in a Cookie header."""
 
 
+def cookie_of(cookies: str, name: str) -> str:
+    """The value of a cookie in a Cookie header; "" where it is not there."""
+    try:
+        given = SimpleCookie(cookies).get(name)
+    except CookieError:
+        return ""
+    return "" if given is None else given.value
+
+
 class Access:
     """The secrets of one start. `link` lets one browser in, once; it gets a cookie that was nowhere before."""
 
@@ -118,11 +119,7 @@ class Access:
         return self._session
 
     def visitor(self, cookies: str) -> Visitor | None:
-        try:
-            given = SimpleCookie(cookies).get(self.cookie)
-        except CookieError:
-            return None
-        value = "" if given is None else given.value
+        value = cookie_of(cookies, self.cookie)
         known = self._session is not None and secrets.compare_digest(value.encode(), self._session.encode())
         return self._owner if known else None
 

@@ -1,4 +1,4 @@
-"""Drawings of the page as numbers for SVG: links around memories, and one memory along both clocks."""
+"""Drawings of the page as numbers for SVG: links around memories."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from ...history.view import Node
     from ...history.walk import Subgraph
-    from ...model.memory import Memory
 
 # Around a point that others stand at, no label is written when more than so many are drawn.
 MOST_LABELS, LABEL_CHARACTERS = 60, 34
@@ -124,47 +123,3 @@ def _angles(roots: list[str], below: dict[str, list[str]]) -> dict[str, float]:
             spans.append((one, begin, part))
             begin += part
     return found
-
-
-class Lane(NamedTuple):
-    """A stretch of time of one clock. `open`: it has not ended."""
-
-    x: float
-    width: float
-    y: float
-    said: str
-    open: bool
-    current: bool
-
-
-class Clocks(NamedTuple):
-    known: list[Lane]  # versions along the time in which the store held them
-    held: list[Lane]  # when they hold in the world
-    now: float
-    start: int
-    end: int
-
-
-def both_clocks(versions: Sequence[Memory], now: int, wide: float = 640) -> Clocks:
-    """Every version of a memory along the clock of the store and along that of the world."""
-    times = [now]
-    for one in versions:
-        several = (one.valid_from_us, one.valid_to_us, one.recorded_at_us, one.retired_at_us)
-        times += [at for at in several if at is not None]
-    start, end = min(times), max(times)
-    span = max(end - start, 1)
-    end += span // 20  # an open end goes on beyond now
-    scale = wide / max(end - start, 1)
-
-    def lane(begin: int, until: int | None, said: str, place: int, current: bool) -> Lane:
-        x = (begin - start) * scale
-        width = max(((end if until is None else until) - begin) * scale, 3)
-        return Lane(min(x, wide - 3), width, place * 18, said, until is None, current)
-
-    known = [
-        lane(one.recorded_at_us, one.retired_at_us, f"version {place}", 0, one.retired_at_us is None)
-        for place, one in enumerate(versions, 1)
-    ]
-    last = versions[-1:]
-    held = [lane(one.valid_from_us, one.valid_to_us, "holds", 0, one.valid_to_us is None) for one in last]
-    return Clocks(known, held, (now - start) * scale, start, end)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -120,8 +120,7 @@ class Bar(NamedTuple):
     y: float
     width: float
     height: float
-    value: float
-    said: str = ""
+    said: str
 
 
 # A drawing of growth: as wide and as high as this, so many columns at most.
@@ -135,34 +134,23 @@ class Growth(NamedTuple):
     labels: list[tuple[float, str]]
     rows: list[tuple[str, int]]
     unit: str
-    most: int
 
 
-def _columns(days: Sequence[str]) -> tuple[str, list[str], Callable[[str], str]]:
-    """What a column stands for, the columns from the first day to the last, and the column of a day."""
-
-    def week(day: str) -> str:
-        number = date.fromisoformat(day).toordinal()
-        return date.fromordinal(number - (number - 1) % 7).isoformat()
-
-    ways: tuple[tuple[str, Callable[[str], str]], ...] = (
-        ("day", lambda day: day), ("week", week), ("month", lambda day: day[:7]), ("year", lambda day: day[:4])
-    )  # fmt: skip
-    if not days:
-        return "day", [], ways[0][1]
+def _columns(days: Sequence[str]) -> tuple[str, list[str]]:
+    """What a column stands for (a day, else a month), and the columns from the first day to the last."""
     first, last = (date.fromisoformat(day).toordinal() for day in (days[0], days[-1]))
-    steps = {"day": 1, "week": 7, "month": 28, "year": 365}
-    unit, name_of = next((way for way in ways if (last - first) // steps[way[0]] < COLUMNS), ways[-1])
-    every = (date.fromordinal(number).isoformat() for number in range(first, last + 1))
-    return unit, list(dict.fromkeys(map(name_of, every)))[-COLUMNS:], name_of
+    every = [date.fromordinal(number).isoformat() for number in range(first, last + 1)]
+    if len(every) <= COLUMNS:
+        return "day", every
+    return "month", list(dict.fromkeys(day[:7] for day in every))[-COLUMNS:]
 
 
 def growth(counts: Mapping[tuple[str, ...], int]) -> Growth:
-    """Columns of the counts by (day, kind): of days, of months or of years, whatever fits."""
-    unit, names, name_of = _columns(sorted({one for one, _ in counts}))
+    """Columns of the counts by (day, kind): of days, or of the last months."""
+    unit, names = _columns(sorted({one for one, _ in counts})) if counts else ("day", [])
     columns: dict[str, dict[str, int]] = {name: {} for name in names}
-    for (one, kind), count in counts.items():
-        if (of := columns.get(name_of(one))) is not None:
+    for (day, kind), count in counts.items():
+        if (of := columns.get(day if unit == "day" else day[:7])) is not None:
             of[kind] = of.get(kind, 0) + count
     most = max((sum(columns[name].values()) for name in names), default=1)
     step = WIDE / max(len(names), 8)
@@ -174,11 +162,11 @@ def growth(counts: Mapping[tuple[str, ...], int]) -> Growth:
             height = HIGH * count / most
             if count:
                 said = f"{name}: {counted(count, kind)}"
-                bars.append(Bar(kind, place * step + 1, HIGH - below - height, step - 2, height, count, said))
+                bars.append(Bar(kind, place * step + 1, HIGH - below - height, step - 2, height, said))
             below += height
         if place % max(1, len(names) // 6) == 0:
             labels.append((place * step + 1, name))
-    return Growth(bars, labels, [(name, sum(columns[name].values())) for name in names], unit, most)
+    return Growth(bars, labels, [(name, sum(columns[name].values())) for name in names], unit)
 
 
 # Which family a signal belongs to; the others say something of the form of a text.
@@ -215,7 +203,7 @@ def signals(found: Mapping[str, float], scale: float, wide: float = 640) -> list
         width = wide * abs(value) / scale if scale else 0.0
         if width >= 0.5:
             y = 0 if value > 0 else 15
-            bars.append(Bar(name, ends[value > 0], y, max(width - 1, 0.5), 12, value, f"{name} {value:+.2f}"))
+            bars.append(Bar(name, ends[value > 0], y, max(width - 1, 0.5), 12, f"{name} {value:+.2f}"))
             ends[value > 0] += width
     return bars
 

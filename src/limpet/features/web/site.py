@@ -26,8 +26,10 @@ from starlette.staticfiles import StaticFiles
 from ...model.clock import Clock, SystemClock
 from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound, StoreReadOnly
 from ...model.memory import GLOBAL_SCOPE
+from ..serve.listener import TooLarge, body_of
+from ..serve.tokens import Forbidden, own
 from . import shown
-from .access import Access, Guard, NotAllowed, Visitor, guarded
+from .access import Access, Guard, Visitor, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -60,7 +62,7 @@ STATUS: dict[type[LimpetError], int] = {
     ChangedSince: 409,
     BadInput: 400,
     StoreReadOnly: 403,
-    NotAllowed: 403,
+    Forbidden: 403,
 }
 # What can be said at the top of a page after a change, besides what the log says of it.
 SAID = {
@@ -187,25 +189,22 @@ class Ask:
         return self.visitor.may(role) and (role == "read" or not self.site.read_only)
 
     def need(self, role: str) -> None:
-        """Raises NotAllowed."""
+        """Raises Forbidden."""
         if not self.visitor.may(role):
             said = "belongs to who keeps the whole store" if role == "owner" else f"takes the role {role}"
-            raise NotAllowed(f"this {said}, which your token has not")
+            raise Forbidden(f"this {said}, which your token has not")
 
     def seen_from(self, scope: str) -> Limpet:
-        """The store seen from one scope: what was asked for, or shown, or usual. Raises NotAllowed."""
+        """The store seen from one scope: what was asked for, or shown, or usual. Raises Forbidden."""
         wanted = scope or self.scope or self.site.memory.scope
         if not self.visitor.sees(wanted):
-            raise NotAllowed("your token is not for this scope")
+            raise Forbidden("your token is not for this scope")
         return self.site.seen_from(wanted)
 
     def own(self, *ids: str) -> None:
-        """Every scope reads `global`; who changes something of it may see that scope. Raises NotFound, NotAllowed."""
-        if self.visitor.sees(""):
-            return
-        for id in ids:
-            if not self.visitor.sees(self.memory.get(id).scope):
-                raise NotAllowed("this memory is of a scope that your token may read and not change")
+        """Check that the visitor may change these. Raises NotFound, Forbidden."""
+        if not self.visitor.sees(""):
+            own(self.memory, self.visitor.sees, *ids)
 
     def purgeable(self) -> list[str] | None:
         """The scopes whose memories a purge may erase; None: every one, and copies outside of the store."""
@@ -326,11 +325,10 @@ def _endpoint(site: Site, view: View, method: str, role: str) -> Callable[[Reque
     async def endpoint(request: Request) -> Response:
         form: dict[str, list[str]] = {}
         if method == "POST":
-            sent = bytearray()
-            async for part in request.stream():
-                sent += part
-                if len(sent) > MOST_BYTES:
-                    return HTMLResponse("too much", 413)
+            try:
+                sent = await body_of(request, MOST_BYTES)
+            except TooLarge:
+                return HTMLResponse("too much", 413)
             form = parse_qs(sent.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20_000)
         return await run_in_threadpool(_answer, site, view, method, role, request, form)
 
@@ -386,11 +384,8 @@ async def _enter(site: Site, request: Request) -> Response:
 
 async def _refused_by_policy(site: Site, request: Request) -> Response:
     """A browser tells that it kept a page from doing something: that is counted, for the tests and for the log."""
-    size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > 64_000:
-            break
+    with suppress(TooLarge):
+        await body_of(request, 64_000)
     site.access.refused_by_policy += 1
     return Response(status_code=204)
 

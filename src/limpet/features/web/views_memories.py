@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound
-from ...model.memory import GLOBAL_SCOPE, KINDS
+from ...model.memory import KINDS
 from ...remember.change import apply_change, apply_tags
-from ...remember.operations import MOST_CHANGES
 from ...remember.validation import check_topics
+from ..serve.tokens import Forbidden, own_operation
 from ..usefulness import exposures
-from .access import NotAllowed
-from .drawing import both_clocks, radial
+from .drawing import radial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +119,7 @@ def change_several(ask: Ask) -> Response:
         raise BadInput(f"{action} needs {'a scope' if action == 'move' else 'topics'}")
     ask.own(*ids)
     if action == "move" and not ask.visitor.sees(value):
-        raise NotAllowed("your token is not for that scope")
+        raise Forbidden("your token is not for that scope")
     if "confirmed" not in ask.form:
         several = [ask.memory.get(id) for id in ids]
         words = [action, *ids] if action not in ("tag", "untag", "move") else []
@@ -179,7 +178,7 @@ def _memory(ask: Ask, one: Memory, **more: Any) -> Response:
             "one": one, "versions": versions, "why": why, "impact": impact,
             "chain": None if gone else graph.chain(one.id, limit=20),
             "near": near, "drawing": around,
-            "clocks": both_clocks(versions, ask.now()), "exposures": exposures(store, id=one.id, limit=20),
+            "exposures": exposures(store, id=one.id, limit=20),
             "changed": list(pairwise(versions))[::-1],
             "command": ask.command("show", ask.short(one.id)), "theirs": None, "mine": None,
         } | more,
@@ -265,9 +264,14 @@ def purge(ask: Ask) -> Response:
 
 
 def undo(ask: Ask) -> Response:
-    """Take back what a form did, its last operation first."""
+    """Take back what a form did, its last operation first. Of a team everybody names the operation: the last one may be
+    somebody else's."""
     events = ask.several.get("event", [""])
-    _own_operations(ask, events)
+    if not ask.visitor.sees(""):
+        if "" in events:
+            raise BadInput("which operation?")
+        for event in events:
+            own_operation(ask.memory, ask.visitor.sees, event)
     back = _what_holds_again(ask, events)
     answers = [ask.memory.undo(event or None, origin="user") for event in reversed(events)]
     return ask.back(back, said="undone" if any(answers) else "unchanged")
@@ -282,20 +286,6 @@ def _what_holds_again(ask: Ask, events: Sequence[str]) -> str | None:
             if was and ask.form.get("back", "").partition("?")[0].removeprefix("/memory/") in made:
                 return f"/memory/{was}"
     return None
-
-
-def _own_operations(ask: Ask, events: Sequence[str]) -> None:
-    """Of a team, who changes something of a scope may undo what was done there, and names it: the last operation may be
-    somebody else's. Raises NotFound, NotAllowed, BadInput."""
-    if ask.visitor.sees(""):
-        return
-    for event in events:
-        if not event:
-            raise BadInput("which operation?")
-        (operation,) = ask.memory.log(event=event)
-        if operation.count > MOST_CHANGES and not ask.visitor.sees(GLOBAL_SCOPE):
-            raise NotAllowed("so large an operation is taken back with a token for `global` too")
-        ask.own(*(one.id for one in operation.changes if one.what not in ("session_started", "session_ended")))
 
 
 def similar(ask: Ask) -> Response:
