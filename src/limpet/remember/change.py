@@ -156,24 +156,20 @@ _CHANGES: dict[str, tuple[str, Callable[[Memory], bool]]] = {
 def change(context: Context, id: str, verb: str, *, origin: str | None, why: str | None = None) -> Receipt:
     """Pin, unpin, archive, restore or retract. Of what ends something `origin` may be the owner (None): what is trusted
     more than another asks a person first."""
-    asks = origin if verb in ("archive", "retract") else None
-    who = _who(origin)
     reason, redacted = redact(check_text(why, "why")) if verb == "retract" else (None, ())
-    receipt = context.write(lambda writer: apply_change(writer, id, verb, who, asks=asks, why=reason))
+    receipt = context.write(lambda writer: apply_change(writer, id, verb, origin, why=reason))
     return replace(context.count_as_wrong(receipt, reason), redacted=redacted)
 
 
-def apply_change(
-    writer: Writer, id: str, verb: str, who: str, *, asks: str | None = None, why: str | None = None
-) -> Receipt:
-    """Carry out `change` inside a write. `asks`: the origin that may have to ask a person first."""
-    old = writer.memory(id)
+def apply_change(writer: Writer, id: str, verb: str, origin: str | None, *, why: str | None = None) -> Receipt:
+    """Carry out `change` inside a write."""
+    who, old = _who(origin), writer.memory(id)
     type, applies = _CHANGES[verb]
     if verb != "restore" or old.state == "purged":
         check_live(old)
     if not applies(old):
         return Receipt(id=old.id, status="unchanged")
-    if waits := proposed(writer, old, asks):
+    if waits := proposed(writer, old, origin if verb in ("archive", "retract") else None):
         return waits
     made = writer.event(type, parse_id(old.id), origin=who, **({} if why is None else {"why": why}))
     if verb == "restore":

@@ -65,8 +65,7 @@ class Sync(Projection):
         }
         number = seen.get(device.hex(), 0)
         segment, count, size = None, 0, 0
-        sequenced = []
-        for operation, run in groupby(fresh, lambda event: event.operation):
+        for _, run in groupby(fresh, lambda event: event.operation):
             for place, event in enumerate(run):
                 if place == 0:
                     stamp = max(stamp + 1, event.at)
@@ -81,11 +80,8 @@ class Sync(Projection):
                     }
                     segment, count, size = self._add_segment(device, number, "", header), 0, 0
                 count, size = count + 1, size + len(event.content or "") + len(to_json(event.data) or "")
-                sequenced.append((event.id, stamp, operation, place, segment))
-        self._con.executemany(
-            "INSERT INTO synced (id, stamp, operation, place, segment) VALUES (?, ?, ?, ?, ?)", sequenced
-        )
-        self._con.execute("UPDATE sealed SET through = ?", (fresh[-1].seq,))
+                self._place(SequencedEvent(event, stamp, place, segment))
+        self._note_sealed()
         self._derive_merge_order({event.memory for event in fresh})
 
     def _add_segment(self, device: bytes, number: int, digest: str, header: dict[str, Any]) -> int:
@@ -125,7 +121,7 @@ class Sync(Projection):
         if self._first is not None:
             self._resequence(self._first)
             self.reproject(self._touched, sessions)
-        self._con.execute("UPDATE sealed SET through = (SELECT coalesce(max(seq), 0) FROM event)")
+        self._note_sealed()
         return Merged(
             new=self._new,
             known=len(wanted) - self._new,
@@ -224,9 +220,7 @@ class Sync(Projection):
             self._touch(known.memory, self._rename(known, _renamed(known)))
             known = None
         if known is not None:
-            stamp, place, segment = self._con.execute(
-                "SELECT stamp, place, segment FROM synced WHERE id = ?", (event.id,)
-            ).fetchone()
+            stamp, place, segment = self._place_of(event.id)
             if not segment or (one.stamp, one.place) < (stamp, place):
                 self._con.execute(
                     "UPDATE synced SET stamp = ?, place = ?, segment = ? WHERE id = ?",
@@ -239,8 +233,7 @@ class Sync(Projection):
             body = self._next("body", "num")
             text = (body, event.content, None, None, None, self._token(event), None)
             self._index.insert(self._con, [text])
-        self._con.execute(self._sql["insert_event"], self._chain.event_row(self._next("event", "seq"), event, body))
-        self._place(event, one.stamp, one.place, one.segment)
+        self._append(one, body)
         self._touch(event.memory, one.stamp)
         self._new += 1
 
@@ -264,11 +257,25 @@ class Sync(Projection):
         if body is not None:
             self._forget_body(body)
 
-    def _place(self, event: Event, stamp: int, place: int, segment: int) -> None:
+    def _append(self, one: SequencedEvent, body: int | None) -> None:
+        """Put an event at the end of the ledger, with its place in the order of all devices."""
+        row = self._chain.event_row(self._next("event", "seq"), one.event, body)
+        self._con.execute(self._sql["insert_event"], row)
+        self._place(one)
+
+    def _place(self, one: SequencedEvent) -> None:
         self._con.execute(
             "INSERT INTO synced (id, stamp, operation, place, segment) VALUES (?, ?, ?, ?, ?)",
-            (event.id, stamp, event.operation, place, segment),
+            (one.event.id, one.stamp, one.event.operation, one.place, one.segment),
         )
+
+    def _place_of(self, event: bytes) -> Any:
+        """Its stamp, place and segment."""
+        return self._con.execute("SELECT stamp, place, segment FROM synced WHERE id = ?", (event,)).fetchone()
+
+    def _note_sealed(self) -> None:
+        """All events of the ledger have their place now."""
+        self._con.execute("UPDATE sealed SET through = (SELECT coalesce(max(seq), 0) FROM event)")
 
     def _token(self, event: Event) -> str | None:
         """Which scope a text is found in: that of the memory's first event."""
@@ -325,11 +332,8 @@ class Sync(Projection):
         history, before = [], {}
         for id in members:
             for event in self._events_of(id):
-                stamp, place, segment = self._con.execute(
-                    "SELECT stamp, place, segment FROM synced WHERE id = ?", (event.id,)
-                ).fetchone()
-                one = SequencedEvent(event, stamp, place, segment)
-                if segment:
+                one = SequencedEvent(event, *self._place_of(event.id))
+                if one.segment:
                     history.append(one)
                 else:
                     before[event.id] = one
@@ -340,14 +344,12 @@ class Sync(Projection):
         for one in gone:
             self._take_out(one.event.id)
         for one in come:
-            row = self._chain.event_row(self._next("event", "seq"), one.event, None)
-            self._con.execute(self._sql["insert_event"], row)
-            self._place(one.event, one.stamp, one.place, 0)
+            self._append(one, None)
         if come:
             self._resequence(min(one.stamp for one in come))
         if gone or come:
             self.reproject({one.event.memory for one in (*gone, *come)})
-            self._con.execute("UPDATE sealed SET through = (SELECT coalesce(max(seq), 0) FROM event)")
+            self._note_sealed()
         return self._propose(conflicts, members)
 
     def _key_mates(self, touched: Iterable[bytes]) -> set[bytes]:

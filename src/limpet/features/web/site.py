@@ -7,7 +7,6 @@ import html
 import secrets
 import shlex
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -48,10 +47,8 @@ HERE = Path(__file__).parent
 MOST_BYTES = 4_000_000
 # How often it is asked whether the store changed, and a browser told that we are still there.
 LOOK_SECONDS, ALIVE_SECONDS = 1.0, 15.0
-# Answers that are kept, and what nobody waits for a second time.
-MOST_KEPT, WAIT_SECONDS = 200, 0.1
-# The page that started it is finished first.
-LATER_SECONDS = 0.05
+# Answers that are kept.
+MOST_KEPT = 200
 # Operations of one form that one undo takes back: as many as an address can name.
 MOST_DONE = 100
 # Of the review list.
@@ -74,15 +71,6 @@ SAID = {
 }
 
 
-class Kept(NamedTuple):
-    """What was made when the store's watermark was `mark`, how long that took, and whether it is made again now."""
-
-    mark: str
-    value: Any
-    seconds: float
-    again: bool = False
-
-
 class Site:
     """An open store as pages show it, and the secrets of this start."""
 
@@ -98,9 +86,8 @@ class Site:
         self._everywhere = memory.in_all_scopes()
         # When the clients were last tried from here, and what was wrong with them.
         self.tried: tuple[int, list[Check]] | None = None
-        self._kept: dict[Hashable, Kept] = {}
+        self._kept: dict[Hashable, tuple[str, Any]] = {}  # what pages have made, and of which watermark
         self._making = threading.RLock()  # what is kept can be made of what is kept
-        self._now = threading.local()
         self.templates = Environment(
             loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
             trim_blocks=True, lstrip_blocks=True,
@@ -112,54 +99,28 @@ class Site:
         """The store seen from a scope, or from all of them ("")."""
         return self.memory.in_scope(scope) if scope else self._everywhere
 
-    def waiting(self, scope: str, *, fresh: bool = False) -> list[ReviewItem]:
-        """What waits for a person there. `fresh`: a decision was made just now, and what it was about is not shown."""
-        return self.kept(("review", scope), lambda: self.seen_from(scope).review(limit=MOST_WAITING), fresh=fresh)
+    def watermark(self) -> str:
+        """What changes whenever the store does."""
+        return self.memory._context.store.ledger.watermark()
 
-    def begin(self) -> None:
-        """A page is made, on this thread: from now on `mark` says of when the oldest thing is that it shows."""
-        self._now.mark, self._now.late = self.memory._context.store.ledger.watermark(), False
+    def waiting(self, scope: str) -> list[ReviewItem]:
+        """What waits for a person there."""
+        return self.kept(("review", scope), lambda: self.seen_from(scope).review(limit=MOST_WAITING))
 
-    @property
-    def mark(self) -> tuple[str, bool]:
-        """The store's watermark as the page knows it, and whether something on it is from before the last change."""
-        return getattr(self._now, "mark", ""), getattr(self._now, "late", False)
-
-    def kept(self, what: Hashable, make: Callable[[], T], *, fresh: bool = False) -> T:
-        """What was made before, as long as the store has not changed. Of what is slow in a large store: what took
-        longer than WAIT_SECONDS to make is given as it was, once more, while it is made anew, which the page says; not
-        if `fresh`."""
-        mark = self.memory._context.store.ledger.watermark()
+    def kept(self, what: Hashable, make: Callable[[], T]) -> T:
+        """What was made before, as long as the store has not changed."""
+        mark = self.watermark()
         found = self._kept.get(what)
-        if found is None or (found.mark != mark and (fresh or found.seconds < WAIT_SECONDS)):
+        if found is None or found[0] != mark:
             with self._making:
                 found = self._kept.get(what)
-                if found is None or found.mark != mark:
-                    found = self._make(what, mark, make)
-        elif found.mark != mark:
-            self._now.mark, self._now.late = found.mark, True
-            if not found.again:
-                self._kept[what] = found._replace(again=True)
-                threading.Thread(target=self._make_again, args=(what, mark, make), daemon=True).start()
-        made: T = found.value
-        return made
-
-    def _make_again(self, what: Hashable, mark: str, make: Callable[[], Any]) -> None:
-        with suppress(LimpetError):  # whoever asks next is told
-            time.sleep(LATER_SECONDS)
-            self._make(what, mark, make)
-
-    def _make(self, what: Hashable, mark: str, make: Callable[[], Any]) -> Kept:
-        started = time.monotonic()
-        try:
-            value = make()
-        except LimpetError:
-            self._kept.pop(what, None)
-            raise
-        if len(self._kept) >= MOST_KEPT:
-            self._kept.clear()
-        kept = self._kept[what] = Kept(mark, value, time.monotonic() - started)
-        return kept
+                if found is None or found[0] != mark:
+                    made = make()
+                    if len(self._kept) >= MOST_KEPT:
+                        self._kept.clear()
+                    found = self._kept[what] = mark, made
+        value: T = found[1]
+        return value
 
 
 class Ask:
@@ -172,6 +133,7 @@ class Ask:
         self.several = form
         self.visitor: Visitor = request.scope["visitor"]
         self._short: dict[str, str] = {}
+        self._mark = site.watermark()  # of when the page was begun
         chosen = request.cookies.get(SCOPE, "")
         self.scope = chosen if self.visitor.sees(chosen) else self.visitor.usual()
         try:
@@ -251,7 +213,7 @@ class Ask:
         more = {
             "ask": self, "site": self.site, "theme": theme if theme in ("light", "dark") else "",
             "done": self._done(), "said": said, "command": "", "token": self.visitor.form_token,
-            "mark": _digest(self.site.mark[0]), "late": self.site.mark[1],
+            "mark": _digest(self._mark),
         }  # fmt: skip
         return HTMLResponse(self.site.templates.get_template(template).render(more | given), status)
 
@@ -337,7 +299,6 @@ def _endpoint(site: Site, view: View, method: str, role: str) -> Callable[[Reque
 
 def _answer(site: Site, view: View, method: str, role: str, request: Request, form: dict[str, list[str]]) -> Response:
     """What a view says, or the page of what went wrong."""
-    site.begin()
     ask = Ask(site, request, form)
     try:
         if method == "POST":
@@ -394,13 +355,13 @@ async def _events(site: Site, request: Request) -> Response:
     """News for the script of a page: a line whenever the store has changed since the page was made."""
 
     async def news() -> AsyncIterator[str]:
-        mark, quiet = request.query_params.get("since") or _digest(site.memory._context.store.ledger.watermark()), 0.0
+        mark, quiet = request.query_params.get("since") or _digest(site.watermark()), 0.0
         cookies = request.headers.get("cookie", "")
         yield "retry: 3000\n\n"
         while not site.stopping() and site.access.visitor(cookies) and not await request.is_disconnected():
             await asyncio.sleep(LOOK_SECONDS)
             quiet += LOOK_SECONDS
-            now = _digest(await run_in_threadpool(site.memory._context.store.ledger.watermark))
+            now = _digest(await run_in_threadpool(site.watermark))
             if now != mark:
                 mark, quiet = now, 0.0
                 yield f"event: changed\ndata: {html.escape(now)}\n\n"

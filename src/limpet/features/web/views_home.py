@@ -71,7 +71,7 @@ def _figures(site: Site, scope: str) -> dict[str, Any]:
     for (_, kind), count in by_day.items():
         kinds[kind] = kinds.get(kind, 0) + count
     waiting: dict[str, int] = {}
-    for one in site.waiting(scope, fresh=True):
+    for one in site.waiting(scope):
         waiting[one.kind] = waiting.get(one.kind, 0) + 1
     return {
         "total": sum(kinds.values()), "kinds": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),

@@ -143,8 +143,7 @@ def _change(memory: Limpet, action: str, ids: Sequence[str], topics: Sequence[st
     def write(writer: Writer) -> list[Receipt]:
         if "tag" in action:
             return [apply_tags(writer, id, add, remove, {}, "user") for id in ids]
-        asks = "user" if action == "archive" else None
-        return [apply_change(writer, id, action, "user", asks=asks) for id in ids]
+        return [apply_change(writer, id, action, "user") for id in ids]
 
     context = memory._context
     return [context.count_as_wrong(one) for one in context.write(write)]

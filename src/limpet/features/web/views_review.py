@@ -18,7 +18,7 @@ SHOWN = 20
 
 def review(ask: Ask) -> Response:
     kind = ask.query.get("kind", "")
-    items = ask.site.waiting(ask.scope, fresh="done" in ask.query or "said" in ask.query)
+    items = ask.site.waiting(ask.scope)
     kinds = Counter(one.kind for one in items)
     several = [one for one in items if kind in ("", one.kind)]
     start = max(0, ask.number("from", 0))
@@ -34,7 +34,7 @@ def decide(ask: Ask) -> Response:
     verdict, ids = ask.form.get("verdict", ""), ask.several.get("id", [])
     if verdict not in ("accept", "reject"):
         raise BadInput("yes or no?")
-    about = {item.id: item for item in ask.site.waiting(ask.scope, fresh=True)}
+    about = {item.id: item for item in ask.site.waiting(ask.scope)}
     for id in ids:
         item = about.get(id)
         ask.own(*([id] if item is None else [one.id for one in (item.memory, item.other) if one is not None]))
