@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 import limpet
 from limpet.features import usefulness
-from limpet.features.web import site as site_module
 from tests.flows.test_proposals import propose
 from tests.web.conftest import Read, open_page
 
