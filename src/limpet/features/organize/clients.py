@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 from ...model.errors import BadInput
 from ..transfer.exports import json_items
 from ..transfer.foreign import ForeignFile, is_sqlite
-from ..transfer.programs import report_damage
-from ..transfer.records import TransferReport, json_lines
+from ..transfer.records import TransferReport, json_lines, parsed
 from .transcripts import Conversation, decoded, injected, texts
 
 Row = tuple[int, dict[str, Any]]
@@ -208,30 +207,25 @@ def _read_opencode(path: Path, report: TransferReport) -> Iterator[Conversation]
     """Its conversations, one after the other; those of subagents are left out. Raises BadInput."""
 
     def text(cell: Any) -> str:
-        return bytes(cell).decode("utf-8", "replace") if isinstance(cell, bytes) else ""
+        return cell if isinstance(cell, str) else ""
 
     def rows(table: str, owner: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
         """(id of what it belongs to, its id, its object) of each row."""
-        for number, (id, of, data) in enumerate(file.rows(table, ("id", owner, "data")), 1):
+        for place, row in file.rows(table, f"id {owner} data", named=table):
             try:
-                value = json.loads(data) if isinstance(data, bytes) else None
-            except (ValueError, RecursionError):
-                value = None
-            if isinstance(value, dict) and text(id):
-                yield text(of), text(id), value
+                value = parsed(str(row["data"]))
+            except BadInput as error:
+                report.bad(place, error.message)
             else:
-                report.bad(f"{table} {number}", "not a JSON object, or too large")
+                yield text(row[owner]), text(row["id"]), value
 
-    with ForeignFile(path) as file:
-        columns = {"session": ("directory",), "message": ("session_id", "data"), "part": ("message_id", "data")}
-        if not all(file.has(table, "id", *names) for table, names in columns.items()):
-            raise BadInput(f"{path} is no database of an OpenCode that is known")
-        report_damage(file, report)
+    needed = {"session": "id directory", "message": "id session_id data", "part": "id message_id data"}
+    with ForeignFile(path, report, **needed) as file:
         found: dict[str, Conversation] = {}
-        for name, parent, folder in file.rows("session", ("id", "parent_id", "directory")):
-            if parent is None and text(name):
-                found[text(name)] = Conversation("opencode", path)
-                found[text(name)].name(text(name), text(folder))
+        for _, row in file.rows("session", "id parent_id directory", named="session"):
+            if row["parent_id"] is None and (name := text(row["id"])):
+                found[name] = Conversation("opencode", path)
+                found[name].name(name, text(row["directory"]))
         messages = {id: (session, value) for session, id, value in rows("message", "session_id") if session in found}
         parts = [part for part in rows("part", "message_id") if part[0] in messages]
     for of, id, part in sorted(parts, key=lambda part: part[:2]):  # ids ascend in time

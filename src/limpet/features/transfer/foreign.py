@@ -1,21 +1,23 @@
 """SQLite files of other programs, read and never written: for imports.
 
 Nothing in the file is trusted: only ordinary tables are read, views, virtual tables and computed columns are not
-there, a cell that is too large comes as its size, and text comes as bytes, since nothing says that it is UTF-8.
+there, and a row with a cell that is too large, or with text that is not UTF-8, goes into the report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import apsw
 
 from ...model.errors import BadInput
+from .records import TransferReport
 
 MAGIC = b"SQLite format 3\0"
-# A cell above this comes as its size; twice the largest text that a memory may have, for its JSON.
+# A cell above this is not read; twice the largest text that a memory may have, for its JSON.
 MAX_CELL_BYTES = 2_000_000
 # Above this SQLite checks the pages of a file, but not that indexes agree with their tables, which takes far longer.
 MAX_FULL_CHECK_BYTES = 64 << 20
@@ -24,11 +26,8 @@ MAX_FINDINGS = 100
 # What one look at the schema may hold: real ones have some dozen names.
 MAX_NAMES = 1_000
 
-Cell = bytes | int | float | None
-
-
-class TooLarge(int):
-    """The size in bytes of a cell that was not read."""
+# (place, cells by name) of each row.
+Rows = Iterator[tuple[str, dict[str, Any]]]
 
 
 def is_sqlite(path: Path) -> bool:
@@ -38,10 +37,14 @@ def is_sqlite(path: Path) -> bool:
 
 
 class ForeignFile:
-    """One SQLite file, open for reading. A context manager. Raises BadInput for what cannot be read."""
+    """One SQLite file, open for reading. A context manager."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, report: TransferReport, **needed: str) -> None:
+        """Open a file that has these tables with these columns. What can be read of a damaged one is read.
+
+        Raises BadInput.
+        """
+        self.path, self._report = path, report
         # Nobody writes when there is no log: then nothing is locked, and nothing appears beside the file.
         wal = path.with_name(path.name + "-wal")
         live = wal.exists() and wal.stat().st_size > 0
@@ -53,12 +56,17 @@ class ForeignFile:
             self._con.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
             self._con.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
             self._con.execute("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0").fetchall()
-            self.version = int(self._con.execute("PRAGMA user_version").get)
             # Ordinary tables with their ordinary columns.
             tables = self._names("sqlite_master WHERE type = 'table' AND rootpage > 0")
             self.tables = {name: self._names("pragma_table_xinfo(?) WHERE hidden = 0", name) for name in tables}
         except apsw.Error as error:
             raise self._unreadable(error) from None
+        for table, columns in needed.items():
+            if not self.has(table, *columns.split()):
+                raise BadInput(f"{path} is no such database: it has no table of {table}")
+        damage = self._damage()
+        if damage is not None:
+            report.bad(path.name, f"{damage}. What can be read is taken; a repaired copy: sqlite3 FILE .recover")
 
     def __enter__(self) -> ForeignFile:
         return self
@@ -71,7 +79,7 @@ class ForeignFile:
         found = self._con.execute(f"SELECT CAST(name AS BLOB) FROM {statement} LIMIT ?", (*bound, MAX_NAMES))
         return tuple(bytes(raw).decode("utf-8", "replace") for (raw,) in found)
 
-    def damage(self) -> str | None:
+    def _damage(self) -> str | None:
         """What SQLite's own check says of the file as a whole; None: it is sound, as far as that can be told.
 
         A changed character in a text breaks no structure: no check finds that.
@@ -97,24 +105,23 @@ class ForeignFile:
     def has(self, table: str, *columns: str) -> bool:
         return table in self.tables and set(columns) <= set(self.tables[table])
 
-    def count(self, table: str) -> int:
-        """Rows. Raises BadInput."""
+    def rows(self, table: str, columns: str, *, named: str = "row") -> Rows:
+        """Yield every row, as it lies in the file; a column that is not there is None, and a row that cannot be read
+        goes into the report, under this name. Raises BadInput.
+        """
+        names, there = columns.split(), self.tables[table]
+        chosen = ", ".join(_cell(name) if name in there else "NULL, NULL" for name in names)
         try:
-            return int(self._con.execute(f"SELECT count(*) FROM {_quoted(table)}").get)
-        except apsw.Error as error:
-            raise self._unreadable(error) from None
-
-    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
-        """Every row, as it lies in the file; a column that is not there is None. Raises BadInput."""
-        there = self.tables[table]
-        chosen = ", ".join(_cell(name) if name in there else "NULL, NULL" for name in columns)
-        cells = self._con.cursor()
-        try:
-            for row in cells.execute(f"SELECT {chosen} FROM {_quoted(table)}"):
-                yield tuple(
-                    TooLarge(size) if size is not None and size > MAX_CELL_BYTES else value
-                    for value, size in zip(row[::2], row[1::2], strict=True)
-                )
+            total = int(self._con.execute(f"SELECT count(*) FROM {_quoted(table)}").get)
+            for number, row in enumerate(self._con.cursor().execute(f"SELECT {chosen} FROM {_quoted(table)}"), 1):
+                if number % 500 == 0 or number == total:
+                    self._report.at(number, total)
+                try:
+                    cells = {name: _value(name, *row[2 * at : 2 * at + 2]) for at, name in enumerate(names)}
+                except BadInput as error:
+                    self._report.bad(f"{named} {number}", error.message)
+                else:
+                    yield f"{named} {number}", cells
         except apsw.Error as error:
             raise self._unreadable(error) from None
 
@@ -131,3 +138,13 @@ def _cell(name: str) -> str:
     column = _quoted(name)
     value = f"CASE WHEN typeof({column}) = 'text' THEN CAST({column} AS BLOB) ELSE {column} END"
     return f"CASE WHEN octet_length({column}) <= {MAX_CELL_BYTES} THEN {value} END, octet_length({column})"
+
+
+def _value(name: str, value: Any, size: int | None) -> Any:
+    """A cell, its text read. Raises BadInput."""
+    if size is not None and size > MAX_CELL_BYTES:
+        raise BadInput(f"{name} is too long: {size:,} bytes")
+    try:
+        return value.decode("utf-8") if isinstance(value, bytes) else value
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name} is not UTF-8: {error.reason} at {error.start}") from None

@@ -6,7 +6,6 @@ writer says in the report what its format cannot hold.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...model.edges import STORED_TYPES
 from ...model.errors import BadInput
 from ...model.ids import parse_id
-from .foreign import ForeignFile, TooLarge, is_sqlite
+from .foreign import ForeignFile, Rows, is_sqlite
 from .records import (
     MAX_TOPICS,
     Link,
@@ -38,48 +37,8 @@ from .records import (
 if TYPE_CHECKING:
     from .service import Source
 
-_Rows = Iterator[tuple[str, dict[str, Any]]]
 
-
-@contextlib.contextmanager
-def database(path: Path, report: TransferReport, table: str, columns: str) -> Iterator[ForeignFile]:
-    """A database that has the columns. Damage is reported, and what can be read is read. Raises BadInput."""
-    with ForeignFile(path) as file:
-        if not file.has(table, *columns.split()):
-            raise BadInput(f"{path} is no such database: it has no table of {table}")
-        report_damage(file, report)
-        yield file
-
-
-def report_damage(file: ForeignFile, report: TransferReport) -> None:
-    """Say that a database is damaged; what can be read of it is read all the same."""
-    damage = file.damage()
-    if damage is not None:
-        report.bad(file.path.name, f"{damage}. What can be read is taken; a repaired copy: sqlite3 FILE .recover")
-
-
-def table_rows(file: ForeignFile, table: str, columns: str, report: TransferReport, *, named: str = "row") -> _Rows:
-    """(place, cells by name, texts read) of every row; one that cannot be read goes into the report."""
-    names, total = columns.split(), file.count(table)
-    for number, row in enumerate(file.rows(table, names), 1):
-        if number % 500 == 0 or number == total:
-            report.at(number, total)
-        cells: dict[str, Any] = {}
-        problem = ""
-        for name, value in zip(names, row, strict=True):
-            try:
-                cells[name] = value.decode("utf-8") if isinstance(value, bytes) else value
-            except UnicodeDecodeError as error:
-                problem = f"{name} is not UTF-8: {error.reason} at {error.start}"
-            if isinstance(value, TooLarge):
-                problem = f"{name} is too long: {value:,} bytes"
-        if problem:
-            report.bad(f"{named} {number}", problem)
-        else:
-            yield f"{named} {number}", cells
-
-
-def _lines(path: Path, report: TransferReport) -> _Rows:
+def _lines(path: Path, report: TransferReport) -> Rows:
     return ((f"line {number}", line) for number, line in json_lines(path, report))
 
 
@@ -118,8 +77,8 @@ def read_memori(path: Path, report: TransferReport) -> Iterator[Record]:
     if not is_sqlite(path):
         yield from records_from(_lines(path, report), report, record)
         return
-    with database(path, report, "memories", "id content created_at updated_at") as file:
-        yield from records_from(table_rows(file, "memories", _MEMORI_COLUMNS, report), report, record)
+    with ForeignFile(path, report, memories="id content created_at updated_at") as file:
+        yield from records_from(file.rows("memories", _MEMORI_COLUMNS), report, record)
 
 
 def write_memori(source: Source, path: Path) -> int:
@@ -178,14 +137,14 @@ _PMB_LINKS = {
 def read_pmb(path: Path, report: TransferReport) -> Iterator[Record]:
     """`path`: events.sqlite, or the folder of a workspace that holds it. Raises BadInput."""
     path = path / "events.sqlite" if path.is_dir() else path
-    with database(path, report, "events", "ulid event_type content timestamp") as file:
+    with ForeignFile(path, report, events="ulid event_type content timestamp") as file:
 
         def names(table: str, name: str, joins: str, event: str, other: str) -> Iterator[tuple[Any, str]]:
             """(ulid, name) of what has a name in one table and is joined with events in another."""
             if file.has(table, "id", name) and file.has(joins, event, other):
-                rows = table_rows(file, table, f"id {name}", report, named=table)
+                rows = file.rows(table, f"id {name}", named=table)
                 known = {row["id"]: row[name] for _, row in rows if row[name]}
-                for _, row in table_rows(file, joins, f"{event} {other}", report, named=joins):
+                for _, row in file.rows(joins, f"{event} {other}", named=joins):
                     if row[other] in known:
                         yield row[event], " ".join(str(known[row[other]]).split())
 
@@ -211,7 +170,7 @@ def read_pmb(path: Path, report: TransferReport) -> Iterator[Record]:
                 metadata=metadata | {name: value for name, value in kept.items() if value}, **values,
             )  # fmt: skip
 
-        yield from records_from(table_rows(file, "events", _PMB_COLUMNS, report), report, record)
+        yield from records_from(file.rows("events", _PMB_COLUMNS), report, record)
 
 
 def _pmb_links(file: ForeignFile, report: TransferReport) -> dict[Any, list[Link]]:
@@ -219,7 +178,7 @@ def _pmb_links(file: ForeignFile, report: TransferReport) -> dict[Any, list[Link
     columns = "source_ulid target_ulid edge_type confidence created_at"
     if not file.has("event_edges", *columns.split()[:3]):
         return links
-    for place, row in table_rows(file, "event_edges", columns, report, named="event_edges row"):
+    for place, row in file.rows("event_edges", columns, named="event_edges row"):
         source, target, type, sure, since = row.values()
         ours = _PMB_LINKS.get(type, "related_to")
         if ours == "caused_by":
