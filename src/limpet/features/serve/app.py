@@ -21,7 +21,7 @@ from ...agents.arguments import HALF_A_CHARACTER, checked, holds_half_a_characte
 from ...agents.tools import state_of
 from ...model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreError, StoreReadOnly
 from .guarded import Services
-from .listener import TooLarge, body_of
+from .listener import TooLarge, read_request
 from .logins import Logins
 from .metrics import Metrics
 from .sdk import SERVICE
@@ -174,7 +174,7 @@ class App:
         if request.method != "POST":
             return JSONResponse({"error": "bad_input", "message": "POST it, with JSON"}, 405, {"Allow": "POST"})
         grant.need(verb.role)
-        content = await body_of(request, MOST_BYTES)
+        content = await read_request(request, MOST_BYTES)
         answer = await anyio.to_thread.run_sync(self._run, verb, grant, content)
         return JSONResponse(answer)
 

@@ -67,7 +67,7 @@ class TooLarge(Exception):
     """A body over the limit."""
 
 
-async def body_of(request: Request, most: int) -> bytes:
+async def read_request(request: Request, most: int) -> bytes:
     """The body of a request. Raises TooLarge as soon as it has more bytes than that."""
     content = bytearray()
     async for part in request.stream():

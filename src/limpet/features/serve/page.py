@@ -19,7 +19,7 @@ from starlette.routing import Route
 from ...model.errors import StoreError
 from ..web.access import Visitor, cookie_of
 from ..web.site import Site, application
-from .listener import TooLarge, body_of
+from .listener import TooLarge, read_request
 from .tokens import EVERY_SCOPE, Grant
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def page_of(
 
     async def entered(request: Request) -> Response:
         try:
-            sent = await body_of(request, MOST_BYTES)
+            sent = await read_request(request, MOST_BYTES)
         except TooLarge:
             return form("That is no token.", 413)
         token = parse_qs(sent.decode("utf-8", "replace")).get("secret", [""])[0].strip()

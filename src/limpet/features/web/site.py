@@ -25,7 +25,7 @@ from starlette.staticfiles import StaticFiles
 from ...model.clock import Clock, SystemClock
 from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound, StoreReadOnly
 from ...model.memory import GLOBAL_SCOPE
-from ..serve.listener import TooLarge, body_of
+from ..serve.listener import TooLarge, read_request
 from ..serve.tokens import Forbidden, own
 from . import shown
 from .access import Access, Guard, Visitor, guarded
@@ -288,7 +288,7 @@ def _endpoint(site: Site, view: View, method: str, role: str) -> Callable[[Reque
         form: dict[str, list[str]] = {}
         if method == "POST":
             try:
-                sent = await body_of(request, MOST_BYTES)
+                sent = await read_request(request, MOST_BYTES)
             except TooLarge:
                 return HTMLResponse("too much", 413)
             form = parse_qs(sent.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20_000)
@@ -346,7 +346,7 @@ async def _enter(site: Site, request: Request) -> Response:
 async def _refused_by_policy(site: Site, request: Request) -> Response:
     """A browser tells that it kept a page from doing something: that is counted, for the tests and for the log."""
     with suppress(TooLarge):
-        await body_of(request, 64_000)
+        await read_request(request, 64_000)
     site.access.refused_by_policy += 1
     return Response(status_code=204)
 
