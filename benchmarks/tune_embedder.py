@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from limpet.features.embedders.measuring import measured, pairs
 from limpet.rank.constants import SYNONYM_COSINE
-from limpet.vectors.calibration import Calibration, measured, pairs
+from limpet.vectors.calibration import Calibration
 from limpet.vectors.encoder import digest
 from limpet.vectors.wordpiece import DATA
 from limpet.work.checks import key_phrase, same_names

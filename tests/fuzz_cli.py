@@ -230,7 +230,7 @@ def _limited():
 @cache
 def load():
     """All code of ours that a command may need, once in a process."""
-    embedder._loaded["words"] = Words()
+    embedder._loaded["words"] = embedder.guarded(Words())
     for one in pkgutil.walk_packages(limpet.__path__, "limpet."):
         if not one.name.startswith(WITH_OTHERS):
             import_module(one.name)

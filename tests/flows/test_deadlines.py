@@ -135,7 +135,7 @@ def test_an_embedder_that_takes_long_to_measure_keeps_no_recall(path, clock, dea
         assert "busy" in found.notes["vector"] or "deadline came" in found.notes["vector"]
         embedder.may.set()
         for _ in range(3_000):
-            if memory._context.semantic()._calibration is not None:
+            if memory._context.semantic().load().calibration is not None:
                 break
             time.sleep(0.01)
         assert memory.recall("deploys", deadline_ms=60_000).missing == []

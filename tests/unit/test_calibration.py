@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from limpet.features.embedders.measuring import measured, pairs
 from limpet.model.errors import EmbedderUnavailable
-from limpet.vectors.calibration import FITTED, TEXTS, Calibration, measured, pairs
+from limpet.vectors.calibration import FITTED, TEXTS, Calibration
 from limpet.vectors.embedder import load_embedder
 from tests.embedders import Aside
 
@@ -28,7 +29,6 @@ def test_cosines_that_are_squeezed_come_out_as_they_were():
     cosines = np.array([-0.1, 0.05, 0.3, 0.9])
     assert squeezed.of_question(0.8 + 0.2 * cosines) == pytest.approx(own.of_question(cosines), abs=0.01)
     assert squeezed.of_texts(0.8 + 0.2 * cosines) == pytest.approx(own.of_texts(cosines), abs=0.01)
-    assert squeezed.threshold(0.92) == pytest.approx(0.8 + 0.2 * own.threshold(0.92), abs=0.002)
     assert squeezed.of_texts(1.0) == 1.0
 
 
@@ -36,7 +36,6 @@ def test_the_cosines_that_all_was_chosen_with_stay_to_the_last_bit():
     cosines = np.random.default_rng(1).normal(size=50)
     assert FITTED.of_question(cosines) is cosines
     assert FITTED.of_texts(cosines) is cosines
-    assert FITTED.threshold(0.92) == 0.92
 
 
 def test_a_text_without_a_vector_stays_without_a_cosine():

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import os
 import socket
-import time
 from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.dataclass import dataclass, replace
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..store.records import ALL, INTERRUPTED, EmbedderRow, Job
 from ..text.describe import searchable
-from ..vectors.codes import encode_for_store, to_unit
-from ..vectors.embedder import Embedder
+from ..vectors.codes import encode_for_store
+from ..vectors.embedder import StoreEmbedder
 
 if TYPE_CHECKING:
     from ..store import Store
 
-T = TypeVar("T")
 KIND = "embed"
 # The same for texts that have a vector, of an embedder that is being replaced: they have been looked at already.
 AGAIN = "embed again"
@@ -31,8 +28,6 @@ THEN = "duplicates"
 BATCH = 64
 # A killed worker's jobs come back after this long; longer than a batch of long texts takes on a slow machine.
 LEASE_SECONDS = 120
-# An embedder that is overloaded is asked again so often, if it says that it wants no longer wait.
-RETRIES, LONGEST_WAIT_SECONDS = 2, 20.0
 # Waits after a failure: 10 s, 20 s, 40 s ... and after this many attempts the job lies dead until someone looks.
 FIRST_WAIT_SECONDS = 10
 MAX_ATTEMPTS = 5
@@ -52,40 +47,30 @@ class WorkReport:
 
 def drain(
     store: Store,
-    embedder: Embedder,
+    embedder: StoreEmbedder,
     row: EmbedderRow,
     clock: Clock,
     *,
     kind: str = KIND,
     limit: int | None = None,
-    until: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> WorkReport:
-    """Do the embedding jobs that are due. Stops at `limit` jobs, or when monotonic seconds reach `until`."""
+    """Do the embedding jobs that are due, at most `limit`."""
     worker = name()
     done = failed = 0
     total = store.jobs.backlog(kind, clock.now())
-    # Load the model before any job is leased: a worker that dies while it loads then holds none.
-    load = getattr(embedder, "load", None)
-    if total and load is not None:
-        patiently(load, until)
-
-    def batch(size: int) -> tuple[int, int]:
-        """How many jobs were leased, and done."""
+    if total:
+        embedder.load()  # before any job is leased: a worker that dies while it loads then holds none
+    while limit is None or done + failed < limit:
         at = clock.now()
         lease = at + LEASE_SECONDS * MICROSECONDS_PER_SECOND
-        jobs = store.jobs.lease(kind, limit=size, at=at, until=lease, worker=worker)
-        return len(jobs), run(store, embedder, row, jobs, clock) if jobs else 0
-
-    while limit is None or done + failed < limit:
-        if until is not None and time.monotonic() >= until:
-            break
         size = BATCH if limit is None else min(BATCH, limit - done - failed)
-        leased, ok = patiently(partial(batch, size), until)
-        if not leased:
+        jobs = store.jobs.lease(kind, limit=size, at=at, until=lease, worker=worker)
+        if not jobs:
             break
+        ok = run(store, embedder, row, jobs, clock)
         done += ok
-        failed += leased - ok
+        failed += len(jobs) - ok
         if progress:
             progress(done + failed, max(total, done + failed))
     return WorkReport(
@@ -99,7 +84,7 @@ def drain(
 
 def drain_missing(
     store: Store,
-    embedder: Embedder,
+    embedder: StoreEmbedder,
     row: EmbedderRow,
     clock: Clock,
     *,
@@ -128,19 +113,6 @@ def queue_missing(store: Store, row: EmbedderRow, kind: str, at: int) -> None:
         after = missing[-1]
 
 
-def patiently(ask: Callable[[], T], until: float | None = None) -> T:
-    """What `ask` returns, again after what an overloaded embedder says it wants, if that is not beyond `until`."""
-    for _ in range(RETRIES):
-        try:
-            return ask()
-        except EmbedderUnavailable as error:
-            wait = error.retry_seconds
-            if wait is None or wait > LONGEST_WAIT_SECONDS or (until is not None and time.monotonic() + wait >= until):
-                raise
-        time.sleep(wait)
-    return ask()
-
-
 class WrongShape(ValueError):
     """What an embedder gave is not a vector for each text."""
 
@@ -150,7 +122,7 @@ def name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
+def run(store: Store, embedder: StoreEmbedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
     """Embed one batch of leased jobs; returns how many were done.
 
     When it fails as a whole, its jobs are tried one by one, so that one bad text stops no other.
@@ -175,23 +147,18 @@ def run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clo
         return 0
 
 
-def _embed(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
-    import numpy as np
-
+def _embed(store: Store, embedder: StoreEmbedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
     have = {num for num, _ in store.vectors.exact(row.num, [job.subject for job in jobs])}
     texts = [text for text in store.search.texts([job.subject for job in jobs]) if text[0] not in have]
     if texts:
-        vectors = np.asarray(embedder.embed_passages([searchable(text, key) for _, text, key in texts]), np.float32)
+        vectors = embedder.embed_passages([searchable(text, key) for _, text, key in texts])
         if vectors.shape != (len(texts), row.dimensions):
             # No text's fault: one by one, a single vector for all would pass for that of each.
             raise WrongShape(
                 f"{embedder.name}: embed_passages gave an array of shape {vectors.shape} for {len(texts)} texts, where"
                 f" {(len(texts), row.dimensions)} belongs"
             )
-        units, fit = to_unit(vectors)
-        if not fit.all():
-            raise ValueError("a vector that is not finite, or all zeros, has no direction")
-        made = encode_for_store([num for num, _, _ in texts], units)
+        made = encode_for_store([num for num, _, _ in texts], vectors)
         if jobs[0].kind == KIND:
             store.vectors.add(row.num, made, done=[job.subject for job in jobs], then=THEN, at=clock.now())
             return len(jobs)

@@ -165,4 +165,3 @@ class EmbedderUnavailable(LimpetError):
     """A package of the embedder is missing, or its model is not what it should be."""
 
     code = "embedder_unavailable"
-    retry_seconds: float | None = None  # after which the same may be asked again, where that is known

@@ -13,7 +13,6 @@ from ..rank import constants as C
 from ..text.describe import with_grams
 from .plan import SECONDS_FOR_WORDS, Plan
 from .semantic import LOAD_SECONDS, SemanticSearch, cannot_load, query_seconds
-from .within import InTime
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -74,13 +73,9 @@ def _embed(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, wai
     embedder, row = semantic.for_writing(min(_until(plan, waiting), time.monotonic() + seconds))
     if not semantic.answers(row):
         return  # it would find nothing sooner
-    # Loaded and measured before the time is looked at again, and before any job is leased.
-    load = getattr(embedder, "load", None)
-    if load is not None:
-        load()
+    embedder.load()  # before the time is looked at again, and before any job is leased
     until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + seconds
-    if isinstance(embedder, InTime):
-        embedder.until = until
+    embedder = embedder.by(until)
     words = store.search.lexical(with_grams(plan.query), plan.where, limit=C.LEXICAL_CANDIDATES, deadline=until)
     asked = [hit.text_id for hit in words.hits]
     queue = store.jobs.due(clock.now(), first=asked, most=len(asked) if beside else MOST)

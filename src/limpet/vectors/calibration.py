@@ -8,7 +8,6 @@ on questions and answers, once, and kept in the store beside its vectors.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ..model.dataclass import NamedTuple
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..store.records import EmbedderRow
-    from .embedder import Embedder
 
     Cosine = TypeVar("Cosine", float, np.ndarray)
 
@@ -41,63 +39,13 @@ class Calibration(NamedTuple):
         """Move a cosine of two texts to the fitted scale; of the same text twice it is 1."""
         return cosine if self == FITTED else 1 - (1 - cosine) * (1 - FITTED.apart) / (1 - self.apart)
 
-    def threshold(self, cosine: float) -> float:
-        """Return the cosine by this embedder that is `cosine` on the fitted scale: the inverse of `of_texts`."""
-        return cosine if self == FITTED else 1 - (1 - cosine) * (1 - self.apart) / (1 - FITTED.apart)
-
 
 # The scale on which all weights and thresholds were chosen, that of all-MiniLM-L6-v2. tests/unit/test_calibration.py.
 FITTED = Calibration(UNRELATED_COSINE, RELATED_COSINE, APART_COSINE)
-# A question's answer is this much nearer than other texts, two texts this much apart: or else the embedder does not
-# read what it is measured on (it may be one for code, or for another language), and its cosines stay as they are.
-LEAST = 0.02
-PAIRS = Path(__file__).parent / "data" / "calibration_pairs.tsv"
-# Questions and answers there: texts that the measurement embeds.
+# Texts that are embedded to measure an embedder that does not state its own.
 TEXTS = 80
 
 
-def calibration_of(embedder: Embedder, row: EmbedderRow) -> Calibration:
-    """What an embedder states itself, or what the store knows if the row is its own; else its cosines stay."""
-    own = stated(embedder)
-    if own is not None:
-        return Calibration(*own)
-    return stored(row) if row.fingerprint == embedder.fingerprint else FITTED
-
-
-def stated(embedder: Embedder) -> tuple[float, float, float] | None:
-    """What an embedder says of its own cosines, if it does."""
-    return getattr(embedder, "calibration", None)
-
-
-def stored(row: EmbedderRow) -> Calibration:
-    """What the store knows of an embedder that may not be here."""
+def calibration_of(row: EmbedderRow) -> Calibration:
+    """How the cosines of an embedder's stored vectors lie; those of one that was never measured stay as they are."""
     return FITTED if row.calibration is None else Calibration(*row.calibration)
-
-
-def pairs() -> list[tuple[str, str]]:
-    """Questions and their answers: what agents remember and are asked. Written for this; of no data set."""
-    lines = PAIRS.read_text(encoding="utf-8").splitlines()
-    return [(question, answer) for question, _, answer in (line.partition("\t") for line in lines)]
-
-
-def measured(embedder: Embedder) -> Calibration:
-    """A run of the model for each question and each answer. Raises what the embedder raises, and ValueError."""
-    import numpy as np
-
-    from .codes import to_unit
-
-    several = pairs()
-    questions, passages = [question for question, _ in several], [answer for _, answer in several]
-    at_once = getattr(embedder, "embed_queries", None)
-    asked = at_once(questions) if at_once is not None else [embedder.embed_query(one) for one in questions]
-    (answers, fit), (rows, fits) = (
-        to_unit(np.asarray(made, dtype=np.float32).reshape(len(several), -1))
-        for made in (embedder.embed_passages(passages), asked)
-    )
-    if not (fit.all() and fits.all()):
-        raise ValueError("a vector has no direction")
-    cosines = rows @ answers.T
-    own = np.eye(len(several), dtype=bool)
-    means = cosines[~own].mean(), cosines[own].mean(), (answers @ answers.T)[~own].mean()
-    found = Calibration(*(round(float(mean), 6) for mean in means))
-    return found if found.related - found.unrelated >= LEAST and 1 - found.apart >= LEAST else FITTED

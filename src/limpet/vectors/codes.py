@@ -17,22 +17,6 @@ def quantise(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return codes, scales.astype(np.float32)
 
 
-# A vector that was unit length before it was rounded to float16 is this near it still, and stays as it is.
-UNIT_WITHIN = 1e-3
-
-
-def to_unit(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of any numbers -> float32 rows of length 1, and which of them have a direction at all: bool (n,).
-
-    A row that is not finite, or nothing, has none; what is given for it is of no use.
-    """
-    with np.errstate(all="ignore"):
-        lengths = np.sqrt((vectors.astype(np.float64) ** 2).sum(axis=1))
-        fits = np.isfinite(lengths) & (lengths > 1e-6)
-        by = np.where(np.abs(lengths - 1) <= UNIT_WITHIN, 1.0, lengths)
-        return (vectors / by[:, None]).astype(np.float32), fits
-
-
 def encode_for_store(text_ids: Sequence[int], vectors: np.ndarray) -> list[NewVector]:
     """What the store keeps of each vector. Raises ValueError for vectors that are not finite numbers."""
     if not np.isfinite(vectors).all():

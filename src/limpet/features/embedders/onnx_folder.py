@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..model.errors import EmbedderUnavailable
-from ..model.forks import note_use, refuse_child
+from ...model.errors import EmbedderUnavailable
+from ...model.forks import note_use, refuse_child
+from ...vectors.onnx_model import OnnxModel, padded, session_of
 from .named import Spec
-from .onnx_model import OnnxModel, padded, session_of
 
 if TYPE_CHECKING:
     import numpy as np

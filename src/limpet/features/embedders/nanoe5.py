@@ -6,9 +6,9 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..model.errors import EmbedderUnavailable
-from ..model.forks import note_use
-from .calibration import Calibration
+from ...model.errors import EmbedderUnavailable
+from ...model.forks import note_use
+from ...vectors.calibration import Calibration
 
 if TYPE_CHECKING:
     import numpy as np

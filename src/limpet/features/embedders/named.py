@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..model.dataclass import dataclass
-from ..model.errors import BadInput
+from ...model.dataclass import dataclass
+from ...model.errors import BadInput
 
 SPECS = ("onnx:", "openai:")
 FORMS = {

