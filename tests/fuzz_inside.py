@@ -193,7 +193,7 @@ class Texts(Target):
                 instructions.reads_like_instruction(said),
             )
             assert "</limpet-memory>" not in blocks.neutral(said)
-            blocks.one_line(said), blocks.strip_blocks(said), turns.essential(said), turns.first_sentence(said)
+            blocks.one_line(said), blocks.strip_blocks(said), turns.first_sentence(said)
         entities.entities(one), describe.with_grams(one), list(sentences(one))
         excerpt.excerpt(one, excerpt.words_of(other), 60)
         intent(one), asks_now(one), asks_past(one), asks_of_agent(one), asks_for_several(one)

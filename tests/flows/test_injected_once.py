@@ -16,7 +16,7 @@ from limpet.agents.hooks.injected import HEAD, Line, Section, block
 from limpet.features import usefulness
 from limpet.recall.pack import tokens_of
 from limpet.text.blocks import CLOSE, OPEN
-from limpet.text.turns import essential, first_sentence, in_words
+from limpet.text.turns import first_sentence, in_words
 
 ASK = "Which port does the staging database listen on?"
 PORT = "The staging database listens on port 5433"
@@ -253,18 +253,6 @@ def test_a_turn_of_the_journal_is_told_in_a_sentence():
 )
 def test_a_first_sentence_ends_at_its_full_stop(text, first):
     assert first_sentence(text) == first
-
-
-def test_a_note_of_a_turn_is_shown_as_a_fact(hook, shop):
-    note = "Asked: Please make the retries safe. We had double charges.\nResult: `make test` failed at first and went well after Edit: api/retry.py"
-    fact = "`make test` failed at first and went well after Edit: api/retry.py (for: Please make the retries safe)"
-    assert essential(note, ("ambient",)) == fact
-    assert essential(note) == note, "somebody's own words are left as they are"
-    shop.remember(note, kind="note", topics=["ambient"])
-    assert fact in ask(hook, prompt="Why did make test fail at first for the retries?")
-
-
-# -- sub-agents
 
 
 def test_a_sub_agent_is_briefed_for_what_was_asked(hook, shop):

@@ -459,10 +459,3 @@ def test_what_a_session_began_with_is_not_in_its_briefs(filled, path, clock):
     handle(argv, json.dumps({**about, "source": "clear"}).encode(), clock)
     handle([argv[0], "PreCompact", *argv[2:]], json.dumps(about).encode(), clock)
     assert "Ana prefers" in filled.prepare("my deploy hangs", session="s1").text(), "its context was compacted"
-
-
-def test_a_note_of_a_turn_is_quoted_as_a_fact(memory):
-    note = "Asked: Make the retries safe. We were charged twice.\nResult: `make test` failed at first and went well"
-    memory.remember(note, kind="note", topics=["ambient"])
-    (item,) = memory.prepare("why did make test fail for the retries?").items
-    assert item.content == "`make test` failed at first and went well (for: Make the retries safe)"

@@ -19,7 +19,7 @@ from ..rank import constants as C
 from ..relate.verdicts import SURE
 from ..text.blocks import neutral
 from ..text.excerpt import excerpt, one_line, words_of
-from ..text.turns import QUOTED_CHARACTERS, essential, quoted_in
+from ..text.turns import QUOTED_CHARACTERS, quoted_in
 from .brief import (
     BEWARE,
     INTRO,
@@ -233,7 +233,7 @@ def _once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
 
 def _item(memory: Memory, entry: Entry, short: str, words: frozenset[str], limit: int, now: int) -> BriefItem:
     """A memory on one line; of a long one the part that speaks of the message."""
-    content, cut = excerpt(essential(memory.content, memory.topics), words, limit)
+    content, cut = excerpt(memory.content, words, limit)
     confidence = adjust.confidence_of(memory, now)
     return BriefItem(
         id=memory.id, short=short, kind=memory.kind, content=content, cut=cut,

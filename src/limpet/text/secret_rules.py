@@ -345,7 +345,6 @@ _FORMS: tuple[tuple[tuple[str, ...], str, Callable[[re.Match[str]], bool]], ...]
     ((" -", " pass:", "passwd", "net use"), _GIVEN, _any),
     # `hunter2 is the password for X`, `use hunter2 as my PIN`
     ((" is ", " was ", " as "), r"(?i)(?<!\S)[\"'`\u201c\u2018]?(?P<value>[^\s\"'`\u201c\u201d\u2018\u2019]{4,80})[\"'`\u201d\u2019]?[ \t]+(?:is|was|as)[ \t]+(?:the|my|our|your|his|her|their|a)[ \t]+(?:[\w'-]{1,20}[ \t]+){0,2}(?:pass(?:word|phrase|code)|PIN)\b", _mixed),
-    ((" is ", " was ", " as "), r"(?i)(?:^|[\s`'\"(])(?P<value>[^\s`'\"(]{10,400})[`'\"]?[ \t]+(?:is|was|as)[ \t]+(?:(?:the|my|our|your|an?)[ \t]+)?(?:[\w'-]{1,15}[ \t]+){0,2}(?P<name>(?:api|access|secret|client|auth)[ _-]?(?:key|token|secret))\b", _random),
     # `密码是 X`: Chinese has no spaces, the value is what is Latin
     (("密", "令牌", "口令", "验证码"), r"(?i)(?:密码|口令|密钥|令牌|pin码|验证码)(?:[^\s，。；,;:：]{0,6})?(?:是|为|叫|改成|改为|设为|换成|[：:=])\s{0,2}[\"'`“「]?(?P<value>[A-Za-z0-9!@#$%^&*_.+~?-]{4,80})", _any),
     # a field written as two, an element, a flag, a setting that a sentence tells

@@ -66,33 +66,7 @@ PLAIN_WORDS = frozenset(
 )
 # A phrase that holds one of these is a sentence.
 LITTLE = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "is",
-        "are",
-        "was",
-        "be",
-        "not",
-        "no",
-        "to",
-        "of",
-        "in",
-        "on",
-        "at",
-        "by",
-        "for",
-        "with",
-        "and",
-        "or",
-        "as",
-        "it",
-        "this",
-        "that",
-        "your",
-        "my",
-    ]
+    "a an the is are was be not no to of in on at by for with and or as it this that your my".split()  # noqa: SIM905
 )
 CLAUSE_ENDS = re.compile(
     r"[ \t]*(?:$|[.,;!?)\n]|[-\u2013\u2014]{1,2}[ \t]|\("

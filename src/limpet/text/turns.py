@@ -24,24 +24,8 @@ _OPEN = (
     r"|offen|noch|fehlt|fehlen|ausstehend|nächste[nrs]?)\b"
 )
 _EDITS = (
-    "edit",
-    "write",
-    "multiedit",
-    "notebookedit",
-    "apply_patch",
-    "replace",
-    "create",
-    "str_replace",
-    "search_replace",
-)
-
-
-def essential(content: str, topics: Sequence[str] = ()) -> str:
-    """A memory as it is quoted: of such a note by an earlier version the result, and what for, in one sentence."""
-    asked, mark, result = content.partition("\nResult: ")
-    if not mark or AMBIENT not in topics or not asked.startswith("Asked: "):
-        return content
-    return f"{result[:1].upper()}{result[1:]} (for: {first_sentence(asked.removeprefix('Asked: '))})"
+    "edit", "write", "multiedit", "notebookedit", "apply_patch", "replace", "create", "str_replace", "search_replace",
+)  # fmt: skip
 
 
 def in_words(lines: Sequence[tuple[str, str]]) -> str:

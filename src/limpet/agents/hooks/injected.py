@@ -11,7 +11,7 @@ from ...rank.adjust import DOUBTFUL
 from ...settings import wants_judge
 from ...text.blocks import CLOSE, OPEN, neutral, one_line, plain_line, word
 from ...text.instructions import any_reads_like_instruction
-from ...text.turns import AMBIENT, essential
+from ...text.turns import AMBIENT
 from .fit import fitting, fitting_by_words
 
 TYPE_CHECKING = False
@@ -179,7 +179,7 @@ def told(several: Iterable[Item | Memory], abbreviate: Callable[[list[str]], lis
         stale = _STALE.get(one.source_state or "", "")
         doubt = f" | {DOUBTFUL}" if one.confidence_word == DOUBTFUL else ""
         head = f"- [{id} | {word(one.kind, KINDS)} | from {said} | {day(one.valid_from_us)}{stale}{doubt}]"
-        yield Line(f"{head} {plain_line(essential(one.content, one.topics), ITEM_CHARACTERS)}", one.id)
+        yield Line(f"{head} {plain_line(one.content, ITEM_CHARACTERS)}", one.id)
 
 
 # Of an indexed file, as a recall has found it; nothing is looked at here.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from ...model.errors import BadInput, EmbedderUnavailable
+from ...model.errors import EmbedderUnavailable
 from ...vectors.embedder import OWN, Embedder, StoreEmbedder
 from ...vectors.own import OwnModel
 from .guarded import GuardedEmbedder
@@ -26,12 +26,16 @@ def guarded(embedder: Embedder) -> StoreEmbedder:
 def load(name: str) -> StoreEmbedder:
     """Make the embedder of a name. Raises EmbedderUnavailable: it is unknown, not installed, or does not work."""
     if name.startswith(SPECS):
-        from .named import embedder_of
+        from .named import parse
 
-        try:
-            return guarded(embedder_of(name))
-        except BadInput as error:
-            raise EmbedderUnavailable(error.message, hint=error.hint) from None
+        spec = parse(name)
+        if spec.folder is None:
+            from .openai_api import RemoteEmbedder
+
+            return guarded(RemoteEmbedder(spec))
+        from .onnx_folder import OnnxFolder
+
+        return guarded(OnnxFolder(spec))
     place = _places().get(name)
     if place is None:
         known = ", ".join([OWN, *installed(), "onnx:/FOLDER", "openai:NAME,url=URL"])

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from ...model.dataclass import dataclass
-from ...model.errors import BadInput
+from ...model.errors import EmbedderUnavailable
 
-SPECS = ("onnx:", "openai:")
 FORMS = {
     "onnx": "onnx:/FOLDER[,query=PREFIX][,passage=PREFIX]",
     "openai": "openai:NAME,url=URL[,dimensions=N][,query=PREFIX][,passage=PREFIX], or openai:URL",
@@ -38,7 +36,7 @@ class Spec:
 
 
 def parse(text: str) -> Spec:
-    """Raises BadInput with the form that is wanted."""
+    """Read a setting. Raises EmbedderUnavailable with the form that is wanted."""
     kind, _, rest = text.partition(":")
     form = FORMS[kind]
     head, *options = _OPTION.split(rest)
@@ -47,7 +45,7 @@ def parse(text: str) -> Spec:
     if kind == "onnx":
         folder = Path(head).expanduser()
         if not head or not folder.is_absolute() or {"url", "dimensions"} & set(given):
-            raise BadInput(f"not a model's folder: {text[:120]!r}", hint=form)
+            raise EmbedderUnavailable(f"not a model's folder: {text[:120]!r}", hint=form)
         return Spec(text=text, folder=folder, query=query, passage=passage)
     is_url = head.startswith(("http://", "https://"))
     url = head if is_url else given.get("url", OWN_URL)
@@ -57,22 +55,10 @@ def parse(text: str) -> Spec:
     except ValueError:
         host, dimensions = None, None
     if not head or not host or (is_url and "url" in given):
-        raise BadInput(f"not a model's address: {text[:120]!r}", hint=form)
+        raise EmbedderUnavailable(f"not a model's address: {text[:120]!r}", hint=form)
     if "dimensions" in given and not 1 <= (dimensions or 0) <= MOST_DIMENSIONS:
-        raise BadInput(f"not a number of dimensions: {given['dimensions'][:40]!r}", hint=form)
+        raise EmbedderUnavailable(f"not a number of dimensions: {given['dimensions'][:40]!r}", hint=form)
     return Spec(
         text=text, model="" if is_url else head, url=url.rstrip("/"), dimensions=dimensions, query=query,
         passage=passage,
     )  # fmt: skip
-
-
-def embedder_of(text: str) -> Any:
-    """The embedder of a setting. Raises BadInput, EmbedderUnavailable."""
-    spec = parse(text)
-    if spec.folder is not None:
-        from .onnx_folder import OnnxFolder
-
-        return OnnxFolder(spec)
-    from .openai_api import RemoteEmbedder
-
-    return RemoteEmbedder(spec)
