@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tokenizers
-from tokenizers import models, normalizers, pre_tokenizers, processors
+from tokenizers import normalizers, pre_tokenizers, processors
 
 import limpet
 from limpet.features.embedders import load, openai_api
@@ -23,6 +23,7 @@ from limpet.features.embedders.named import parse
 from limpet.model.errors import EmbedderUnavailable
 from limpet.vectors.embedder import load_embedder
 from limpet.vectors.wordpiece import DATA, wordpiece
+from limpet.work.service import models
 
 MODEL, JUDGE = (Path(DATA) / f"{name}.onnx" for name in ("limpet", "judge"))
 
@@ -32,7 +33,7 @@ TEXTS = ["The cat sleeps on the radiator", "Deploys run on Tuesday after ten", "
 def tokenizer():
     """Ours, as the package `tokenizers` writes it."""
     numbers = wordpiece().numbers
-    made = tokenizers.Tokenizer(models.WordPiece(numbers, unk_token="[UNK]", max_input_chars_per_word=100))
+    made = tokenizers.Tokenizer(tokenizers.models.WordPiece(numbers, unk_token="[UNK]", max_input_chars_per_word=100))
     made.normalizer = normalizers.BertNormalizer()
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     made.post_processor = processors.TemplateProcessing(

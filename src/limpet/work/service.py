@@ -69,8 +69,8 @@ def work(
     searchable = semantic.index()
     if searchable is not None:
         rest = None if limit is None else limit - report.done - report.failed
-        given = context.policy, context.reader(), context.clock
-        checks = Checks(store, embedder, calibration_of(row), *searchable, *given)
+        policy, reader = context.policy, context.reader()
+        checks = Checks(store, embedder, calibration_of(row), *searchable, policy, reader, context.clock)
         report = replace(report, checked=checks.drain(rest))
     make_due(context)
     return report
