@@ -161,23 +161,10 @@ def replay_session(events: Sequence[Event]) -> SessionState | None:
 
 
 # What the events of a purged memory have at most: structure, never content.
-STRUCTURAL = frozenset(
-    {
-        "scope",
-        "was",
-        "whole",
-        "kind",
-        "trust",
-        "into",
-        "stated_at",
-        "position",
-        "valid_from",
-        "valid_to",
-        "by",
-        "undoes",
-        "importance",
-    }
-)
+STRUCTURAL = frozenset((
+    "scope", "was", "whole", "kind", "trust", "into", "stated_at", "position", "valid_from", "valid_to", "by", "undoes",
+    "importance",
+))  # fmt: skip
 
 
 def scrub(event: Event) -> Event:
