@@ -149,7 +149,7 @@ def run(name: str, *, held_back: bool, write: bool, grid: bool = True) -> None:
     for half in [False, True][: 1 + held_back]:
         for language in ("en", "ko", "de"):
             texts, bad = sentences(half, language)
-            scores = judge.scores(texts).max(axis=1)
+            scores = judge._scores(texts, embedder.embed_passages(texts)).max(axis=1)
             shown = "; ".join(
                 f"{t:.2f}: {figures(scores, bad, t)}" for t in (0.42, 0.44, 0.46, 0.48, 0.50, 0.52, 0.55, 0.60)
             )

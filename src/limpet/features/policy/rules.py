@@ -20,8 +20,6 @@ from ...model.dataclass import NamedTuple, dataclass
 from ...remember.validation import RECORDS
 
 if TYPE_CHECKING:
-    from typing import Any
-
     import numpy as np
 
     from ...model.memory import Memory
@@ -116,14 +114,6 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+")
 VECTORS = Path(__file__).parent / "prototype_vectors"
 
 
-class Stated(NamedTuple):
-    """How a text was stated: a memory and a statement have these too."""
-
-    kind: str = "fact"
-    origin: str = "agent"
-    speaker: str | None = None
-
-
 class Refusal(NamedTuple):
     """Why a sentence is not stored."""
 
@@ -154,26 +144,21 @@ class Rules:
         self.fingerprint = embedder.fingerprint
         self._fitted: Fitted | None = None
 
-    def judge(self, text: str, **stated: Any) -> Refusal | None:
-        """The rule that the text breaks, or None. `stated`: the fields of Stated. Raises EmbedderUnavailable."""
-        return self.judge_many([text], [Stated(**stated)])[0]
+    def judge(
+        self, stated: Sequence[Memory | ValidStatement], vectors: Mapping[str, np.ndarray] | None = None
+    ) -> list[Refusal | None]:
+        """Return for each statement the rule that it breaks, or None, in order.
 
-    def judge_many(
-        self, texts: Sequence[str], stated: Sequence[Stated | Memory | ValidStatement] = (),
-        vectors: Mapping[str, np.ndarray] | None = None,
-    ) -> list[Refusal | None]:  # fmt: skip
-        """One judgement a text, in order. `stated`: how each was. `vectors`: of some texts, float32 (dimensions,),
-        where the caller has embedded them. Raises EmbedderUnavailable.
+        `vectors`: of some texts, float32 (dimensions,), where the caller has embedded them. Raises EmbedderUnavailable.
         """
-        stated = stated or [Stated()] * len(texts)
         # Longer texts are documents and transcripts, and of more than a few sentences some always say what lasts.
         sentences = {
             i: parts
-            for i, (text, how) in enumerate(zip(texts, stated, strict=True))
-            if how.kind not in RECORDS and text.strip() and len(text) <= JUDGED_CHARACTERS
-            if len(parts := [one for one in _SENTENCE_END.split(text) if one.strip()]) <= PARTS
+            for i, how in enumerate(stated)
+            if how.kind not in RECORDS and how.content.strip() and len(how.content) <= JUDGED_CHARACTERS
+            if len(parts := [one for one in _SENTENCE_END.split(how.content) if one.strip()]) <= PARTS
         }
-        found: list[Refusal | None] = [None] * len(texts)
+        found: list[Refusal | None] = [None] * len(stated)
         against = self._refusals(dict.fromkeys(one for parts in sentences.values() for one in parts), vectors or {})
         for i, parts in sentences.items():
             allowed = [_allowed(against[one], one, stated[i]) for one in parts]
@@ -183,10 +168,6 @@ class Rules:
                 broken = [pair for pair in broken if _clear(*pair)]
             found[i] = max((refusal for refusal, _ in broken), key=lambda refusal: refusal.score, default=None)
         return found
-
-    def scores(self, texts: Sequence[str]) -> np.ndarray:
-        """float32 (n, rules): how near each text is to each of RULES against what is fine, 0 to 1. For tuning."""
-        return self._scores(texts, self._embedder.embed_passages(texts))
 
     def _refusals(self, texts: Iterable[str], known: Mapping[str, np.ndarray]) -> dict[str, Refusal | None]:
         """What speaks against each sentence alone. `known`: the vectors of some."""
@@ -286,7 +267,7 @@ def _says_something(sentence: str) -> bool:
     return len(sentence.split()) >= STATEMENT_WORDS or bool(_FIGURE.search(sentence))
 
 
-def _allowed(refusal: Refusal | None, text: str, stated: Stated | Memory | ValidStatement) -> Refusal | None:
+def _allowed(refusal: Refusal | None, text: str, stated: Memory | ValidStatement) -> Refusal | None:
     """None as well of a question, where the rule does not hold for this speaker, and where the text is too short."""
     if refusal is None or has_sign("question", text) or _PIECE.search(text):
         return None

@@ -113,7 +113,7 @@ class ContentPolicy:
         if rules is None or not doubtful:
             return found
         with suppress(EmbedderUnavailable):
-            judged = rules.judge_many([found[i].content for i in doubtful], [found[i] for i in doubtful])
+            judged = rules.judge([found[i] for i in doubtful])
             for i, against in zip(doubtful, judged, strict=True):
                 if against is not None:
                     why = demotion(found[i].kind, found[i].key, against.rule)
@@ -174,7 +174,7 @@ def judge(
         events = store.ledger.events(memory=parse_id(one.id)) if one.kind not in RECORDS else None
         if events and not any(event.data.get("anyway") is True or event.type == "reviewed" for event in events):
             open_to_doubt.append(one)
-    judged = rules.judge_many([one.content for one in open_to_doubt], open_to_doubt, vectors)
+    judged = rules.judge(open_to_doubt, vectors)
     return [
         Swept(memory=one, rule=against.rule, reason=against.reason)
         for one, against in zip(open_to_doubt, judged, strict=True)
