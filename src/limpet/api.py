@@ -19,7 +19,7 @@ from .model.clock import Clock, SystemClock
 from .model.errors import BadInput
 from .model.memory import check_key, check_list, check_several
 from .settings import Settings, read_settings, wants_judge
-from .store.engines import open_store, restore
+from .store.engines import open_store
 from .store.records import ERASING_SECONDS
 
 TYPE_CHECKING = False
@@ -126,7 +126,10 @@ def restore_backup(
     Raises BadInput, NotFound, StoreDamaged, StoreError.
     """
     store = read_settings(path, "global", None).path
-    return restore(store, None if file is None else os.fspath(file), progress)
+    kept: str | None = registry.part("features.restore").restore(
+        store, None if file is None else os.fspath(file), progress
+    )
+    return kept
 
 
 def copy_store(

@@ -15,7 +15,7 @@ from limpet.text.describe import describe
 
 def test_an_empty_store_knows_nothing(store):
     assert list(store.ledger.events()) == []
-    assert store.ledger.operation(None) == []
+    assert store.ledger.newest(None, limit=5) == []
     assert store.listings.count(Filter(states=("active", "archived", "retracted", "purged"))) == 0
     assert store.listings.page(Filter(), sort="created", limit=5, cursor=None).memories == []
     assert store.memories.get(b"\x01" * 16) is None
@@ -46,7 +46,7 @@ def test_what_decides_sees_the_store_as_it_is_there(store, scribe):
         seen.append((
             reads.memories.get(id).content, reads.memories.resolve(format_id(id)), len(list(reads.ledger.events(memory=id))),
             [one.content for one in reads.memories.keyed("project:api", "a.b")], reads.sessions.next_position("project:api", "s"),
-            [one.memory for one in reads.ledger.operation(None)],
+            [one.memory for one in reads.ledger.newest(None, limit=1)],
         ))  # fmt: skip
         return [scribe.event("edited", id, "other words")]
 
@@ -130,7 +130,7 @@ def test_an_operation_is_what_was_committed_together(store, scribe):
     together = scribe.write(first, *rest)
     alone = scribe.write(scribe.event("remembered", None, "four"))
 
-    assert store.ledger.operation(None) == alone
+    assert store.ledger.newest(None, limit=1) == alone
     assert store.ledger.operation(alone[0].id) == alone
     assert [store.ledger.operation(event.id) for event in together] == [together] * 3
     assert store.ledger.operation(b"\x09" * 16) == []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ..folders import is_url
 from ..model.errors import BadInput
 
@@ -42,14 +40,3 @@ def open_pen(path: str) -> Pen:
     from .sqlite.connection import Pen
 
     return Pen(path)
-
-
-def restore(path: str, file: str | None, progress: Callable[[int, int], None] | None) -> str | None:
-    """Make a store what a backup of it is, or undo that. Raises BadInput, NotFound, StoreError."""
-    if is_url(path):
-        raise BadInput("a store on a server is restored by its own tools", hint="`pg_restore`, or `limpet copy`")
-    from .sqlite.restore import restore_file, undo_restore
-
-    if file is None:
-        return undo_restore(path, progress=progress)[1]
-    return restore_file(path, file, progress=progress)

@@ -100,16 +100,12 @@ class Ledger(Repository):
         """The `undone` events of some memories, in order."""
         return self._events("undone_events", memories=self._database.ids(memories)) if memories else []
 
-    def operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
+    def operation(self, event: bytes, scopes: Sequence[str] | None = None) -> list[Event]:
         """All events of some scopes (None: all) that were committed together with `event`, in order; those of a move
-        between scopes, and of its undoing, belong to both.
-
-        `event` None: the last operation that has any.
-        """
+        between scopes, and of its undoing, belong to both."""
         with self._database.reading():
             visible = scope_list(scopes)
-            ids = [event] if event else [row[0] for row in self._ask("last_event", scopes=visible)]
-            found = self._events("events_by_ids", ids=self._database.ids(ids), after=0) if ids else []
+            found = list(self.events(ids=[event]))
             if not found:
                 return []
             bound = {"operation": found[0].operation}

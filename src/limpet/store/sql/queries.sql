@@ -198,10 +198,6 @@ SELECT {event}
  WHERE v.seq < :before AND {in_scopes}
  ORDER BY v.seq DESC LIMIT :limit
 
--- name: last_event
--- The newest event of some scopes: see scope_of_event; or that which its memory left. Primary key, memory_current.
-SELECT v.id FROM event v WHERE {in_scopes} ORDER BY v.seq DESC LIMIT 1
-
 -- name: operation_size
 -- How many events an operation has, in whatever scope. event_id, event_operation.
 SELECT count(*) FROM event WHERE id = :operation OR operation = :operation

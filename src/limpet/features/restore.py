@@ -16,22 +16,29 @@ from typing import IO
 
 import apsw
 
-from ...model.errors import BadInput, NotFound, StoreBusy, StoreDamaged
-from ..files import REPLACED, partial_file, publish, unguessable, writing
-from .connection import check_place, connect, head_of, is_encrypted, open_connection, translated
-from .maintenance import copy_into, copy_pages, first_problem
-from .search import new_chunk
+from ..folders import is_url
+from ..model.errors import BadInput, NotFound, StoreBusy, StoreDamaged
+from ..store.files import REPLACED, partial_file, publish, unguessable, writing
+from ..store.sqlite.connection import check_place, connect, head_of, is_encrypted, open_connection, translated
+from ..store.sqlite.maintenance import copy_into, copy_pages, first_problem
+from ..store.sqlite.search import new_chunk
 
 Progress = Callable[[int, int], None]
 # Tries when others write while what is replaced is copied.
 TRIES = 5
 
 
-def restore_file(path: str, source: str, *, progress: Progress | None = None) -> str | None:
-    """Make the store at `path` what the file `source` is. Returns where the one that was there is kept, if any was.
+def restore(path: str, source: str | None, progress: Progress | None) -> str | None:
+    """Make the store at `path` what the file `source` is; without one, undo the last restore. Returns where the store
+    that was there is kept, if any was.
 
-    Raises BadInput for what is no file or the store itself, StoreDamaged for one that is not sound, StoreError.
+    Raises BadInput for what is no file or the store itself, NotFound, StoreDamaged for one that is not sound,
+    StoreError.
     """
+    if is_url(path):
+        raise BadInput("a store on a server is restored by its own tools", hint="`pg_restore`, or `limpet copy`")
+    if source is None:
+        return _undo(path, progress)
     if path == ":memory:":
         raise BadInput("a store in memory has no file")
     taken = Path(source)
@@ -65,20 +72,17 @@ def restore_file(path: str, source: str, *, progress: Progress | None = None) ->
     return str(kept)
 
 
-def undo_restore(path: str, *, progress: Progress | None = None) -> tuple[str, str | None]:
-    """Put back what the last restore replaced. Returns the file it was in, which is gone, and where the other is kept.
-
-    Raises NotFound, StoreDamaged, StoreError.
-    """
+def _undo(path: str, progress: Progress | None) -> str | None:
+    """Put back what the last restore replaced; the file that it was kept in is gone then."""
     target = Path(os.path.realpath(path))
     found = re.compile(re.escape(target.name + REPLACED) + r"\d{8}T\d{12}Z")
     files = sorted(one for one in target.parent.glob("*") if found.fullmatch(one.name))
     if not files:
         raise NotFound(f"no restore of {path} to undo")
-    kept = restore_file(path, str(files[-1]), progress=progress)
+    kept = restore(path, str(files[-1]), progress)
     for side in ("", "-wal", "-shm"):
         files[-1].with_name(files[-1].name + side).unlink(missing_ok=True)
-    return str(files[-1]), kept
+    return kept
 
 
 def _take_over(source: str, file: IO[bytes], *, store: str) -> None:
