@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from limpet.store.records import Action, ExposureRow, UseCount
+from limpet.features.usefulness.exposures import ExposureRow, Exposures, UseCount
+from limpet.store.records import Action
 
 from .conftest import open_engine
 
@@ -48,37 +49,39 @@ def seen(number, session="s1", shown=True, used=None, drawn=False, scope="projec
 
 
 def test_what_was_surfaced_comes_newest_first_with_the_line_it_answers(store):
-    store.exposures.note([seen(1), seen(2)], line(1))
-    store.exposures.note([seen(3, session="s2", shown=False, drawn=True, used=True), seen(4, scope="global")])
+    Exposures(store).note([seen(1), seen(2)], line(1))
+    Exposures(store).note([seen(3, session="s2", shown=False, drawn=True, used=True), seen(4, scope="global")])
 
-    assert [one.at for one in store.exposures.latest("project:api", limit=2)] == [3, 2]
-    assert store.exposures.latest("project:api", session="s1", limit=9) == [seen(2), seen(1)]
-    assert store.exposures.latest("project:web", memory=seen(2).memory, limit=9) == [seen(2)]
-    assert store.exposures.latest("project:api", limit=1) == [seen(3, session="s2", shown=False, drawn=True, used=True)]
+    assert [one.at for one in Exposures(store).latest("project:api", limit=2)] == [3, 2]
+    assert Exposures(store).latest("project:api", session="s1", limit=9) == [seen(2), seen(1)]
+    assert Exposures(store).latest("project:web", memory=seen(2).memory, limit=9) == [seen(2)]
+    assert Exposures(store).latest("project:api", limit=1) == [
+        seen(3, session="s2", shown=False, drawn=True, used=True)
+    ]
     assert store.journal.lines("project:api", limit=9) == [line(1)]
 
 
 def test_what_comes_often_in_a_session_is_judged_once(store):
     """Three times in one work is one observation; each time costs its tokens."""
-    store.exposures.note([seen(1, used=False), seen(1, used=True), seen(1)])
-    store.exposures.note([seen(1, session="s2", used=False), seen(1, session="s3"), seen(2, shown=False, drawn=True)])
+    Exposures(store).note([seen(1, used=False), seen(1, used=True), seen(1)])
+    Exposures(store).note([seen(1, session="s2", used=False), seen(1, session="s3"), seen(2, shown=False, drawn=True)])
 
     memory, other = bytes([1]) * 16, bytes([2]) * 16
-    assert store.exposures.counts("project:api") == [
+    assert Exposures(store).counts("project:api") == [
         UseCount(memory, True, False, 5, 50, 2, 1),
         UseCount(other, False, True, 1, 0, 0, 0),
     ]
-    assert store.exposures.counts("project:web") == []
+    assert Exposures(store).counts("project:web") == []
 
 
 def test_of_what_was_drawn_the_first_time_in_a_session_counts(store):
     """What is shown is shown once; what is held out fits message after message, and is not looked for more often."""
     held = {"shown": False, "drawn": True}
-    store.exposures.note([seen(1, **held, used=False), seen(1, **held, used=True), seen(1, session="s2", **held)])
-    store.exposures.note([seen(1, session="s2", **held, used=True), seen(1, drawn=True, session="s3", used=True)])
+    Exposures(store).note([seen(1, **held, used=False), seen(1, **held, used=True), seen(1, session="s2", **held)])
+    Exposures(store).note([seen(1, session="s2", **held, used=True), seen(1, drawn=True, session="s3", used=True)])
 
     memory = bytes([1]) * 16
-    assert store.exposures.counts("project:api") == [
+    assert Exposures(store).counts("project:api") == [
         UseCount(memory, False, True, 4, 0, 1, 0),
         UseCount(memory, True, True, 1, 10, 1, 1),
     ]
@@ -87,11 +90,11 @@ def test_of_what_was_drawn_the_first_time_in_a_session_counts(store):
 def test_what_a_session_began_with_is_known_while_it_says_the_same(store, scribe):
     same, changed = scribe.remember("the VPN is needed"), scribe.remember("the port is 5433")
     rows = [ExposureRow("project:api", "s1", "claude", 10**15 * 3, "start", id, 9) for id in (same, changed)]
-    store.exposures.note(rows)
-    store.exposures.note([ExposureRow("project:api", "s2", "claude", 10**15 * 3, "message", same, 9)])
-    assert store.exposures.began_with("s1", [same, changed]) == {same, changed}
-    assert store.exposures.began_with("s1", [same]) == {same}
-    assert store.exposures.began_with("s2", [same]) == set()
+    Exposures(store).note(rows)
+    Exposures(store).note([ExposureRow("project:api", "s2", "claude", 10**15 * 3, "message", same, 9)])
+    assert store.journal.began_with("s1", [same, changed]) == {same, changed}
+    assert store.journal.began_with("s1", [same]) == {same}
+    assert store.journal.began_with("s2", [same]) == set()
 
 
 def test_lines_are_dropped_by_number_in_their_scope(store):

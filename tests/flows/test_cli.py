@@ -15,8 +15,8 @@ from limpet.agents.hooks.entry import handle
 from limpet.cli.main import main
 from limpet.cli.verbs import table
 from limpet.features import usefulness
+from limpet.features.usefulness.exposures import ExposureRow, Exposures
 from limpet.model.ids import parse_id
-from limpet.store.records import ExposureRow
 
 
 class Result:
@@ -329,7 +329,7 @@ def test_the_lift_is_said_with_its_interval(limpet, path):
             )
             for place, id in enumerate(ids)
         ]
-        memory._context.store.exposures.note(rows)
+        Exposures(memory._context.store).note(rows)
     found = limpet("stats", "--usefulness", "--json").json
     assert found["lift"]["value"] == 1.0 and found["lift"]["low"] > 0.7
     said = limpet("stats", "--usefulness").out

@@ -14,8 +14,8 @@ from limpet.cli.main import main
 from limpet.features import usefulness
 from limpet.features.evaluate import run as evaluate
 from limpet.features.evaluate.power import sessions_for
+from limpet.features.usefulness.exposures import ExposureRow, Exposures
 from limpet.model.ids import parse_id
-from limpet.store.records import ExposureRow
 
 from ..histories import SCOPE, History
 
@@ -169,7 +169,7 @@ def test_the_interval_of_the_lift_covers_the_truth(memory):
                     used = draw.random() < rate[one] + lift * (not held[one])
                     rows.append(ExposureRow(f"project:{experiment}", session, "claude", message, "message", one, 9,
                                             not held[one], True, used))  # fmt: skip
-        memory._context.store.exposures.note(rows)
+        Exposures(memory._context.store).note(rows)
         interval = usefulness.usefulness(memory.in_scope(f"project:{experiment}")).lift
         covered += interval.low <= lift <= interval.high
     assert covered >= 90

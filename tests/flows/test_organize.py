@@ -13,6 +13,7 @@ import pytest
 import limpet
 from limpet import BadInput
 from limpet.features import mirror, organize
+from limpet.features.organize.sources import Sources
 from tests import transcripts
 from tests.transcripts import CORRECTION, DECISION, STEPS
 
@@ -105,8 +106,8 @@ def test_twice_is_once(client, memory, tmp_path, clock):
 
     assert (organize.run(memory, [path]).unchanged, ledger(memory)) == (1, before)
     # And without what was noted of the file: the ledger itself says what was taken.
-    memory._context.store.sources.keep(
-        memory._context.store.sources.get(memory.scope, str(path))._replace(digest="lost")
+    Sources(memory._context.store).keep(
+        Sources(memory._context.store).get(memory.scope, str(path))._replace(digest="lost")
     )
     again = organize.run(memory, [path])
     assert (again.new, again.known, again.observed, ledger(memory)) == (0, 3, 0, before)
@@ -144,8 +145,8 @@ def test_a_purged_memory_does_not_come_back(memory, tmp_path):
     path = file_of("claude", tmp_path)
     id = organize.run(memory, [path]).taken[0]["id"]
     memory.purge(id, confirm=True)
-    memory._context.store.sources.keep(
-        memory._context.store.sources.get(memory.scope, str(path))._replace(digest="lost")
+    Sources(memory._context.store).keep(
+        Sources(memory._context.store).get(memory.scope, str(path))._replace(digest="lost")
     )
     organize.run(memory, [path])
     assert memory.get(id).state == "purged"
@@ -155,7 +156,7 @@ KILLED = """
 import os, sys
 import limpet
 from limpet.features import organize
-from limpet.store.sql.jobs import Sources
+from limpet.features.organize.sources import Sources
 from limpet.store.sql.ledger import Ledger
 left = int(sys.argv[3])
 def dying(repository, name):

@@ -18,11 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import limpet
+from limpet.features.organize.sources import Sources
 from limpet.features.transfer.hearing import Devices
+from limpet.features.usefulness.exposures import ExposureRow, Exposures
 from limpet.model.clock import FixedClock
 from limpet.model.ids import SHORT_BYTES
 from limpet.model.memory import STATES
-from limpet.store.records import Action, ExposureRow, Filter, Proposal, VectorChunk
+from limpet.store.records import Action, Filter, Proposal, VectorChunk
 from limpet.store.sqlite.database import SqliteStore
 from limpet.text.describe import describe
 from limpet.vectors.codes import encode_for_store
@@ -70,8 +72,8 @@ def fill(store, words, count):
     store.usage.record(ids[:2], now, "useful")
     store.reviews.propose([Proposal(scribe.id(), "contradiction", "project:api", ids[0], ids[1], words, 1.0, now)])
     store.journal.note(Action("project:api", f"{words} 0", now, "asked", words))
-    store.exposures.note([ExposureRow("project:api", f"{words} 0", words, now, "start", ids[1], 3, True, False, None)])
-    store.sources.announce("project:api", f"/{words}", now)
+    Exposures(store).note([ExposureRow("project:api", f"{words} 0", words, now, "start", ids[1], 3, True, False, None)])
+    Sources(store).announce("project:api", f"/{words}", now)
     Devices(store).trust(words.encode().ljust(16)[:16], now)
     store.erasure.note_copy(f"/{words}.jsonl", "export", now)
     return scribe
@@ -124,7 +126,7 @@ OF_A_METHOD = {
     "edges.reaches": {"start": ONE}, "vectors.chunks": {"known": st.just({})}, "sessions.next_position": {"session": WORDS}, "memories.by_rows": {"nums": st.just([])}, "memories.with_warnings": {"nums": st.just([])},
     "memories.ending": {"end": ONE.map(lambda one: one[-SHORT_BYTES:])}, "memories.resolve": {"text": ONE.map(bytes.hex)}, "ledger.resolve": {"text": ONE.map(bytes.hex)}, "reviews.named": {"text": ONE.map(bytes.hex)},
     "search.lexical": {"text": WORDS}, "search.substring": {"text": WORDS}, "listings.standing": {"at": TIMES}, "ledger.events": {"memory": st.one_of(st.none(), ONE), "ids": st.one_of(st.none(), SEVERAL)},
-    "ledger.operation": {"event": st.one_of(st.none(), ONE)}, "listings.lately": {"after": st.just(0)}, "listings.page": {"cursor": st.none()},
+    "ledger.operation": {"event": ONE}, "listings.lately": {"after": st.just(0)}, "listings.page": {"cursor": st.none()},
     "listings.count_by": {"by": st.sampled_from([("kind",), ("scope", "topic"), ("state", "origin"), ("day",)])},
     "edges.of": {"ids": SEVERAL}, "devices.trust": {"at": st.one_of(st.none(), TIMES)}, "journal.lines": {"session": st.none()},
     "jobs.unchecked": {"rows": st.lists(st.integers(1, 40), max_size=5)},
@@ -132,7 +134,8 @@ OF_A_METHOD = {
 
 
 def repository_of(store, name):
-    return Devices(store) if name == "devices" else getattr(store, name)
+    of_features = {"devices": Devices, "exposures": Exposures, "sources": Sources}
+    return of_features[name](store) if name in of_features else getattr(store, name)
 
 
 def calls():

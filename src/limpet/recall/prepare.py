@@ -163,7 +163,7 @@ def _standing(store: Store, plan: Plan, entries: Entries, session: str | None) -
             parse_id(one.id): num
             for (_, num), one in zip(found, store.memories.by_rows([n for _, n in found]), strict=True)
         }
-        known = {ids[id] for id in store.exposures.began_with(session, ids)}
+        known = {ids[id] for id in store.journal.began_with(session, ids)}
         found = [one for one in found if one[1] not in known]
     for group, num in found:
         place = places[group] = places.get(group, -1) + 1

@@ -266,16 +266,6 @@ class Lately(NamedTuple):
         return min(self.created_at, self.valid_from)
 
 
-class Source(NamedTuple):
-    """A transcript or a file of notes, as far as it was organized into a scope."""
-
-    scope: str
-    path: str
-    digest: str | None  # of what was read; None: nothing yet
-    reached: str | None  # JSON: how far a model has read each conversation
-    at: int
-
-
 MOST_LISTED = 10_000  # memories on a page
 ERASING_SECONDS = 10.0  # how long a purge waits for a process that reads the state from before
 # Proposals that a reader asks for at most: older rules made hundreds, of which it leaves most out.
@@ -322,33 +312,6 @@ class Action(NamedTuple):
     @property
     def at(self) -> datetime:
         return to_datetime(self.at_us)
-
-
-class ExposureRow(NamedTuple):
-    """A memory that was put before an agent, or held out of what it was shown. `at` in microseconds UTC."""
-
-    scope: str
-    session: str
-    client: str
-    at: int
-    via: str  # message, start or compact: the hook; recall or prepare: the MCP tool
-    memory: bytes
-    tokens: int
-    shown: bool = True
-    drawn: bool = False  # whether showing it was randomized
-    used: bool | None = None  # whether it showed up in the work; None: not known, or it cannot be told
-
-
-class UseCount(NamedTuple):
-    """How often a memory was surfaced (or, `shown` False, held out) and used. Judged and used: once a session."""
-
-    memory: bytes
-    shown: bool
-    drawn: bool
-    times: int
-    tokens: int
-    judged: int
-    used: int
 
 
 class Problem(NamedTuple):

@@ -53,5 +53,7 @@ def note_transcript(memory: Limpet, path: str | os.PathLike[str]) -> None:
     """
     import os
 
+    from .sources import Sources
+
     context = memory._context
-    context.store.sources.announce(context.scope, os.path.abspath(path), context.now())  # noqa: PTH100
+    Sources(context.store).announce(context.scope, os.path.abspath(path), context.now())  # noqa: PTH100

@@ -26,7 +26,7 @@ from ...remember.decide import observe, state
 from ...remember.validation import ValidStatement, validate
 from ...remember.write import Writer
 from ...store.records import Candidate as Stored
-from ...store.records import Filter, Source
+from ...store.records import Filter
 from ...text.lexicon import NEGATORS
 from ...text.normalise import content, normalise
 from ..mirror import mirrors_of, sync_folder
@@ -34,6 +34,7 @@ from ..transfer.records import TransferReport, imported_id
 from . import files
 from .extract import extract
 from .reading import Reading
+from .sources import Source, Sources
 from .summaries import summarize
 from .topics import subject_of, topics_of
 from .transcripts import FEWEST_WORDS, Candidate, Conversation
@@ -86,7 +87,7 @@ def organize(
     report.progress = progress
     reading = Reading(models, *budget, dry_run=dry_run) if models else None
     found: list[_File] = []
-    sources = context.store.sources
+    sources = Sources(context.store)
     try:
         with context.one_operation() as operation:
             if paths or clients:
@@ -164,7 +165,7 @@ class _Run:
 
     def _file(self, file: _File) -> None:
         """Organize what is in a file, unless it was read before."""
-        report, sources = self._report, self._context.store.sources
+        report, sources = self._report, Sources(self._context.store)
         key = (file.scope or self._context.scope, str(file.path.absolute()))
         before = sources.get(*key)
         mark = f"{'f' if file.by_folder else ''}-{files.digest_of(file.path)}"

@@ -10,8 +10,9 @@ from ...model.errors import BadInput
 from ...model.ids import parse_id
 from ...model.memory import check_list
 from ...remember.validation import check_limit
-from ...store.records import Action, ExposureRow
+from ...store.records import Action
 from . import counts
+from .exposures import ExposureRow, Exposures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def note_exposures(
     ]
     action = Action(context.scope, session, now, "asked", redact(asked)[0]) if asked else None
     if rows or action:
-        context.store.exposures.note(rows, action)
+        Exposures(context.store).note(rows, action)
 
 
 def _shown(item: tuple[str, int]) -> tuple[str, int]:
@@ -96,7 +97,7 @@ def exposures(
     """
     context, one = memory._context, None if id is None else parse_id(memory.get(id).id)
     check_limit(limit)
-    return list(map(counts.exposure, context.store.exposures.latest(
+    return list(map(counts.exposure, Exposures(context.store).latest(
         context.scope, session=session, memory=one, limit=limit
     )))  # fmt: skip
 
@@ -109,7 +110,7 @@ def usefulness(memory: Limpet, *, limit: int = 10) -> Usefulness:
     0
     """
     check_limit(limit)
-    return counts.usefulness(memory._context.store.exposures.counts(memory.scope), limit=limit)
+    return counts.usefulness(Exposures(memory._context.store).counts(memory.scope), limit=limit)
 
 
 def adherence(memory: Limpet, session: str) -> list[Adherence]:

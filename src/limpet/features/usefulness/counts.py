@@ -8,7 +8,7 @@ from ...model.clock import Instant
 from ...model.dataclass import dataclass, field
 from ...model.encode import TIME, JsonForm, by
 from ...model.ids import format_id
-from ...store.records import ExposureRow, UseCount
+from .exposures import ExposureRow, UseCount
 from .interval import Interval, difference, share
 
 

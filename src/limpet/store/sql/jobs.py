@@ -1,5 +1,4 @@
-"""What waits: texts and other work for a worker, sources for the organizer, pairs of memories for a person; and how
-a model has read such pairs.
+"""What waits: texts and other work for a worker, pairs of memories for a person; and how a model has read such pairs.
 
 The queue is leased, so that a killed worker's jobs come back; failed ones wait longer, then lie dead. A text that no
 worker has come for has no row yet: it waits because its number is above `taken.through`, and a write need not touch the
@@ -11,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.ids import short_id
-from ..records import ALL, INTERRUPTED, OBJECTION, Job, Proposal, Relation, Source
+from ..records import ALL, INTERRUPTED, OBJECTION, Job, Proposal, Relation
 from .memories import scope_list
 from .statements import statements
 from .store import Connection, Database, Repository
@@ -192,43 +191,6 @@ def flush(database: Database, *, seconds: float) -> bool:
         with database.writing() as con:
             con.execute("DELETE FROM job WHERE kind = ?", (FLUSH,))
     return done
-
-
-_SOURCE = "scope, path, digest, reached, at"
-
-
-class Sources(Repository):
-    """What the organizer has read, and what hooks say is there to read."""
-
-    def get(self, scope: str, path: str) -> Source | None:
-        found = self._database.rows(f"SELECT {_SOURCE} FROM source WHERE scope = ? AND path = ?", (scope, path))
-        return Source(*found[0]) if found else None
-
-    def keep(self, source: Source) -> None:
-        """Note how far a source was read; it waits no more once it has a digest."""
-        with self._database.writing() as con:
-            con.execute(
-                f"INSERT INTO source ({_SOURCE}, waits) VALUES (?1, ?2, ?3, ?4, ?5, 0) ON CONFLICT (scope, path)"
-                " DO UPDATE SET digest = ?3, reached = ?4, at = ?5,"
-                " waits = CASE WHEN ?3 IS NULL THEN source.waits ELSE 0 END",
-                source,
-            )
-
-    def announce(self, scope: str, path: str, at: int) -> None:
-        """A source is there to read, or has grown; what was noted of it stays."""
-        with self._database.writing() as con:
-            con.execute(
-                "INSERT INTO source (scope, path, at, waits) VALUES (?1, ?2, ?3, 1)"
-                " ON CONFLICT (scope, path) DO UPDATE SET waits = 1, at = ?3",
-                (scope, path, at),
-            )
-
-    def waiting(self, scope: str | None = None) -> list[Source]:
-        """Those that wait, of one scope or all, the one that was announced first first."""
-        statement = (
-            f"SELECT {_SOURCE} FROM source WHERE waits = 1 AND (?1 IS NULL OR scope = ?1) ORDER BY at, scope, path"
-        )
-        return [Source(*row) for row in self._database.rows(statement, (scope,))]
 
 
 class Relations(Repository):

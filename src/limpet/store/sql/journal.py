@@ -9,15 +9,14 @@ from .store import Connection, Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..records import Action, ExposureRow, UseCount
+    from ..records import Action
 
 # How long who drops lines waits for readers of the old state; later the queue sees to it.
 FLUSH_SECONDS = 10.0
 INSERT = "INSERT INTO journal (scope, session, at, kind, what) VALUES (?, ?, ?, ?, ?)"
 CANNOT_TELL = -1
-_VERDICTS = {0: False, 1: True}
-_EXPOSURE = "scope, session, client, at, via, memory, tokens, shown, drawn, used"
-INSERT_EXPOSURE = f"INSERT INTO surfaced ({_EXPOSURE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+EXPOSURE = "scope, session, client, at, via, memory, tokens, shown, drawn, used"
+INSERT_EXPOSURE = f"INSERT INTO surfaced ({EXPOSURE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Journal(Repository):
@@ -49,6 +48,12 @@ class Journal(Repository):
             con.executemany("DELETE FROM journal WHERE scope = ? AND num = ?", [(scope, one) for one in numbers])
             jobs.flush_later(con)
         return jobs.flush(self._database, seconds=FLUSH_SECONDS)
+
+    def began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
+        """Those of some memories that a session was shown at its start, since it was compacted last, if they still
+        say the same."""
+        with self._database.reading() as con:
+            return in_front(con, session, ids, "start")
 
 
 def turn(con: Connection, scope: str, session: str) -> tuple[tuple[tuple[str, str], ...], bool]:
@@ -99,54 +104,6 @@ class Waiting(NamedTuple):
 
     num: int
     content: str
-
-
-class Exposures(Repository):
-    """What was put before agents."""
-
-    def note(self, rows: Sequence[ExposureRow], action: Action | None = None) -> None:
-        """Keep what was shown, and the journal's line that it answers, in one transaction. The last 50,000 stay."""
-        with self._database.writing() as con:
-            if action is not None:
-                con.execute(INSERT, action)
-            con.executemany(INSERT_EXPOSURE, [(*row[:9], None if row.used is None else int(row.used)) for row in rows])
-
-    def latest(
-        self, scope: str, *, session: str | None = None, memory: bytes | None = None, limit: int
-    ) -> list[ExposureRow]:
-        """The last ones of a scope, or of one of its sessions, newest first; or of a memory, in whatever scope."""
-        from ..records import ExposureRow
-
-        found = self._database.rows(
-            f"SELECT {_EXPOSURE} FROM surfaced WHERE CASE WHEN ?4 IS NULL"
-            " THEN scope = ?1 AND (?2 IS NULL OR session = ?2) ELSE memory = ?4 END ORDER BY num DESC LIMIT ?3",
-            (scope, session, limit, memory),
-        )
-        return [ExposureRow._make((*row[:7], bool(row[7]), bool(row[8]), _VERDICTS.get(row[9]))) for row in found]
-
-    def began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
-        """Those of some memories that a session was shown at its start, since it was compacted last, if they still
-        say the same."""
-        with self._database.reading() as con:
-            return in_front(con, session, ids, "start")
-
-    def counts(self, scope: str) -> list[UseCount]:
-        """All of a scope, counted by memory and by whether it was shown and drawn; ordered by them. A memory that came
-        several times in a session is one observation: what it is used for is one work. Of what was drawn the first time
-        counts: what is shown is shown once, and what is held out must not be looked for more often than that."""
-        from ..records import UseCount
-
-        found = self._database.rows(
-            "SELECT memory, shown, drawn, sum(times), sum(tokens),"
-            " sum(CASE WHEN used >= 0 THEN 1 ELSE 0 END), sum(CASE WHEN used = 1 THEN 1 ELSE 0 END) FROM ("
-            "  SELECT memory, shown, drawn, session, count(*) AS times, sum(tokens) AS tokens,"
-            "         max(CASE WHEN num = first OR NOT drawn THEN used END) AS used"
-            "    FROM (SELECT *, min(num) OVER (PARTITION BY memory, shown, drawn, session) AS first"
-            "            FROM surfaced WHERE scope = ?) AS numbered GROUP BY memory, shown, drawn, session"
-            ") AS runs GROUP BY memory, shown, drawn ORDER BY memory, shown, drawn",
-            (scope,),
-        )
-        return [UseCount(row[0], bool(row[1]), bool(row[2]), *map(int, row[3:])) for row in found]
 
 
 def in_front(con: Connection, session: str, ids: Iterable[bytes], via: str | None = None) -> set[bytes]:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ...model.state import MemoryState, SearchFields
     from ..records import Filter
     from .checkouts import Checkouts
-    from .jobs import Jobs, Relations, Reviews, Sources
-    from .journal import Exposures, Journal
+    from .jobs import Jobs, Relations, Reviews
+    from .journal import Journal
     from .ledger import Ledger
     from .listings import Listings
     from .maintenance import Erasure, Maintenance
@@ -42,9 +42,9 @@ else:
 
 # Where each repository is: a process imports those that it uses. The last four are the engine's own.
 MODULES = {
-    "checkouts": "checkouts", "edges": "memories", "exposures": "journal", "graph": "memories",
+    "checkouts": "checkouts", "edges": "memories", "graph": "memories",
     "jobs": "jobs", "journal": "journal", "ledger": "ledger", "listings": "listings", "memories": "memories",
-    "relations": "jobs", "reviews": "jobs", "sessions": "sessions", "sources": "jobs", "usage": "memories",
+    "relations": "jobs", "reviews": "jobs", "sessions": "sessions", "usage": "memories",
     "erasure": "maintenance", "maintenance": "maintenance", "search": "search", "vectors": "search",
 }  # fmt: skip
 OWN = ("erasure", "maintenance", "search", "vectors")
@@ -153,7 +153,6 @@ class Store:
     checkouts: Checkouts
     edges: Edges
     erasure: Erasure
-    exposures: Exposures
     graph: Graph
     jobs: Jobs
     journal: Journal
@@ -165,7 +164,6 @@ class Store:
     reviews: Reviews
     search: Search
     sessions: Sessions
-    sources: Sources
     usage: Usage
     vectors: Vectors
 
