@@ -181,7 +181,7 @@ def test_the_power_is_told_before_and_after_there_is_a_holdout(memory, path, cap
         usefulness.note_exposures(
             memory, [(id, 30)], session=f"s{number}", client="claude", via="message", asked="Which port?"
         )
-    rows = memory._context.store.exposures
+    rows = Exposures(memory._context.store)
     draw = random.Random(1)
     known = [
         ExposureRow(memory.scope, f"h{number}", "claude", number, "message", parse_id(id), 30, number % 5 > 0, True,
