@@ -27,26 +27,13 @@ class LimpetHistoryProvider(HistoryProvider):
         super().__init__(source_id, **given)
         self._memory = memory
 
-    async def get_messages(
-        self,
-        session_id: str | None,
-        *,
-        state: dict[str, Any] | None = None,  # noqa: ARG002
-        **_: Any,
-    ) -> list[Any]:
+    async def get_messages(self, session_id: str | None, **_: Any) -> list[Any]:
         items = await asyncio.to_thread(self._turns(session_id).items)
         return [Message.from_dict(one) for one in items]
 
-    async def save_messages(
-        self,
-        session_id: str | None,
-        messages: Sequence[Any],
-        *,
-        state: dict[str, Any] | None = None,  # noqa: ARG002
-        **_: Any,
-    ) -> None:
+    async def save_messages(self, session_id: str | None, messages: Sequence[Any], **_: Any) -> None:
         """Raises BadInput: data of more than 60,000 bytes in a message."""
-        items = [(TOOL if one.role == "tool" else str(one.role), _text(one), _plain(one)) for one in messages]
+        items = [(TOOL if one.role == "tool" else str(one.role), _text(one), one.to_dict()) for one in messages]
         await asyncio.to_thread(self._turns(session_id).add, items)
 
     def _turns(self, session: str | None) -> Turns:
@@ -68,11 +55,6 @@ class LimpetContextProvider(ContextProvider):
         )
         if text := brief.text():
             context.extend_instructions(self.source_id, text)
-
-
-def _plain(message: Any) -> dict[str, Any]:
-    made: dict[str, Any] = message.to_dict()
-    return made
 
 
 def _text(message: Any) -> str:

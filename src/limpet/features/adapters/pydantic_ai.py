@@ -48,7 +48,7 @@ class LimpetMemoryStore:
             return None
         text, about = text_of(one), one.metadata
         return MemoryFile(
-            content=text[:max_chars], version=_version(one), operation_id=about.get("operation"),
+            content=text[:max_chars], version=one.id, operation_id=about.get("operation"),
             truncated=len(text) > max_chars, metadata=about.get("data"),
         )  # fmt: skip
 
@@ -102,7 +102,7 @@ class LimpetMemoryStore:
                 if "superseded" in error.message:  # by another process, meanwhile
                     raise MemoryConflictError(f"memory path {path!r} changed before it could be written") from error
                 raise
-            return MemoryMutation(version=_version(one), replayed=False, existed=there is not None)
+            return MemoryMutation(version=one.id, replayed=False, existed=there is not None)
 
     def _delete(self, path: str, expected: str | None, operation: MemoryOperation | None) -> Any:
         _check(path)
@@ -118,7 +118,7 @@ class LimpetMemoryStore:
 
     def _expected(self, path: str, version: str | None) -> Memory | None:
         there = self._files.get(path)
-        if (None if there is None else _version(there)) != version:
+        if (None if there is None else there.id) != version:
             raise MemoryConflictError(f"memory path {path!r} changed before it could be written")
         return there
 
@@ -131,7 +131,7 @@ class LimpetMemoryStore:
                     raise MemoryOperationConflictError(f"operation id {operation.id!r} was reused differently")
                 deleted = name == "deletion"
                 existed = deleted or bool(one.metadata["existed"])
-                return MemoryMutation(version=None if deleted else _version(one), replayed=True, existed=existed)
+                return MemoryMutation(version=None if deleted else one.id, replayed=True, existed=existed)
         return None
 
     def _search(self, prefix: str, query: str, limit: int, max_files: int, max_chars: int) -> Any:
@@ -171,10 +171,6 @@ def _folder(path: str) -> str:
 
 def _path(one: Memory) -> str:
     return str(one.metadata["document"])
-
-
-def _version(one: Memory) -> str:
-    return one.id
 
 
 def _receipt(name: str, operation: MemoryOperation | None) -> dict[str, Any]:
