@@ -379,18 +379,4 @@ def _highest(values: np.ndarray, count: int) -> np.ndarray:
     """Places of the `count` highest values, and of all that equal the last of them."""
     if count >= len(values):
         return np.arange(len(values))
-    rows = len(values) // (8 * count)
-    if rows < 4:
-        return np.flatnonzero(values >= _nth(values, count))
-    # Of 8 x count groups, `count` have a highest value that is as high as the lowest of these: so do the values wanted.
-    columns = len(values) // rows
-    floor = _nth(values[: rows * columns].reshape(rows, columns).max(axis=0), count)
-    best = np.flatnonzero(values >= floor)
-    some = values[best]
-    found: np.ndarray = best[some >= _nth(some, count)]
-    return found
-
-
-def _nth(values: np.ndarray, count: int) -> Any:
-    """The `count`th highest value."""
-    return np.partition(values, len(values) - count)[len(values) - count]
+    return np.flatnonzero(values >= np.partition(values, len(values) - count)[len(values) - count])

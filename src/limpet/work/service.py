@@ -8,10 +8,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from .. import registry
 from ..model.dataclass import NamedTuple, replace
 from ..model.errors import BadInput, EmbedderUnavailable, StoreDamaged
 from ..store.records import ALL
-from .backups import make_due, plan_backups
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -72,7 +72,7 @@ def work(
         policy, reader = context.policy, context.reader()
         checks = Checks(store, embedder, calibration_of(row), *searchable, policy, reader, context.clock)
         report = replace(report, checked=checks.drain(rest))
-    make_due(context)
+    registry.call("backup_due", context)
     return report
 
 
@@ -123,7 +123,8 @@ def back_up(
     context: Context, path: str | os.PathLike[str] | None, *, every: str | None, keep: int, progress: Progress | None
 ) -> str | None:
     if every is not None:
-        return plan_backups(context, path, every=every, keep=keep)
+        first: str | None = registry.part("features.upkeep.backups").plan_backups(context, path, every=every, keep=keep)
+        return first
     if path is None:
         raise BadInput("where to?", hint="limpet backup FILE, or limpet backup FOLDER --every 1d --keep 7")
     file = os.fspath(path)

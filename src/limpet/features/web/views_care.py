@@ -11,10 +11,10 @@ from starlette.responses import Response
 
 from ...model.dataclass import dataclass
 from ...model.errors import BadInput, LimpetError
-from ...work.backups import backup_state
 from .. import mirror
 from ..transfer import devices
 from ..transfer.service import READERS, WRITERS
+from ..upkeep.backups import backup_state
 
 if TYPE_CHECKING:
     from ...api import Limpet

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from ...model.errors import LimpetError
-from ...work.backups import backup_state
 from ...work.service import models
+from ..upkeep.backups import backup_state
 from ..usefulness import usefulness
 from . import shown
 from .site import SCOPE, THEME, changes_nothing
@@ -17,7 +17,7 @@ from .views_care import installed
 if TYPE_CHECKING:
     from ...api import Limpet
     from ...store.records import Page
-    from ...work.backups import BackupState
+    from ..upkeep.backups import BackupState
     from .site import Ask, Site, View
 
 # When the page was last looked at: "the visit before, this visit", in seconds. A new visit begins after a while.

@@ -8,12 +8,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..model.clock import MICROSECONDS_PER_SECOND, parse_duration, to_datetime
-from ..model.errors import BadInput, LimpetError, StoreError
-from ..store.records import BackupPlan
+from ...model.clock import MICROSECONDS_PER_SECOND, parse_duration, to_datetime
+from ...model.errors import BadInput, LimpetError, StoreError
+from ...store.records import BackupPlan
 
 if TYPE_CHECKING:
-    from ..context import Context
+    from ...context import Context
 
 
 class BackupState(NamedTuple):
