@@ -112,15 +112,12 @@ def asked_of(
             for message, answers in messages:
                 found = memory.recall(message, k=ASKED, trace=True, thorough=judge, lexical_only=words)
                 wanted = [places[one.id] in {(store["id"], place) for place in answers} for one in found.items]
-                yield Asked(known_of(found, message, words=words), wanted, bool(answers))
+                yield Asked(known_of(found, message), wanted, bool(answers))
 
 
-def known_of(found: Any, message: str, *, words: bool) -> list[dict[str, float]]:
+def known_of(found: Any, message: str) -> list[dict[str, float]]:
     said, scores = [signals(one.why) for one in found.items], [one.why.ranked for one in found.items]
-    if words:
-        near = [one.get("word_vectors", 0.0) for one in said]
-        return fit.features_by_words(scores, near, message, list(map(told_by, found.items)))
-    return fit.features(scores, [one.get("vector", 0.0) for one in said], [one.get("judge") for one in said])
+    return fit.features(scores, said, list(map(told_by, found.items)), message)
 
 
 def gathered(embedder: Any, way: str) -> tuple[list[Asked], list[Asked]]:

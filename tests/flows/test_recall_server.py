@@ -94,10 +94,11 @@ def test_by_the_judge_what_words_find_surely_is_shown_unless_it_is_refused():
     text, message = "The test suite hangs when REDIS_URL is set: unset it", "the test suite hangs again"
 
     def shown(message, first=-1.7, others=-5.0, behind=12.0, texts=(text, *["port"] * 11)):
-        scores, odds = [18.0, *[18.0 - behind] * 11], [first, *[others] * 11]
-        return fitting(scores, [0.63, *[0.19] * 11], message, odds, texts)
+        scores = [18.0, *[18.0 - behind] * 11]
+        signals = [{"vector": 0.63, "judge": first}, *[{"vector": 0.19, "judge": others}] * 11]
+        return fitting(scores, signals, texts, message)
 
-    assert not any(shown(message, texts=()))
+    assert not any(shown(message, texts=["port"] * 12))
     assert shown(message) == [True, *[False] * 11]
     assert not any(shown(message, first=-2.5))
     assert not any(shown("the suite hangs again"))
@@ -105,8 +106,9 @@ def test_by_the_judge_what_words_find_surely_is_shown_unless_it_is_refused():
 
 
 def test_of_few_memories_one_is_shown_that_the_judge_is_less_sure_of():
-    one = fitting([18.0], [0.4], "why is my release stuck?", [-2.7])
-    many = fitting([18.0] * 12, [0.4] * 12, "why is my release stuck?", [-2.7] * 12)
+    signals = {"vector": 0.4, "judge": -2.7}
+    one = fitting([18.0], [signals], ["port"], "why is my release stuck?")
+    many = fitting([18.0] * 12, [signals] * 12, ["port"] * 12, "why is my release stuck?")
     assert (one, any(many)) == ([True], False)
 
 

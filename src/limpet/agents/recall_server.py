@@ -78,9 +78,8 @@ class RecallServer:
         self._stopping = threading.Event()
         self._answering = threading.BoundedSemaphore(ANSWERS)
         self._lock = threading.Lock()
-        # Connections, the oldest first; of those that have not asked yet, and of all.
-        self._silent: dict[socket.socket, None] = {}
-        self._open = 0
+        # Connections, the oldest first, and whether each has asked.
+        self._connections: dict[socket.socket, bool] = {}
         self._path = place(memory.path)
         self._thread = threading.Thread(target=self._run, name="limpet-recall-server", daemon=True)
 
@@ -155,43 +154,33 @@ class RecallServer:
     def _accept(self, connection: socket.socket) -> bool:
         """Room for one more, made by ending the oldest that has not asked; False when all others have."""
         with self._lock:
-            if self._open >= CONNECTIONS:
-                if not self._silent:
+            if len(self._connections) >= CONNECTIONS:
+                oldest = next((one for one, has_asked in self._connections.items() if not has_asked), None)
+                if oldest is None:
                     return False
-                oldest = next(iter(self._silent))
-                del self._silent[oldest]
+                del self._connections[oldest]
                 with suppress(OSError):
                     oldest.shutdown(socket.SHUT_RDWR)  # its thread reads the end, and closes it
-            else:
-                self._open += 1
-            self._silent[connection] = None
+            self._connections[connection] = False
             return True
 
-    def _has_asked(self, connection: socket.socket) -> bool:
-        """From now on it is not ended for another; False when it was."""
-        with self._lock:
-            there = connection in self._silent
-            self._silent.pop(connection, None)
-            return there
-
     def _answer(self, connection: socket.socket) -> None:
-        counted = False
         try:
             with connection:
                 asked = receive(connection, MOST_ASKED_BYTES, time.monotonic() + SILENCE_SECONDS)
-                counted = self._has_asked(connection)
+                with self._lock:
+                    if connection not in self._connections:
+                        return  # it was ended for another
+                    self._connections[connection] = True
                 connection.settimeout(SILENCE_SECONDS)
-                if counted:
-                    with self._answering:
-                        answer = self._answer_to(asked) if asked.startswith(b"{") else self._answer_to_hook(asked)
-                    send(connection, answer)
+                with self._answering:
+                    answer = self._answer_to(asked) if asked.startswith(b"{") else self._answer_to_hook(asked)
+                send(connection, answer)
         except (OSError, ValueError, RecursionError):
             pass  # the cold process is gone, or was none of ours
         finally:
-            # The place of one that was ended for another is that one's.
-            if counted or self._has_asked(connection):
-                with self._lock:
-                    self._open -= 1
+            with self._lock:
+                self._connections.pop(connection, None)
 
     def _answer_to(self, question: bytes) -> bytes:
         """{"answer": ...}; {} when it cannot: then the cold process finds out itself, and says why."""

@@ -35,16 +35,20 @@ def run(argv: list[str]) -> NoReturn:
     """`limpet hook ARGV` as a process. Leaves at once, without the interpreter's tidying up."""
     try:
         if not is_off():
-            _watch(argv, USUAL_SECONDS)
+            asked = words(argv)
+            _watch(asked, USUAL_SECONDS)
             raw = _read()
-            client, event, store, scope = words(argv)
+            client, event, store, scope = asked
             from ...recall_client import ask_hook
 
             scope = scope if scope is not None else os.environ.get("LIMPET_SCOPE", "")
             answer = ask_hook([client, event, scope], _store(store), raw)
             if answer is None:
-                _watch(argv, _seconds_of(client, event))
-                _answer(words(argv), raw, _write)
+                from .client_adapters import CLIENT_ADAPTERS, ROLES
+
+                events = CLIENT_ADAPTERS[client].events if client in CLIENT_ADAPTERS else {}
+                _watch(asked, ROLES[events.get(event, "turn")])
+                _answer(asked, raw, _write)
             else:
                 _write(answer)
     finally:
@@ -240,7 +244,7 @@ def _write(data: bytes) -> None:
         data = data[os.write(1, data) :]
 
 
-def _watch(argv: list[str], usual: float) -> None:
+def _watch(asked: Asked, usual: float) -> None:
     """End the process when its time is over, whatever it waits for: SQLite and system calls let other threads run.
 
     Its time is what LIMPET_HOOK_SECONDS allows, or the usual one when that says nothing sensible.
@@ -248,7 +252,7 @@ def _watch(argv: list[str], usual: float) -> None:
     import _thread
     import time
 
-    client, event, store, _ = words(argv)
+    client, event, store, _ = asked
     try:
         limit = float(os.environ.get("LIMPET_HOOK_SECONDS", ""))
     except ValueError:
@@ -268,9 +272,3 @@ def _watch(argv: list[str], usual: float) -> None:
         os._exit(0)
 
     _thread.start_new_thread(give_up, ())
-
-
-def _seconds_of(client: str, event: str) -> float:
-    from .client_adapters import CLIENT_ADAPTERS, ROLES
-
-    return ROLES[CLIENT_ADAPTERS[client].events.get(event, "turn") if client in CLIENT_ADAPTERS else "turn"]

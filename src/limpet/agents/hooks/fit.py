@@ -23,35 +23,28 @@ SURE_SHARED, CLOSE_BEHIND, REFUSED_BELOW = 3, 0.5, -2.0
 
 
 def features(
-    scores: Sequence[float], cosines: Sequence[float], judged: Sequence[float | None] = (), read: int = 0
+    scores: Sequence[float], signals: Sequence[Mapping[str, float]], texts: Sequence[str], message: str, read: int = 0
 ) -> list[dict[str, float]]:
-    """One for each result of a recall by meaning, best first: its cosine, how far its score is behind the best, and
-    what the relevance judge says. Not how long the message is: it told fitting messages from others in what was written
-    for training, and nowhere else.
+    """One for each result of a recall, best first: by meaning its cosine, how far its score is behind the best, and
+    what the relevance judge says, if it was asked; by words alone the cosine of the vectors of its words, how far its
+    score is behind the best, and the words that carry a meaning in common with a part of the message. Not how long the
+    message is: it told fitting messages from others in what was written for training, and nowhere else.
 
-    `judged`: of each result, None of one that it did not read; () where it was not asked. `read`: how many results
-    there were, if these are not all.
+    `signals`: what each signal said of it; `texts`: with topics and keys; `read`: how many results there were, if these
+    are not all.
     """
     best, few = max(scores, default=0.0), math.log(max(1.0, READ / max(1, read, len(scores))))
+    by_meaning = any("vector" in one for one in signals)
+    several = [] if by_meaning else parts(message)
     return [
-        {"cosine": cosine, "behind": best - score} | ({} if said is None else {"judge": said, "few": few})
-        for score, cosine, said in zip(scores, cosines, judged or [None] * len(scores), strict=True)
-    ]
-
-
-def features_by_words(
-    scores: Sequence[float], cosines: Sequence[float], message: str, texts: Sequence[str]
-) -> list[dict[str, float]]:
-    """One for each result of a recall by words, best first: the cosine of the vectors of its words, how far its score
-    is behind the best, words that carry a meaning in common with a part of the message.
-    """
-    best, several = max(scores, default=0.0), parts(message)
-    return [
-        {
-            "word_vectors": cosine, "behind": min(best - score, FAR_BEHIND),
+        {"cosine": said.get("vector", 0.0), "behind": best - score}
+        | ({"judge": said["judge"], "few": few} if "judge" in said else {})
+        if by_meaning
+        else {
+            "word_vectors": said.get("word_vectors", 0.0), "behind": min(best - score, FAR_BEHIND),
             "shared": float(min(shared_weight(nearest(several, text), text), MANY_SHARED)),
         }
-        for score, cosine, text in zip(scores, cosines, texts, strict=True)
+        for score, said, text in zip(scores, signals, texts, strict=True)
     ]  # fmt: skip
 
 
@@ -64,36 +57,22 @@ def probability(known: Mapping[str, float]) -> float:
 
 
 def fitting(
-    scores: Sequence[float],
-    cosines: Sequence[float],
-    message: str,
-    judged: Sequence[float | None] = (),
-    texts: Sequence[str] = (),
-    read: int = 0,
+    scores: Sequence[float], signals: Sequence[Mapping[str, float]], texts: Sequence[str], message: str, read: int = 0
 ) -> list[bool]:
-    """Which results of a recall a message is shown. Where the judge was asked, of those that it read; and what leads,
-    if its text has many words of a part of the message and the judge does not clearly refuse it.
-
-    `texts`: with their topics and keys. `read`: as for `features`.
+    """Which results of a recall a message is shown; what is given as for `features`. Where the judge was asked, of
+    those that it read; and what leads, if its text has many words of a part of the message and the judge does not
+    clearly refuse it.
     """
-    known, several = features(scores, cosines, judged, read), parts(message)
-    asked = any("judge" in one for one in known)
-    values = [probability(one) if "judge" in one or not asked else 0.0 for one in known]
-    shown = _shown(values, W.SHOWN_FROM_JUDGED if asked else W.SHOWN_FROM)
-    for place, (one, text) in enumerate(zip(known, texts, strict=False)):
-        if one["behind"] <= CLOSE_BEHIND and one.get("judge", -math.inf) >= REFUSED_BELOW:
-            shown[place] = shown[place] or shared_weight(nearest(several, text), text) >= SURE_SHARED
-    return shown
-
-
-def fitting_by_words(
-    scores: Sequence[float], cosines: Sequence[float], message: str, texts: Sequence[str]
-) -> list[bool]:
-    """Which results of a recall by words a message is shown. `texts`: with their topics and keys."""
-    known = features_by_words(scores, cosines, message, texts)
-    return _shown([probability(one) for one in known], W.SHOWN_FROM_BY_WORDS)
-
-
-def _shown(values: Sequence[float], shown_from: float) -> list[bool]:
+    known = features(scores, signals, texts, message, read)
+    judged = any("judge" in one for one in known)
+    several = parts(message) if judged else []
+    values = [probability(one) if "judge" in one or not judged else 0.0 for one in known]
+    by_words = any("word_vectors" in one for one in known)
+    shown_from = W.SHOWN_FROM_JUDGED if judged else W.SHOWN_FROM_BY_WORDS if by_words else W.SHOWN_FROM
     least = max(shown_from, W.SHARE_OF_BEST * max(values, default=0.0))
-    return [one >= least for one in values]
+
+    def leads(one: Mapping[str, float], text: str) -> bool:
+        is_near = one["behind"] <= CLOSE_BEHIND and one.get("judge", -math.inf) >= REFUSED_BELOW
+        return is_near and shared_weight(nearest(several, text), text) >= SURE_SHARED
+
+    return [value >= least or leads(one, text) for value, one, text in zip(values, known, texts, strict=True)]

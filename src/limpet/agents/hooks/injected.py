@@ -12,7 +12,7 @@ from ...settings import wants_judge
 from ...text.blocks import CLOSE, OPEN, neutral, one_line, plain_line, word
 from ...text.instructions import any_reads_like_instruction
 from ...text.turns import AMBIENT
-from .fit import fitting, fitting_by_words
+from .fit import fitting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,14 +154,8 @@ def _kept(found: Recall, message: str) -> list[Item]:
 
 def _fitting(items: Sequence[Item], message: str, read: int) -> list[Item]:
     """What fits the message: by meaning where any has a cosine, else by words."""
-    traces = [signals(one.why) for one in items]
     scores = [one.why.ranked if one.why else one.score for one in items]  # what the weights of fit.py know
-    texts = list(map(told_by, items))
-    if any("vector" in one for one in traces):
-        judged = [one.get("judge") for one in traces]
-        fits = fitting(scores, [one.get("vector", 0.0) for one in traces], message, judged, texts, read)
-    else:
-        fits = fitting_by_words(scores, [one.get("word_vectors", 0.0) for one in traces], message, texts)
+    fits = fitting(scores, [signals(one.why) for one in items], list(map(told_by, items)), message, read)
     return [one for one, is_shown in zip(items, fits, strict=True) if is_shown]
 
 
