@@ -72,6 +72,9 @@ def test_hooks_answer(run, tmp_path):
     answered = run("hook", "claude", "UserPromptSubmit", stdin=json.dumps(event | {"prompt": "how do I deploy again?"}))
     assert answered.returncode == 0
     assert "Deploys need the VPN" in answered.stdout
+    run("remember", "Answer in short sentences", "--kind", "preference")
+    begun = run("hook", "claude", "SessionStart", stdin=json.dumps(event | {"source": "startup", "session_id": "t"}))
+    assert "Answer in short sentences" in begun.stdout
 
 
 def test_mcp_stores_and_finds(run):

@@ -22,11 +22,12 @@ _LOOKING = frozenset(
      "todo", "exit", "enter", "ask", "task", "skill", "tool", "bash", "kill", "resolve", "load", "query", "wait"}
 )  # fmt: skip
 SHELLS = frozenset(
-    {"bash", "shell", "powershell", "run_shell_command", "execute_command", "run_terminal_cmd"}
+    {"bash", "shell", "powershell", "run_shell_command", "execute_command", "run_terminal_cmd", "run_terminal_command",
+     "exec_command", "local_shell", "container.exec", "shell_command", "unified_exec", "exec", "terminal"}
 )  # fmt: skip
 _PLANS = frozenset({"update_plan", "update_todos"})
 # Shell commands that change nothing.
-_HARMLESS = frozenset(
+HARMLESS = frozenset(
     {"ls", "cat", "pwd", "cd", "echo", "head", "tail", "less", "which", "whoami", "type", "find", "grep", "rg",
      "fd", "wc", "stat", "file", "tree", "du", "df", "ps", "env", "printenv", "date", "true", "sleep", "history",
      "man", "dir", "get-childitem", "get-content"}
@@ -35,7 +36,7 @@ _GIT_LOOKS = frozenset({"status", "log", "diff", "show", "blame", "ls-files", "r
 _FIRST = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 # A patch that a client's model writes (Codex): what it changes, in place of its text.
 _PATCH, _PATCHED = "*** Begin Patch", r"^\*\*\* (?:Update File|Add File|Delete File|Move to): *(\S.*?) *$"
-_STEP = re.compile(r"&&|\|\||[;\n|]")
+STEP = re.compile(r"&&|\|\||[;\n|]")
 
 
 def describe_action(tool: str, given: Any, *, failed: bool) -> str:
@@ -80,7 +81,7 @@ def _only_looks(command: str) -> bool:
     """Every step of the command changes nothing: no redirection, only commands that look."""
     if ">" in command.replace("2>&1", "").replace(">/dev/null", "").replace("> /dev/null", ""):
         return False
-    return all(_looks(step) for step in _STEP.split(command[:2_000]) if step.strip())
+    return all(_looks(step) for step in STEP.split(command[:2_000]) if step.strip())
 
 
 def _looks(step: str) -> bool:
@@ -92,7 +93,7 @@ def _looks(step: str) -> bool:
         return any(word in _GIT_LOOKS for word in words[1:4])
     if name == "find":
         return not any(word in ("-delete", "-exec", "-execdir", "-ok") for word in words)
-    return name in _HARMLESS
+    return name in HARMLESS
 
 
 def _line(text: str) -> str:

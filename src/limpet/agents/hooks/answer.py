@@ -102,7 +102,7 @@ class _Event:
         query = query_of(text)
         if not query or not is_there(self.settings.path):
             return
-        asked = _line(text, ASKED_CHARACTERS)
+        asked = plain_line(_redacted(text), ASKED_CHARACTERS)
         # What a client cannot show is neither looked up nor randomized.
         if not self.is_shown:
             self._note("asked", asked)
@@ -268,7 +268,3 @@ def _redacted(text: str) -> str:
     from ...text.secrets import redact
 
     return redact(text[:20_000])[0]
-
-
-def _line(text: str, limit: int) -> str:
-    return plain_line(_redacted(text), limit)

@@ -34,12 +34,12 @@ def features(
     are not all.
     """
     best, few = max(scores, default=0.0), math.log(max(1.0, READ / max(1, read, len(scores))))
-    by_meaning = any("vector" in one for one in signals)
-    several = [] if by_meaning else parts(message)
+    semantic = any("vector" in one for one in signals)
+    several = [] if semantic else parts(message)
     return [
         {"cosine": said.get("vector", 0.0), "behind": best - score}
         | ({"judge": said["judge"], "few": few} if "judge" in said else {})
-        if by_meaning
+        if semantic
         else {
             "word_vectors": said.get("word_vectors", 0.0), "behind": min(best - score, FAR_BEHIND),
             "shared": float(min(shared_weight(nearest(several, text), text), MANY_SHARED)),

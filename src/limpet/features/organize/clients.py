@@ -14,11 +14,12 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...agents.hooks.client_adapters import nested
 from ...model.errors import BadInput
 from ..transfer.exports import json_items
 from ..transfer.foreign import ForeignFile, is_sqlite
 from ..transfer.records import TransferReport, json_lines, parsed
-from .transcripts import Conversation, decoded, injected, texts
+from .transcripts import Conversation, injected, texts
 
 Row = tuple[int, dict[str, Any]]
 # So many lines may come before one that tells which client wrote a file.
@@ -103,7 +104,7 @@ def _codex(into: Conversation, row: dict[str, Any], place: str) -> None:
         action = given.get("action") if kind == "local_shell_call" else given.get("arguments", given.get("input"))
         into.began(id, given.get("name") or "local_shell", action)
     elif kind in ("function_call_output", "custom_tool_call_output"):
-        output = _object(decoded(given.get("output")))
+        output = _object(nested(given.get("output")))
         code, success = (_object(output.get("metadata")) or output).get("exit_code"), output.get("success")
         failed = code != 0 if isinstance(code, int) else not success if isinstance(success, bool) else None
         into.ended(id, given.get("output"), failed, place, at)

@@ -23,7 +23,7 @@ MODELS = "LIMPET_ORGANIZER"
 def organize(args: Namespace) -> int:
     """One pass. 2 when something was not understood; the rest is there all the same."""
     given: dict[str, Any] = vars(args)
-    models = given.get("model") or ([] if given.get("no_model") else os.environ.get(MODELS, "").split())
+    models = given.get("model") or os.environ.get(MODELS, "").split()
     with open_store(args, create=True) as memory:
         # A person who names no scope means the project of each conversation.
         run_once = partial(
@@ -97,7 +97,6 @@ VERBS = (
                 "claude:NAME, or openai:NAME,url=URL for what speaks its protocol, such as Ollama; ,in=USD,out=USD is "
                 "its price for a million tokens; repeat it for fallbacks, in order "
                 f"(default: {MODELS}, models separated by spaces)"),
-            arg("--no-model", f"rules alone, whatever {MODELS} says"),
             arg("--budget-tokens N", "tokens that models may use in a pass", default=BUDGET_TOKENS),
             arg("--budget-usd USD", "dollars that models may cost in a pass; needs their prices", type=float),
         ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ...agents.hooks.actions import HARMLESS
 from ...text.blocks import plain_line
 from ...text.secrets import redact, redact_command
 from .sentences import has
@@ -21,11 +22,10 @@ CHARACTERS = 160
 
 _STEP = re.compile(r"\s*(?:&&|\|\||[;|])\s*")
 # Commands that look, or whose failure is an answer; nothing is learned from how they end.
-_LOOKS = frozenset(
-    {"ls", "cat", "pwd", "cd", "echo", "head", "tail", "less", "which", "whoami", "type", "find", "grep", "rg", "fd", "wc", "stat", "file",
-     "tree", "du", "df", "ps", "env", "printenv", "date", "true", "false", "sleep", "history", "man", "dir", "test", "[", "diff", "sed", "awk",
-     "jq", "cut", "sort", "uniq", "xargs", "printf", "mkdir", "rm", "cp", "mv", "touch", "command", "git", "kill", "pkill", "lsof", "ag"}
-)  # fmt: skip
+_LOOKS = HARMLESS | {
+    "false", "test", "[", "diff", "sed", "awk", "jq", "cut", "sort", "uniq", "xargs", "printf", "mkdir", "rm", "cp", "mv",
+    "touch", "command", "git", "kill", "pkill", "lsof", "ag",
+}  # fmt: skip
 # Before a program: what runs it, how long, with which environment.
 _BEFORE = re.compile(r"^(?:(?:sudo|time|timeout|exec|nohup|\d\S*|[A-Za-z_]\w*=\S*)\s+)+")
 # Programs whose commands are a project's own.

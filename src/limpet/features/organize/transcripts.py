@@ -5,11 +5,12 @@ Clients wrap messages in words that nobody said, and limpet puts its own in; bot
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any, Literal
 
+from ...agents.hooks.actions import SHELLS
+from ...agents.hooks.client_adapters import nested
 from ...model.dataclass import dataclass
 from ...model.errors import BadInput
 from ...text.blocks import CLOSE, OPEN, strip_blocks
@@ -92,7 +93,7 @@ class Conversation:
         """Note a tool call; what limpet is given is no news of the conversation."""
         if not isinstance(id, str) or not isinstance(tool, str):
             return
-        given = decoded(given)
+        given = nested(given)
         self._open[id] = tool, given
         command = _command(tool, given)
         if _is_own(tool, command):
@@ -182,11 +183,7 @@ def texts(value: Any, *types: str) -> str:
 
 # -- tool calls
 
-# The shells of the clients, in lower case; what names of tools that change files hold; where these name the file.
-_SHELLS = frozenset(
-    {"bash", "shell", "exec_command", "local_shell", "container.exec", "run_shell_command", "powershell",
-     "run_terminal_cmd", "run_terminal_command", "execute_command", "shell_command", "unified_exec"}
-)  # fmt: skip
+# What names of tools that change files hold; where these name the file.
 _CHANGES = ("edit", "write", "replace", "apply_patch", "create", "patch", "notebook")
 _FILE = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file", "filename")
 _OUTPUT = ("output", "content", "error", "stderr", "stdout", "message", "text", "functionResponse", "response", "items")
@@ -201,19 +198,9 @@ def _is_own(tool: str, command: str) -> bool:
     return "limpet" in tool.lower() or _OWN_COMMAND.search(command) is not None
 
 
-def decoded(given: Any) -> Any:
-    """Arguments that come as JSON in a string."""
-    if isinstance(given, str) and given[:1] in ("{", "[") and len(given) < 1_000_000:
-        try:
-            return json.loads(given)
-        except (ValueError, RecursionError):
-            return given
-    return given
-
-
 def _command(tool: str, given: Any) -> str:
     """The one line that a shell is given; scripts of several lines are made for one purpose."""
-    if (tool.rpartition("__")[2] or tool).lower() not in _SHELLS:
+    if (tool.rpartition("__")[2] or tool).lower() not in SHELLS:
         return ""
     if isinstance(given, dict):
         given = next((given[name] for name in ("command", "cmd", "script") if given.get(name)), "")
@@ -238,7 +225,7 @@ def _path(given: Any) -> str:
 
 def output_text(output: Any, depth: int = 6) -> str:
     """What a tool answered, as text, from any of the shapes that clients keep."""
-    output = decoded(output)
+    output = nested(output)
     if isinstance(output, dict):
         output = next((output[name] for name in _OUTPUT if output.get(name)), "")
     if isinstance(output, dict | list):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from ...agents.hooks.actions import SHELLS, STEP
 from ...model.dataclass import dataclass, field
 from ...model.encode import JsonForm, by
 from ...model.memory import Memory
@@ -16,11 +17,6 @@ from ...store.records import Action
 
 # Characters of a rule that are read: one that is longer is a document.
 READ = 4_000
-# Tools that run commands, by the names that clients give them.
-_SHELLS = frozenset(
-    {"bash", "shell", "powershell", "run_shell_command", "execute_command", "run_terminal_cmd", "exec", "terminal"}
-)
-_STEP = re.compile(r"&&|\|\||[;\n|]")
 _CLAUSE = re.compile(r"[;\n]|\.(?=\s|$)|, (?=but|and|always|never)")
 _CODE = re.compile(r"`([^`\n]{1,100})`")
 _FORBIDS = re.compile(r"\b(?:never|(?:do|must|should|may) not|don['’]t|must never)\b", re.IGNORECASE)
@@ -134,10 +130,10 @@ def judge(rule: Rule, steps: Sequence[Step]) -> tuple[str, tuple[str, ...]]:
 def _steps(line: Action) -> Iterable[Step]:
     tool, _, rest = line.what.partition(": ")
     ok = line.kind == "did"
-    if tool.lower() not in _SHELLS:
+    if tool.lower() not in SHELLS:
         yield Step((), rest.strip() if ok else "", ok, line.what)
         return
-    parts = [words for part in _STEP.split(rest) if (words := _words(part))]
+    parts = [words for part in STEP.split(rest) if (words := _words(part))]
     for words in parts if ok else parts[:1]:
         # Behind the first of a chain that failed nobody knows what was run; and only of one alone that it failed.
         yield Step(words, "", True if ok else False if len(parts) == 1 else None, line.what)
