@@ -64,8 +64,7 @@ class Drain:
         self._memory = memory
         self._exposures: deque[tuple[Limpet, str, list[tuple[str, int]], str]] = deque(maxlen=MOST_EXPOSURES)
         self._told = threading.Event()
-        # Since when something waits, in monotonic seconds. What others left is looked for after the first call.
-        self._since: float | None = math.inf
+        self._since = math.inf  # when what waits came, in monotonic seconds; inf: nothing waits
         self._called_at = 0.0
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="limpet-work", daemon=True)
@@ -76,7 +75,7 @@ class Drain:
 
     def wake(self) -> None:
         """Something was written."""
-        self._since = min(self._since or math.inf, time.monotonic())
+        self._since = min(self._since, time.monotonic())
         self._told.set()
 
     def called(self) -> None:
@@ -102,11 +101,11 @@ class Drain:
             self._told.clear()
             # At once: a client that has its answer may end this process without a word.
             self._keep()
-            if not told and self._since in (None, math.inf):
+            if not told and self._since == math.inf:
                 self._take_in_edits()
                 self._since = 0.0
             if self._pause() <= 0.0:
-                self._since = None
+                self._since = math.inf
                 self._drain()
                 # What this thread's work and the calls before it left free in the heap, some 40 MB.
                 give_back()
@@ -114,7 +113,7 @@ class Drain:
 
     def _pause(self) -> float:
         """Seconds until it is time for what waits; where nothing does, to look whether others left something."""
-        if self._since in (None, math.inf):
+        if self._since == math.inf:
             return IDLE_LOOK_SECONDS
         due = min(max(self._since, self._called_at) + QUIET_SECONDS, self._since + LONGEST_SECONDS)
         return max(0.0, due - time.monotonic())
