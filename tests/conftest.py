@@ -52,6 +52,12 @@ def pytest_make_parametrize_id(val):
 
 
 @pytest.fixture
+def arrays_of_few_texts(monkeypatch):
+    """Let a second recall be answered from arrays, as in a store of many texts."""
+    monkeypatch.setattr("limpet.store.sql.search.ROWS_UP_TO", 0)
+
+
+@pytest.fixture
 def clock():
     return limpet.FixedClock("2026-03-01T12:00:00Z")
 

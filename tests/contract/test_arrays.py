@@ -10,6 +10,8 @@ from limpet.store.arrays import columns, postings
 from limpet.store.records import Filter
 from tests.contract.conftest import EVERYTHING, POSTGRES, Scribe, open_engine
 
+pytestmark = pytest.mark.usefixtures("arrays_of_few_texts")
+
 QUERIES = ("deploy limit", "rate limit of the api", "Berlin 東京", "deploys on friday and march", "nothing of this", "")
 FILTERS = (
     Filter(),

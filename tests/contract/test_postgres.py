@@ -66,6 +66,7 @@ def test_a_word_longer_than_an_index_takes_is_found_all_the_same(both):
         assert one.store.maintenance.verify() == []
 
 
+@pytest.mark.usefixtures("arrays_of_few_texts")
 def test_a_word_that_a_text_has_hundreds_of_times_is_read_as_often(both):
     lists = []
     for one in both:

@@ -85,6 +85,7 @@ def test_people_read_a_word_and_programs_a_number(memory, two, capsys, path, com
         assert "stated" in out and "0.1" not in out
 
 
+@pytest.mark.usefixtures("arrays_of_few_texts")
 def test_feedback_counts_the_same_in_a_process_that_answers_many_recalls(memory, two):
     """Rows and arrays give one order."""
     first, _ = two

@@ -401,7 +401,7 @@ def test_a_question_about_last_tuesday_prefers_what_happened_then(memory, clock)
         ("HTTPServer starts last", "http server"),
     ],
 )
-def test_a_name_is_found_in_any_spelling(memory, ids, text, query):
+def test_a_name_is_found_in_any_spelling(memory, ids, text, query, arrays_of_few_texts):
     id = memory.remember(text).id
     memory.remember("Somebody waters the plants on Monday")
     for _ in range(2):  # from rows, then from arrays

@@ -128,6 +128,7 @@ def test_what_is_global_is_seen_from_everywhere(path, clock, told):
     assert {(one.name, one.scope) for one in found.sessions} >= {("leo", "project:api"), ("leo", "global")}
 
 
+@pytest.mark.usefixtures("arrays_of_few_texts")
 def test_the_same_question_gets_the_same_sessions(told):
     """From rows, then from arrays, again and again; what is equal stands in the order of its ids."""
     orders = enumerate(permutations(("wedding", "number", "seven")))

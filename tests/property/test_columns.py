@@ -19,6 +19,8 @@ from limpet.store.arrays import columns, postings
 from limpet.store.sql.search import FollowingArrays
 from limpet.store.sqlite import search as fulltext
 
+pytestmark = pytest.mark.usefixtures("arrays_of_few_texts")
+
 WORDS = "rate limit is 100 per minute deploys deploy on friday never Berlin WAL rate_limit café 東京 don't retry user api".split()
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
 TOPICS = st.lists(st.sampled_from(["api", "rate limit", "ops", "😀"]), max_size=2, unique=True)

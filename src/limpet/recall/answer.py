@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..model.clock import Instant, MaybeInstant, format_time, parse_time
-from ..model.dataclass import NamedTuple, dataclass, field, replace
+from ..model.dataclass import NamedTuple, dataclass, field
 from ..model.ids import format_id
 from ..model.sequence import Holds
 from ..rank import adjust
 from .candidates import Candidates, find_candidates
-from .lookup import Sources
+from .lookup import source_states
 from .newer import disputes
 from .pack import Packed, pack
 from .plan import Plan, asks_past, before_event
@@ -25,7 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..model.memory import Memory
     from ..store import Store
     from .explain import Explanation
     from .semantic import SemanticSearch
@@ -203,55 +202,33 @@ def recall(
         found = find_candidates(store, semantic, plan)
         ranking = rank(store, semantic, found, plan, skip=skip, thorough=thorough)
         packed = pack(store, found, ranking, plan)
-        disputed = disputes(store, plan, packed.memories, found.warnings(store, packed.places))
+        traces = _traces(found, ranking, packed, plan) if trace or explain else {}
+        items = as_items(store, found, ranking, packed.places, plan, traces=traces, before=packed.before)
         explained = None
         if explain:
             from .explain import explanation
 
             explained = explanation(store, semantic, plan, found, packed, lower=len(ranking.order))
-    traces = _traces(found, ranking, packed, plan) if trace or explain else {}
     # The first is the value that a key has now, and the question asks for what was.
-    before = bool(packed.memories and packed.memories[0].key) and plan.timeless and asks_past(plan.query)
+    before = bool(items and items[0].key) and plan.timeless and asks_past(plan.query)
     likely, relevant = ranking.relevance, ranking.relevant
     return Recall(
         query=plan.query,
-        items=[
-            replace(one, **_changes(store, found, ranking, packed, i))
-            for i, one in zip(
-                packed.places,
-                as_items(found, ranking, packed.places, packed.memories, plan, disputed, traces),
-                strict=True,
-            )
-        ],
+        items=items,
         missing=found.missing,
         notes=found.notes,
         elapsed_ms=plan.elapsed_ms(),
         truncated=packed.truncated,
         relevance=likely,
         relevant=relevant,
-        note=note(likely, relevant, shown=packed.places, missing=found.missing, asks_before=before),
+        note=note(likely, relevant, shown=items, missing=found.missing, asks_before=before),
         explained=explained,
         also={
-            found.memories(store, [i])[0].id: tuple(format_id(found.table.ids[one]) for one in several)
-            for i, several in packed.also.items()
+            item.id: tuple(format_id(found.table.ids[other]) for other in packed.also[i])
+            for i, item in zip(packed.places, items, strict=True)
+            if i in packed.also
         },
     )
-
-
-def _changes(store: Store, found: Candidates, ranking: Ranking, packed: Packed, i: int) -> dict[str, Any]:
-    """What the fields of an item say of what changed it, and of what it replaced."""
-
-    def told(place: int) -> tuple[str, str]:
-        (memory,) = found.memories(store, [place])
-        return memory.id, memory.content
-
-    changes: dict[str, Any] = {"before": tuple(map(told, packed.before.get(i, ())))}
-    newer, what = ranking.changed.get(i, (i, ""))
-    if what.startswith("resolves"):
-        changes["resolved_by"] = told(newer)
-    elif what:
-        changes["newer"] = told(newer)
-    return changes
 
 
 def _traces(found: Candidates, ranking: Ranking, packed: Packed, plan: Plan) -> dict[int, Trace]:
@@ -270,15 +247,17 @@ def _traces(found: Candidates, ranking: Ranking, packed: Packed, plan: Plan) -> 
 
 
 def as_items(
-    found: Candidates, ranking: Ranking, places: Sequence[int], memories: Sequence[Memory], plan: Plan,
-    disputed: Mapping[str, tuple[str, ...]], traces: Mapping[int, Trace],
+    store: Store, found: Candidates, ranking: Ranking, places: Sequence[int], plan: Plan, *,
+    traces: Mapping[int, Trace] = {}, before: Mapping[int, Sequence[int]] = {},
 ) -> list[Item]:  # fmt: skip
-    """The candidates at some places as they are shown. `memories`: theirs."""
-    sources = Sources()
+    """The candidates at some places as they are shown. `before`: of a place, those of what it surely replaced."""
+    memories = found.memories(store, places)
+    disputed = disputes(store, plan, memories, found.warnings(store, places))
     items = []
-    for i, memory in zip(places, memories, strict=True):
+    for i, memory, source_state in zip(places, memories, source_states(memories), strict=True):
         prior = found.table.priors[i]
         confidence = adjust.confidence_of(prior, plan.now)
+        changes = _changes(store, found, ranking, i, before.get(i, ())) if i in ranking.changed or i in before else {}
         items.append(
             Item(
                 id=memory.id, kind=memory.kind, content=memory.content, scope=memory.scope, score=ranking.scores[i],
@@ -287,7 +266,17 @@ def as_items(
                 valid_from_us=memory.valid_from_us, valid_to_us=memory.valid_to_us,
                 recorded_at_us=memory.created_at_us, session=memory.session, speaker=memory.speaker,
                 metadata=memory.metadata, disputed_by=disputed.get(memory.id, ()), why=traces.get(i),
-                source_state=sources.state(memory.metadata), pinned=memory.pinned,
+                source_state=source_state, pinned=memory.pinned, **changes,
             )
         )  # fmt: skip
     return items
+
+
+def _changes(store: Store, found: Candidates, ranking: Ranking, i: int, before: Sequence[int]) -> dict[str, Any]:
+    """What the fields of an item say of what changed it, and of what it replaced."""
+    newer, what = ranking.changed.get(i, (i, ""))
+    after, *earlier = [(one.id, one.content) for one in found.memories(store, [newer, *before])]
+    changes: dict[str, Any] = {"before": tuple(earlier)}
+    if what:
+        changes["resolved_by" if what.startswith("resolves") else "newer"] = after
+    return changes

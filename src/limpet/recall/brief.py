@@ -35,6 +35,11 @@ TERSE_TOKENS = 100
 # Origins whose texts came from outside: said in a mark.
 OUTSIDE = ("tool", "web", "import")
 INSIDE = ("user", "agent")
+# The fields of an item's JSON that are always there, in order.
+_SHOWN = (
+    "id", "kind", "content", "date", "origin", "trust", "scope", "confidence", "confidence_word", "recorded_at",
+    "topics", "session",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,20 +84,9 @@ class BriefItem:
 
     def as_dict(self) -> dict[str, object]:
         """Times in ISO 8601; `cut`, `key`, `speaker`, `label` and `score` only where there is something to say."""
-        shown: dict[str, object] = {
-            "id": self.id,
-            "kind": self.kind,
-            "content": self.content,
-            "date": format_time(self.valid_from),
-            "origin": self.origin,
-            "trust": self.trust,
-            "scope": self.scope,
-            "confidence": self.confidence,
-            "confidence_word": self.confidence_word,
-            "recorded_at": format_time(self.recorded_at),
-            "topics": list(self.topics),
-            "session": self.session,
-        }
+        times = {"date": format_time(self.valid_from), "recorded_at": format_time(self.recorded_at)}
+        shown: dict[str, object] = {name: times.get(name) or getattr(self, name) for name in _SHOWN}
+        shown["topics"] = list(self.topics)
         if self.cut:
             shown["cut"] = True
         for name in ("key", "speaker", "label"):

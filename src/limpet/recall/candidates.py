@@ -20,9 +20,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.memory import Memory
     from ..store import Store
+    from ..vectors.index import SearchScan
     from .index_ram import RamIndex
     from .plan import Plan
-    from .semantic import BoundScan, SemanticSearch
+    from .semantic import SemanticSearch
 
     SearchIndex = SqlIndex | RamIndex
 
@@ -43,7 +44,7 @@ class Candidates:
     features: dict[str, list[float]] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
-    hits: BoundScan | None = None
+    hits: SearchScan | None = None
     stems: Mapping[str, float] = field(default_factory=dict)  # the query's words that were searched for, by their worth
     absent: float = 0.0  # what the query's words that no text has would be worth
     _read: dict[int, Memory] = field(default_factory=dict)  # by place
@@ -146,7 +147,7 @@ def _text_hits(index: SearchIndex, plan: Plan, found: Candidates) -> TextHits:
     return hits
 
 
-def _vector_hits(semantic: SemanticSearch | None, plan: Plan, found: Candidates) -> BoundScan | None:
+def _vector_hits(semantic: SemanticSearch | None, plan: Plan, found: Candidates) -> SearchScan | None:
     if plan.lexical_only or "vector" in plan.without or not plan.query.strip():
         return None
     if semantic is None:
@@ -165,7 +166,7 @@ def _vector_hits(semantic: SemanticSearch | None, plan: Plan, found: Candidates)
     return hits
 
 
-def _by_vector(index: SearchIndex, hits: BoundScan, plan: Plan) -> tuple[list[int], set[int]]:
+def _by_vector(index: SearchIndex, hits: SearchScan, plan: Plan) -> tuple[list[int], set[int]]:
     """Texts in the order of their cosines until enough of them pass the filter, and all that passed on the way."""
     wanted, walked = max(C.VECTOR_CANDIDATES, plan.k), 0
     passed: list[int] = []

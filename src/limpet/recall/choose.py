@@ -35,7 +35,7 @@ from .brief import (
 )
 from .candidates import Candidates
 from .newer import CHANGES, DISPUTES, SAME, Warned, of_another_time, warnings
-from .pack import fit, folded, newest_of, tokens_of, wording
+from .pack import fit, groups_of, newest_of, said_of, tokens_of, wording
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -186,26 +186,20 @@ def _overridden(store: Store, plan: Plan, memories: Iterable[Memory]) -> set[str
 
 def _distinct(nums: Sequence[int], memories: dict[int, Memory], entries: Entries, warned: Warned) -> list[int]:
     """Of those that say the same the newest, where the best of them would stand."""
-    several = []
-    for num in nums:
-        one = memories[num]
-        day = one.valid_from_us // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
-        several.append(wording(one.content, f"{one.key or ''}/{one.speaker or ''}/{day}"))
     place = {memories[num].id: at for at, num in enumerate(nums)}
-    read = [
-        (place[id], place[other])
-        for id in place
-        for what, other in warned.get(id, ())
-        if what == SAME and other in place
-    ]
-    same = folded(several, read)
-    groups = {place: [num] for place, num in enumerate(nums) if place not in same}
-    for later, earlier in same.items():
-        groups[earlier].append(nums[later])
+    groups = groups_of(
+        [wording(memories[num].content, said_of(memories[num])) for num in nums],
+        [
+            (place[id], place[other])
+            for id in place
+            for what, other in warned.get(id, ())
+            if what == SAME and other in place
+        ],
+    )
     kept = []
-    for group in groups.values():
-        newest = group[newest_of([memories[num] for num in group])]
-        entries.by_num[newest] = replace(entries.by_num[group[0]])
+    for group in groups:
+        newest = nums[group[newest_of([memories[nums[at]] for at in group])]]
+        entries.by_num[newest] = replace(entries.by_num[nums[group[0]]])
         kept.append(newest)
     return kept
 

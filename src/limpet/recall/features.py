@@ -16,7 +16,7 @@ from math import fsum, isnan, log, log1p
 from ..model.dataclass import NamedTuple, dataclass, replace
 from ..rank.constants import RELATED_COSINE, UNRELATED_COSINE
 from ..text.dates import agreement, mentioned, spans
-from .index import CandidateTable
+from .index import CandidateTable, worth_of
 from .plan import asks_latest, asks_of_agent
 
 # Characters at which a memory's neighbours count half as much as for an empty one.
@@ -96,7 +96,7 @@ def compute_features(table: CandidateTable, match: QueryMatch, *, without: froze
     """Compute every feature that takes part, by name, in the order of `FEATURES`."""
     nothing = [0.0] * len(table.rows)
     brevity = [BRIEF_CHARACTERS / (BRIEF_CHARACTERS + size) for size in table.sizes]  # 1 for an empty text
-    covered = [_worth(words, match.worth) for words in match.words]
+    covered = [worth_of(words, match.worth) for words in match.words]
     # A text that waits for its vector counts as near as its words say: from unrelated to an answer.
     cosines = match.cosines and [
         UNRELATED_COSINE + (RELATED_COSINE - UNRELATED_COSINE) * own if isnan(cosine) else cosine
@@ -173,7 +173,7 @@ def _neighbours(
     ]
     found = {
         "coverage_around": [
-            (_worth(words, match.worth) - own) * brief
+            (worth_of(words, match.worth) - own) * brief
             for words, own, brief in zip(around, covered, brevity, strict=True)
         ],
         "answer": best(table.asked, -1),
@@ -199,11 +199,6 @@ def _sessions(table: CandidateTable, match: QueryMatch, cosines: Sequence[float]
         for i in places:
             spoken[i], near[i] = total, mean
     return {"session": spoken, "session_vector": near}
-
-
-def _worth(words: int, worth: Sequence[float]) -> float:
-    """What a set of the query's words is worth, as a share of all that was asked."""
-    return fsum([value for j, value in enumerate(worth) if words >> j & 1]) if words else 0.0
 
 
 def _dates(times: Sequence[int], match: QueryMatch) -> list[float]:

@@ -8,13 +8,14 @@ makes many. Inside an index a text is known by its number (`text_id`): that is w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from math import fsum
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import NamedTuple, dataclass, field
 from ..rank import constants as C
 from ..rank.constants import USUAL_IMPORTANCE
 from ..store.records import Candidate, Filter
-from ..text.describe import grams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,19 +144,24 @@ class SqlIndex:
         if not stems:
             return [0.0] * len(text_ids), [0] * len(text_ids)
         rows = [self._rows[one] for one in text_ids]
-        whole = []
-        for one in rows:
-            beside = [part for part in (one.content, one.topics, one.labels, one.dates) if part]
-            whole.append(" ".join((*beside, grams(f"{one.content} {one.topics or ''}"))))
-        fields = {text for one in rows for text in (one.topics, one.labels, one.dates) if text}
-        terms = self._store.search.stems({*fields, *whole})
-        worth: dict[str | None, float] = {None: 0.0, "": 0.0}
-        for text in fields:
-            worth[text] = sum(value for stem, value in stems.items() if stem in terms[text])
+        own = [f"{one.content} {one.grams or ''}" for one in rows]
+        beside = [(one.topics or "", one.labels or "", one.dates or "") for one in rows]
+        # Of each text the query's words that it has, as bits; and what these are worth.
+        having = {
+            text: sum(1 << j for j, stem in enumerate(stems) if stem in terms)
+            for text, terms in self._store.search.stems({*own, *chain.from_iterable(beside)}).items()
+        }
+        values = list(stems.values())
+        worth = {text: worth_of(having[text], values) for text in chain.from_iterable(beside)}
         return (
-            [worth[one.topics] + 0.5 * worth[one.labels] + worth[one.dates] for one in rows],
-            [sum(1 << j for j, stem in enumerate(stems) if stem in terms[text]) for text in whole],
+            [worth[topics] + 0.5 * worth[labels] + worth[dates] for topics, labels, dates in beside],
+            [having[text] | having[a] | having[b] | having[c] for text, (a, b, c) in zip(own, beside, strict=True)],
         )
+
+
+def worth_of(words: int, worth: Sequence[float]) -> float:
+    """Add up what a set of the query's words is worth: bit j for the j-th."""
+    return fsum([value for j, value in enumerate(worth) if words >> j & 1]) if words else 0.0
 
 
 def _prior(one: Candidate) -> PriorFactors:

@@ -1,14 +1,9 @@
-"""Memories by id, listings, keyed facts, and whether the file that a memory was read from is fresh, drifted or gone.
-
-The contracts are those of the verbs in `api.py`. Files are only compared; nothing is stored, and no rank depends on it.
-"""
+"""Memories by id, listings and keyed facts. The contracts are those of the verbs in `api.py`."""
 
 from __future__ import annotations
 
 import builtins
-import stat
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 
 from ..model.clock import Instant, MaybeInstant, format_time
 from ..model.dataclass import dataclass, replace
@@ -19,68 +14,27 @@ from ..store.records import MOST_LISTED, Filter, Page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
     from ..context import Context, Time
 
-# Where a memory's metadata says what it was read from: {"root", "file", "line", "lines", "digest", "file_digest", ...}.
+# Where a memory's metadata says which file it was read from; only an import of a project writes it.
 INDEXED = "indexed"
-# Larger files are taken as they are: comparing them would be felt.
-MAX_BYTES = 50_000_000
 
 
-def lines_digest(lines: Sequence[str]) -> str:
-    """A mark of some whole lines, line ends left out."""
-    return content_digest("\n".join(lines).encode("utf-8", "surrogatepass"))
+def source_states(memories: Sequence[Memory]) -> Sequence[str | None]:
+    """Say of each memory that was read from a file whether this is fresh, drifted or gone; None of all others."""
+    unknown = [None] * len(memories)
+    if not any(INDEXED in one.metadata for one in memories):
+        return unknown
+    from .. import registry
+
+    found: Sequence[str | None] = registry.call("source_states", memories) or unknown
+    return found
 
 
-def content_digest(content: bytes) -> str:
-    """A mark of the bytes of a file."""
-    import hashlib  # a recall that finds nothing indexed need not load it
-
-    return hashlib.sha256(content).hexdigest()[:16]
-
-
-class Sources:
-    """Compares memories with their files, each file read once."""
-
-    def __init__(self) -> None:
-        self._files: dict[Path, bytes | None] = {}
-
-    def state(self, metadata: Mapping[str, Any]) -> str | None:
-        """fresh: its lines are in the file as they were. drifted: they are not. gone: the file is not there.
-
-        None: it was not read from a file, or the whole folder is not on this machine.
-        """
-        mark = metadata.get(INDEXED)
-        if not isinstance(mark, dict):
-            return None
-        root, name, line, count = (mark.get(one) for one in ("root", "file", "line", "lines"))
-        if not (isinstance(root, str) and isinstance(name, str) and isinstance(line, int) and isinstance(count, int)):
-            return None
-        from pathlib import Path
-
-        if "\0" in root + name or ".." in Path(name).parts or not Path(root).is_dir():
-            return None
-        path = Path(root) / name
-        if path not in self._files:
-            self._files[path] = None
-            with suppress(OSError):
-                facts = path.stat()
-                if stat.S_ISREG(facts.st_mode) and facts.st_size <= MAX_BYTES:
-                    with path.open("rb") as file:
-                        self._files[path] = file.read(MAX_BYTES)
-        content = self._files[path]
-        if content is None:
-            return "gone"
-        if content_digest(content) == mark.get("file_digest"):
-            return "fresh"
-        # Whether the same lines are anywhere in the file, where they were first of all.
-        lines = content.decode("utf-8-sig", "replace").splitlines()
-        places = sorted(range(max(0, len(lines) - count + 1)), key=lambda at: abs(at - line + 1)) if count > 0 else []
-        same = any(lines_digest(lines[at : at + count]) == mark.get("digest") for at in places)
-        return "fresh" if same else "drifted"
+# The fields of a fact's JSON, in order.
+_SHOWN = (
+    "key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word", "scope", "origin", "recorded_at",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,18 +58,8 @@ class Fact:
     def as_dict(self) -> dict[str, object]:
         """{"key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word",
         "scope", "origin", "recorded_at"}."""
-        return {
-            "key": self.key,
-            "value": self.value,
-            "id": self.id,
-            "valid_from": format_time(self.valid_from),
-            "valid_to": format_time(self.valid_to),
-            "confidence": self.confidence,
-            "confidence_word": self.confidence_word,
-            "scope": self.scope,
-            "origin": self.origin,
-            "recorded_at": format_time(self.recorded_at),
-        }
+        shown: dict[str, object] = {name: getattr(self, name) for name in _SHOWN}
+        return shown | {name: format_time(getattr(self, name)) for name in ("valid_from", "valid_to", "recorded_at")}
 
 
 def as_fact(memory: Memory) -> Fact:
@@ -143,7 +87,7 @@ def get(context: Context, id: str, *, known_at: Time) -> Memory:
     memory = context.store.memories.get(raw, known_at=context.time(known_at))
     if memory is None:
         raise NotFound(f"memory {format_id(raw)} was not known then")
-    return replace(context.as_read(memory), source_state=Sources().state(memory.metadata))
+    return replace(context.as_read(memory), source_state=source_states([memory])[0])
 
 
 def show(context: Context, id: str) -> Memory:

@@ -52,8 +52,22 @@ def newest_of(several: Sequence[Memory]) -> int:
 
 def about(one: Memory) -> str:
     """What tells apart two memories of the same words: key, speaker, metadata, the day of an event."""
+    return f"{said_of(one)}/{one.metadata or ''}"
+
+
+def said_of(one: Memory) -> str:
+    """Of `about` what a brief tells apart too: it does not show metadata."""
     day = one.valid_from_us // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
-    return f"{one.key or ''}/{one.speaker or ''}/{one.metadata or ''}/{day}"
+    return f"{one.key or ''}/{one.speaker or ''}/{day}"
+
+
+def groups_of(wordings: Sequence[Hashable], read: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Places that say the same, each group in order. `read`: as for `folded`."""
+    same = folded(wordings, read)
+    groups = {place: [place] for place in range(len(wordings)) if place not in same}
+    for later, earlier in same.items():
+        groups[earlier].append(later)
+    return list(groups.values())
 
 
 # How far below the best `k` it is looked for what takes the places that became free; a token budget may pass over the
@@ -66,7 +80,6 @@ class Packed:
     """Results by their places among the candidates, and what stood aside for them."""
 
     places: list[int]
-    memories: list[Memory]  # theirs
     also: dict[int, list[int]]  # of a result, the near-duplicates that it stands for
     dropped: list[tuple[int, str]]  # what was left out, and why
     before: dict[int, list[int]]  # of a result, the older ones that it surely replaced, the newest first
@@ -76,27 +89,25 @@ class Packed:
 def pack(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> Packed:
     """The best `plan.k` that say different things; within a token budget those that are worth most together."""
     k, budget = plan.k, plan.budget_tokens
-    before = _replaced(ranking)
+    before = _replaced(ranking) if ranking.changed else {}
     folded_away = {older for several in before.values() for older in several}
     order = [i for i in ranking.order if i not in folded_away]
     first = order[: k if budget is None else k * REACH_WITHIN]
-    same = _same(store, found, first)
-    if same and budget is None:  # only then is anything below the best read
+    groups = _same(store, found, first)
+    if len(groups) < len(first) and budget is None:  # only then is anything below the best read
         first = order[: k * REACH]
-        same = _same(store, found, first)
+        groups = _same(store, found, first)
     memories = dict(zip(first, found.memories(store, first), strict=True))
-    groups = {i: [i] for i in first if i not in same}
-    for later, earlier in same.items():
-        groups[earlier].append(later)
     shown = []
     also = {}
-    for best, group in groups.items():
-        newest = group[newest_of([memories[i] for i in group])]
-        if newest != best:
-            ranking.add("folded", {newest: ranking.scores[best] - ranking.scores[newest]})
-        shown.append(newest)
+    for group in groups:
+        best = group[0]
+        shown.append(best)
         if len(group) > 1:
+            newest = shown[-1] = group[newest_of([memories[i] for i in group])]
             also[newest] = [i for i in group if i != newest]
+            if newest != best:
+                ranking.add("folded", {newest: ranking.scores[best] - ranking.scores[newest]})
     chosen = list(range(min(k, len(shown))))
     if budget is not None:
         # What a result is worth falls with its rank about as its chance to be the answer does.
@@ -109,7 +120,6 @@ def pack(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> Packe
         dropped += [(i, "over the token budget") for i in shown if i not in kept]
     return Packed(
         kept,
-        [memories[i] for i in kept],
         {i: also[i] for i in kept if i in also},
         dropped,
         {i: before[i] for i in kept if i in before},
@@ -131,15 +141,18 @@ def _replaced(ranking: Ranking) -> dict[int, list[int]]:
     return before
 
 
-def _same(store: Store, found: Candidates, first: Sequence[int]) -> dict[int, int]:
-    """Each of the first that says what a better one says -> that one."""
+def _same(store: Store, found: Candidates, first: Sequence[int]) -> list[list[int]]:
+    """The first, those together that say the same, the best of each first."""
     place = {found.table.ids[i]: at for at, i in enumerate(first)}
-    rows = [row for row in found.warnings(store, first) if row[0] == SAME and row[1] in place and row[2] in place]
-    same = folded(
+    groups = groups_of(
         [wording(one.content, about(one)) for one in found.memories(store, first)],
-        [(place[older], place[newer]) for _, older, newer in rows],
+        [
+            (place[older], place[newer])
+            for what, older, newer in found.warnings(store, first)
+            if what == SAME and older in place and newer in place
+        ],
     )
-    return {first[later]: first[earlier] for later, earlier in same.items()}
+    return [[first[at] for at in group] for group in groups]
 
 
 def tokens_of(text: str) -> int:

@@ -17,13 +17,11 @@ from ..model.clock import Clock
 from ..model.errors import EmbedderUnavailable, LimpetError, StoreError
 from ..store.records import EmbedderRow
 from ..text.language import latin_share
-from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of
+from ..vectors.calibration import TEXTS, Calibration, calibration_of
 from ..vectors.embedder import Embedder, StoreEmbedder, guarded, is_loaded, load_embedder
 from .plan import Plan
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ..store import Store
     from ..vectors.index import SearchScan, VectorIndex
     from ..vectors.judge import Judge
@@ -184,7 +182,7 @@ class SemanticSearch:
         with self._lock:
             return active, self._index_of(active)
 
-    def search(self, plan: Plan) -> BoundScan:
+    def search(self, plan: Plan) -> SearchScan:
         """Scan for a plan's query. Raises EmbedderUnavailable when there is nothing to search with, or no time."""
         rows = self._store.vectors.embedders()
         active = next((row for row in rows if row.state == "active"), None)
@@ -215,10 +213,11 @@ class SemanticSearch:
         search, where = self._store.search, plan.where
         anywhere = where.scopes is None or (where.known_at is not None and search.was_left(where.scopes))
         scopes = None if anywhere else search.scope_numbers(where.scopes or ())
-        known = latin_share(plan.query) if embedder.latin_only else 1.0
         scan = index.search(query, scopes=scopes, deadline=deadline)
         scan.complete = scan.complete and whole
-        return BoundScan(scan, index, query, known, calibration_of(row))
+        scan.understood = latin_share(plan.query) if embedder.latin_only else 1.0
+        scan.calibration = calibration_of(row)
+        return scan
 
     def _no_vector(self, plan: Plan) -> EmbedderUnavailable:
         """Why there is nothing to search, as far as that was told."""
@@ -284,80 +283,6 @@ class SemanticSearch:
             return 0
         rows = (one for one in self._store.vectors.embedders() if one.fingerprint == embedder.fingerprint)
         return 0 if any(one.calibration is not None for one in rows) else TEXTS
-
-
-class BoundScan:
-    """A scan with its query, so that recall need not know about vectors."""
-
-    __slots__ = ("_calibration", "_index", "_known", "_query", "_read", "_scan")
-
-    def __init__(
-        self,
-        scan: SearchScan,
-        index: VectorIndex,
-        query: np.ndarray,
-        known: float = 1.0,
-        calibration: Calibration = FITTED,
-    ) -> None:
-        self._scan, self._index, self._query = scan, index, query
-        self._known = known  # share of the query that the embedder understands: its cosines count by that
-        self._calibration = calibration  # how the embedder's cosines lie
-        self._read: dict[int, bytes | None] = {}  # exact vectors
-
-    @property
-    def complete(self) -> bool:
-        return self._scan.complete
-
-    def take(self, n: int) -> list[int]:
-        """The next `n` texts by approximate cosine, best first; [] at the end."""
-        return self._scan.take(n)
-
-    def restrict(self, text_ids: Sequence[int]) -> None:
-        """Take from these alone from now on, from the best one again."""
-        self._scan.restrict(text_ids)
-
-    def cosines(self, text_ids: Sequence[int], *, exact: int) -> list[float]:
-        """Of each text with the query, those of the best `exact` computed exactly; NaN for one without a vector."""
-        import numpy as np
-
-        found = self._scan.score_of(text_ids)
-        count = len(found)
-        order = np.where(np.isnan(found), -np.inf, found)
-        best = np.argpartition(order, count - exact)[count - exact :] if exact < count else np.arange(count)
-        there, matrix = self._index.exact(np.asarray(text_ids)[best], self._read)
-        if len(there):
-            found[best[there]] = matrix @ self._query
-        cosines: list[float] = (self._calibration.of_question(found) * self._known).tolist()
-        return cosines
-
-    def among(self, text_ids: Sequence[int]) -> dict[tuple[int, int], float]:
-        """Cosines of some texts with each other, by pairs of places (earlier, later), where both have vectors."""
-        there, matrix = self._index.exact(text_ids, self._read)
-        cosines = self._calibration.of_texts(matrix @ matrix.T).tolist()
-        places = sorted(zip(there.tolist(), cosines, range(len(there)), strict=True))
-        return {(a, b): row[n] for at, (b, _, n) in enumerate(places) for a, row, _ in places[:at]}
-
-    def near(self, text_ids: Sequence[int], weights: Sequence[float], others: Sequence[int]) -> list[float | None]:
-        """Of each other its mean cosine with some texts, each counted by its weight; those without a vector are left
-        out. None for one that has none, and where none of the texts has one."""
-        import numpy as np
-
-        count = len(text_ids)
-        there, matrix = self._index.exact([*text_ids, *others], self._read)
-        few = there < count
-        told = np.asarray(weights)[there[few]]
-        found: list[float | None] = [None] * len(others)
-        if len(told):
-            # The mean of cosines is that of their mean vector.
-            mean = (told / told.sum()).astype(np.float32) @ matrix[few]
-            cosines = self._calibration.of_texts(matrix[~few] @ mean).tolist()
-            for place, cosine in zip((there[~few] - count).tolist(), cosines, strict=True):
-                found[place] = cosine
-        return found
-
-    def vectors(self, text_ids: Sequence[int]) -> tuple[Any, Any]:
-        """The places of those texts that have a vector, and the vectors, an array (n, dimensions) of float32."""
-        return self._index.exact(text_ids, self._read)
 
 
 def _beside(plan: Plan, embedder: StoreEmbedder) -> StoreEmbedder:

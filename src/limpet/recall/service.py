@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from ..model.dataclass import replace
 from ..model.errors import BadInput
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from ..context import Context, Time
+    from ..store import Store
     from .answer import Recall
     from .brief import Brief
     from .plan import Plan
@@ -35,11 +37,7 @@ def recall(
     from .answer import recall
 
     plan = _plan(context, query, where, as_of, without=frozenset(without), **limits)
-
-    def ask(plan: Plan, semantic: SemanticSearch | None) -> Recall:
-        return recall(context.store, semantic, plan, trace=trace, explain=explain, thorough=thorough)
-
-    return _answered(context, plan, ask)
+    return _answered(context, plan, partial(recall, trace=trace, explain=explain, thorough=thorough))
 
 
 def recall_sessions(
@@ -51,11 +49,7 @@ def recall_sessions(
     if isinstance(evidence, bool) or not isinstance(evidence, int) or not 1 <= evidence <= 100:
         raise BadInput(f"evidence must be from 1 to 100, not {evidence!r}")
     plan = _plan(context, query, where, as_of, without=frozenset(), **limits)
-
-    def ask(plan: Plan, semantic: SemanticSearch | None) -> SessionRecall:
-        return recall_sessions(context.store, semantic, plan, evidence=evidence, explain=explain)
-
-    return _answered(context, plan, ask)
+    return _answered(context, plan, partial(recall_sessions, evidence=evidence, explain=explain))
 
 
 def _plan(context: Context, query: str, where: Filter, as_of: Time, **given: Any) -> Plan:
@@ -63,23 +57,24 @@ def _plan(context: Context, query: str, where: Filter, as_of: Time, **given: Any
     from .plan import make_plan
 
     now, held = context.now(), context.time(as_of)
-    at = next((one for one in (held, where.known_at) if one is not None), now)
-    timeless = all(one is None for one in (held, where.known_at, where.since, where.until))
-    return make_plan(query, replace(where, as_of=at), now=now, timeless=timeless, **given)
+    if held is None:
+        held = where.known_at
+    timeless = held is None and where.since is None and where.until is None
+    return make_plan(query, replace(where, as_of=now if held is None else held), now=now, timeless=timeless, **given)
 
 
-def _answered(context: Context, plan: Plan, ask: Callable[[Plan, SemanticSearch | None], T]) -> T:
-    """A plan's answer, with the vector side if it takes part; of the texts that wait for their vectors as many get them
+def _answered(context: Context, plan: Plan, answer: Callable[[Store, SemanticSearch | None, Plan], T]) -> T:
+    """Answer a plan, with the vector side if it takes part; of the texts that wait for their vectors as many get them
     first as there is time for."""
     if plan.lexical_only:
-        return ask(plan, None)
+        return answer(context.store, None, plan)
     semantic = context.semantic()
     with context.store.snapshot(plan.deadline):  # that of the answer: a server is asked once for the store's version
         if not semantic.waiting(most=1):
-            return ask(plan, semantic)
+            return answer(context.store, semantic, plan)
     from .catch_up import catch_up
 
-    return ask(catch_up(context.store, semantic, plan, context.clock), semantic)
+    return answer(context.store, semantic, catch_up(context.store, semantic, plan, context.clock))
 
 
 def related(context: Context, id: str, *, k: int) -> Recall:
@@ -98,11 +93,7 @@ def related(context: Context, id: str, *, k: int) -> Recall:
         lexical_only=False,
         without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
     )
-
-    def ask(plan: Plan, semantic: SemanticSearch | None) -> Recall:
-        return recall(context.store, semantic, plan, skip=parse_id(memory.id))
-
-    found = _answered(context, plan, ask)
+    found = _answered(context, plan, partial(recall, skip=parse_id(memory.id)))
     # What is near answers no question: there is nothing to withhold.
     return replace(found, relevance=1.0, relevant=True, note="" if found.items else NOTHING_NEAR)
 

@@ -15,7 +15,6 @@ from ..rank.session_weights import SESSION_WEIGHTS
 from ..text.describe import grams
 from .answer import Item, as_items, how_it_went
 from .candidates import Candidates, find_candidates
-from .newer import disputes
 from .pack import tokens_of
 from .plan import Plan
 from .relevance import note
@@ -150,10 +149,8 @@ def recall_sessions(
         whole = dict(zip(wanted, found.memories(store, wanted), strict=True))
         kept, truncated = _within(proof, whole, plan.budget_tokens)
         places = [i for chosen in kept for i in chosen]
-        memories = [whole[i] for i in places]
-        disputed = disputes(store, plan, memories, found.warnings(store, places))
+        items = dict(zip(places, as_items(store, found, ranking, places, plan), strict=True))
         rows = [store.sessions.get(whole[chosen[0]].scope, whole[chosen[0]].session or "") for chosen in kept]
-    items = dict(zip(places, as_items(found, ranking, places, memories, plan, disputed, {}), strict=True))
     return SessionRecall(
         query=plan.query,
         sessions=[
@@ -248,7 +245,7 @@ def _alike(found: Candidates, several: Sequence[Sequence[int]]) -> list[float]:
 
     owner = {found.table.text_ids[i]: number for number, places in enumerate(several) for i in places}
     text_ids = list(owner)
-    embedded, vectors = found.hits.vectors(text_ids)
+    embedded, vectors = found.hits.exact(text_ids)
     if not len(embedded):
         return [0.0] * len(several)
     of = np.array([owner[text_ids[place]] for place in embedded.tolist()])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from .records import LexicalHit, LexicalResult
 
@@ -52,7 +51,7 @@ def choose(
     """The terms worth searching for as (document frequency, term), rarest first, and how many of them give rows."""
     found = sorted((df, term) for term in terms if (df := frequency(term)))
     share = common_share(texts)
-    common = tokenizer.stems(COMMON_WORDS) if texts <= FEW_TEXTS else None
+    common = tokenizer.counts(COMMON_WORDS) if texts <= FEW_TEXTS else None
     useful = [(df, term) for df, term in found if df * share < texts or (common is not None and term not in common)]
     useful = useful or (found[:1] if share > 2 else found)
     useful = useful[:MAX_TERMS_SEARCHED]
@@ -89,27 +88,30 @@ def small_result(
     `matching`: of each text that matches its number, itself with its pairs of characters, and topics, labels and dates.
     """
     total = texts + BACKGROUND_TEXTS
-    common = tokenizer.stems(COMMON_WORDS)
+    common = tokenizer.counts(COMMON_WORDS)
 
     def idf(df: int, stem: str) -> float:
         known = df + (BACKGROUND_TEXTS // 2 if stem in common else 0)
         return math.log1p((total - known + 0.5) / (known + 0.5))
 
     weights = {stem: idf(df, stem) for df, stem in useful}
-    counts = [
-        (text_id, *_count(tokenizer, text, weights), _count(tokenizer, named, weights)[0])
-        for text_id, text, named in matching
-    ]
+    counts = [(text_id, tokenizer.counts(text), tokenizer.counts(named)) for text_id, text, named in matching]
     # In the mean the longest texts count as MOST_MEDIANS times the median: beside one pasted log all others would be as
     # good as of no length, and the log no longer than it may be. In a large store one log is not much.
-    sizes = sorted(size for _, _, size, _ in counts if size)
+    lengths = [words.total() for _, words, _ in counts]
+    sizes = sorted(filter(None, lengths))
     most = MOST_MEDIANS * sizes[(len(sizes) - 1) // 2] if sizes else 0
     mean = sum(min(size, most) for size in sizes) / max(1, len(counts)) or 1.0
     hits = []
-    for text_id, found, size, named in counts:
-        norm = BM25_K1 * (1 - BM25_B + BM25_B * size / mean)
-        score = sum(weights[stem] * n * (BM25_K1 + 1) / (n + norm) for stem, n in found.items())
-        hits.append(LexicalHit(text_id, score + sum(weights[stem] for stem in named)))
+    for (text_id, words, named), length in zip(counts, lengths, strict=True):
+        norm = BM25_K1 * (1 - BM25_B + BM25_B * length / mean)
+        score = 0.0
+        for stem, weight in weights.items():
+            if times := words.get(stem):
+                score += weight * times * (BM25_K1 + 1) / (times + norm)
+            if stem in named:
+                score += weight
+        hits.append(LexicalHit(text_id, score))
     hits.sort(key=lambda hit: (-hit.score, hit.text_id))
     missing = sum(idf(0, stem) for stem in absent)
     return LexicalResult(
@@ -119,9 +121,3 @@ def small_result(
         absent=missing,
         more=limit is not None and len(hits) > limit,
     )
-
-
-def _count(tokenizer: Tokenizer, text: str, stems: Mapping[str, float]) -> tuple[dict[str, int], int]:
-    """How often each of the stems occurs in a text, and how many words the text has."""
-    words = list(tokenizer.tokens(text))
-    return Counter(stem for stem in words if stem in stems), len(words)

@@ -81,6 +81,7 @@ class Candidate(NamedTuple):
     not_useful: int | None
     wrong: int | None
     key: str | None = None
+    grams: str | None = None  # pairs of characters of what is written without spaces
 
 
 class UseCounts(NamedTuple):

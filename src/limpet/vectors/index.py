@@ -17,6 +17,7 @@ import numpy as np
 
 from ..store.records import VectorChunk
 from . import signs
+from .calibration import FITTED
 from .codes import quantise
 
 if TYPE_CHECKING:
@@ -128,10 +129,10 @@ class VectorIndex:
             hidden = np.zeros(state.used, dtype=bool) if hidden is None else hidden
             hidden[:end] = True
         if bits is not None:
-            return SearchScan(closely, None, hidden, differing=differing, complete=not end)
+            return SearchScan(self, query, closely, None, hidden, differing=differing, complete=not end)
         scores *= state.scales[: state.used] * scale[0]
         scores[:end] = np.nan
-        return SearchScan(closely, scores, hidden, complete=not end)
+        return SearchScan(self, query, closely, scores, hidden, complete=not end)
 
     def rescore(self, query: np.ndarray, text_ids: Sequence[int]) -> dict[int, float]:
         """Exact cosines, from float16."""
@@ -302,11 +303,15 @@ class SearchScan:
     """The scores of one query: texts on demand, best first, and the score of any text."""
 
     def __init__(
-        self, closely: Closely, scores: np.ndarray | None, hidden: np.ndarray | None, *,
-        differing: np.ndarray | None = None, complete: bool = True,
+        self, index: VectorIndex, query: np.ndarray, closely: Closely, scores: np.ndarray | None,
+        hidden: np.ndarray | None, *, differing: np.ndarray | None = None, complete: bool = True,
     ) -> None:  # fmt: skip
         """`scores` of all slots; None: of those with the fewest `differing` signs, which this looks at."""
         self.complete = complete  # False: the deadline came first
+        self.understood = 1.0  # share of the query that the embedder knows: its cosines count by that
+        self.calibration = FITTED  # how the embedder's cosines lie
+        self._index, self._query = index, query
+        self._read: dict[int, bytes | None] = {}  # exact vectors
         self._closely, self._state = closely, closely.state
         self._scores, self._differing = scores, differing
         self._slots: np.ndarray | None = None  # those that `_left` is of; None: all
@@ -372,6 +377,45 @@ class SearchScan:
             some = np.empty(len(order), dtype=np.float32)
             some[order] = self._closely.scores(slots[there][order])
             found[there] = some
+        return found
+
+    def exact(self, text_ids: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The places of those texts that have a vector, and these, float32 (n, dimensions)."""
+        return self._index.exact(text_ids, self._read)
+
+    def cosines(self, text_ids: Sequence[int], *, exact: int) -> list[float]:
+        """Of each text with the query, those of the best `exact` computed exactly; NaN for one without a vector."""
+        found = self.score_of(text_ids)
+        count = len(found)
+        order = np.where(np.isnan(found), -np.inf, found)
+        best = np.argpartition(order, count - exact)[count - exact :] if exact < count else np.arange(count)
+        there, matrix = self.exact(np.asarray(text_ids)[best])
+        if len(there):
+            found[best[there]] = matrix @ self._query
+        cosines: list[float] = (self.calibration.of_question(found) * self.understood).tolist()
+        return cosines
+
+    def among(self, text_ids: Sequence[int]) -> dict[tuple[int, int], float]:
+        """Cosines of some texts with each other, by pairs of places (earlier, later), where both have vectors."""
+        there, matrix = self.exact(text_ids)
+        cosines = self.calibration.of_texts(matrix @ matrix.T).tolist()
+        places = sorted(zip(there.tolist(), cosines, range(len(there)), strict=True))
+        return {(a, b): row[n] for at, (b, _, n) in enumerate(places) for a, row, _ in places[:at]}
+
+    def near(self, text_ids: Sequence[int], weights: Sequence[float], others: Sequence[int]) -> list[float | None]:
+        """Of each other its mean cosine with some texts, each counted by its weight; those without a vector are left
+        out. None for one that has none, and where none of the texts has one."""
+        count = len(text_ids)
+        there, matrix = self.exact([*text_ids, *others])
+        few = there < count
+        told = np.asarray(weights)[there[few]]
+        found: list[float | None] = [None] * len(others)
+        if len(told):
+            # The mean of cosines is that of their mean vector.
+            mean = (told / told.sum()).astype(np.float32) @ matrix[few]
+            cosines = self.calibration.of_texts(matrix[~few] @ mean).tolist()
+            for place, cosine in zip((there[~few] - count).tolist(), cosines, strict=True):
+                found[place] = cosine
         return found
 
 

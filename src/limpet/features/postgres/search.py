@@ -153,7 +153,7 @@ class PostgresSearch(Search):
         return PostgresFeed(self._store, self.tokenizer)
 
     def allowed(self, where: Filter) -> list[int]:
-        topics = [topic for topic in where.topics if self.tokenizer.stems(topic)] if where.known_at is None else []
+        topics = [topic for topic in where.topics if self.tokenizer.counts(topic)] if where.known_at is None else []
         if not topics:
             return [row[0] for row in self._ask("allowed" if where.session is None else "allowed_of_session", where)]
         words = PostgresWordFeed(self._database, self.tokenizer)

@@ -2,7 +2,7 @@
 
 A piece is a symbol of code, a statement of Markdown, a page of PDF. Its memory holds, under `indexed` in
 its metadata, where it was read from and a digest of those lines: recall compares them with the file
-(`recall/lookup.py`). A file whose digest is known is not read again.
+(`sources.py`). A file whose digest is known is not read again.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...model.errors import BadInput, package_missing
 from ...model.ids import parse_id
 from ...model.memory import STATES, Memory
-from ...recall.lookup import INDEXED, content_digest, lines_digest
+from ...recall.lookup import INDEXED
 from ...remember.write import Writer
 from ...store.records import Filter
 from . import markdown
 from .importer import BATCH, Importer
 from .records import Record, TransferReport, digest, files_below
+from .sources import content_digest, lines_digest
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser

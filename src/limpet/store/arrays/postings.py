@@ -393,7 +393,7 @@ class Postings:
 
     def _within(self, where: Filter, columns: Columns) -> tuple[list[int] | None, list[Posting]] | None:
         """What every row must be in: scopes, where they are small, and topics. None: nothing can be."""
-        phrases = [self._phrase(topic) for topic in where.topics if self._tokenizer.stems(topic)]
+        phrases = [self._phrase(topic) for topic in where.topics if self._tokenizer.counts(topic)]
         if where.scopes is None:
             return None, phrases
         scopes = columns.scope_numbers(where.scopes)

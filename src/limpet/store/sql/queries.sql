@@ -41,7 +41,7 @@ SELECT e.name, s.name, e.started_at, e.ended_at, e.title, count(m.num), max(e.st
 -- fragment: candidate
 m.num, m.body, m.id, b.content, m.session, m.position, m.speaker, m.valid_from, b.topics, b.labels, b.dates,
 m.kind, m.importance, m.pinned, m.trust, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at,
-u.useful, u.not_useful, u.wrong, m.key
+u.useful, u.not_useful, u.wrong, m.key, b.grams
 
 -- fragment: of_body
 -- {joins}, {joined}: how an engine joins a row that it finds by number.

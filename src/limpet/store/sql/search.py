@@ -10,7 +10,8 @@ import contextlib
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 
 import apsw
@@ -32,10 +33,12 @@ if TYPE_CHECKING:
 
 # Distinct terms of a query that are looked up.
 MAX_TERMS_LOOKED_UP = 400
-# Texts whose index terms are kept: topics, names and dates come again and again.
+# Texts whose index terms are kept: those of a small store, topics, names and dates come again and again.
 MAX_STEMMED = 10_000
 # FTS5 keeps no more of a word, and cuts a longer one even within a character.
 MAX_TERM_BYTES = 32_768
+# Rows answer as soon as arrays do in a store of so few texts, and nothing has to follow it.
+ROWS_UP_TO = 300
 # How long what is read ahead keeps a recall waiting, in seconds.
 AHEAD_SECONDS = 0.005
 # Codes in one chunk: at 384 dimensions a chunk is 384 KiB, read in one go.
@@ -52,16 +55,16 @@ _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 class Tokenizer:
     def __init__(self) -> None:
         self._tokenize = apsw.Connection(":memory:").fts5_tokenizer(*_TOKENIZER)
-        # The index terms of a text.
-        self.stems = lru_cache(MAX_STEMMED)(self._stems)
+        # The index terms of a text, and how often it has each.
+        self.counts = lru_cache(MAX_STEMMED)(self._counts)
 
     def tokens(self, text: str) -> Iterator[str]:
         """The index terms of a text, in order, as the index has them."""
         for token in self._tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False):
             yield _bounded(token[0])
 
-    def _stems(self, text: str) -> frozenset[str]:
-        return frozenset(self.tokens(text))
+    def _counts(self, text: str) -> Counter[str]:
+        return Counter(self.tokens(text))
 
     def terms(self, text: str) -> dict[str, str]:
         """Stem -> the word as it was written, for the first terms of the text."""
@@ -86,9 +89,9 @@ def _bounded(term: str) -> str:
 class FollowingArrays:
     """Thread-safe as far as the feed's snapshots are: the arrays are used inside of these."""
 
-    def __init__(self, feed: Callable[[], ChangeFeed]) -> None:
+    def __init__(self, store: Store, feed: Callable[[], ChangeFeed]) -> None:
         """`feed`: called when the arrays are made."""
-        self._make_feed = feed
+        self._store, self._make_feed = store, feed
         self._made: tuple[ChangeFeed, Columns] | None = None
         self._ahead: threading.Thread | None = None
         self._asked = False
@@ -98,12 +101,13 @@ class FollowingArrays:
         self._made = None
 
     def current(self, deadline: float | None = None, *, build: bool = True) -> Columns | None:
-        """None for the first recall, which would have to read everything: most processes make only one."""
+        """None for few texts, and for the first recall, which would have to read everything: most processes make only
+        one."""
         if self._made is None:
-            if not build:
+            if not (build and self._asked):
+                self._asked |= build
                 return None
-            if not self._asked:
-                self._asked = True
+            if self._store.database.rows("SELECT coalesce(max(num), 0) FROM body")[0][0] <= ROWS_UP_TO:
                 return None
             try:
                 from ..arrays.columns import Columns
@@ -144,7 +148,7 @@ class Search(Repository, ABC):
     def __init__(self, store: Store) -> None:
         super().__init__(store)
         # Current memories as arrays, for a process that asks often.
-        self.arrays = FollowingArrays(self._feed)
+        self.arrays = FollowingArrays(store, self._feed)
 
     @abstractmethod
     def _feed(self) -> ChangeFeed: ...
@@ -162,9 +166,9 @@ class Search(Repository, ABC):
     def until(self, deadline: float | None) -> contextlib.AbstractContextManager[None]:
         """Reads inside end at the deadline, on the monotonic clock, and with them the block: nothing is raised."""
 
-    def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
+    def stems(self, texts: Iterable[str]) -> dict[str, Set[str]]:
         """The index terms of some short texts, as they stand in `LexicalResult.stems`."""
-        return {text: self.tokenizer.stems(text) for text in texts}
+        return {text: self.tokenizer.counts(text).keys() for text in texts}
 
     def substring(
         self, text: str, where: Filter, *, limit: int, deadline: float | None = None, newest: int = ALL

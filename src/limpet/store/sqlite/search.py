@@ -32,7 +32,7 @@ _SCORED = (
 )
 # Number, text with its pairs of characters, and the words of its fields, of each text that matches in a small store.
 _MATCHING = (
-    "SELECT num, concat_ws(' ', content, grams), concat_ws(' ', topics, labels, dates) FROM body"
+    "SELECT num, content || ' ' || coalesce(grams, ''), concat_ws(' ', topics, labels, dates) FROM body"
     " WHERE num IN (SELECT rowid FROM body_fts WHERE body_fts MATCH ?)"
 )
 _PROGRESS_STEPS = 5_000
@@ -127,7 +127,7 @@ class SqliteSearch(Search):
         """For each topic the index expression that its rows match, some others too; none for one without words, and
         none as known before: then topics were others than those in the index."""
         topics = where.topics if where.known_at is None else ()
-        return ['topics : "' + topic.replace('"', '""') + '"' for topic in topics if self.tokenizer.stems(topic)]
+        return ['topics : "' + topic.replace('"', '""') + '"' for topic in topics if self.tokenizer.counts(topic)]
 
     def allowed(self, where: Filter) -> list[int]:
         topics = self.topic_expressions(where)

@@ -1,0 +1,71 @@
+"""Whether the file that a memory was read from is as it was. Files are only compared; no rank depends on it."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...recall.lookup import INDEXED
+
+if TYPE_CHECKING:
+    from ...model.memory import Memory
+
+# Larger files are taken as they are: comparing them would be felt.
+MAX_BYTES = 50_000_000
+
+
+def lines_digest(lines: Sequence[str]) -> str:
+    """A mark of some whole lines, line ends left out."""
+    return content_digest("\n".join(lines).encode("utf-8", "surrogatepass"))
+
+
+def content_digest(content: bytes) -> str:
+    """A mark of the bytes of a file."""
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def states(memories: Sequence[Memory]) -> list[str | None]:
+    """Compare memories with their files, each file read once.
+
+    fresh: its lines are in the file as they were. drifted: they are not. gone: the file is not there. None: it was not
+    read from a file, or the whole folder is not on this machine.
+    """
+    files: dict[Path, bytes | None] = {}
+    return [_state(one.metadata.get(INDEXED), files) for one in memories]
+
+
+def _state(mark: object, files: dict[Path, bytes | None]) -> str | None:
+    """Compare with the file that a mark names: {"root", "file", "line", "lines", "digest", "file_digest", ...}."""
+    if not isinstance(mark, Mapping):
+        return None
+    root, name, line, count = (mark.get(one) for one in ("root", "file", "line", "lines"))
+    if not (isinstance(root, str) and isinstance(name, str) and isinstance(line, int) and isinstance(count, int)):
+        return None
+    if "\0" in root + name or ".." in Path(name).parts or not Path(root).is_dir():
+        return None
+    path = Path(root) / name
+    if path not in files:
+        files[path] = _content(path)
+    content = files[path]
+    if content is None:
+        return "gone"
+    if content_digest(content) == mark.get("file_digest"):
+        return "fresh"
+    # Whether the same lines are anywhere in the file, where they were first of all.
+    lines = content.decode("utf-8-sig", "replace").splitlines()
+    places = sorted(range(max(0, len(lines) - count + 1)), key=lambda at: abs(at - line + 1)) if count > 0 else []
+    same = any(lines_digest(lines[at : at + count]) == mark.get("digest") for at in places)
+    return "fresh" if same else "drifted"
+
+
+def _content(path: Path) -> bytes | None:
+    with suppress(OSError):
+        facts = path.stat()
+        if stat.S_ISREG(facts.st_mode) and facts.st_size <= MAX_BYTES:
+            with path.open("rb") as file:
+                return file.read(MAX_BYTES)
+    return None
