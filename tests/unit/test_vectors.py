@@ -297,11 +297,6 @@ def test_one_question_reads_only_the_exact_vectors_it_needs():
     index.exact([4])
     assert read == [1, 2, 3, 4], "however often it looks"
 
-    index.search(vectors[1], scopes=None)
-    index.exact([5])
-    index.exact([6])
-    assert read[4:] == list(range(1, 51)), "then all are held"
-
 
 def test_the_default_embedder_puts_meaning_near_meaning():
     embedder = load_embedder(DEFAULT_EMBEDDER)

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,9 +30,6 @@ SEGMENT = 32 * SLOTS
 SCANNED_AT_ONCE = SEGMENT
 # Chunks that are read between two looks at the clock: 25 MB at 384 dimensions.
 READ_AT_ONCE = 64
-# Up to so many vectors, the exact ones are held in memory too, 50 MB at 384 dimensions. As float32: to widen the best
-# ones for each query takes longer than their cosines.
-EXACT_HELD = 32_768
 # Vectors whose codes are widened at once: they stay in the processor's cache, and BLAS starts no threads for so few.
 WIDENED_AT_ONCE = 256
 
@@ -58,7 +55,6 @@ class VectorIndex:
         self._embedder = embedder
         self._dimensions = dimensions
         self._lock = threading.Lock()
-        self._searches = 0
         self._forget()
 
     def _forget(self) -> None:
@@ -107,7 +103,6 @@ class VectorIndex:
         `deadline`, on the monotonic clock: what was not scanned by then, the oldest, is not found.
         """
         state = self._state
-        self._searches += 1
         codes, scale = quantise(query[None, :])
         closely = Closely(state, codes[0], float(scale[0]))
         bits = signs.signs_of(codes) if state.signs else None
@@ -146,41 +141,16 @@ class VectorIndex:
 
         `read`: what was read of the store before within the same snapshot; what is read now is put there.
         """
-        state = self._state
-        if state.used <= EXACT_HELD and self._searches > 1:
-            slots = state.slots_of(text_ids)
-            there = np.flatnonzero(slots >= 0)
-            return there, self._hold_exact(state)[slots[there]]
-        # A process that asks one question reads no more than it needs.
         wanted = np.asarray(text_ids).tolist()
         read = {} if read is None else read
         missing = [one for one in wanted if one not in read]
         if missing:
             read.update(dict.fromkeys(missing))
             read.update(self._store.vectors.exact(self._embedder, missing))
-        rows = [(one, vector) for one in wanted if (vector := read[one]) is not None]
-        if not rows:
-            return np.zeros(0, dtype=np.int64), np.zeros((0, self._dimensions), dtype=np.float32)
-        place = {text_id: i for i, text_id in enumerate(wanted)}
-        return np.array([place[text_id] for text_id, _ in rows]), _wide(rows)
-
-    def _hold_exact(self, state: _Arrays) -> np.ndarray:
-        """The exact vectors of all slots, those read that are not held yet."""
-        if state.lacking:
-            missing = np.flatnonzero((state.text_ids != 0) & ~state.held)
-            if not len(state.exact):
-                state.exact = np.zeros((len(state.scales), self._dimensions), dtype=np.float32)
-            rows = self._store.vectors.exact(self._embedder, state.text_ids[missing].tolist()) if len(missing) else []
-            if rows:
-                state.exact[state.slots_of([text_id for text_id, _ in rows])] = _wide(rows)
-            state.held[missing] = True
-            state.lacking = False
-        return state.exact
-
-
-def _wide(rows: Sequence[tuple[int, bytes]]) -> np.ndarray:
-    halves = np.frombuffer(b"".join(data for _, data in rows), dtype=np.float16)
-    return halves.astype(np.float32).reshape(len(rows), -1)
+        rows = [(place, vector) for place, one in enumerate(wanted) if (vector := read[one]) is not None]
+        halves = np.frombuffer(b"".join(vector for _, vector in rows), dtype=np.float16)
+        places = np.array([place for place, _ in rows], dtype=np.int64)
+        return places, halves.astype(np.float32).reshape(-1, self._dimensions)
 
 
 class _Arrays:
@@ -197,9 +167,6 @@ class _Arrays:
         self.scales = np.zeros(0, dtype=np.float32)
         self.text_ids = np.zeros(0, dtype=np.int32)
         self.scopes = np.zeros(0, dtype=np.int32)
-        self.exact = np.zeros((0, dimensions), dtype=np.float32)  # none until they are asked for
-        self.held = np.zeros(0, dtype=bool)  # slots whose exact vector is there
-        self.lacking = True  # some may not be
         self.place = np.zeros(0, dtype=np.int32)  # the slot of each text; what is not there has any
         self.used = 0
         self.filled = 0  # slots in use that are not empty
@@ -214,9 +181,8 @@ class _Arrays:
             grown.codes.append(np.zeros((SEGMENT, self.dimensions), dtype=np.int8))
         if blocks * SLOTS >= signs.FROM and signs.possible(self.dimensions):
             grown.signs = [*self.signs, *(signs.signs_of(codes) for codes in grown.codes[len(self.signs) :])]
-        for name in ("scales", "text_ids", "scopes", "exact", "held"):
-            if name != "exact" or len(self.exact):
-                setattr(grown, name, _longer(getattr(self, name), blocks * SLOTS))
+        for name in ("scales", "text_ids", "scopes"):
+            setattr(grown, name, _longer(getattr(self, name), blocks * SLOTS))
         return grown
 
     def put(self, block: int, chunk: VectorChunk) -> None:
@@ -224,19 +190,13 @@ class _Arrays:
         end, stop = start + used, start + SLOTS
         segment, first = divmod(start, SEGMENT)
         codes = np.frombuffer(chunk.codes, dtype=np.int8).reshape(used, self.dimensions)
-        held, before = self.held[start:end], self.codes[segment][first : first + used]
-        if held.any():
-            # After a failover a text's number may be another text's.
-            held &= (before == codes).all(axis=1)
-        before[:] = codes
+        self.codes[segment][first : first + used] = codes
         if self.signs:
             self.signs[segment][:, first : first + used] = signs.signs_of(codes)
         self.scales[start:end] = np.frombuffer(chunk.scales, dtype="<f4")
         self.scopes[start:end] = np.frombuffer(chunk.scopes, dtype="<i4")
         text_ids = np.zeros(SLOTS, dtype=np.int32)
         text_ids[:used] = np.frombuffer(chunk.text_ids, dtype="<i8")
-        self.held[start:stop] &= self.text_ids[start:stop] == text_ids
-        self.lacking = True
         self.filled += int(np.count_nonzero(text_ids)) - int(np.count_nonzero(self.text_ids[start:stop]))
         self.text_ids[start:stop] = text_ids
         self.used = max(self.used, end)
@@ -314,36 +274,31 @@ class SearchScan:
         self._read: dict[int, bytes | None] = {}  # exact vectors
         self._closely, self._state = closely, closely.state
         self._scores, self._differing = scores, differing
-        self._slots: np.ndarray | None = None  # those that `_left` is of; None: all
+        if differing is None:
+            self._take_from(np.arange(closely.state.used) if hidden is None else np.flatnonzero(~hidden))
+            return
+        if hidden is not None:
+            differing[hidden] = signs.FAR
+        self._take_from(signs.nearest(differing))
+
+    def _take_from(self, slots: np.ndarray) -> None:
+        self._slots = slots
+        self._left = self._closely.scores(slots) if self._scores is None else self._scores[slots]
         self._ordered: list[int] = []
         self._taken = 0
-        if differing is not None:
-            if hidden is not None:
-                differing[hidden] = signs.FAR
-            self._look_at(signs.nearest(differing))
-        elif scores is not None:
-            self._left = scores if hidden is None else np.where(hidden, np.float32(-4), scores)
-            self._visible = len(scores) if hidden is None else int(len(scores) - np.count_nonzero(hidden))
-
-    def _look_at(self, slots: np.ndarray) -> None:
-        self._slots, self._left, self._visible = slots, self._closely.scores(slots), len(slots)
 
     def restrict(self, text_ids: Sequence[int]) -> None:
         """Take from these alone from now on, from the best one again."""
         slots = np.unique(self._state.slots_of(text_ids))
         slots = slots[slots >= 0]
-        self._ordered, self._taken = [], 0
-        if self._differing is not None:
-            self._look_at(slots[signs.nearest(self._differing[slots])])
-            return
-        left = np.full(len(self._left), np.float32(-4))
-        left[slots] = self._left[slots]
-        self._left = left
-        self._visible = int(np.count_nonzero(left > -4))
+        if self._differing is None:
+            self._take_from(np.intersect1d(slots, self._slots, assume_unique=True))
+        else:
+            self._take_from(slots[signs.nearest(self._differing[slots])])
 
     def take(self, n: int) -> list[int]:
         """The next `n` texts by approximate cosine, best first, ties by text; [] at the end."""
-        end = min(self._taken + n, self._visible)
+        end = min(self._taken + n, len(self._slots))
         if end > len(self._ordered):
             self._order(end)
         part = self._ordered[self._taken : end]
@@ -351,18 +306,10 @@ class SearchScan:
         return part
 
     def _order(self, count: int) -> None:
-        count = min(self._visible, max(count, 2 * len(self._ordered)))
-        left, there = self._left, self._slots
-        if there is None and self._visible != len(left):
-            # Without the hidden ones: a partition among many equal values takes ten times as long.
-            there = np.flatnonzero(left > -4)
-            left = left[there]
-        best = _highest(left, count)
-        scores = left[best]
-        best = best if there is None else there[best]
-        text_ids = self._state.text_ids[best]
-        sequence: Any = np.lexsort((text_ids, -scores))
-        ordered = text_ids[sequence]
+        count = min(len(self._slots), max(count, 2 * len(self._ordered)))
+        best = _highest(self._left, count)
+        text_ids = self._state.text_ids[self._slots[best]]
+        ordered = text_ids[np.lexsort((text_ids, -self._left[best]))]
         self._ordered = ordered[ordered != 0][:count].tolist()  # 0: purged meanwhile
 
     def score_of(self, text_ids: Sequence[int] | np.ndarray) -> np.ndarray:
