@@ -7,8 +7,6 @@ Its files come with the package; docs/reference/judge.md says what it was made o
 
 from __future__ import annotations
 
-import json
-import os.path
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -33,11 +31,6 @@ class Judge:
     def load(self) -> None:
         """Find its files, once. Raises EmbedderUnavailable."""
         self._encoder.load()
-
-    def check(self) -> None:
-        """Compare the file's digest. Raises EmbedderUnavailable: another file lies in its place."""
-        with open(os.path.join(DATA, "judge.json"), encoding="utf-8") as file:  # noqa: PTH118, PTH123
-            self._encoder.check(json.load(file)["sha256"])
 
     def scores(self, question: str | Sequence[str], texts: Sequence[str]) -> list[float]:
         """Log-odds that each text answers the question, or its own where there are several, in the order of the texts.
