@@ -217,14 +217,6 @@ class Limpet:
         other._owns_store = False
         return other
 
-    def in_folder(self, folder: str | os.PathLike[str]) -> Limpet:
-        """The same open store, seen from the scope of what happens in a folder.
-
-        >>> memory.in_folder("/").scope
-        'global'
-        """
-        return self.in_scope(self._context.store.checkouts.scope_of(folder))
-
     def in_all_scopes(self) -> Limpet:
         """The same open store for its owner to read: recall, list and count see every scope.
 

@@ -139,10 +139,6 @@ class AsyncLimpet:
         """The same open store, seen from another scope. It ends with this one; closing it closes nothing."""
         return self._seen(lambda here: here.in_scope(scope))
 
-    def in_folder(self, folder: str | os.PathLike[str]) -> AsyncLimpet:
-        """The same open store, seen from the scope of what happens in a folder."""
-        return self._seen(lambda here: here.in_folder(folder))
-
     def in_all_scopes(self) -> AsyncLimpet:
         """The same open store for its owner to read: recall, list and count see every scope."""
         return self._seen(lambda here: here.in_all_scopes())

@@ -20,7 +20,7 @@ def public(owner):
 def test_it_has_every_verb_with_its_signature():
     for plain, several in ((limpet.Limpet, limpet.AsyncLimpet), (History, limpet.AsyncHistory)):
         assert public(plain) <= public(several)
-        for name in public(plain) - {"in_scope", "in_folder", "in_all_scopes"}:
+        for name in public(plain) - {"in_scope", "in_all_scopes"}:
             verb = getattr(several, name)
             assert inspect.iscoroutinefunction(verb), name
             assert inspect.signature(verb) == inspect.signature(getattr(plain, name)) or name == "close", name

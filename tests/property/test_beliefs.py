@@ -39,7 +39,7 @@ BY_WORDS = {"audit", "prepare", "recall", "recall_sessions"}
 OF_ALL = {"count": (), "count_by": ("scope", "topic", "kind", "state"), "list": (), "review": (), "sessions": (),
           "undo": (), "redo": (), "log": (), "journal": (), "drop_from_journal": ([1, 2, 3],)}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
-OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "encrypted", "export_to", "gc", "import_from", "in_scope", "in_folder", "in_all_scopes", "rename_scope", "scopes",
+OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "encrypted", "export_to", "gc", "import_from", "in_scope", "in_all_scopes", "rename_scope", "scopes",
                "path", "read_only", "scope", "rebuild", "stats", "verify", "work"}  # fmt: skip
 ADDS = {"remember", "remember_batch", "session_start", "set_fact"}
 # Functions of features, by what they show or change; those of a folder, which has a scope of its own, are held to it by

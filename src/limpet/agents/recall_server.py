@@ -191,8 +191,8 @@ class RecallServer:
             self._have_loaded()
             if asked.get("verb") not in VERBS:
                 return b"{}"
-            folder = asked.get("folder")
-            memory = self._memory.in_folder(folder) if folder else self._memory.in_scope(str(asked["scope"]))
+            known, folder = self._memory._context.store.checkouts, asked.get("folder")
+            memory = self._memory.in_scope(known.scope_of(folder) if folder else str(asked["scope"]))
             found = getattr(memory, asked["verb"])(**asked["given"])
             short = memory.abbreviate([item.id for item in found.items])
             return json.dumps({"answer": found.as_dict() | {"short": short}}).encode()

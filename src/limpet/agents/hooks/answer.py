@@ -225,8 +225,8 @@ class _Event:
         """The store. `is_read`: only read, so that nobody waits for the disk; closing may take another's lock."""
         settings, memory = self.settings, self.host.memory
         if memory is not None:
-            there = settings.checkout
-            return memory.in_scope(settings.scope) if there is None else memory.in_folder(there.folder)
+            there, known = settings.checkout, memory._context.store.checkouts
+            return memory.in_scope(settings.scope if there is None else known.scope_of(there.folder))
         from ...api import Limpet
 
         return Limpet(replace(settings, durable=False) if is_read else settings, create=False, clock=self.host.clock)
