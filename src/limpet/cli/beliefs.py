@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..api import Limpet
     from ..features.policy import Swept
     from ..features.upkeep.held_secrets import HeldSecret
-    from ..features.usefulness.counts import Exposure
+    from ..features.usefulness.exposures import Exposure
     from ..history.evidence import Audit
     from ..model.memory import Memory
     from ..remember.journal import Dropped, JournalLine

@@ -6,8 +6,16 @@ imports.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-def missing(extra: str, error: ImportError, *, instead: str | None = None) -> ImportError:
-    """What to raise when the framework of an adapter is not there. `instead`: what to install where it is no extra."""
-    wanted = instead or f"'limpet[{extra}]'"
-    return ImportError(f"{error}: this adapter needs its framework (pip install {wanted})", name=error.name)
+
+@contextmanager
+def framework(package: str) -> Iterator[None]:
+    """Say what to install when an import within fails."""
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(
+            f"{error}: this adapter needs its framework (pip install '{package}')", name=error.name
+        ) from error

@@ -11,18 +11,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from . import missing
+from ...model.memory import is_unconfirmed
+from . import framework
+from .documents import readable
+from .turns import Turns
 
-try:
+with framework("limpet[adk]"):
     from google.adk.memory import BaseMemoryService
     from google.adk.memory.base_memory_service import SearchMemoryResponse
     from google.adk.memory.memory_entry import MemoryEntry
     from google.genai.types import Content, Part
-except ImportError as error:
-    raise missing("adk", error) from error
-from ...model.memory import is_unconfirmed
-from .documents import readable
-from .turns import Turns
 
 if TYPE_CHECKING:
     from ...api import Limpet

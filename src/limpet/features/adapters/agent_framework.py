@@ -6,13 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import missing
-
-try:
-    from agent_framework import ContextProvider, HistoryProvider, Message
-except ImportError as error:
-    raise missing("agent-framework", error) from error
+from . import framework
 from .turns import TOOL, Turns
+
+with framework("limpet[agent-framework]"):
+    from agent_framework import ContextProvider, HistoryProvider, Message
 
 if TYPE_CHECKING:
     from ...api import Limpet

@@ -10,14 +10,12 @@ import asyncio
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from . import missing
-
-try:
-    from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
-except ImportError as error:
-    raise missing("claude", error) from error
 from ...model.errors import BadInput
+from . import framework
 from .documents import Documents, line, text_of
+
+with framework("limpet[claude]"):
+    from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
 if TYPE_CHECKING:
     from ...api import Limpet

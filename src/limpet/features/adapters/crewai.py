@@ -14,14 +14,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from . import missing
-
-try:
-    from crewai.memory.types import MemoryRecord, ScopeInfo
-except ImportError as error:
-    raise missing("crewai", error, instead="'crewai>=1.9,<2'") from error
 from ...model.errors import BadInput
+from . import framework
 from .documents import Documents, data_of, text_of
+
+with framework("crewai>=1.9,<2"):
+    from crewai.memory.types import MemoryRecord, ScopeInfo
 
 if TYPE_CHECKING:
     from ...api import Limpet

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from . import missing
+from ...model.errors import BadInput, NotFound
+from . import framework
+from .documents import Documents, data_of, now, pages, readable
 
-try:
+with framework("limpet[langgraph]"):
     from langgraph.store.base import (
         BaseStore,
         GetOp,
@@ -25,10 +27,6 @@ try:
         SearchOp,
         get_text_at_path,
     )
-except ImportError as error:
-    raise missing("langgraph", error) from error
-from ...model.errors import BadInput, NotFound
-from .documents import Documents, data_of, now, pages, readable
 
 if TYPE_CHECKING:
     from ...api import Limpet

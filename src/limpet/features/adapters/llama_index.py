@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from . import missing
+from . import framework
+from .turns import TOOL, Turns
 
-try:
+with framework("limpet[llama-index]"):
     from llama_index.core.llms import ChatMessage
     from llama_index.core.memory import BaseMemoryBlock
     from pydantic import Field
-except ImportError as error:
-    raise missing("llama-index", error) from error
-from .turns import TOOL, Turns
 
 ADAPTER = "llama-index"
 CHARACTERS_PER_TOKEN = 4

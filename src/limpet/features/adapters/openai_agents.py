@@ -8,14 +8,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from . import missing
-
-try:
-    from agents import SessionABC, SessionSettings, function_tool
-except ImportError as error:
-    raise missing("openai-agents", error) from error
+from . import framework
 from .documents import line
 from .turns import TOOL, Turns
+
+with framework("limpet[openai-agents]"):
+    from agents import SessionABC, SessionSettings, function_tool
 
 if TYPE_CHECKING:
     from ...api import Limpet

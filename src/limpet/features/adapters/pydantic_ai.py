@@ -7,9 +7,11 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import missing
+from ...model.errors import BadInput
+from . import framework
+from .documents import Documents, pages, text_of
 
-try:
+with framework("limpet[pydantic-ai]"):
     from pydantic_ai_harness.memory import (
         MemoryConflictError,
         MemoryFile,
@@ -19,10 +21,6 @@ try:
         MemorySearchMatch,
         MemorySearchResult,
     )
-except ImportError as error:
-    raise missing("pydantic-ai", error) from error
-from ...model.errors import BadInput
-from .documents import Documents, pages, text_of
 
 if TYPE_CHECKING:
     from ...api import Limpet

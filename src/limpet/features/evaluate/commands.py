@@ -12,7 +12,7 @@ from ..usefulness.printing import percent, points
 from . import run
 
 if TYPE_CHECKING:
-    from ..usefulness.interval import Interval
+    from ..usefulness.exposures import Interval
     from .figures import Figures, WayFigures
     from .misses import Miss
     from .power import HoldoutReport

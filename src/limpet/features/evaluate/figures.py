@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...model.dataclass import dataclass, field
 from ...model.encode import JsonForm, by
-from ..usefulness.counts import as_interval
-from ..usefulness.interval import Interval, Z, share
+from ..usefulness.exposures import Interval, Z, as_interval, share
 
 if TYPE_CHECKING:
     from .moments import Moment

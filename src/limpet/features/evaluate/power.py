@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from ...model.dataclass import dataclass, field
 from ...model.encode import OPTIONAL, JsonForm, by, rounded
 from ..usefulness import exposures, usefulness
-from ..usefulness.counts import Use, as_interval
-from ..usefulness.interval import Interval, Z
+from ..usefulness.exposures import Interval, Use, Z, as_interval
 from .moments import EXPOSURES
 
 if TYPE_CHECKING:

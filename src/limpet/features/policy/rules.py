@@ -171,9 +171,8 @@ class Rules:
             return {}
         new = [text for text in texts if text not in known]
         vectors = {**known, **(dict(zip(new, self._embedder.embed_passages(new), strict=True)) if new else {})}
-        scores = self._scores(texts, np.array([vectors[text] for text in texts]))
         found: dict[str, Refusal | None] = {}
-        for text, row in zip(texts, scores, strict=True):
+        for text, row in zip(texts, self._scores(texts, np.array([vectors[text] for text in texts])), strict=True):
             worst = int(row.argmax())
             least = ABOUT_THE_USER_FROM if has_sign("of the user", text) else REFUSED_FROM[RULES[worst]]
             found[text] = None if row[worst] < least else Refusal(RULES[worst], round(float(row[worst]), 3))
@@ -201,13 +200,8 @@ class Rules:
         return self._fitted
 
 
-def is_measured(embedder: Embedder) -> bool:
-    """Whether the prototypes' vectors of this embedder come with the package: then the rules were measured with it."""
-    return vectors_file(embedder).is_file()
-
-
 def vectors_file(embedder: Embedder) -> Path:
-    """The file of the prototypes' vectors and weights by an embedder."""
+    """The file of the prototypes' vectors and weights by an embedder, if the rules were measured with it."""
     safe = "".join(letter if letter.isalnum() else "-" for letter in embedder.name)
     return VECTORS / f"{safe}-{sha256(embedder.fingerprint.encode()).hexdigest()[:12]}.npz"
 
@@ -241,14 +235,9 @@ def signs_of(texts: Sequence[str]) -> np.ndarray:
     return np.array([[has_sign(name, text) for name in SIGNS] for text in texts], dtype=bool).reshape(-1, len(SIGNS))
 
 
-@cache
-def _sign(name: str) -> re.Pattern[str]:
-    return re.compile(SIGNS[name], re.IGNORECASE)
-
-
 def has_sign(name: str, text: str) -> bool:
     """Whether a text has one of SIGNS. Linear in its length."""
-    return bool(_sign(name).search(text))
+    return re.search(SIGNS[name], text, re.IGNORECASE) is not None
 
 
 def _clear(refusal: Refusal, sentence: str) -> bool:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import os
 import re
 import uuid
@@ -21,13 +20,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...folders import is_url
 from ...model.errors import BadInput, LimpetError, StoreError
 from ...model.state import is_scrubbed
 from ...store.files import check_place, new_file
-from . import jsonl, records
+from . import jsonl
 from .hearing import Devices, SegmentRow
 from .merge_order import SequencedEvent
 from .records import TransferReport, encode, parsed
@@ -264,10 +263,8 @@ def _fresh(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], report: Tra
 
 def _head_of(file: SegmentFile) -> SegmentRow:
     """What a segment says of itself. Raises BadInput for one that is cut off, changed, or of a newer limpet."""
-    text, events = b"", -1
-    for _, line in _lines(file):
-        text, events = text or line, events + 1
-    # Its bytes fit its name: only now it is worth a word what they say.
+    lines = _lines(file)
+    text = lines[0][1] if lines else b""
     if len(text) > MAX_HEADER_BYTES:
         raise BadInput(f"its header: longer than {MAX_HEADER_BYTES:,} bytes")
     try:
@@ -287,7 +284,7 @@ def _head_of(file: SegmentFile) -> SegmentRow:
     )
     if not fits:
         raise BadInput("its header does not fit its name, or says what cannot be")
-    if header["events"] != events:
+    if header["events"] != len(lines) - 1:
         raise BadInput("not as many events as its header says")
     known = ("limpet_segment", "device", "number", "first", "seen", "replaces", "events")
     return SegmentRow(file.device, file.number, file.digest, {name: header[name] for name in known if name in header})
@@ -296,7 +293,7 @@ def _head_of(file: SegmentFile) -> SegmentRow:
 def _events_of(file: SegmentFile, report: TransferReport) -> list[SequencedEvent]:
     """Its events; lines that are left out are reported. Raises BadInput when it is not whole any more."""
     events: list[SequencedEvent] = []
-    for number, line in islice(_lines(file), 1, None):
+    for number, line in _lines(file)[1:]:
         try:
             event = parsed(line)
             order = event.pop("order", None)
@@ -310,31 +307,21 @@ def _events_of(file: SegmentFile, report: TransferReport) -> list[SequencedEvent
     return events
 
 
-def _lines(file: SegmentFile) -> Iterator[tuple[int, bytes]]:
-    """(number, line) of every line that is not blank. Raises BadInput, at the end for one that was changed."""
-    digest = hashlib.sha256()
-    number = events = 0
+def _lines(file: SegmentFile) -> list[tuple[int, bytes]]:
+    """(number, line) of every line that is not blank. Raises BadInput for a file that is not what its name says."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with contextlib.ExitStack() as stack:
-        opened: IO[bytes] = stack.enter_context(os.fdopen(os.open(file.path, flags), "rb"))
-        if os.fstat(opened.fileno()).st_size > MAX_SEGMENT_BYTES:
-            raise BadInput(f"larger than {MAX_SEGMENT_BYTES >> 20} MB")
-        if file.path.suffix == jsonl.AGE_SUFFIX:
-            opened = io.BytesIO(jsonl.decrypt_age(opened.read(), file.name))
-        while line := opened.readline(records.MAX_LINE + 1):
-            number += 1
-            kept = line
-            digest.update(line)
-            while len(line) > records.MAX_LINE and not line.endswith(b"\n"):
-                line = opened.readline(records.MAX_LINE + 1)
-                digest.update(line)
-            if kept.strip():
-                events += 1
-                if events > MAX_SEGMENT_EVENTS + 1:
-                    raise BadInput(f"more than {MAX_SEGMENT_EVENTS:,} events")
-                yield number, kept
-    if digest.hexdigest()[:32] != file.digest:
+    with os.fdopen(os.open(file.path, flags), "rb") as opened:
+        content = opened.read(MAX_SEGMENT_BYTES + 1)
+    if len(content) > MAX_SEGMENT_BYTES:
+        raise BadInput(f"larger than {MAX_SEGMENT_BYTES >> 20} MB")
+    if file.path.suffix == jsonl.AGE_SUFFIX:
+        content = jsonl.decrypt_age(content, file.name)
+    if hashlib.sha256(content).hexdigest()[:32] != file.digest:
         raise BadInput("its bytes do not fit its name: cut off, changed, or not there in full yet")
+    lines = [(number, line) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
+    if len(lines) > MAX_SEGMENT_EVENTS + 1:
+        raise BadInput(f"more than {MAX_SEGMENT_EVENTS:,} events")
+    return lines
 
 
 def _whole(value: object) -> bool:

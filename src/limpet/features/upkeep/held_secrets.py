@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ...erasure import purge
@@ -39,68 +40,54 @@ class HeldSecret(JsonForm):
 def scan(context: Context, *, redact: bool) -> list[HeldSecret]:
     """Every place of the store, in all scopes. `redact`: memories are purged and what is left of them is stored again,
     lines of the journal are erased."""
-    found = [*_memories(context), *_journals(context), *_names(context)]
-    return [_set_right(context, one) for one in found] if redact else found
+    held = list(_held(context))
+    return [_set_right(context, one) for one in held] if redact else held
 
 
-def _memories(context: Context) -> Iterator[HeldSecret]:
-    held: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
-    everywhere = context.in_all_scopes()
-    for event in context.store.ledger.events():
-        if event.type.startswith("session_"):
-            continue
-        parts = {"content": event.content} | {name: one for name, one in event.data.items() if name != "scope"}
-        for name, value in parts.items():
-            names = redact_fields({name: value})[1] if value else ()
-            if names:
-                fields, secrets = held.setdefault(format_id(event.memory), ({}, {}))
-                fields[name] = None
-                secrets.update(dict.fromkeys(names))
-    for id, (fields, secrets) in held.items():
-        memory = everywhere.memory(id)
-        if memory.state != "purged":
-            yield HeldSecret(
-                place="memory", scope=None if redact(memory.scope)[1] else memory.scope, id=id, fields=tuple(fields),
-                secrets=tuple(secrets),
-            )  # fmt: skip
-
-
-def _journals(context: Context) -> Iterator[HeldSecret]:
-    for scope in _scopes(context):
-        for number, line in context.store.journal.numbered(scope):
-            said = {"what": line.what, "session": line.session}
-            named = {name: redact(text)[1] for name, text in said.items()}
-            if any(named.values()):
-                yield HeldSecret(
-                    place="journal", scope=scope, id=str(number),
-                    fields=tuple(name for name, one in named.items() if one),
-                    secrets=tuple(dict.fromkeys(one for names in named.values() for one in names)),
-                )  # fmt: skip
-
-
-def _names(context: Context) -> Iterator[HeldSecret]:
-    """Names of scopes, and names and titles of sessions."""
-    seen = set()
+def _held(context: Context) -> Iterator[HeldSecret]:
+    memories: dict[bytes, dict[str, tuple[str, ...]]] = {}
+    sessions: list[HeldSecret] = []
+    scopes = {context.scope: None}
     for event in context.store.ledger.events():
         scope = event.data.get("scope")
-        if isinstance(scope, str) and scope not in seen:
-            seen.add(scope)
-            if names := redact(scope)[1]:
-                yield HeldSecret(place="scope", scope=None, id=None, fields=("name",), secrets=names)
+        if isinstance(scope, str):
+            scopes[scope] = None
         if event.type == "session_started":
-            said = {name: redact(str(event.data.get(name) or ""))[1] for name in ("name", "title")}
-            if any(said.values()):
-                yield HeldSecret(
-                    place="session", scope=scope if scope and not redact(scope)[1] else None,
-                    id=None if said["name"] else event.data.get("name"),
-                    fields=tuple(name for name, one in said.items() if one),
-                    secrets=tuple(dict.fromkeys(one for names in said.values() for one in names)),
-                )  # fmt: skip
+            said = {name: event.data.get(name) for name in ("name", "title")}
+            sessions += _place("session", _shown(scope), _shown(said["name"]), _secrets(said))
+        elif not event.type.startswith("session_"):
+            said = {"content": event.content} | {name: one for name, one in event.data.items() if name != "scope"}
+            for name, secrets in _secrets(said).items():
+                fields = memories.setdefault(event.memory, {})
+                fields[name] = fields.get(name, ()) + secrets
+    everywhere = context.in_all_scopes()
+    for id, fields in memories.items():
+        memory = everywhere.memory(format_id(id))
+        if memory.state != "purged":
+            yield from _place("memory", _shown(memory.scope), memory.id, fields)
+    for scope in sorted(scopes):
+        for number, line in context.store.journal.numbered(scope):
+            yield from _place("journal", scope, str(number), _secrets({"what": line.what, "session": line.session}))
+    for scope in scopes:
+        yield from _place("scope", None, None, _secrets({"name": scope}))
+    yield from sessions
 
 
-def _scopes(context: Context) -> list[str]:
-    named = {event.data.get("scope") for event in context.store.ledger.events()}
-    return sorted({context.scope, *(one for one in named if isinstance(one, str))})
+def _secrets(said: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+    """The kinds of secrets in each field that holds any."""
+    found = {name: redact_fields({name: value})[1] for name, value in said.items() if value}
+    return {name: secrets for name, secrets in found.items() if secrets}
+
+
+def _place(place: str, scope: str | None, id: str | None, held: dict[str, tuple[str, ...]]) -> Iterator[HeldSecret]:
+    if held:
+        secrets = tuple(dict.fromkeys(chain.from_iterable(held.values())))
+        yield HeldSecret(place=place, scope=scope, id=id, fields=tuple(held), secrets=secrets)
+
+
+def _shown(name: str | None) -> str | None:
+    """A name that holds no secret itself."""
+    return None if name and redact(name)[1] else name
 
 
 def _set_right(context: Context, one: HeldSecret) -> HeldSecret:

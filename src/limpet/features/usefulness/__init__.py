@@ -7,17 +7,16 @@ from operator import index
 
 from ...model.dataclass import replace
 from ...model.errors import BadInput
-from ...model.ids import parse_id
+from ...model.ids import format_id, parse_id
 from ...model.memory import check_list
 from ...remember.validation import check_limit
 from ...store.records import Action
-from . import counts
-from .exposures import ExposureRow, Exposures
+from .exposures import Exposure, ExposureRow, Exposures, summed_up
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
-    from .counts import Exposure, Usefulness
+    from .exposures import Usefulness
     from .rules_kept import Adherence
 
 # Kinds that tell an agent what to do, how many of them are looked at, and lines of a session's journal.
@@ -59,13 +58,11 @@ def note_exposures(
     context = memory._context
     session = redact(session)[0]
     now, randomized = context.now(), frozenset(drawn)
+    put = [(id, tokens, True, id in randomized) for id, tokens in map(_shown, check_list("items", items))]
+    put += [(id, 0, False, True) for id in withheld]
     rows = [
-        ExposureRow(context.scope, session, client, now, via, parse_id(id), tokens, drawn=id in randomized)
-        for id, tokens in map(_shown, check_list("items", items))
-    ]
-    rows += [
-        ExposureRow(context.scope, session, client, now, via, parse_id(id), 0, shown=False, drawn=True)
-        for id in withheld
+        ExposureRow(context.scope, session, client, now, via, parse_id(id), tokens, shown, drawn)
+        for id, tokens, shown, drawn in put
     ]
     action = Action(context.scope, session, now, "asked", redact(asked)[0]) if asked else None
     if rows or action:
@@ -97,9 +94,12 @@ def exposures(
     """
     context, one = memory._context, None if id is None else parse_id(memory.get(id).id)
     check_limit(limit)
-    return list(map(counts.exposure, Exposures(context.store).latest(
-        context.scope, session=session, memory=one, limit=limit
-    )))  # fmt: skip
+    rows = Exposures(context.store).latest(context.scope, session=session, memory=one, limit=limit)
+    return [
+        Exposure(id=format_id(row.memory), at_us=row.at, client=row.client, session=row.session, via=row.via,
+                 tokens=row.tokens, shown=row.shown, used=row.used)
+        for row in rows
+    ]  # fmt: skip
 
 
 def usefulness(memory: Limpet, *, limit: int = 10) -> Usefulness:
@@ -110,7 +110,7 @@ def usefulness(memory: Limpet, *, limit: int = 10) -> Usefulness:
     0
     """
     check_limit(limit)
-    return counts.usefulness(Exposures(memory._context.store).counts(memory.scope), limit=limit)
+    return summed_up(Exposures(memory._context.store).counts(memory.scope), limit=limit)
 
 
 def adherence(memory: Limpet, session: str) -> list[Adherence]:

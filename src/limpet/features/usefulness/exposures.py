@@ -1,16 +1,26 @@
-"""What was put before agents, kept and counted. Hooks write such rows by themselves (`agents/hooks/journal.py`)."""
+"""What was put before agents, kept and counted, with intervals that hold for few cases too.
+
+Hooks write such rows by themselves (`agents/hooks/journal.py`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
-from ...model.dataclass import NamedTuple
+from ...model.clock import Instant
+from ...model.dataclass import NamedTuple, dataclass, field
+from ...model.encode import TIME, JsonForm, by
+from ...model.ids import format_id
 from ...store.records import Action
 from ...store.sql.journal import EXPOSURE, INSERT, INSERT_EXPOSURE
 from ...store.sql.store import Repository
 
 # What the column says -> whether it was used; of other values nobody knows.
 _VERDICTS = {0: False, 1: True}
+# Two-sided 95 %: the 0.975 quantile of the normal distribution.
+Z = 1.959964
 
 
 class ExposureRow(NamedTuple):
@@ -76,3 +86,107 @@ class Exposures(Repository):
             (scope,),
         )
         return [UseCount(row[0], bool(row[1]), bool(row[2]), *map(int, row[3:])) for row in found]
+
+
+# -- counts
+
+
+class Interval(NamedTuple):
+    """A value, and where it lies with 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+
+def share(hits: int, cases: int) -> Interval | None:
+    """hits / cases with Wilson's score interval; None without a case.
+
+    Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22, 1927.
+    """
+    if cases <= 0:
+        return None
+    rate, z2 = hits / cases, Z * Z
+    middle = (rate + z2 / (2 * cases)) / (1 + z2 / cases)
+    width = Z / (1 + z2 / cases) * math.sqrt(rate * (1 - rate) / cases + z2 / (4 * cases * cases))
+    return Interval(rate, max(0.0, middle - width), min(1.0, middle + width))
+
+
+def difference(one: Interval | None, other: Interval | None) -> Interval | None:
+    """one - other, of two shares of separate cases, with Newcombe's interval; None where a share is missing.
+
+    Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in
+    Medicine 17, 1998, method 10.
+    """
+    if one is None or other is None:
+        return None
+    value = one.value - other.value
+    low = value - math.hypot(one.value - one.low, other.high - other.value)
+    high = value + math.hypot(one.high - one.value, other.value - other.low)
+    return Interval(value, max(-1.0, low), min(1.0, high))
+
+
+def as_interval(given: Interval | None) -> dict[str, float] | None:
+    return None if given is None else {name: round(value, 4) for name, value in given._asdict().items()}
+
+
+def _memories(given: tuple[tuple[str, Use], ...]) -> list[dict[str, object]]:
+    return [{"id": id, **use.as_dict()} for id, use in given]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposure(JsonForm):
+    """One memory as it was put before one agent, or held out."""
+
+    id: str
+    at_us: int = field(metadata=TIME)  # microseconds UTC
+    client: str
+    session: str  # "" when the client did not say
+    via: str  # message, start or compact: the hook; recall or prepare: the MCP tool
+    tokens: int
+    shown: bool  # False: held out
+    used: bool | None  # whether it showed up in the work; None: not known, or it cannot be told
+    at = Instant("at_us")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use(JsonForm):
+    """What was counted of one memory, or of all. Judged and used: once a session."""
+
+    times: int  # shown so often
+    tokens: int  # for so many
+    judged: int
+    used: int
+    rate: Interval | None = field(metadata=by(as_interval))  # used of judged, with 95 %
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usefulness(JsonForm):
+    """`shown`: all that was shown. `drawn` and `withheld`: randomized, shown and held out; `lift`: what showing
+    changed."""
+
+    shown: Use
+    drawn: Use
+    withheld: Use
+    lift: Interval | None = field(metadata=by(as_interval))
+    memories: tuple[tuple[str, Use], ...] = field(metadata=by(_memories))  # by id, the most tokens first
+
+
+def summed_up(counts: Sequence[UseCount], *, limit: int) -> Usefulness:
+    """Sum up the counts of a scope; name the `limit` memories that cost most.
+
+    The lift compares what was randomized and shown with what was held out: nothing else tells the two apart, so that
+    their difference is what showing does. What was shown without being randomized is left out of it.
+    """
+    shown = [one for one in counts if one.shown]
+    drawn, withheld = _use(one for one in shown if one.drawn), _use(one for one in counts if not one.shown)
+    each = [(format_id(memory), _use(own)) for memory, own in groupby(shown, lambda one: one.memory)]
+    return Usefulness(
+        shown=_use(shown), drawn=drawn, withheld=withheld, lift=difference(drawn.rate, withheld.rate),
+        memories=tuple(sorted(each, key=lambda one: (-one[1].tokens, one[0]))[:limit]),
+    )  # fmt: skip
+
+
+def _use(counts: Iterable[UseCount]) -> Use:
+    times, tokens, judged, used = map(sum, zip((0, 0, 0, 0), *(one[3:] for one in counts), strict=True))
+    return Use(times=times, tokens=tokens, judged=judged, used=used, rate=share(used, judged))

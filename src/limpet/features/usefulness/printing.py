@@ -7,8 +7,7 @@ from ...cli.output import in_a_line, line, short, table, words
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
-    from .counts import Usefulness
-    from .interval import Interval
+    from .exposures import Interval, Usefulness
 
 
 def percent(rate: Interval) -> str:
