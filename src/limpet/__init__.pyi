@@ -30,7 +30,7 @@ from .vectors.embedder import Embedder as Embedder
 from .model.errors import EmbedderUnavailable as EmbedderUnavailable
 from .history.whole import EntityCount as EntityCount
 from .recall.explain import Explanation as Explanation
-from .features.usefulness.counts import Exposure as Exposure
+from .features.usefulness.exposures import Exposure as Exposure
 from .recall.lookup import Fact as Fact
 from .store.records import Filter as Filter
 from .model.clock import FixedClock as FixedClock
@@ -42,7 +42,7 @@ from .history.evidence import Grounding as Grounding
 from .features.upkeep.held_secrets import HeldSecret as HeldSecret
 from .history.queries import History as History
 from .history.walk import Impact as Impact
-from .features.usefulness.interval import Interval as Interval
+from .features.usefulness.exposures import Interval as Interval
 from .recall.answer import Item as Item
 from .remember.journal import JournalLine as JournalLine
 from .recall.explain import LeftOut as LeftOut
@@ -88,8 +88,8 @@ from .model.clock import SystemClock as SystemClock
 from .history.evidence import Timeline as Timeline
 from .recall.answer import Trace as Trace
 from .features.transfer.records import TransferReport as TransferReport
-from .features.usefulness.counts import Use as Use
-from .features.usefulness.counts import Usefulness as Usefulness
+from .features.usefulness.exposures import Use as Use
+from .features.usefulness.exposures import Usefulness as Usefulness
 from .history.walk import Why as Why
 from .jobs.embed import WorkReport as WorkReport
 from .history.evidence import Yields as Yields
