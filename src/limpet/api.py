@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from copy import copy
+from functools import cached_property
 
 from . import registry
 from .context import Context, Time
@@ -41,13 +42,13 @@ if TYPE_CHECKING:
     from .recall import service as recall_service
     from .recall.answer import Recall
     from .recall.brief import Brief
-    from .recall.lookup import Fact
     from .recall.sessions import SessionRecall
     from .remember import beliefs, operations
     from .remember import change as changes
     from .remember import journal as journal_lines
     from .remember import review as remember_review
     from .remember import scopes as remember_scopes
+    from .remember.beliefs import Fact
     from .remember.change import Forgotten
     from .remember.journal import Dropped, JournalLine
     from .remember.operations import Operation
@@ -980,8 +981,13 @@ class Limpet:
         """
         return changes.unlink(self._context, a, type, b)
 
+    @cached_property
+    def _mirrors(self) -> str:
+        """The file that says which folders are mirrors of this store."""
+        return beside(self.path) + ".mirrors"
+
     def _look_at_mirrors(self) -> None:
-        if os.path.exists(beside(self.path) + ".mirrors"):  # noqa: PTH110  by each recall: a Path takes longer
+        if os.path.exists(self._mirrors):  # noqa: PTH110  by each recall: a Path takes longer
             registry.call("before_recall", self._context)
 
     def import_from(

@@ -16,8 +16,8 @@ from .model.clock import Clock
 from .model.memory import Memory
 from .recall.answer import Recall
 from .recall.brief import Brief
-from .recall.lookup import Fact
 from .recall.sessions import SessionRecall
+from .remember.beliefs import Fact
 from .remember.change import Forgotten
 from .remember.journal import Dropped
 from .remember.journal import JournalLine

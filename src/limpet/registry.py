@@ -66,7 +66,9 @@ class Part:
         self._name = name
 
     def __getattr__(self, function: str) -> Any:
-        return getattr(part(self._name), function)
+        found = getattr(part(self._name), function)
+        setattr(self, function, found)  # not asked for again
+        return found
 
 
 def call(moment: str, *given: Any, **named: Any) -> Any:

@@ -252,7 +252,8 @@ def as_items(
 ) -> list[Item]:  # fmt: skip
     """The candidates at some places as they are shown. `before`: of a place, those of what it surely replaced."""
     memories = found.memories(store, places)
-    disputed = disputes(store, plan, memories, found.warnings(store, places))
+    warned = found.warnings(store, places)
+    disputed = disputes(store, plan, memories, warned) if warned else {}
     items = []
     for i, memory, source_state in zip(places, memories, source_states(memories), strict=True):
         prior = found.table.priors[i]

@@ -1,12 +1,11 @@
-"""Memories by id, listings and keyed facts. The contracts are those of the verbs in `api.py`."""
+"""Memories by id, and listings. The contracts are those of the verbs in `api.py`."""
 
 from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
 
-from ..model.clock import Instant, MaybeInstant, format_time
-from ..model.dataclass import dataclass, replace
+from ..model.dataclass import replace
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import STATES, Memory
@@ -29,54 +28,6 @@ def source_states(memories: Sequence[Memory]) -> Sequence[str | None]:
 
     found: Sequence[str | None] = registry.call("source_states", memories) or unknown
     return found
-
-
-# The fields of a fact's JSON, in order.
-_SHOWN = (
-    "key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word", "scope", "origin", "recorded_at",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
-    """One value of a key and the interval in which it holds."""
-
-    key: str
-    value: str
-    id: str
-    scope: str
-    valid_from_us: int
-    valid_to_us: int | None
-    confidence: float
-    confidence_word: str
-    origin: str
-    recorded_at_us: int  # when the store first knew it
-    valid_from = Instant("valid_from_us")
-    valid_to = MaybeInstant("valid_to_us")
-    recorded_at = Instant("recorded_at_us")
-
-    def as_dict(self) -> dict[str, object]:
-        """{"key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word",
-        "scope", "origin", "recorded_at"}."""
-        shown: dict[str, object] = {name: getattr(self, name) for name in _SHOWN}
-        return shown | {name: format_time(getattr(self, name)) for name in ("valid_from", "valid_to", "recorded_at")}
-
-
-def as_fact(memory: Memory) -> Fact:
-    """The fact that a keyed memory states."""
-    assert memory.key is not None
-    return Fact(
-        key=memory.key,
-        value=memory.content,
-        id=memory.id,
-        scope=memory.scope,
-        valid_from_us=memory.valid_from_us,
-        valid_to_us=memory.valid_to_us,
-        confidence=memory.confidence,
-        confidence_word=memory.confidence_word,
-        origin=memory.origin,
-        recorded_at_us=memory.created_at_us,
-    )
 
 
 COUNTED_BY = {"kind", "state", "origin", "scope", "topic", "day"}

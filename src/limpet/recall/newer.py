@@ -46,26 +46,31 @@ def replacements(store: Store, found: Candidates, ranking: Ranking, plan: Plan) 
     first = ranking.order[:LOOKED_AT]
     if "recency" in plan.without or of_another_time(plan):
         return []
-    changed = _read_as_changes(store, found, first)
+    said = [row for row in found.warnings(store, first) if row[0] in CHANGES]
+    changed = _read_as_changes(store, found, said) if said else []
+    corrected = any(found.table.priors[i].kind == CORRECTION for i in first)
+    asked = found.hits is not None and "vector" in found.features and asks_now(plan.query)
+    if not corrected and not asked:
+        return changed
     times = [found.table.valid_from[i] for i in first]
     pairs = [(a, b) for b in range(1, len(first)) for a in range(b) if times[b] > times[a]]
-    if not pairs:
-        return changed
     cosines = found.among(first)
     likely = _corrections(found, first, pairs, cosines)
-    if found.hits is not None and "vector" in found.features and asks_now(plan.query):
+    if asked:
         several = features(found, first, ranking.ranked, pairs, cosines)
         likely |= {pair for pair, values in several.items() if probability(values) >= REPLACES_FROM}
     return changed + [(first[a], first[b], "asked") for b in range(len(first)) for a in range(b) if (a, b) in likely]
 
 
-def _read_as_changes(store: Store, found: Candidates, first: Sequence[int]) -> list[tuple[int, int, str]]:
-    """What a model said of the first: (older, newer, "replaces sure"). Where the older was said again after the newer,
+def _read_as_changes(
+    store: Store, found: Candidates, said: Sequence[tuple[str, bytes, bytes]]
+) -> list[tuple[int, int, str]]:
+    """What a model said of candidates: (older, newer, "replaces sure"). Where the older was said again after the newer,
     it is the other way round."""
     place = {id: i for i, id in enumerate(found.table.ids)}
     changed = []
-    for what, older, newer in found.warnings(store, first):
-        if what not in CHANGES or newer not in place:
+    for what, older, newer in said:
+        if newer not in place:
             continue
         a, b = place[older], place[newer]
         if stands(*found.memories(store, [a, b])):

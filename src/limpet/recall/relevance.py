@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container
 
 from ..rank import relevance_weights as W
 from ..rank.weights import WEIGHTS
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from .candidates import Candidates
     from .plan import Plan
     from .score import Ranking
-
-    Features = Mapping[str, float]
 
 # What a question names: identifiers (HRB-415, db.pool_size, src/app.py, GW-300, QA), numbers, and in English words with
 # a capital that begin no sentence (German has capitals for every noun). An answer without any is of something else.
@@ -67,42 +65,32 @@ NEAREST = 3
 
 
 def relevance(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> tuple[float, bool]:
-    """The probability that something found answers the query, and whether that is enough."""
+    """The probability that something found answers the query, and whether that is enough.
+
+    At least the threshold where the first result stands out by itself. A feature without a weight counts nothing.
+    """
     if not ranking.order:
         return 0.0, False
     known = features(store, found, ranking, plan)
-    likely = probability(known)
-    return likely, likely >= _constants(known)[1]
-
-
-def probability(features: Features) -> float:
-    """The probability that something found answers the question. A feature without a weight counts nothing.
-
-    At least the threshold where the first result stands out by itself.
-    """
-    weights, threshold = _constants(features)
-    has_most = features.get("coverage_first", 0.0) >= MOST_WORDS and not features.get("unnamed")
-    if JUDGED in features:
-        stands_out = has_most and features.get("words", 0.0) <= FEW_WORDS
+    stands_out = known["coverage_first"] >= MOST_WORDS and not known["unnamed"]
+    if JUDGED in known:
+        weights = W.RELEVANCE_JUDGED
+        threshold = W.RELEVANT_JUDGED * (OF_FEW if FEW_MEMORIES <= known["few"] < 1.0 else 1.0)
+        stands_out = stands_out and known["words"] <= FEW_WORDS
     else:
-        first = features.get("cosine_first", 0.0)
-        stands_out = has_most or (first >= NEAR and features.get("cosine_next", 0.0) <= SHARE_OF_NEXT * first)
-    log_odds = weights["one"] + sum(weights.get(name, 0.0) * value for name, value in features.items())
-    log_odds += ONLY_ONE * (JUDGED in features and features.get("share") == 1.0)
-    value = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
-    if features.get("other_code"):
-        return min(OF_ANOTHER_CODE * threshold, value)
-    return max(threshold, value) if stands_out or features.get("literal") else value
-
-
-def _constants(features: Features) -> tuple[Features, float]:
-    """Weights and threshold of what could be asked: the judge, vectors, or words alone."""
-    if JUDGED in features:
-        of_few = OF_FEW if FEW_MEMORIES <= features.get("few", 0.0) < 1.0 else 1.0
-        return W.RELEVANCE_JUDGED, W.RELEVANT_JUDGED * of_few
-    if "cosine" in features:
-        return W.RELEVANCE, W.RELEVANT
-    return W.RELEVANCE_BY_WORDS, W.RELEVANT_BY_WORDS
+        by_words = "cosine" not in known
+        weights = W.RELEVANCE_BY_WORDS if by_words else W.RELEVANCE
+        threshold = W.RELEVANT_BY_WORDS if by_words else W.RELEVANT
+        first = known.get("cosine_first", 0.0)
+        stands_out = stands_out or (first >= NEAR and known["cosine_next"] <= SHARE_OF_NEXT * first)
+    log_odds = weights["one"] + sum([weights.get(name, 0.0) * value for name, value in known.items()])
+    log_odds += ONLY_ONE * (JUDGED in known and known["share"] == 1.0)
+    likely = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
+    if known["other_code"]:
+        likely = min(OF_ANOTHER_CODE * threshold, likely)
+    elif stands_out or known["literal"]:
+        likely = max(threshold, likely)
+    return likely, likely >= threshold
 
 
 def note(value: float, relevant: bool, *, shown: object, missing: Container[str], asks_before: bool = False) -> str:
@@ -164,13 +152,6 @@ def features(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> d
         "literal": float(literal),
         "other_code": float(other_code),
     }
-    return known | _nearness(found, ranking, max(covered))
-
-
-def _nearness(found: Candidates, ranking: Ranking, coverage: float) -> dict[str, float]:
-    """What vectors and the judge say."""
-    order, best = ranking.order, ranking.order[:BEST]
-    known: dict[str, float] = {}
     if "vector" in found.features:
         cosines = found.features["vector"]
         values = [cosines[i] for i in best]
@@ -178,7 +159,7 @@ def _nearness(found: Candidates, ranking: Ranking, coverage: float) -> dict[str,
         known["cosine_first"] = values[0]
         known["cosine_next"] = max([cosines[i] for i in order[1:]], default=0.0)
         known["first_by_meaning"] = float(values[0] >= max(cosines))
-        known["both"] = max(values) * coverage
+        known["both"] = max(values) * max(covered)
         known["cosine_lead"] = max(values) - sum(cosines) / len(cosines)
     if ranking.judged:
         values = sorted(ranking.judged.values(), reverse=True)

@@ -17,7 +17,7 @@ from ..model.clock import Clock
 from ..model.errors import EmbedderUnavailable, LimpetError, StoreError
 from ..store.records import EmbedderRow
 from ..text.language import latin_share
-from ..vectors.calibration import TEXTS, calibration_of
+from ..vectors.calibration import calibration_of
 from ..vectors.embedder import Embedder, StoreEmbedder, guarded, is_loaded, load_embedder
 from .plan import Plan
 
@@ -63,22 +63,17 @@ class SemanticSearch:
     ) -> None:
         self._store = store
         self._clock = clock
-        self._name = name
         self._given = None if embedder is None else guarded(embedder)
+        self.name = self._given.name if self._given else name  # of the current embedder, loaded or not
         self._judge = judge
         self._lock = threading.RLock()
         self._index: VectorIndex | None = None
         self._row: EmbedderRow | None = None
         self._idle_at = -1  # data version at which nothing waited
 
-    @property
-    def name(self) -> str:
-        """Of the current embedder, loaded or not."""
-        return self._given.name if self._given else self._name
-
     def load(self) -> StoreEmbedder:
         """The current embedder. Raises EmbedderUnavailable."""
-        return self._given or load_embedder(self._name)
+        return self._given or load_embedder(self.name)
 
     def answering(self) -> StoreEmbedder:
         """The current embedder, which has just answered for what it is asked. Raises EmbedderUnavailable."""
@@ -96,7 +91,7 @@ class SemanticSearch:
 
     def is_loaded(self) -> bool:
         """Whether an embedding costs milliseconds, not the loading of a model."""
-        return self._given is not None or is_loaded(self._name)
+        return self._given is not None or is_loaded(self.name)
 
     def can_answer(self) -> bool:
         """Whether the embedder whose vectors answer is loaded: while it is replaced, not the current one."""
@@ -118,7 +113,7 @@ class SemanticSearch:
             with suppress(EmbedderUnavailable):
                 loaded = bounded(load_embedder(active.name))
                 if loaded.fingerprint == active.fingerprint:
-                    return loaded, self._measured(loaded, active)
+                    return self._registered(loaded)
         return self._registered(bounded(self.load()))
 
     def current(self) -> tuple[StoreEmbedder, EmbedderRow]:
@@ -148,21 +143,18 @@ class SemanticSearch:
         return next((row for row in self._store.vectors.embedders() if row.state == "active"), None)
 
     def _registered(self, embedder: StoreEmbedder) -> tuple[StoreEmbedder, EmbedderRow]:
+        """The embedder and its row, which says how its cosines lie; made, and measured, when it is new."""
         fingerprint = embedder.fingerprint
         row = next((one for one in self._store.vectors.embedders() if one.fingerprint == fingerprint), None)
         row = row or self._store.vectors.register(fingerprint, embedder.name, embedder.dimensions)
-        return embedder, self._measured(embedder, row)
-
-    def _measured(self, embedder: StoreEmbedder, row: EmbedderRow) -> EmbedderRow:
-        """The row with how the embedder's cosines lie."""
-        if row.calibration is not None:
-            return row
-        try:
-            return self._store.vectors.calibrate(row.num, embedder.calibrated())
-        except (StoreError, EmbedderUnavailable):
-            raise
-        except Exception:  # it cannot embed now: the texts that wait will tell why
-            return row
+        if row.calibration is None:
+            try:
+                row = self._store.vectors.calibrate(row.num, embedder.calibrated())
+            except (StoreError, EmbedderUnavailable):
+                raise
+            except Exception:  # it cannot embed now: the texts that wait will tell why
+                pass
+        return embedder, row
 
     def activate_when_complete(self) -> None:
         """Let a complete new embedder take over from the old one."""
@@ -273,16 +265,6 @@ class SemanticSearch:
         if not found:
             self._idle_at = version
         return found
-
-    def to_measure(self) -> int:
-        """Texts that are embedded to measure the embedder before vectors are made. None of one that is not loaded."""
-        if not self.is_loaded():
-            return 0
-        embedder = self.load()
-        if embedder.calibration is not None:
-            return 0
-        rows = (one for one in self._store.vectors.embedders() if one.fingerprint == embedder.fingerprint)
-        return 0 if any(one.calibration is not None for one in rows) else TEXTS
 
 
 def _beside(plan: Plan, embedder: StoreEmbedder) -> StoreEmbedder:

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..model.clock import format_time
-from ..model.dataclass import replace
+from ..model.clock import Instant, MaybeInstant, format_time
+from ..model.dataclass import dataclass, replace
 from ..model.errors import BadInput, NotFound, counted
 from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import GLOBAL_SCOPE, Memory, check_key, least_trusted
@@ -25,7 +25,6 @@ from .write import Receipt, Writer, changed, held, values_of
 
 if TYPE_CHECKING:
     from ..context import Context, Time
-    from ..recall.lookup import Fact
     from ..store import Store
 
 # Kinds in the order in which a quoted summary takes them.
@@ -38,10 +37,55 @@ _MOST_STEPS, _STEP_CHARACTERS, _ASKED_CHARACTERS = 4, 120, 160
 
 # -- keyed facts
 
+# The fields of a fact's JSON, in order.
+_SHOWN = (
+    "key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word", "scope", "origin", "recorded_at",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One value of a key and the interval in which it holds."""
+
+    key: str
+    value: str
+    id: str
+    scope: str
+    valid_from_us: int
+    valid_to_us: int | None
+    confidence: float
+    confidence_word: str
+    origin: str
+    recorded_at_us: int  # when the store first knew it
+    valid_from = Instant("valid_from_us")
+    valid_to = MaybeInstant("valid_to_us")
+    recorded_at = Instant("recorded_at_us")
+
+    def as_dict(self) -> dict[str, object]:
+        """{"key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word",
+        "scope", "origin", "recorded_at"}."""
+        shown: dict[str, object] = {name: getattr(self, name) for name in _SHOWN}
+        return shown | {name: format_time(getattr(self, name)) for name in ("valid_from", "valid_to", "recorded_at")}
+
+
+def as_fact(memory: Memory) -> Fact:
+    """The fact that a keyed memory states."""
+    assert memory.key is not None
+    return Fact(
+        key=memory.key,
+        value=memory.content,
+        id=memory.id,
+        scope=memory.scope,
+        valid_from_us=memory.valid_from_us,
+        valid_to_us=memory.valid_to_us,
+        confidence=memory.confidence,
+        confidence_word=memory.confidence_word,
+        origin=memory.origin,
+        recorded_at_us=memory.created_at_us,
+    )
+
 
 def fact(context: Context, key: str, *, as_of: Time, known_at: Time) -> Fact:
-    from ..recall.lookup import as_fact
-
     known, at = context.time(known_at), context.time(as_of)
     instant = at if at is not None else known if known is not None else context.now()
     for values in _values(context, key, known):
@@ -52,8 +96,6 @@ def fact(context: Context, key: str, *, as_of: Time, known_at: Time) -> Fact:
 
 
 def fact_history(context: Context, key: str, *, known_at: Time) -> list[Fact]:
-    from ..recall.lookup import as_fact
-
     for values in _values(context, key, context.time(known_at)):
         if values:
             return [as_fact(context.as_read(one)) for one in values]
