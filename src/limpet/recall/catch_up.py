@@ -52,7 +52,9 @@ def catch_up(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock) -
         why = error.message + (f" ({error.hint})" if error.hint else "")
     except StoreError:  # somebody else writes: the next recall may
         pass
-    return replace(plan, unembedded=semantic.waiting(), unembedded_why=why).with_at_least(SECONDS_FOR_WORDS)
+    plan = replace(plan, unembedded=semantic.waiting(), unembedded_why=why)
+    short = plan.remaining() < SECONDS_FOR_WORDS
+    return replace(plan, deadline=time.monotonic() + SECONDS_FOR_WORDS) if short else plan
 
 
 def _until(plan: Plan, waiting: int) -> float:

@@ -73,10 +73,6 @@ class Plan:
             return self.deadline
         return max(self.deadline, time.monotonic() + min(self.deadline_ms / 1000, SECONDS_FOR_WORDS))
 
-    def with_at_least(self, seconds: float) -> Plan:
-        """This plan, its deadline not before `seconds` from now."""
-        return self if self.remaining() >= seconds else replace(self, deadline=time.monotonic() + seconds)
-
 
 def make_plan(
     query: str,
