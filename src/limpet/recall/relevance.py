@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 from ..rank import relevance_weights as W
 from ..rank.weights import WEIGHTS
@@ -120,15 +120,7 @@ def features(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> d
     latin = latin_share(plan.query)
     # Turns of a conversation say "she" and "there": what they name tells little.
     names = [] if found.table.speakers[best[0]] else named_things(plan.query)
-    unnamed, other_code = 0.0, False
-    if names:
-        several = store.search.candidates([found.table.text_ids[i] for i in best], plan.where)
-        parts = (part for one in several for part in (one.content, one.topics, one.labels, one.dates) if part)
-        texts = " ".join(parts).casefold()
-        absent = [name for name in names if name not in texts]
-        unnamed = len(absent) / len(names)
-        shapes = {_shape(name) for name in named_things(found.memories(store, best[:1])[0].content)}
-        other_code = any(_shape(name) in shapes for name in absent if not re.fullmatch(r"v?[\d.]+|[^\d]+", name))
+    unnamed, other_code = _unnamed(store, found, plan, best, names) if names else (0.0, False)
     query = plan.query.strip().casefold()
     literal = PART <= len(query) <= READ and any(
         query in one.content.casefold() for one in found.memories(store, best[: plan.k])
@@ -167,6 +159,19 @@ def features(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> d
         known["judge_first"] = ranking.judged[best[0]]
         known["judge_lead"] = values[0] - sum(values[1:]) / len(values[1:]) if values[1:] else 0.0
     return known
+
+
+def _unnamed(
+    store: Store, found: Candidates, plan: Plan, best: Sequence[int], names: Sequence[str]
+) -> tuple[float, bool]:
+    """The share of the names that none of the best has; and whether the first has another code of one's form."""
+    several = store.search.candidates([found.table.text_ids[i] for i in best], plan.where)
+    parts = (part for one in several for part in (one.content, one.topics, one.labels, one.dates) if part)
+    texts = " ".join(parts).casefold()
+    absent = [name for name in names if name not in texts]
+    shapes = {_shape(name) for name in named_things(found.memories(store, best[:1])[0].content)}
+    other_code = any(_shape(name) in shapes for name in absent if not re.fullmatch(r"v?[\d.]+|[^\d]+", name))
+    return len(absent) / len(names), other_code
 
 
 def _shape(name: str) -> str:
