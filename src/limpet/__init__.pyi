@@ -31,7 +31,7 @@ from .model.errors import EmbedderUnavailable as EmbedderUnavailable
 from .history.whole import EntityCount as EntityCount
 from .recall.explain import Explanation as Explanation
 from .features.usefulness.exposures import Exposure as Exposure
-from .recall.lookup import Fact as Fact
+from .remember.beliefs import Fact as Fact
 from .store.records import Filter as Filter
 from .model.clock import FixedClock as FixedClock
 from .remember.change import Forgotten as Forgotten
