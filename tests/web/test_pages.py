@@ -110,6 +110,9 @@ def test_several_are_changed_after_a_look_and_taken_back_at_once(page, memory, r
 
     first = page.submit("/memories/change", id=ids, action="archive", back="/memories")
     assert "Archive 3 memories?" in read(first).text and memory.count() == 3
+    assert "limpet" not in read(first).text.split("Archive 3 memories?")[1]  # no command takes several
+    alone = page.submit("/memories/change", id=ids[:1], action="unpin", back="/memories")
+    assert "pin --off" in read(alone).text
     done = page.submit("/memories/change", id=ids, action="archive", confirmed="1", back="/memories")
     assert memory.count() == 0
     page.submit("/undo", event=dict(inputs(done))["event"])

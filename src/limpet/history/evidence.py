@@ -124,18 +124,17 @@ def _compared(view: View, recall: Recaller, claim: str, limit: int) -> list[Supp
     if not claim.strip():
         raise BadInput("the text is empty")
     held = [(one, value) for one, value in near(view, recall, claim, limit) if view.standing(one) == "held"]
-    now, words = f"{(format_time(view.as_of) or '')[:10]} {claim}", content(claim)
+    now, words, reader = f"{(format_time(view.as_of) or '')[:10]} {claim}", content(claim), shared()
     try:
-        odds = list(map(change_odds, shared().relations([(statement(one), now) for one, _ in held])))
+        read = [one for one, _ in held if reader.reads(claim) and reader.reads(one.content)]
+        odds = map(change_odds, reader.relations([(statement(one), now) for one in read]))
     except EmbedderUnavailable:
-        odds = [0.0] * len(held)
+        read, odds = [], map(change_odds, ())
+    against = {one.id for one, value in zip(read, odds, strict=True) if value > 0 and content(one.content) != words}
     supports = [
-        Support(
-            node=view.node(one), similarity=similarity,
-            difference="says otherwise" if value > 0 and content(one.content) != words else None,
-        )
-        for (one, similarity), value in zip(held, odds, strict=True)
-    ]  # fmt: skip
+        Support(node=view.node(one), similarity=similarity, difference="says otherwise" if one.id in against else None)
+        for one, similarity in held
+    ]
     return sorted(supports, key=lambda one: (-one.similarity, one.node.id))
 
 

@@ -122,10 +122,10 @@ def change_several(ask: Ask) -> Response:
         raise Forbidden("your token is not for that scope")
     if "confirmed" not in ask.form:
         several = [ask.memory.get(id) for id in ids]
-        words = [action, *ids] if action not in ("tag", "untag", "move") else []
+        verb = {"unpin": ["pin", "--off"], "tag": [], "untag": [], "move": []}.get(action, [action])
         return ask.page(
             "change_several.html", several=several, action=action, means=BULK[action], value=value,
-            back=ask.form.get("back", "/memories"), command=ask.command(*words) if words else "",
+            back=ask.form.get("back", "/memories"), command=ask.command(*verb, *ids) if verb and len(ids) == 1 else "",
         )  # fmt: skip
     if action == "forget":
         event = ask.memory.forget(ids, origin="user").event
