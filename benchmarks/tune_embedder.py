@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from limpet.features.embedders.measuring import measured, pairs
+from limpet.features.embedders.guarded import measured, pairs
 from limpet.rank.constants import SYNONYM_COSINE
 from limpet.vectors.calibration import Calibration
 from limpet.vectors.encoder import digest

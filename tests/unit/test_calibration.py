@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limpet.features.embedders.measuring import measured, pairs
+from limpet.features.embedders.guarded import measured, pairs
 from limpet.model.errors import EmbedderUnavailable
 from limpet.vectors.calibration import FITTED, TEXTS, Calibration
 from limpet.vectors.embedder import load_embedder

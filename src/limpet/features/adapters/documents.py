@@ -54,7 +54,7 @@ class Documents:
             one = self.memory.get(self._ids[name])
         except (KeyError, NotFound):
             return None
-        return one if self._is_held(one) else None
+        return one if one.state == "active" and (one.valid_to is None or one.valid_to > now()) else None
 
     def all(self, topics: Iterable[str] = ()) -> Iterator[Memory]:
         """Every document, the oldest first."""
@@ -82,7 +82,10 @@ class Documents:
             except BadInput:
                 if over is not None or there is None or ((held := self.get(name)) and held.id == there.id):
                     raise  # else another process replaced it meanwhile, and the last word counts
-        self._check(name, receipt)
+        if receipt.status == "proposed":
+            raise BadInput(f"{name}: {SAID_BY_A_PERSON}")
+        if receipt.redacted:
+            log.warning("%s is stored without its secrets (%s)", name, ", ".join(receipt.redacted))
         assert receipt.id is not None
         self._ids[name] = receipt.id
         return self.memory.get(receipt.id)
@@ -130,15 +133,6 @@ class Documents:
 
     def _is_ours(self, one: Memory) -> bool:
         return one.scope == self.memory.scope and "document" in one.metadata
-
-    def _is_held(self, one: Memory) -> bool:
-        return one.state == "active" and (one.valid_to is None or one.valid_to > now())
-
-    def _check(self, name: str, receipt: Receipt) -> None:
-        if receipt.status == "proposed":
-            raise BadInput(f"{name}: {SAID_BY_A_PERSON}")
-        if receipt.redacted:
-            log.warning("%s is stored without its secrets (%s)", name, ", ".join(receipt.redacted))
 
 
 def text_of(one: Memory) -> str:

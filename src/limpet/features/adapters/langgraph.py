@@ -139,16 +139,14 @@ class LimpetStore(BaseStore):
         k = MOST_RESULTS if op.filter else max(1, min(MOST_RESULTS, op.offset + op.limit))
         if everything:
             return [(self._memory.get(one.id), one.score) for one in self._memory.recall(op.query or "", k=k)]
-        where: dict[str, Any] = {"topics": _prefix(op)}
-        found = self._reader.recall(op.query or "", k=k, metadata={"adapter": ADAPTER, "searched": True}, **where)
-        left = pages(self._reader, metadata={"adapter": ADAPTER, "searched": False}, **where)
+        topics = _prefix(op)
+        found = self._reader.recall(op.query or "", k=k, metadata={"adapter": ADAPTER, "searched": True}, topics=topics)
+        left = pages(self._reader, metadata={"adapter": ADAPTER, "searched": False}, topics=topics)
         return [(self._reader.get(one.id), one.score) for one in found] + [(one, None) for one in left]
 
     def _newest(self, op: SearchOp, everything: bool) -> list[tuple[Memory, float | None]]:
-        if everything:
-            found = list(pages(self._memory))
-        else:
-            found = list(pages(self._reader, metadata={"adapter": ADAPTER}, topics=_prefix(op)))
+        ours = pages(self._reader, metadata={"adapter": ADAPTER}, topics=_prefix(op))
+        found = pages(self._memory) if everything else ours
         return [(one, None) for one in sorted(found, key=lambda one: one.recorded_at_us, reverse=True)]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:

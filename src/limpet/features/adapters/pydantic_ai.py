@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...model.errors import BadInput
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 ADAPTER = "pydantic-ai"
 MOST_RESULTS = 200
+CHANGED = "memory path {!r} changed before it could be written"
 
 
 class LimpetMemoryStore:
@@ -86,39 +87,43 @@ class LimpetMemoryStore:
     def _write(
         self, path: str, content: str, expected: str | None, metadata: dict[str, str], operation: MemoryOperation | None
     ) -> Any:
-        _check(path)
-        with self._lock:
-            if operation is not None and (done := self._done(operation)) is not None:
-                return done
-            there = self._expected(path, expected)
+        def write(there: Memory | None) -> str:
             more = {"existed": there is not None, **_receipt("operation", operation)}
+            topic = path.rpartition("/")[0] or ADAPTER
             try:
                 one = self._files.put(
-                    path, content, data=metadata or None, topics=[_folder(path)], over=there, fresh=True, **more
+                    path, content, data=metadata or None, topics=[topic], over=there, fresh=True, **more
                 )
             except BadInput as error:
                 if "superseded" in error.message:  # by another process, meanwhile
-                    raise MemoryConflictError(f"memory path {path!r} changed before it could be written") from error
+                    raise MemoryConflictError(CHANGED.format(path)) from error
                 raise
-            return MemoryMutation(version=one.id, replayed=False, existed=there is not None)
+            return one.id
+
+        return self._once(path, expected, operation, write)
 
     def _delete(self, path: str, expected: str | None, operation: MemoryOperation | None) -> Any:
-        _check(path)
-        with self._lock:
-            if operation is not None and (done := self._done(operation)) is not None:
-                return done
-            there = self._expected(path, expected)
+        def delete(there: Memory | None) -> None:
             if there is not None:
                 if operation is not None:
                     self._files.memory.tag(there.id, values=_receipt("deletion", operation))
                 self._files.delete(path)
-            return MemoryMutation(version=None, replayed=False, existed=there is not None)
 
-    def _expected(self, path: str, version: str | None) -> Memory | None:
-        there = self._files.get(path)
-        if (None if there is None else there.id) != version:
-            raise MemoryConflictError(f"memory path {path!r} changed before it could be written")
-        return there
+        return self._once(path, expected, operation, delete)
+
+    def _once(
+        self, path: str, expected: str | None, operation: MemoryOperation | None,
+        change: Callable[[Memory | None], str | None],
+    ) -> Any:  # fmt: skip
+        """Change a file that is what is expected, once for an operation. `change` returns the file's version."""
+        _check(path)
+        with self._lock:
+            if operation is not None and (done := self._done(operation)) is not None:
+                return done
+            there = self._files.get(path)
+            if (None if there is None else there.id) != expected:
+                raise MemoryConflictError(CHANGED.format(path))
+            return MemoryMutation(version=change(there), replayed=False, existed=there is not None)
 
     def _done(self, operation: MemoryOperation) -> Any:
         """What an operation did, by what it left: a version of a file, or the deletion of one."""
@@ -163,17 +168,9 @@ def _is_child(prefix: str, path: str) -> bool:
     return path.startswith(prefix) and "/" not in path.removeprefix(prefix)
 
 
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0] or ADAPTER
-
-
 def _path(one: Memory) -> str:
     return str(one.metadata["document"])
 
 
 def _receipt(name: str, operation: MemoryOperation | None) -> dict[str, Any]:
-    return (
-        {name: None, f"{name}_of": None}
-        if operation is None
-        else {name: operation.id, f"{name}_of": operation.fingerprint}
-    )
+    return {name: operation and operation.id, f"{name}_of": operation and operation.fingerprint}

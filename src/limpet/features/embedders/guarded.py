@@ -6,10 +6,11 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...model.errors import EmbedderUnavailable, LimpetError
-from ...vectors.calibration import Calibration
+from ...vectors.calibration import FITTED, Calibration
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +22,10 @@ T = TypeVar("T")
 RETRIES, LONGEST_WAIT_SECONDS = 2, 20.0
 # A vector that was unit length before it was rounded to float16 is this near it still, and stays as it is.
 UNIT_WITHIN = 1e-3
+# A question's answer is this much nearer than other texts, two texts this much apart: or else the embedder does not
+# read what it is measured on (it may be one for code, or for another language), and its cosines stay as they are.
+LEAST = 0.02
+PAIRS = Path(__file__).parent / "calibration_pairs.tsv"
 # What is still at work for a recall that has gone on without it, by the embedder's identity.
 _busy: dict[int, threading.Thread] = {}
 _lock = threading.Lock()
@@ -97,7 +102,6 @@ class GuardedEmbedder:
 
     def calibrated(self) -> Calibration:
         """The same, measured now if need be; what takes longer than a recall can wait is there for a later one."""
-        from .measuring import measured
 
         def measure() -> Calibration:
             self._measured[:] = [measured(self._embedder)]
@@ -178,3 +182,29 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
             raise ValueError("a vector that is not finite, or all zeros, has no direction")
         by = np.where(np.abs(lengths - 1) <= UNIT_WITHIN, 1.0, lengths)
         return (vectors / by[:, None]).astype(np.float32)
+
+
+# -- how its cosines lie, measured on questions and answers (vectors/calibration.py says what for)
+
+
+def pairs() -> list[tuple[str, str]]:
+    """Read questions and their answers: what agents remember and are asked. Written for this; of no data set."""
+    lines = PAIRS.read_text(encoding="utf-8").splitlines()
+    return [(question, answer) for question, _, answer in (line.partition("\t") for line in lines)]
+
+
+def measured(embedder: Embedder) -> Calibration:
+    """Embed each question and each answer. Raises what the embedder raises, and ValueError."""
+    import numpy as np
+
+    questions, answers = zip(*pairs(), strict=True)
+    at_once = getattr(embedder, "embed_queries", None)
+    asked = at_once(questions) if at_once is not None else [embedder.embed_query(one) for one in questions]
+    query, passage = (
+        unit_rows(np.asarray(made, dtype=np.float32).reshape(len(questions), -1))
+        for made in (asked, embedder.embed_passages(answers))
+    )
+    cosines, own = query @ passage.T, np.eye(len(questions), dtype=bool)
+    means = cosines[~own].mean(), cosines[own].mean(), (passage @ passage.T)[~own].mean()
+    found = Calibration(*(round(float(mean), 6) for mean in means))
+    return found if found.related - found.unrelated >= LEAST and 1 - found.apart >= LEAST else FITTED

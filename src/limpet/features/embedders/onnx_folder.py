@@ -42,9 +42,11 @@ class Folder:
         if not self.model.is_file():
             raise EmbedderUnavailable(f"no model in {place}", hint=f"one of {', '.join(FILES)}, or name the .onnx file")
         # Exports have the model beside its tokenizer, or in `onnx/` below it.
-        self.root = next(
-            (one for one in (self.model.parent, self.model.parent.parent) if (one / "tokenizer.json").is_file()), None
-        ) or _missing(f"no tokenizer.json beside {self.model}")
+        roots = [one for one in (self.model.parent, self.model.parent.parent) if (one / "tokenizer.json").is_file()]
+        if not roots:
+            hint = "export it with its tokenizer: optimum-cli export onnx"
+            raise EmbedderUnavailable(f"no tokenizer.json beside {self.model}", hint=hint)
+        self.root = roots[0]
         self.config = self._json("config.json")
 
     def _json(self, name: str) -> dict[str, Any]:
@@ -116,10 +118,6 @@ class Folder:
         made.no_padding()
         made.enable_truncation(most)
         return made
-
-
-def _missing(message: str) -> Path:
-    raise EmbedderUnavailable(message, hint="export it with its tokenizer: optimum-cli export onnx")
 
 
 class OnnxFolder(OnnxModel):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ...model.dataclass import replace
 from ...model.events import Event
-from ...model.state import MemoryState, apply, replay
+from ...model.state import MemoryState, replay
 
 # Derived events follow the operation that called for them.
 DERIVED_PLACE = 1 << 40
@@ -82,14 +82,7 @@ def in_merge_order(history: Iterable[SequencedEvent]) -> tuple[list[SequencedEve
 
 
 def _replay(memory: bytes, seen: dict[bytes, list[Event]], states: dict[bytes, MemoryState]) -> None:
-    events = seen[memory]
-    if any(event.type == "undone" for event in events):
-        state = replay(events)
-    else:
-        state = None
-        for event in events:
-            if state is not None or event.type == "remembered":
-                state = apply(state, event)
+    state = replay(seen[memory])
     if state is not None:
         states[memory] = state
 
@@ -98,14 +91,8 @@ def _overlapping(
     states: dict[bytes, MemoryState], scope: str, key: str | None
 ) -> Sequence[tuple[MemoryState, MemoryState]]:
     """Values of a key, one after the other, the first of which ends after the second begins."""
-    live = [
-        s
-        for s in states.values()
-        if s.key == key
-        and s.scope == scope
-        and s.state == "active"
-        and (s.valid_to is None or s.valid_from < s.valid_to)
-    ]
+    values = (s for s in states.values() if (s.scope, s.key, s.state) == (scope, key, "active"))
+    live = [s for s in values if s.valid_to is None or s.valid_from < s.valid_to]
     # Sorting is stable, and states are in the order in which their memories came.
     live.sort(key=lambda s: s.valid_from)
     return [(a, b) for a, b in pairwise(live) if a.valid_to is None or a.valid_to > b.valid_from]
@@ -114,14 +101,10 @@ def _overlapping(
 def _superseded(old: MemoryState, new: MemoryState, stamp: int, operation: bytes, at: int, seq: int) -> SequencedEvent:
     start = new.valid_from
     event = Event(
-        id=_hash(b"settled", old.id, new.id, str(start).encode(), str(stamp).encode(), operation),
-        type="superseded",
-        memory=old.id,
-        at=at,
-        operation=operation,
-        data={"by": new.id.hex(), "valid_to": start, "settled": True},
+        id=_hash(b"settled", old.id, new.id, str(start).encode(), str(stamp).encode(), operation), type="superseded",
+        memory=old.id, at=at, operation=operation, data={"by": new.id.hex(), "valid_to": start, "settled": True},
         seq=seq,
-    )
+    )  # fmt: skip
     return SequencedEvent(event, stamp, DERIVED_PLACE)
 
 

@@ -377,11 +377,7 @@ def own_metadata(memory: Memory) -> dict[str, Any]:
 def facts_of(memory: Memory) -> dict[str, Any]:
     """What Markdown and Memori's metadata say of a memory beside its text, kind, topics and times."""
     facts = {
-        "key": memory.key,
-        "session": memory.session,
-        "speaker": memory.speaker,
-        "confidence": memory.stated_confidence,
-        "importance": memory.importance if memory.importance != 0.5 else None,
-        "metadata": own_metadata(memory) or None,
-    }
+        "key": memory.key, "session": memory.session, "speaker": memory.speaker, "confidence": memory.stated_confidence,
+        "importance": memory.importance if memory.importance != 0.5 else None, "metadata": own_metadata(memory) or None,
+    }  # fmt: skip
     return {name: value for name, value in facts.items() if value is not None}

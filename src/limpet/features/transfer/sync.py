@@ -71,13 +71,8 @@ class Sync(Projection):
                     stamp = max(stamp + 1, event.at)
                 if segment is None or count >= SEGMENT_EVENTS or size >= SEGMENT_CHARACTERS:
                     number += 1
-                    header = {
-                        "limpet_segment": 1,
-                        "device": device.hex(),
-                        "number": number,
-                        "first": stamp,
-                        "seen": seen,
-                    }
+                    known = {"limpet_segment": 1, "device": device.hex(), "number": number}
+                    header = known | {"first": stamp, "seen": seen}
                     segment, count, size = self._add_segment(device, number, "", header), 0, 0
                 count, size = count + 1, size + len(event.content or "") + len(to_json(event.data) or "")
                 self._place(SequencedEvent(event, stamp, place, segment))
@@ -123,14 +118,10 @@ class Sync(Projection):
             self.reproject(self._touched, sessions)
         self._note_sealed()
         return Merged(
-            new=self._new,
-            known=len(wanted) - self._new,
-            held=sorted(held),
-            waiting=dict(waiting),
-            conflicts=self._derive_merge_order(self._touched),
-            purged=len(purges),
+            new=self._new, known=len(wanted) - self._new, held=sorted(held), waiting=dict(waiting),
+            conflicts=self._derive_merge_order(self._touched), purged=len(purges),
             edited=sum(self._edited_at_once(one, segments) for one in lines if one.event.type == "edited"),
-        )
+        )  # fmt: skip
 
     def _withdraw(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> None:
         """A trusted device turns out to have begun a memory: what one that nobody trusts said of it waits again."""
@@ -360,23 +351,15 @@ class Sync(Projection):
         coming = set(touched)
         erased = "SELECT body IS NULL FROM memory WHERE id = ? AND retired_at IS NULL"
         members = {id for id in coming if self._con.execute(erased, (id,)).get}
-        for id in members:
-            coming.update(
-                bytes(row[0]) for row in self._con.execute("SELECT id FROM memory WHERE superseded_by = ?", (id,))
-            )
+        replaced = "SELECT id FROM memory WHERE superseded_by = ?"
+        coming.update(bytes(row[0]) for id in members for row in self._con.execute(replaced, (id,)))
         keys: set[tuple[int, str]] = set()
         while coming:
-            found = {
-                (scope, key)
-                for id in coming
-                for scope, key in self._con.execute(self._sql["keys_of_memory"], {"id": id})
-            } - keys
+            rows = (row for id in coming for row in self._con.execute(self._sql["keys_of_memory"], {"id": id}))
+            found = {(scope, key) for scope, key in rows} - keys
             keys |= found
-            mates = {
-                bytes(row[0])
-                for slot in found
-                for row in self._con.execute("SELECT DISTINCT id FROM memory WHERE scope = ? AND key = ?", slot)
-            }
+            holds = "SELECT DISTINCT id FROM memory WHERE scope = ? AND key = ?"
+            mates = {bytes(row[0]) for slot in found for row in self._con.execute(holds, slot)}
             coming = mates - members
             members |= mates
         return members

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 from ...model.clock import MICROSECONDS_PER_DAY
 from ...model.dataclass import dataclass, replace
@@ -52,17 +53,14 @@ def sweep(memory: Limpet, *, apply: bool = False, progress: Callable[[int, int],
             "there is no embedder to judge texts with", hint="`limpet doctor` says what is missing"
         )
     where = Filter(scopes=(context.scope,), as_of=context.now())
-    total, done, cursor = store.listings.count(where), 0, None
+    total, done, memories = store.listings.count(where), 0, store.listings.each(where)
     found: list[Swept] = []
-    while True:
-        page = store.listings.page(where, sort="created", limit=PAGE, cursor=cursor)
-        plain = {one.id: broken for one in page.memories if (broken := _plain(one))}
-        found += [*plain.values(), *judge(store, rules, [one for one in page.memories if one.id not in plain])]
-        done, cursor = done + len(page.memories), page.cursor
+    while part := list(islice(memories, PAGE)):
+        plain = {one.id: broken for one in part if (broken := _plain(one))}
+        found += [*plain.values(), *judge(store, rules, [one for one in part if one.id not in plain])]
+        done += len(part)
         if progress:
             progress(done, max(total, done))
-        if cursor is None:
-            break
 
     def write(writer: Writer) -> None:
         for one in found:
