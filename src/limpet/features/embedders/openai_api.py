@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -46,9 +45,8 @@ class _Api:
         self._http, self.url = httpx2, spec.url
         where = urlsplit(spec.url)
         key = os.environ.get("OPENAI_API_KEY", "")
-        headers = (
-            {"Authorization": f"Bearer {key}"} if key and (where.scheme == "https" or where.hostname in LOCAL) else {}
-        )
+        safe = where.scheme == "https" or where.hostname in LOCAL
+        headers = {"Authorization": f"Bearer {key}"} if key and safe else {}
         self._client = httpx2.Client(
             transport=httpx2.HTTPTransport(retries=RETRIES), headers=headers, follow_redirects=False,
             timeout=httpx2.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
@@ -105,7 +103,6 @@ class RemoteEmbedder:
     def __init__(self, spec: Spec) -> None:
         self.name, self._spec = spec.text, spec
         self._api = _Api(spec)
-        self._lock = threading.Lock()
         self._model, self._width = spec.model, spec.dimensions or 0
 
     @property
@@ -120,13 +117,9 @@ class RemoteEmbedder:
         return self._width
 
     def load(self) -> None:
-        """Ask for what the setting does not say, once. Raises EmbedderUnavailable."""
-        with self._lock:
-            known = self._width
-        if not known:
-            width = len(self._vectors(["how wide"])[0])
-            with self._lock:
-                self._width = width
+        """Ask for what the setting does not say. Raises EmbedderUnavailable."""
+        if not self._width:
+            self._width = len(self._vectors(["how wide"])[0])
 
     def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
         """float32 (n, dimensions), rows of length 1."""
@@ -152,9 +145,8 @@ class RemoteEmbedder:
 
     def _named(self) -> str:
         """The model's name; where none was given, that of the only one there is."""
-        with self._lock:
-            if self._model:
-                return self._model
+        if self._model:
+            return self._model
         said = self._api.ask("/models")
         try:
             names = [str(one["id"]) for one in said["data"]]
@@ -164,9 +156,8 @@ class RemoteEmbedder:
             raise EmbedderUnavailable(
                 f"{self._api.url} has {len(names)} models: {', '.join(names[:8])}", hint="name one: openai:NAME,url=URL"
             )
-        with self._lock:
-            self._model = names[0]
-        return names[0]
+        self._model = names[0]
+        return self._model
 
     def _fitting(self, texts: Sequence[str]) -> np.ndarray:
         """Of as many requests as the server wants; of a text that is too long for it the beginning. Raises ValueError

@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from ...context import Context
     from ...model.events import Event
     from ...store import Store
-    from .records import Record, TransferReport
+    from .records import Progress, Record, TransferReport
 
-Progress = Callable[[int, int], None]
 # Events of one transaction of a copy: what a copy that is killed begins anew with.
 BATCH_EVENTS = 2_000
 PAGE = 1_000

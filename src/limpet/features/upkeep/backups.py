@@ -17,14 +17,12 @@ if TYPE_CHECKING:
 
 
 class BackupState(NamedTuple):
-    """Where backups that make themselves go and how often (microseconds), if they do; the newest backup that is there,
-    made by itself or by hand, and when it was written."""
+    """The plan of backups that make themselves, if there is one; the newest backup that is there, made by itself or by
+    hand, and when it was written."""
 
-    folder: str | None = None
-    every_us: int | None = None
-    keep: int | None = None
-    newest: str | None = None
-    newest_at_us: int | None = None
+    plan: BackupPlan | None
+    newest: str | None
+    newest_at_us: int | None
 
 
 MOST_KEPT = 10_000
@@ -34,15 +32,13 @@ SHORTEST = 60 * MICROSECONDS_PER_SECOND
 
 def backup_state(context: Context) -> BackupState:
     """What there is of backups, without reading one."""
-    plan, newest, at = context.store.maintenance.backup_plan(), None, None
+    newest = at = None
     for path, kind in context.store.erasure.copies():
         with contextlib.suppress(OSError):
             written = int(Path(path).stat().st_mtime) * MICROSECONDS_PER_SECOND
             if kind == "backup" and (at is None or written > at):
                 newest, at = path, written
-    if plan is None:
-        return BackupState(newest=newest, newest_at_us=at)
-    return BackupState(plan.folder, plan.every, plan.keep, newest, at)
+    return BackupState(context.store.maintenance.backup_plan(), newest, at)
 
 
 def plan_backups(context: Context, folder: str | os.PathLike[str] | None, *, every: str, keep: int) -> str | None:

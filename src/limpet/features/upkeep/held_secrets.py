@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from ...remember.write import Writer
 
 _LIST: dict[str, Any] = by(list)
+# What a memory keeps when its secrets are taken out.
+KEPT = (
+    "content", "kind", "topics", "metadata", "key", "source", "session", "speaker", "origin", "importance",
+    "valid_from", "valid_to",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,13 +135,6 @@ def _without(context: Context, memory: Memory) -> ValidStatement | None:
     if memory.state != "active" or memory.superseded_by is not None:
         return None
     try:
-        return context.validate(
-            {
-                "content": memory.content, "kind": memory.kind, "topics": memory.topics, "metadata": memory.metadata,
-                "key": memory.key, "source": memory.source, "session": memory.session, "speaker": memory.speaker,
-                "origin": memory.origin, "importance": memory.importance, "pin": memory.pinned,
-                "valid_from": memory.valid_from, "valid_to": memory.valid_to,
-            }
-        )  # fmt: skip
+        return context.validate({"pin": memory.pinned} | {name: getattr(memory, name) for name in KEPT})
     except BadInput:
         return None

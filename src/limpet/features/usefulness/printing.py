@@ -24,11 +24,9 @@ def usefulness(answer: Usefulness, memory: Limpet) -> None:
         words("no memory was put before an agent yet")
         return
     uses = [("shown", answer.shown), ("of them at random", answer.drawn), ("held out", answer.withheld)]
+    uses += [(f"{short(id)}  {in_a_line(memory.get(id))}", use) for id, use in answer.memories]
     rows = []
-    for name, use in [
-        *uses,
-        *((f"{short(id)}  {in_a_line(memory.get(id))}", use) for id, use in answer.memories),
-    ]:
+    for name, use in uses:
         share = f", {percent(use.rate)}" if use.rate else ""
         rows.append([f"{use.times:,}", f"{use.tokens:,}", f"{use.used:,} of {use.judged:,}{share}", name])
     table(["times", "tokens", "used of those judged", ""], rows)

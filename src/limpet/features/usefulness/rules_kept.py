@@ -61,12 +61,9 @@ class Adherence(JsonForm):
 def adherence(rules: Iterable[Memory], lines: Sequence[Action]) -> list[Adherence]:
     """Of each rule; the broken first. `lines`: the session's journal, oldest first."""
     steps = [step for line in lines if line.kind in ("did", "failed") for step in _steps(line)]
-    order = ("broken", "kept", "unknown")
-    found = []
-    for one in rules:
-        verdict, evidence = judge(rule_of(one.content), steps)
-        found.append(Adherence(memory=one, verdict=verdict, evidence=evidence))
-    return sorted(found, key=lambda one: (order.index(one.verdict), one.memory.id))
+    judged = ((one, *judge(rule_of(one.content), steps)) for one in rules)
+    found = [Adherence(memory=one, verdict=verdict, evidence=evidence) for one, verdict, evidence in judged]
+    return sorted(found, key=lambda one: (one.verdict, one.memory.id))
 
 
 def rule_of(text: str) -> Rule:
