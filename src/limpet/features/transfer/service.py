@@ -104,7 +104,6 @@ def import_from(
     report = TransferReport(progress=progress)
     if format == "segments":
         read(context.store, Path(path), report, dry_run=dry_run)
-        report.progress = None
         return report
     store = _scratch(context) if dry_run else contextlib.nullcontext(context)
     with store as target, target.one_operation() as operation:
@@ -121,7 +120,6 @@ def import_from(
             said = f"{stored} stored, and the same import goes on from there"
             raise KeyboardInterrupt("nothing is stored: it was a dry run" if dry_run else said) from None
     report.operation = format_id(operation[0]) if operation and not dry_run else None
-    report.progress = None
     return report
 
 
@@ -221,7 +219,6 @@ def export_to(
             note_copy()
         raise
     note_copy()
-    report.progress = None
     return report
 
 
