@@ -1,4 +1,4 @@
-"""`limpet eval`: a generated history whose answers are known, replayed; the lift and its power."""
+"""`limpet eval`: a generated history whose answers are known, replayed; the lift and its interval."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from limpet.agents.hooks.injected import Holdout
 from limpet.cli.main import main
 from limpet.features import usefulness
 from limpet.features.evaluate import run as evaluate
-from limpet.features.evaluate.power import sessions_for
 from limpet.features.usefulness.exposures import ExposureRow, Exposures
 from limpet.model.ids import parse_id
 
@@ -173,28 +172,6 @@ def test_the_interval_of_the_lift_covers_the_truth(memory):
         interval = usefulness.usefulness(memory.in_scope(f"project:{experiment}")).lift
         covered += interval.low <= lift <= interval.high
     assert covered >= 90
-
-
-def test_the_power_is_told_before_and_after_there_is_a_holdout(memory, path, capsys):
-    id = memory.remember("The billing database listens on port 4711").id
-    for number in range(40):
-        usefulness.note_exposures(
-            memory, [(id, 30)], session=f"s{number}", client="claude", via="message", asked="Which port?"
-        )
-    rows = Exposures(memory._context.store)
-    draw = random.Random(1)
-    known = [
-        ExposureRow(memory.scope, f"h{number}", "claude", number, "message", parse_id(id), 30, number % 5 > 0, True,
-                    draw.random() < 0.4)
-        for number in range(60)
-    ]  # fmt: skip
-    rows.note(known)
-    report = evaluate(memory).holdout
-    assert report.withheld.judged == 12 and report.held_out == pytest.approx(0.2)
-    assert [one.lift for one in report.needed] == [0.2, 0.1, 0.05]
-    assert report.needed[1].sessions > 3 * report.needed[0].sessions > 0
-    # Two groups of one size, 40 against 20 %: 79 cases each by every table of sample sizes (without continuity).
-    assert sessions_for(0.2, 0.5, 0.4, 0.2, 1.0) == pytest.approx(2 * 79, abs=2)
 
 
 def test_the_report_at_the_command_line(history, capsys, tmp_path):

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from ...cli import output
 from ...cli.verbs import PEOPLE, TIME_FORMS, Verb, arg, open_store
 from ...model.errors import BadInput, counted
-from ..usefulness.printing import percent, points
+from ..usefulness.printing import percent
 from . import run
 
 if TYPE_CHECKING:
     from ..usefulness.exposures import Interval
     from .figures import Figures, WayFigures
     from .misses import Miss
-    from .power import HoldoutReport
     from .service import Evaluation
 
 MISSES = 10
@@ -68,9 +67,6 @@ def _show(found: Evaluation, short: list[str]) -> None:
         _heading("Missed")
         for one, id in zip(found.misses, short, strict=True):
             _miss(one, id)
-    _heading("Does showing change the work?")
-    for line in _holdout(found.holdout):
-        output.line(line)
 
 
 def _headline(figures: Figures, rate: Interval) -> None:
@@ -116,33 +112,8 @@ def _miss(one: Miss, id: str) -> None:
     output.detail("why", one.why)
 
 
-def _holdout(one: HoldoutReport) -> list[str]:
-    lines = []
-    if one.lift is None:
-        lines.append("Nothing was held out to compare with: what was used may have been known anyway.")
-    else:
-        shown, held = (f"{side.used:,} of {side.judged:,}" for side in (one.drawn, one.withheld))
-        sides = f"{shown} that were shown, {held} held out"
-        lines.append(f"Used of what was randomised: {sides}. Lift: {points(one.lift)}.")
-    if not one.needed:
-        lines.append("Too little was judged yet to say how many sessions it takes to know.")
-    for need in one.needed:
-        more = f"about {_round(need.more):,} more sessions" if need.more else "as many sessions as there are"
-        held = f"with {need.held_out * 100:.0f} % held out " if one.lift is None else ""
-        lines.append(f"  To see a lift of {need.lift * 100:.0f} points {held}it needs {more}.")
-    if one.lift is None:
-        lines.append("LIMPET_HOLDOUT=0.2 in the client's environment holds out 20 % at random.")
-    return lines
-
-
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times" if count else "never"
-
-
-def _round(count: int) -> int:
-    """To two digits: it is an estimate."""
-    digits = max(0, len(str(count)) - 2)
-    return round(count, -digits)
 
 
 VERBS = (

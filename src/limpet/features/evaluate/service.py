@@ -22,7 +22,6 @@ from .figures import Figures, WayFigures
 from .misses import Miss
 from .moments import EXPOSURES, Moment, from_journal, from_transcripts
 from .needed import Versions
-from .power import HoldoutReport, holdout
 from .replay import Replayed, as_shown, replay
 
 if TYPE_CHECKING:
@@ -49,7 +48,6 @@ class Evaluation(JsonForm):
     by_client: dict[str, Figures] = field(metadata=by(lambda given: {k: one.as_dict() for k, one in given.items()}))
     by_kind: dict[str, Figures] = field(metadata=by(lambda given: {k: one.as_dict() for k, one in given.items()}))
     misses: tuple[Miss, ...] = field(metadata=by(lambda several: [one.as_dict() for one in several]))
-    holdout: HoldoutReport = field(metadata=by(lambda one: one.as_dict()))
     notes: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
 
 
@@ -83,8 +81,7 @@ def evaluate(
         looked_up=sum(bool(one.query) for one in moments), whole=sum(one.whole for one in moments),
         memories=len(known), clock=clock, ways=figures.beside(needs, base, others),
         by_client=figures.by_client(moments, needs, base), by_kind=figures.by_kind(needs, base, kinds),
-        misses=misses.worst(memory, clock, moments, needs, base, worst), holdout=holdout(memory),
-        notes=tuple(_notes(report)),
+        misses=misses.worst(memory, clock, moments, needs, base, worst), notes=tuple(_notes(report)),
     )  # fmt: skip
 
 
