@@ -230,7 +230,6 @@ def test_no_transaction_is_left_open_by_a_snapshot_whose_end_nobody_waited_for(b
     database = both[1].store.database
     with database.snapshot():
         ((pid,),) = database.rows("SELECT pg_backend_pid()")
-    database.tell()
     with psycopg.connect(postgres_server.server().format("postgres"), autocommit=True) as other:
         state = "SELECT state FROM pg_stat_activity WHERE pid = %s"
         failover.soon(lambda: other.execute(state, (pid,)).fetchone() == ("idle",))

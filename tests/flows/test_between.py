@@ -1,5 +1,5 @@
-"""What stands between limpet and a server: a pooler that lends each transaction another connection; and what a server
-says by itself: that somebody has written."""
+"""What stands between limpet and a server: a pooler that lends each transaction another connection; and what
+threads and processes write while others read."""
 
 from __future__ import annotations
 
@@ -57,7 +57,6 @@ def test_a_pooler_in_transaction_mode_stands_between(pooled, tmp_path, clock):
                 assert memory.recall("When are deploys?", deadline_ms=5_000).items[0].id in (first, last)
             database = memory._context.store.database
             assert database.rows("SELECT name FROM pg_prepared_statements") == [], "they would be another one's"
-            memory._context.store.on_change(lambda: None)
             assert memory.purge(first, confirm=True).purged
             assert memory.verify() == []
             assert len(memory.list(limit=100).memories) == 21
@@ -71,34 +70,6 @@ def test_a_pooler_in_transaction_mode_stands_between(pooled, tmp_path, clock):
     for thread in threads:
         thread.join()
     assert sorted(done) == ["ana", "ben", "cleo", "dora", "emil"], "none saw rows of another tenant, or an error"
-
-
-def test_who_waits_hears_what_another_process_writes(tmp_path):
-    heard, elsewhere = threading.Event(), threading.Event()
-    url = postgres_server.url_of(tmp_path.name)
-    with (
-        limpet.open(url, scope="project:api") as memory,
-        limpet.open(url, scope="project:api") as other,
-        limpet.open(postgres_server.url_of(f"{tmp_path.name}-2"), scope="project:api") as stranger,
-    ):
-        stop, _ = memory._context.store.on_change(heard.set), stranger._context.store.on_change(elsewhere.set)
-        assert heard.wait(60) and elsewhere.wait(60), "once at the beginning: what came before is seen"
-        heard.clear()
-        elsewhere.clear()
-        other.remember("We deploy on Tuesdays")
-        assert heard.wait(60)
-        assert not elsewhere.is_set()
-        stop()
-
-
-def test_nobody_is_told_through_a_pooler(pooled, tmp_path):
-    heard = threading.Event()
-    with limpet.open(f"{pooled}&tenant={tmp_path.name}", scope="project:api") as memory:
-        memory._context.store.on_change(heard.set)
-        memory.remember("We deploy on Tuesdays")
-        failover.soon(lambda: not any(one.name == "limpet-listen" for one in threading.enumerate()))
-        assert not heard.is_set()
-        assert memory._context.store.ledger.watermark()
 
 
 def test_recalls_of_several_threads_find_what_was_written_meanwhile(tmp_path):

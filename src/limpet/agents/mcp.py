@@ -71,7 +71,6 @@ class Drain:
 
     def start(self) -> None:
         self._thread.start()
-        self._deaf = self._memory._context.store.on_change(self.wake)
 
     def wake(self) -> None:
         """Something was written."""
@@ -89,7 +88,6 @@ class Drain:
             self.wake()
 
     def stop(self) -> None:
-        self._deaf()
         self._stopping.set()
         self._told.set()
         self._thread.join(STOP_WAIT_SECONDS)

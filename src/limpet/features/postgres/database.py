@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from ...model.forks import is_child, note_use
 from ...store.sql import store
 from .connection import Ids, Numbers, Session, place_of, translated
 from .index import LATER, PostgresIndex
-from .pool import Connection, Listener, Pool, Silent, channel_of
+from .pool import Connection, Pool, Silent
 
 SCHEMA = 2  # the number of schema.sql
 # How long a write waits for others.
@@ -69,14 +69,12 @@ class Database(store.Database):
         )
         self._pool = Pool(place)
         self._loaded, self._bulk = 0, BULK_ROWS
-        self._listener = Listener(self._pool, self.tenant)
         with self._connection() as con:
             self._check_schema(con, create=create and not read_only)
 
     def close(self) -> None:
         if is_child():
             return
-        self._listener.close()
         self._pool.close()
 
     @contextlib.contextmanager
@@ -130,12 +128,6 @@ class Database(store.Database):
         if con.warned:  # it was told to wait for no standby any more
             raise StoreError(f"{self.path} has stored a write that no standby has confirmed", hint=hint)
 
-    def tell(self) -> None:
-        """After the write, and not as a part of it: all that notify commit one by one, whatever their tenant."""
-        if self._current() is None:
-            with contextlib.suppress(StoreError), self._connection() as con:
-                con.post(f"BEGIN; SET LOCAL synchronous_commit = off; NOTIFY {channel_of(self.tenant)}; COMMIT")
-
     @contextlib.contextmanager
     def maintaining(self) -> Iterator[Connection]:
         """A connection outside any transaction, for statements that cannot be in one."""
@@ -187,9 +179,6 @@ class Database(store.Database):
         if known is not None and con is getattr(self._mine, "reader", None):
             return int(known)
         return int(con.execute("SELECT version FROM store").get or 0)
-
-    def on_change(self, call: Callable[[], None]) -> Callable[[], None]:
-        return self._listener.add(call)
 
     def flush_erased(self, *, seconds: float) -> bool:  # noqa: ARG002
         """Rows that were deleted are overwritten by VACUUM, as far as no transaction still sees them. The server's log

@@ -11,8 +11,7 @@ import random
 import threading
 import time
 import weakref
-from collections.abc import Callable, Generator, Iterator
-from hashlib import sha256
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import psycopg
@@ -25,8 +24,6 @@ from ...model.forks import refuse_child
 from .connection import Place, configure, unreachable
 from .statements import Prepared
 
-# How often is looked whether anyone still waits; the pause after a connection was lost.
-LOOK_SECONDS, PAUSE_SECONDS = 1.0, 5.0
 # Connections of a process; how long one is taken to be there without asking; how long one may take to come about.
 MOST_CONNECTIONS, TRUSTED_SECONDS, CONNECT_SECONDS = 16, 5.0, 10
 # How long a process that had a connection goes on trying to get another one; first and longest pause between two tries.
@@ -205,62 +202,3 @@ class Pool:
             con.shown = self._place.shown
             self._had_one = True
             return con
-
-
-def channel_of(tenant: str) -> str:
-    return f"limpet_{sha256(tenant.encode()).hexdigest()[:32]}"
-
-
-class Listener:
-    """One thread and one connection for all in this process who wait for what others write, by LISTEN and NOTIFY.
-
-    Nobody relies on it: whoever is not told looks from time to time, as for a file. Thread-safe.
-    """
-
-    def __init__(self, pool: Pool, tenant: str) -> None:
-        self._pool, self._tenant = pool, tenant
-        self._closed = threading.Event()
-        self._calls: list[Callable[[], None]] = []
-        self._lock = threading.Lock()
-        self._runs = False
-
-    def add(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Returns what ends it."""
-        with self._lock:
-            self._calls.append(call)
-            if not self._runs:
-                self._runs = True
-                threading.Thread(target=self._run, name="limpet-listen", daemon=True).start()
-        return lambda: self._remove(call)
-
-    def close(self) -> None:
-        self._closed.set()
-
-    def _remove(self, call: Callable[[], None]) -> None:
-        with self._lock, contextlib.suppress(ValueError):
-            self._calls.remove(call)
-
-    def _over(self) -> bool:
-        with self._lock:
-            self._runs = bool(self._calls) and not self._closed.is_set()
-            return not self._runs
-
-    def _run(self) -> None:
-        while not self._over():
-            with contextlib.suppress(StoreError, psycopg.Error), contextlib.closing(self._pool.made()) as con:
-                pid, standby = con.execute("SELECT pg_backend_pid(), pg_is_in_recovery()").fetchall()[0]
-                # A pooler lends each transaction another connection, and names none of them; a standby tells nothing.
-                if pid != con.info.backend_pid or standby:
-                    return
-                con.execute(f"LISTEN {channel_of(self._tenant)}")
-                self._tell()  # of what came before anyone listened
-                while not self._over():
-                    if list(con.notifies(timeout=LOOK_SECONDS, stop_after=1)):
-                        self._tell()
-            self._closed.wait(PAUSE_SECONDS)
-
-    def _tell(self) -> None:
-        with self._lock:
-            calls = list(self._calls)
-        for call in calls:
-            call()

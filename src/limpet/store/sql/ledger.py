@@ -51,7 +51,6 @@ class Ledger(Repository):
         if purged:
             jobs.flush(self._database, seconds=0)
         if written:
-            self._database.tell()
             self._database.loaded(len(written))
         return written
 
@@ -73,7 +72,6 @@ class Ledger(Repository):
                 if progress:
                     progress(new)
             projection.conclude()
-        self._database.tell()
         self._database.loaded(new)
         return new
 

@@ -84,14 +84,6 @@ class Database(ABC):
     def version(self, con: Any) -> int:
         """Changes with every commit, by whichever process."""
 
-    def tell(self) -> None:  # noqa: B027
-        """Events were written: whoever waits for that, in whichever process, hears of it, if the engine can say so."""
-
-    def on_change(self, call: Callable[[], None]) -> Callable[[], None]:  # noqa: ARG002
-        """`call` is called when anyone has written, as soon as the engine says so, which need not be ever: whoever must
-        know looks. Returns what ends that."""
-        return lambda: None
-
     def rows(self, statement: str, bound: Any = None) -> list[Any]:
         """All rows that a statement reads."""
         with self.reading() as con:
@@ -172,7 +164,6 @@ class Store:
         self.describe = describe
         self.path = database.path
         self.snapshot = database.snapshot
-        self.on_change = database.on_change
 
     def __getattr__(self, name: str) -> Any:
         """A repository, made when it is first asked for."""
