@@ -30,7 +30,6 @@ def organize(args: Namespace) -> int:
             run, memory, given["paths"], clients=given.get("client") or (), models=models,
             by_folder=args.scope is None and not os.environ.get("LIMPET_SCOPE"),
             summaries=not given.get("no_summaries"), budget_tokens=given.get("budget_tokens", BUDGET_TOKENS),
-            budget_usd=given.get("budget_usd"),
         )  # fmt: skip
         if models and not args.dry_run and not args.json:
             # The same run, without asking anybody: what it may cost is said before it costs.
@@ -70,13 +69,10 @@ def _cost(report: OrganizeReport, *, before: bool) -> None:
     if report.model is None:
         return
     spent = report.model["before" if before else "after"]
-    usd = "an unknown price" if spent["usd"] is None else f"${spent['usd']:.4f}"
-    budget = report.model["budget"]
-    most = f"{budget['tokens']:,} tokens" + ("" if budget["usd"] is None else f", ${budget['usd']:g}")
     what = "would take at most" if before else "took"
     output.words(
         f"models {what} {counted(spent['calls'], 'call')}, {spent['tokens_in']:,} tokens in, "
-        f"{spent['tokens_out']:,} out, {usd} (budget: {most})"
+        f"{spent['tokens_out']:,} out (budget: {report.model['budget']:,})"
     )
     if report.model["stopped"]:
         output.words(f"the models read no further: {report.model['stopped']}; the next run goes on there")
@@ -94,11 +90,10 @@ VERBS = (
             VECTORS,
             arg("--no-summaries", "no episodes for days and months"),
             arg("--model MODEL...", "a language model reads too (pip install \"limpet[organizer]\"): gemini:NAME, "
-                "claude:NAME, or openai:NAME,url=URL for what speaks its protocol, such as Ollama; ,in=USD,out=USD is "
-                "its price for a million tokens; repeat it for fallbacks, in order "
+                "claude:NAME, or openai:NAME,url=URL for what speaks its protocol, such as Ollama; "
+                "repeat it for fallbacks, in order "
                 f"(default: {MODELS}, models separated by spaces)"),
             arg("--budget-tokens N", "tokens that models may use in a pass", default=BUDGET_TOKENS),
-            arg("--budget-usd USD", "dollars that models may cost in a pass; needs their prices", type=float),
         ),
         example="limpet organize ~/.claude/projects --dry-run\nlimpet organize --client all\n"
         "limpet organize notes --model openai:qwen3,url=http://localhost:11434/v1",

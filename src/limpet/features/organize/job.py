@@ -75,8 +75,7 @@ class OrganizeReport(TransferReport):
 
 def organize(
     context: Context, paths: Sequence[str | os.PathLike[str]], clients: Sequence[str], *, by_folder: bool,
-    dry_run: bool, summaries: bool, models: Sequence[str], budget: tuple[int, float | None],
-    progress: Progress | None,
+    dry_run: bool, summaries: bool, models: Sequence[str], budget_tokens: int, progress: Progress | None,
 ) -> OrganizeReport:  # fmt: skip
     """See `limpet.features.organize.run`."""
     report = OrganizeReport()
@@ -85,7 +84,7 @@ def organize(
         report.note(f"{paused.why}: nothing was read")
         return report
     report.progress = progress
-    reading = Reading(models, *budget, dry_run=dry_run) if models else None
+    reading = Reading(models, budget_tokens, dry_run=dry_run) if models else None
     found: list[_File] = []
     sources = Sources(context.store)
     try:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -17,14 +16,13 @@ from ..http_answer import TooLong, http_answer
 
 TIMEOUT_SECONDS = 120.0
 MAX_ANSWER_BYTES = 4_000_000
-MILLION = 1_000_000
 # provider -> (address of its chat completions, variable of its key)
 PROVIDERS = {
     "gemini": ("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
     "claude": ("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
     "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
 }
-FORM = "PROVIDER:MODEL[,url=URL][,in=USD][,out=USD]"
+FORM = "PROVIDER:MODEL[,url=URL]"
 
 
 class ModelFailed(LimpetError):
@@ -45,13 +43,11 @@ class Usage(NamedTuple):
 
 
 class Model(NamedTuple):
-    """One model and where it is asked. Prices in US dollars for a million tokens; None: not known."""
+    """One model and where it is asked."""
 
     provider: str
     name: str
     url: str
-    price_in: float | None
-    price_out: float | None
 
     @property
     def label(self) -> str:
@@ -61,35 +57,20 @@ class Model(NamedTuple):
     def is_local(self) -> bool:
         return urlsplit(self.url).hostname in ("localhost", "127.0.0.1", "::1")
 
-    def usd(self, used: Usage) -> float | None:
-        """None when nobody said what it costs."""
-        if self.price_in is None or self.price_out is None:
-            return 0.0 if self.is_local else None
-        return (used.given * self.price_in + used.made * self.price_out) / MILLION
-
 
 def parse_model(text: str) -> Model:
-    """`gemini:NAME`, `claude:NAME`, `openai:NAME,url=http://localhost:11434/v1,in=0.1,out=0.4`. Raises BadInput."""
-    head, *options = text.strip().split(",")
+    """`gemini:NAME`, `claude:NAME`, `openai:NAME,url=http://localhost:11434/v1`. Raises BadInput."""
+    head, _, option = text.strip().partition(",")
     provider, _, name = head.partition(":")
     if provider not in PROVIDERS or not name.strip():
         raise BadInput(f"not a model: {text[:80]!r}", hint=f"{FORM}; providers: {', '.join(PROVIDERS)}")
-    given: dict[str, str] = {}
-    for option in options:
-        key, _, value = option.partition("=")
-        if key not in ("url", "in", "out") or not value:
-            raise BadInput(f"not an option of a model: {option[:60]!r}", hint=FORM)
-        given[key] = value
-    url = given.get("url", PROVIDERS[provider][0]).rstrip("/")
+    key, _, given = option.partition("=")
+    if option and (key != "url" or not given):
+        raise BadInput(f"not an option of a model: {option[:60]!r}", hint=FORM)
+    url = (given or PROVIDERS[provider][0]).rstrip("/")
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
         raise BadInput(f"not an address: {url[:80]!r}", hint="such as url=http://localhost:11434/v1")
-    if ("in" in given) != ("out" in given):
-        raise BadInput("a price needs both in= and out=", hint="US dollars for a million tokens")
-    for price in filter(None, (given.get("in"), given.get("out"))):
-        if not re.fullmatch(r"\d{1,5}(?:\.\d*)?|\.\d+", price):
-            raise BadInput(f"not a price: {price[:40]!r}", hint="US dollars for a million tokens, such as in=0.30")
-    prices = [float(given[name]) if name in given else None for name in ("in", "out")]
-    return Model(provider, name.strip(), url, *prices)
+    return Model(provider, name.strip(), url)
 
 
 def http_client() -> Any:

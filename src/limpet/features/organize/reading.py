@@ -65,21 +65,14 @@ class Chunk(NamedTuple):
 class Reading:
     """Models that read: the first that answers, in order. `dry_run`: nothing is asked, only reckoned."""
 
-    def __init__(self, models: Sequence[str], most_tokens: int, most_usd: float | None, *, dry_run: bool) -> None:
-        if isinstance(most_tokens, bool) or most_tokens < 1 or (most_usd is not None and not 0 <= most_usd < 1_000_000):
-            raise BadInput("a budget must be a number of tokens above 0, and dollars from 0")
+    def __init__(self, models: Sequence[str], most_tokens: int, *, dry_run: bool) -> None:
+        if isinstance(most_tokens, bool) or most_tokens < 1:
+            raise BadInput("a budget must be a number of tokens above 0")
         self.models = [parse_model(text) for text in models]
-        for one in self.models if most_usd is not None else []:
-            if one.usd(Usage(1, 1)) is None:
-                raise BadInput(
-                    f"the price of {one.label} is not known, so a budget in dollars cannot hold",
-                    hint="say it: ,in=USD,out=USD for a million tokens",
-                )
         self._client = None if dry_run else http_client()
-        self._most_tokens, self._most_usd = most_tokens, most_usd
+        self._most_tokens = most_tokens
         self._expected, self._chunks = Usage(0, 0), 0  # what all chunks of the run would take at most
         self._spent = Usage(0, 0)
-        self._usd: float | None = 0.0  # None: a model was used whose price nobody said
         self._calls = self._failed = 0
         self._strikes = dict.fromkeys(self.models, 0)
         self._answered: Counter[str] = Counter()
@@ -113,9 +106,7 @@ class Reading:
         for model in self.models:
             if self._strikes[model] >= PATIENCE:
                 continue
-            usd = (self._usd or 0.0) + (model.usd(chunk.size) or 0.0)  # with a budget in dollars all prices are known
-            tokens = sum(self._spent) + sum(chunk.size)
-            if tokens > self._most_tokens or (self._most_usd is not None and usd > self._most_usd):
+            if sum(self._spent) + sum(chunk.size) > self._most_tokens:
                 self._stopped = "the budget"
                 return None
             self._calls += 1
@@ -133,8 +124,6 @@ class Reading:
             if used is not None:
                 used = used if any(used) else chunk.size
                 self._spent = Usage(*map(sum, zip(self._spent, used, strict=True)))
-                cost = model.usd(used)
-                self._usd = None if cost is None or self._usd is None else self._usd + cost
             if items is not None:
                 self._strikes[model] = 0
                 self._answered[model.label] += 1
@@ -147,17 +136,16 @@ class Reading:
             self._client.close()
 
     def as_dict(self) -> dict[str, Any]:
-        """{"models", "before": at most, "after": spent, "budget", "answered", "stopped"}."""
+        """{"models", "before": at most, "after": spent, "budget": tokens, "answered", "stopped"}."""
 
-        def costs(calls: int, used: Usage, usd: float | None) -> dict[str, Any]:
-            usd = None if usd is None else round(usd, 6)
-            return {"calls": calls, "tokens_in": used.given, "tokens_out": used.made, "usd": usd}
+        def costs(calls: int, used: Usage) -> dict[str, Any]:
+            return {"calls": calls, "tokens_in": used.given, "tokens_out": used.made}
 
         return {
             "models": [one.label for one in self.models],
-            "before": costs(self._chunks, self._expected, self.models[0].usd(self._expected)),
-            "after": {**costs(self._calls, self._spent, self._usd), "failed": self._failed},
-            "budget": {"tokens": self._most_tokens, "usd": self._most_usd},
+            "before": costs(self._chunks, self._expected),
+            "after": {**costs(self._calls, self._spent), "failed": self._failed},
+            "budget": self._most_tokens,
             "answered": dict(sorted(self._answered.items())),
             "stopped": self._stopped or None,
         }
