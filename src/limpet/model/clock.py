@@ -14,7 +14,7 @@ from .errors import BadInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol, overload
+    from typing import Any, Protocol, overload
 else:
     Protocol = object
 
@@ -103,28 +103,23 @@ class Instant:
         @overload
         def __get__(self, one: object, owner: type) -> datetime: ...
 
-    def __get__(self, one: object | None, owner: type) -> datetime | Instant:
-        return self if one is None else to_datetime(getattr(one, self._field))
-
-
-class MaybeInstant:
-    """The same of a time that may be None."""
-
-    def __init__(self, field: str) -> None:
-        self._field = field
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __get__(self, one: None, owner: type) -> MaybeInstant: ...
-        @overload
-        def __get__(self, one: object, owner: type) -> datetime | None: ...
-
-    def __get__(self, one: object | None, owner: type) -> datetime | MaybeInstant | None:
+    def __get__(self, one: object | None, owner: type) -> Any:
         if one is None:
             return self
         at: int | None = getattr(one, self._field)
         return None if at is None else to_datetime(at)
+
+
+class MaybeInstant(Instant):
+    """The same of a time that may be None."""
+
+    if TYPE_CHECKING:
+
+        @overload  # type: ignore[override]
+        def __get__(self, one: None, owner: type) -> MaybeInstant: ...
+        @overload
+        def __get__(self, one: object, owner: type) -> datetime | None: ...
+        def __get__(self, one: object | None, owner: type) -> Any: ...
 
 
 def format_time(at: int | datetime | None) -> str | None:

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 
-from .clock import format_time
+from .clock import format_time, parse_time
 from .dataclass import Field, fields
 
 TYPE_CHECKING = False
@@ -71,6 +71,16 @@ def encode(one: Any) -> dict[str, Any]:
         else:
             shown[name] = form(value)
     return shown
+
+
+def decoded(cls: type, shown: Mapping[str, Any], *, without: Collection[str] = ()) -> dict[str, Any]:
+    """The fields of a class that its JSON form has under their own names, as they stand there but for times."""
+    names = {one.name: one.name.removesuffix("_us") for one in fields(cls) if one.name not in without}
+    return {
+        name: shown[said] if name == said or shown[said] is None else parse_time(shown[said], now=0)
+        for name, said in names.items()
+        if said in shown
+    }
 
 
 _PLAIN = (str, int, float)

@@ -130,34 +130,20 @@ def replay(events: Sequence[Event]) -> MemoryState | None:
     return state
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionState:
-    """One run of an agent. Times in microseconds UTC; None: not said."""
-
-    scope: str
-    name: str
-    started_at: int
-    ended_at: int | None = None
-    title: str | None = None
-
-
 SESSION_EVENTS = frozenset({"session_started", "session_ended"})
 
 
-def replay_session(events: Sequence[Event]) -> SessionState | None:
-    """Fold the events of one session, oldest first, without what was undone. Started again: it goes on."""
+def replay_session(events: Sequence[Event]) -> tuple[int | None, str | None]:
+    """When a session ended and its title, of its events, oldest first, without what was undone. Started again: it goes
+    on."""
     cancelled = cancelled_by(events)
-    state: SessionState | None = None
+    ended_at, title = None, None
     for event in events:
-        if event.type not in SESSION_EVENTS or event.id in cancelled:
-            continue
-        if state is None:
-            state = SessionState(scope=event.data["scope"], name=event.data["name"], started_at=event.at)
-        if event.type == "session_started":
-            state = replace(state, ended_at=None, title=event.data.get("title", state.title))
-        else:
-            state = replace(state, ended_at=event.at)
-    return state
+        if event.type == "session_started" and event.id not in cancelled:
+            ended_at, title = None, event.data.get("title", title)
+        elif event.type == "session_ended" and event.id not in cancelled:
+            ended_at = event.at
+    return ended_at, title
 
 
 # What the events of a purged memory have at most: structure, never content.

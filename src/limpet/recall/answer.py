@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..model.clock import Instant, MaybeInstant, format_time, parse_time
+from ..model.clock import Instant, MaybeInstant
 from ..model.dataclass import NamedTuple, dataclass, field
+from ..model.encode import OPTIONAL, TIME, JsonForm, by, decoded, rounded, rows
 from ..model.ids import format_id
 from ..model.sequence import Holds
 from ..rank import adjust
@@ -30,13 +31,9 @@ if TYPE_CHECKING:
     from .semantic import SemanticSearch
     from .sessions import SessionRecall
 
-# The fields of an item's JSON that are always there, in order; and those that hold a time.
-_SHOWN = (
-    "id", "kind", "content", "scope", "score", "confidence", "confidence_word", "topics", "key", "origin", "trust",
-    "valid_from", "valid_to", "recorded_at", "session", "speaker", "metadata",
-)  # fmt: skip
-_NEWER = ("newer", "resolved_by")
-_TIMES = ("valid_from", "valid_to", "recorded_at")
+# One other memory, and several.
+_OTHER = OPTIONAL | by(lambda one: {"id": one[0], "content": one[1]})
+_OTHERS = OPTIONAL | rows("id", "content")
 
 
 class SignalTrace(NamedTuple):
@@ -64,33 +61,41 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(JsonForm):
     """One recalled memory. `score` compares within one recall only."""
+
+    SHOWN = (
+        "id", "kind", "content", "scope", "score", "confidence", "confidence_word", "topics", "key", "origin", "trust",
+        "valid_from_us", "valid_to_us", "recorded_at_us", "session", "speaker", "metadata", "disputed_by", "newer",
+        "resolved_by", "before", "source_state", "pinned", "why",
+    )  # fmt: skip
 
     id: str
     kind: str
     content: str
     scope: str
-    score: float
+    score: float = field(metadata=rounded(6))
     confidence: float  # 0 to 1
     confidence_word: str  # the same for people and models: stated, repeated, confirmed, doubtful
     topics: tuple[str, ...]
     key: str | None
     origin: str
     trust: str  # the least trusted origin it rests on
-    valid_from_us: int
-    valid_to_us: int | None
-    recorded_at_us: int  # when the store first knew it
+    valid_from_us: int = field(metadata=TIME)
+    valid_to_us: int | None = field(metadata=TIME)
+    recorded_at_us: int = field(metadata=TIME)  # when the store first knew it
     session: str | None
     speaker: str | None
     metadata: dict[str, object]
-    disputed_by: tuple[str, ...] = ()  # ids of what contradicts it and is held as well
-    newer: tuple[str, str] | None = None  # id and text of what likely replaced it
-    resolved_by: tuple[str, str] | None = None  # id and text of what says that it is over
-    before: tuple[tuple[str, str], ...] = ()  # ids and texts of what it surely replaced, the newest first
-    why: Trace | None = None
-    source_state: str | None = None  # of an indexed file: fresh, drifted or gone
-    pinned: bool = False
+    # Ids of what contradicts it and is held as well.
+    disputed_by: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
+    # Id and text of what likely replaced it, of what says that it is over, of what it surely replaced, newest first.
+    newer: tuple[str, str] | None = field(default=None, metadata=_OTHER)
+    resolved_by: tuple[str, str] | None = field(default=None, metadata=_OTHER)
+    before: tuple[tuple[str, str], ...] = field(default=(), metadata=_OTHERS)
+    why: Trace | None = field(default=None, metadata=OPTIONAL)
+    source_state: str | None = field(default=None, metadata=OPTIONAL)  # of an indexed file: fresh, drifted or gone
+    pinned: bool = field(default=False, metadata=OPTIONAL)
     valid_from = Instant("valid_from_us")
     valid_to = MaybeInstant("valid_to_us")
     recorded_at = Instant("recorded_at_us")
@@ -103,34 +108,11 @@ class Item:
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> Item:
         """Read an item from its `as_dict`, without its trace."""
-        given = {name: shown[name] for name in _SHOWN if name not in _TIMES}
-        for name in _TIMES:
-            given[f"{name}_us"] = None if shown[name] is None else parse_time(shown[name], now=0)
-        given |= {name: shown[name] for name in ("disputed_by", "source_state", "pinned") if name in shown}
+        given = decoded(cls, shown, without=("why",))
         given |= {name: tuple(given[name]) for name in ("topics", "disputed_by") if name in given}
-        given |= {name: (shown[name]["id"], shown[name]["content"]) for name in _NEWER if name in shown}
-        given["before"] = tuple((one["id"], one["content"]) for one in shown.get("before", ()))
+        given |= {name: tuple(given[name].values()) for name in ("newer", "resolved_by") if name in given}
+        given["before"] = tuple((one["id"], one["content"]) for one in given.get("before", ()))
         return cls(**given)
-
-    def as_dict(self) -> dict[str, object]:
-        """The JSON shape of docs/reference: times in ISO 8601."""
-        shown: dict[str, Any] = {name: getattr(self, name) for name in _SHOWN}
-        shown |= {name: format_time(shown[name]) for name in _TIMES}
-        shown["score"], shown["topics"] = round(self.score, 6), list(self.topics)
-        if self.disputed_by:
-            shown["disputed_by"] = list(self.disputed_by)
-        for name in _NEWER:
-            if (other := getattr(self, name)) is not None:
-                shown[name] = {"id": other[0], "content": other[1]}
-        if self.before:
-            shown["before"] = [{"id": id, "content": content} for id, content in self.before]
-        if self.source_state is not None:
-            shown["source_state"] = self.source_state
-        if self.pinned:
-            shown["pinned"] = True
-        if self.why is not None:
-            shown["why"] = self.why.as_dict()
-        return shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,13 +135,9 @@ class Recall(Holds[Item]):
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> Recall:
         """Read a recall from its `as_dict`, without traces."""
-        names = ("missing", "notes", "elapsed_ms", "truncated", "relevance", "relevant", "note")
-        return cls(
-            query=shown["query"],
-            items=[Item.from_dict(one) for one in shown["items"]],
-            also={one["id"]: tuple(one["also"]) for one in shown["items"] if "also" in one},
-            **{name: shown[name] for name in names if name in shown},
-        )
+        items = [Item.from_dict(one) for one in shown["items"]]
+        also = {one["id"]: tuple(one["also"]) for one in shown["items"] if "also" in one}
+        return cls(**decoded(cls, shown, without=("explained",)) | {"items": items, "also": also})
 
     def as_dict(self) -> dict[str, object]:
         """{"query", "items", "relevance", "relevant", "note", "missing", "elapsed_ms"}; where there are, more."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..model.clock import Instant, MaybeInstant, format_time
 from ..model.dataclass import dataclass, field
+from ..model.encode import OPTIONAL, TIME, JsonForm, named, rounded
 from ..model.errors import counted
 from ..model.memory import KINDS
 from ..model.sequence import Holds
@@ -35,35 +36,36 @@ TERSE_TOKENS = 100
 # Origins whose texts came from outside: said in a mark.
 OUTSIDE = ("tool", "web", "import")
 INSIDE = ("user", "agent")
-# The fields of an item's JSON that are always there, in order.
-_SHOWN = (
-    "id", "kind", "content", "date", "origin", "trust", "scope", "confidence", "confidence_word", "recorded_at",
-    "topics", "session",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BriefItem:
+class BriefItem(JsonForm):
     """One memory of a brief."""
+
+    SHOWN = (
+        "id", "kind", "content", "valid_from_us", "origin", "trust", "scope", "confidence", "confidence_word",
+        "recorded_at_us", "topics", "session", "cut", "key", "speaker", "label", "score",
+    )  # fmt: skip
 
     id: str
     short: str  # the shortest prefix of the id that names it
     kind: str
     content: str  # on one line; an excerpt of a long one
-    cut: bool  # `content` is an excerpt
-    key: str | None
-    speaker: str | None
+    cut: bool = field(metadata=OPTIONAL)  # `content` is an excerpt
+    key: str | None = field(metadata=OPTIONAL)
+    speaker: str | None = field(metadata=OPTIONAL)
     scope: str
     origin: str
     trust: str  # the least trusted origin it rests on
     confidence: float  # 0 to 1
     confidence_word: str
-    valid_from_us: int
-    recorded_at_us: int  # when the store first knew it
+    valid_from_us: int = field(metadata=TIME | named("date"))
+    recorded_at_us: int = field(metadata=TIME)  # when the store first knew it
     topics: tuple[str, ...]
     session: str | None
-    label: str = ""  # why it is in its section: its session or topic, and how much there is of it
-    score: float | None = None  # of a match
+    # Why it is in its section: its session or topic, and how much there is of it.
+    label: str = field(default="", metadata=OPTIONAL)
+    score: float | None = field(default=None, metadata=OPTIONAL | rounded(6))  # of a match
     valid_from = Instant("valid_from_us")
     recorded_at = Instant("recorded_at_us")
 
@@ -81,20 +83,6 @@ class BriefItem:
             + (f"{self.key} = " if self.key else f"{self.speaker}: " if self.speaker else "")
             + self.content
         )
-
-    def as_dict(self) -> dict[str, object]:
-        """Times in ISO 8601; `cut`, `key`, `speaker`, `label` and `score` only where there is something to say."""
-        times = {"date": format_time(self.valid_from), "recorded_at": format_time(self.recorded_at)}
-        shown: dict[str, object] = {name: times.get(name) or getattr(self, name) for name in _SHOWN}
-        shown["topics"] = list(self.topics)
-        if self.cut:
-            shown["cut"] = True
-        for name in ("key", "speaker", "label"):
-            if getattr(self, name):
-                shown[name] = getattr(self, name)
-        if self.score is not None:
-            shown["score"] = round(self.score, 6)
-        return shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,8 +123,10 @@ class Caution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(JsonForm):
     """Items under one heading; there is no section without items."""
+
+    SHOWN = ("name", "title", "items")
 
     name: str
     items: list[BriefItem]
@@ -209,10 +199,7 @@ class Brief(Holds[BriefItem]):
             "message": self.message,
             "budget_tokens": self.budget_tokens,
             "tokens": self.tokens,
-            "sections": [
-                {"name": one.name, "title": one.title, "items": [item.as_dict() for item in one.items]}
-                for one in self.sections
-            ],
+            "sections": [one.as_dict() for one in self.sections],
             "warnings": [one.as_dict() for one in self.warnings],
             "missing": self.missing,
             "elapsed_ms": round(self.elapsed_ms, 3),

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..model.clock import Instant, MaybeInstant, format_time, parse_time
+from ..model.clock import Instant, MaybeInstant
 from ..model.dataclass import dataclass, field
+from ..model.encode import OPTIONAL, TIME, JsonForm, by, decoded, rounded
 from ..model.memory import Memory
 from ..model.sequence import Holds
 from ..rank import constants as C
@@ -28,25 +29,26 @@ if TYPE_CHECKING:
 READING_SECONDS = 0.01
 # Where an import keeps the title of a conversation.
 TITLE = "conversation"
+_PARTS = OPTIONAL | by(lambda parts: {name: round(value, 4) for name, value in parts.items()})
 _END = re.compile(r"[.!?]+\s+|[。！？\n]+")
-_TIMES = ("started_at", "ended_at", "last_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecalledSession:
+class RecalledSession(JsonForm):
     """One session, and the memories of it that answer best. What it is called and how many
     memories it has are as of now, whatever time was asked for."""
 
     name: str
     scope: str
     title: str | None
-    started_at_us: int
-    ended_at_us: int | None
-    last_at_us: int  # when something was last stored in it
+    started_at_us: int = field(metadata=TIME)
+    ended_at_us: int | None = field(metadata=TIME)
+    last_at_us: int = field(metadata=TIME)  # when something was last stored in it
     memories: int
-    score: float  # compares within one recall only
+    score: float = field(metadata=rounded(6))  # compares within one recall only
     items: list[Item]  # the best first
-    why: dict[str, float] | None = None  # what each part adds to the score, if that was asked for
+    # What each part adds to the score, if that was asked for.
+    why: dict[str, float] | None = field(default=None, metadata=_PARTS)
     started_at = Instant("started_at_us")
     ended_at = MaybeInstant("ended_at_us")
     last_at = Instant("last_at_us")
@@ -54,28 +56,8 @@ class RecalledSession:
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> RecalledSession:
         """A session from its `as_dict`, without traces."""
-        times: dict[str, Any] = {
-            f"{name}_us": None if shown[name] is None else parse_time(shown[name], now=0) for name in _TIMES
-        }
-        plain = {name: shown[name] for name in ("name", "scope", "title", "memories", "score")}
-        return cls(**plain, **times, items=[Item.from_dict(one) for one in shown["items"]])
-
-    def as_dict(self) -> dict[str, object]:
-        """The JSON shape of docs/reference: times in ISO 8601."""
-        shown: dict[str, object] = {
-            "name": self.name,
-            "scope": self.scope,
-            "title": self.title,
-            "started_at": format_time(self.started_at),
-            "ended_at": format_time(self.ended_at),
-            "last_at": format_time(self.last_at),
-            "memories": self.memories,
-            "score": round(self.score, 6),
-            "items": [item.as_dict() for item in self.items],
-        }
-        if self.why is not None:
-            shown["why"] = {name: round(value, 4) for name, value in self.why.items()}
-        return shown
+        plain = decoded(cls, shown, without=("items", "why"))
+        return cls(**plain, items=[Item.from_dict(one) for one in shown["items"]])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,14 +85,8 @@ class SessionRecall(Holds[RecalledSession]):
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> SessionRecall:
         """From its `as_dict`, without traces."""
-        plain = ("query", "without_session", "missing", "elapsed_ms", "relevance", "relevant")
-        return cls(
-            **{name: shown[name] for name in plain},
-            sessions=[RecalledSession.from_dict(one) for one in shown["sessions"]],
-            notes=shown.get("notes", {}),
-            truncated=shown.get("truncated", False),
-            note=shown.get("note", ""),
-        )
+        sessions = [RecalledSession.from_dict(one) for one in shown["sessions"]]
+        return cls(**decoded(cls, shown) | {"sessions": sessions})
 
     def as_dict(self) -> dict[str, object]:
         """{"query", "sessions", "without_session", "relevance", "relevant", "note", "missing", "elapsed_ms"}; where

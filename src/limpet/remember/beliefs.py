@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Instant, MaybeInstant, format_time
-from ..model.dataclass import dataclass, replace
+from ..model.dataclass import dataclass, field, replace
+from ..model.encode import TIME, JsonForm
 from ..model.errors import BadInput, NotFound, counted
 from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import GLOBAL_SCOPE, Memory, check_key, least_trusted
@@ -37,35 +38,29 @@ _MOST_STEPS, _STEP_CHARACTERS, _ASKED_CHARACTERS = 4, 120, 160
 
 # -- keyed facts
 
-# The fields of a fact's JSON, in order.
-_SHOWN = (
-    "key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word", "scope", "origin", "recorded_at",
-)  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Fact(JsonForm):
     """One value of a key and the interval in which it holds."""
+
+    SHOWN = (
+        "key", "value", "id", "valid_from_us", "valid_to_us", "confidence", "confidence_word", "scope", "origin",
+        "recorded_at_us",
+    )  # fmt: skip
 
     key: str
     value: str
     id: str
     scope: str
-    valid_from_us: int
-    valid_to_us: int | None
+    valid_from_us: int = field(metadata=TIME)
+    valid_to_us: int | None = field(metadata=TIME)
     confidence: float
     confidence_word: str
     origin: str
-    recorded_at_us: int  # when the store first knew it
+    recorded_at_us: int = field(metadata=TIME)  # when the store first knew it
     valid_from = Instant("valid_from_us")
     valid_to = MaybeInstant("valid_to_us")
     recorded_at = Instant("recorded_at_us")
-
-    def as_dict(self) -> dict[str, object]:
-        """{"key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word",
-        "scope", "origin", "recorded_at"}."""
-        shown: dict[str, object] = {name: getattr(self, name) for name in _SHOWN}
-        return shown | {name: format_time(getattr(self, name)) for name in ("valid_from", "valid_to", "recorded_at")}
 
 
 def as_fact(memory: Memory) -> Fact:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,7 +105,7 @@ class VectorIndex:
         """
         state = self._state
         codes, scale = quantise(query[None, :])
-        closely = Closely(state, codes[0], float(scale[0]))
+        closely = partial(state.scores, codes=codes[0], scale=float(scale[0]))
         bits = signs.signs_of(codes) if state.signs else None
         differing = np.zeros(state.used if bits is not None else 0, dtype=np.uint16)
         scores = np.zeros(state.used if bits is None else 0, dtype=np.float32)
@@ -124,10 +125,10 @@ class VectorIndex:
             hidden = np.zeros(state.used, dtype=bool) if hidden is None else hidden
             hidden[:end] = True
         if bits is not None:
-            return SearchScan(self, query, closely, None, hidden, differing=differing, complete=not end)
+            return SearchScan(self, query, state, closely, None, hidden, differing=differing, complete=not end)
         scores *= state.scales[: state.used] * scale[0]
         scores[:end] = np.nan
-        return SearchScan(self, query, closely, scores, hidden, complete=not end)
+        return SearchScan(self, query, state, closely, scores, hidden, complete=not end)
 
     def rescore(self, query: np.ndarray, text_ids: Sequence[int]) -> dict[int, float]:
         """Exact cosines, from float16."""
@@ -218,6 +219,19 @@ class _Arrays:
         out: np.ndarray = np.logical_or.reduce(parts)
         return out
 
+    def scores(self, slots: np.ndarray, codes: np.ndarray, scale: float) -> np.ndarray:
+        """Approximate cosines of slots, in rising order, with a query's codes and their scale. float32 (n,)."""
+        found = np.zeros(len(slots), dtype=np.float32)
+        ends = slots.searchsorted(np.arange(1, len(self.codes) + 1) * SEGMENT)
+        start = 0
+        for segment, end in enumerate(ends.tolist()):
+            if end > start:
+                own = self.codes[segment].take(slots[start:end] - segment * SEGMENT, axis=0)
+                found[start:end] = dot(codes, own)
+            start = end
+        found *= self.scales[slots] * np.float32(scale)
+        return found
+
     def slots_of(self, text_ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """The slot of each text, -1 where there is none."""
         wanted = np.asarray(text_ids, dtype=np.int64)
@@ -238,44 +252,25 @@ def _longer(array: np.ndarray, length: int) -> np.ndarray:
     return grown
 
 
-class Closely:
-    """Approximate cosines with one query, by the codes, of whatever slots are asked for."""
-
-    def __init__(self, state: _Arrays, query: np.ndarray, scale: float) -> None:
-        self.state = state
-        self._query, self._scale = query, scale
-
-    def scores(self, slots: np.ndarray) -> np.ndarray:
-        """`slots` in rising order. float32 (n,)."""
-        found = np.zeros(len(slots), dtype=np.float32)
-        ends = slots.searchsorted(np.arange(1, len(self.state.codes) + 1) * SEGMENT)
-        start = 0
-        for segment, end in enumerate(ends.tolist()):
-            if end > start:
-                codes = self.state.codes[segment].take(slots[start:end] - segment * SEGMENT, axis=0)
-                found[start:end] = dot(self._query, codes)
-            start = end
-        found *= self.state.scales[slots] * np.float32(self._scale)
-        return found
-
-
 class SearchScan:
     """The scores of one query: texts on demand, best first, and the score of any text."""
 
     def __init__(
-        self, index: VectorIndex, query: np.ndarray, closely: Closely, scores: np.ndarray | None,
-        hidden: np.ndarray | None, *, differing: np.ndarray | None = None, complete: bool = True,
+        self, index: VectorIndex, query: np.ndarray, state: _Arrays, closely: Callable[[np.ndarray], np.ndarray],
+        scores: np.ndarray | None, hidden: np.ndarray | None, *, differing: np.ndarray | None = None,
+        complete: bool = True,
     ) -> None:  # fmt: skip
-        """`scores` of all slots; None: of those with the fewest `differing` signs, which this looks at."""
+        """`closely`: approximate cosines of some slots; `scores`: of all, None: of those with the fewest `differing`
+        signs, which this looks at."""
         self.complete = complete  # False: the deadline came first
         self.understood = 1.0  # share of the query that the embedder knows: its cosines count by that
         self.calibration = FITTED  # how the embedder's cosines lie
         self._index, self._query = index, query
         self._read: dict[int, bytes | None] = {}  # exact vectors
-        self._closely, self._state = closely, closely.state
+        self._closely, self._state = closely, state
         self._scores, self._differing = scores, differing
         if differing is None:
-            self._take_from(np.arange(closely.state.used) if hidden is None else np.flatnonzero(~hidden))
+            self._take_from(np.arange(state.used) if hidden is None else np.flatnonzero(~hidden))
             return
         if hidden is not None:
             differing[hidden] = signs.FAR
@@ -283,7 +278,7 @@ class SearchScan:
 
     def _take_from(self, slots: np.ndarray) -> None:
         self._slots = slots
-        self._left = self._closely.scores(slots) if self._scores is None else self._scores[slots]
+        self._left = self._closely(slots) if self._scores is None else self._scores[slots]
         self._ordered: list[int] = []
         self._taken = 0
 
@@ -322,7 +317,7 @@ class SearchScan:
         else:
             order = slots[there].argsort()
             some = np.empty(len(order), dtype=np.float32)
-            some[order] = self._closely.scores(slots[there][order])
+            some[order] = self._closely(slots[there][order])
             found[there] = some
         return found
 

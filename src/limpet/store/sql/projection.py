@@ -261,13 +261,11 @@ class Projection:
     def _project_session(self, event: Event) -> None:
         """Bring a session's row to what its events up to this one say; its number stays, memories point to it."""
         events = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
-        state = replay_session(events)
         several = [one for one in events if one.type in SESSION_EVENTS]
         named = several[-1].data  # of a purged one all have what is left of its name
         scope = self._intern_scope(named["scope"])
         num = self._sessions.intern(scope, named["name"], min(one.at for one in several))
-        ended_at, title = (None, None) if state is None else (state.ended_at, state.title)
-        self._con.execute("UPDATE session SET ended_at = ?, title = ? WHERE num = ?", (ended_at, title, num))
+        self._con.execute("UPDATE session SET ended_at = ?, title = ? WHERE num = ?", (*replay_session(events), num))
 
     def _project_verdict(self, event: Event, verdict: str | None, at: int | None) -> None:
         if "item" in event.data:
