@@ -25,7 +25,7 @@ class Browser(TestClient):
 
     def submit(self, to, follow=True, **fields):
         """A form of a page, with its token."""
-        fields = {"token": self.site.access.form_token, "back": "/"} | fields
+        fields = {"token": self.site.access.owner.form_token, "back": "/"} | fields
         return self.post(to, data=fields, headers={"origin": HOME}, follow_redirects=follow)
 
 

@@ -92,7 +92,7 @@ def test_a_page_of_another_origin_can_neither_read_nor_send(page, memory, origin
     id = memory.remember("We chose Postgres").id
 
     assert page.get("/", headers={"origin": origin}).status_code == 403
-    form = {"token": page.site.access.form_token}
+    form = {"token": page.site.access.owner.form_token}
     assert page.post(f"/memory/{id}/archive", data=form, headers={"origin": origin}).status_code == 403
     assert memory.get(id).state == "active"
 
@@ -100,14 +100,14 @@ def test_a_page_of_another_origin_can_neither_read_nor_send(page, memory, origin
 def test_a_form_that_does_not_say_where_it_is_from_is_not_taken(page, memory):
     id = memory.remember("We chose Postgres").id
 
-    assert page.post(f"/memory/{id}/archive", data={"token": page.site.access.form_token}).status_code == 403
+    assert page.post(f"/memory/{id}/archive", data={"token": page.site.access.owner.form_token}).status_code == 403
     assert memory.get(id).state == "active"
 
 
 def test_a_form_needs_the_token_of_this_start(page, memory):
     id = memory.remember("We chose Postgres").id
 
-    for token in ("", "guessed", page.site.access.form_token[:-1]):
+    for token in ("", "guessed", page.site.access.owner.form_token[:-1]):
         assert page.submit(f"/memory/{id}/archive", token=token).status_code == 403
     assert page.post(f"/memory/{id}/archive", headers={"origin": HOME}).status_code == 403
     assert memory.get(id).state == "active"

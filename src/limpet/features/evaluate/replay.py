@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from .needed import can_tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ...api import Progress
     from .moments import Moment
     from .needed import Need, Version, Versions
     from .ways import Way
-
-    Progress = Callable[[int, int], None]
 
 
 class Shown(NamedTuple):

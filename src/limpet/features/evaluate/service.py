@@ -6,7 +6,7 @@ Nothing is sent, and nothing of the store changes. docs/how-to/evaluate.md says 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,11 +25,10 @@ from .needed import Versions
 from .replay import Replayed, as_shown, replay
 
 if TYPE_CHECKING:
-    from ...api import Limpet
+    from ...api import Limpet, Progress
     from ...context import Time
     from ...model.memory import Memory
 
-Progress = Callable[[int, int], None]
 # Memories of a page that is asked for.
 PAGE = 1_000
 

@@ -122,19 +122,15 @@ def take_in_edits(memory: Limpet) -> None:
 
     >>> take_in_edits(memory)
     """
-    _take_in_edits(memory._context, None)
+    take_in_edits_seen_by_recalls(memory._context, any_size=True)
 
 
-def take_in_edits_seen_by_recalls(context: Context) -> None:
+def take_in_edits_seen_by_recalls(context: Context, *, any_size: bool = False) -> None:
     """Bring in edits of folders that are small enough for each recall to look at."""
-    _take_in_edits(context, SEEN_BY_RECALLS)
-
-
-def _take_in_edits(context: Context, most: int | None) -> None:
     if context.store.read_only:
         return
     for name in _noted(context):
-        at = _changed_at(name, most)
+        at = _changed_at(name, None if any_size else SEEN_BY_RECALLS)
         # What cannot be taken in now (a busy folder, one that lost most of its entries) is tried at the next change.
         if at is None or context.edits_seen.get((context.scope, name)) == at:
             continue

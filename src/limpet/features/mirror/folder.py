@@ -31,14 +31,6 @@ FRESH_NS = 2_000_000_000
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 
 
-@dataclass(slots=True, kw_only=True)
-class Seen:
-    """A file as it was found."""
-
-    mark: Mark
-    problem: str | None = None  # why it is left alone
-
-
 def folded(name: str) -> str:
     """Equal for names that some file system takes for the same."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
@@ -82,9 +74,9 @@ def locked(root: Path) -> Iterator[None]:
         yield
 
 
-def look(root: Path) -> dict[str, Seen]:
-    """Every Markdown file of the folder by name. Raises BadInput, StoreError."""
-    found: dict[str, Seen] = {}
+def look(root: Path) -> dict[str, tuple[Mark, str | None]]:
+    """Every Markdown file of the folder by name, with why it is left alone. Raises BadInput, StoreError."""
+    found: dict[str, tuple[Mark, str | None]] = {}
     try:
         with os.scandir(root) as items:
             for one in items:
@@ -92,7 +84,7 @@ def look(root: Path) -> dict[str, Seen]:
                     continue
                 status = one.stat(follow_symlinks=False)
                 mark = (status.st_mtime_ns, status.st_size, status.st_ino)
-                found[one.name] = Seen(mark=mark, problem=_problem(one.name, status))
+                found[one.name] = mark, _problem(one.name, status)
     except OSError as error:
         raise StoreError(f"cannot read {root}: {error.strerror}") from None
     if len(found) > MAX_FILES:

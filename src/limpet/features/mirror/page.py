@@ -265,7 +265,6 @@ def add(page: Page, heading: str, text: str, mark: str) -> Entry:
         if at == len(page.lines):  # the file's last line had no end
             page.lines[-1] = _bare(page.lines[-1]) + page.eol
             page.lines.append("")
-        lead = 0
     else:
         at = len(page.lines)
         while at > 0 and not page.lines[at - 1].strip():
@@ -273,10 +272,9 @@ def add(page: Page, heading: str, text: str, mark: str) -> Entry:
         if at and not page.lines[at - 1].endswith(page.eol):
             page.lines[at - 1] += page.eol
         _splice(page, at, len(page.lines), [page.eol, f"## {heading}" + page.eol, page.eol, ""])
-        at, lead = at + 3, 0
+        at += 3
     _splice(page, at, at, made)
-    entry = Entry(text="", heading=heading, start=at + lead, end=at + lead + len(made))
-    entry.text = read_item(made)
+    entry = Entry(text=read_item(made), heading=heading, start=at, end=at + len(made))
     page.entries.append(entry)
     page.entries.sort(key=lambda one: one.start)
     return entry

@@ -57,18 +57,18 @@ def said_in(one: Memory, group: str) -> str:
 
 
 def views(
-    root: Path, there: Mapping[str, folder.Seen], base: SyncState, trusted_before: int, skip: Iterable[str]
+    root: Path, there: Mapping[str, tuple[Mark, str | None]], base: SyncState, trusted_before: int, skip: Iterable[str]
 ) -> dict[str, View]:
     """Every file but those of the index; only those are read that may have changed since the last sync."""
     found: dict[str, View] = {}
     ignored = {folder.folded(name) for name in skip}
-    for name, seen in sorted(there.items()):
+    for name, (mark, problem) in sorted(there.items()):
         if folder.folded(name) in ignored:
             continue
         was = base.files.get(name)
-        view = View(name=name, mark=seen.mark, base=was, held=seen.problem)
+        view = View(name=name, mark=mark, base=was, held=problem)
         found[name] = view
-        if was is None or was.repeats or was.mark != seen.mark or seen.mark[0] >= trusted_before:
+        if was is None or was.repeats or was.mark != mark or mark[0] >= trusted_before:
             load(root, view)
         else:
             view.refused = dict(was.refused)

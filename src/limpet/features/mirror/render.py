@@ -318,8 +318,7 @@ class _Line(NamedTuple):
 
 
 def compose(
-    index: str | None, more: str | None, pointers: Mapping[str, Pointer], ours: Mapping[str, str], gone: set[str],
-    cap: int = INDEX_BYTES,
+    index: str | None, more: str | None, pointers: Mapping[str, Pointer], ours: Mapping[str, str], gone: set[str]
 ) -> Index:  # fmt: skip
     """`index`, `more`: as they are now. `ours`: of the last time. `gone`: files whose lines go with them."""
     lines = _parse(index if index is not None else _NEW, pointers, ours, gone)
@@ -330,7 +329,7 @@ def compose(
     order = sorted(entries, key=lambda name: (pointers[name].rank, name), reverse=True)
 
     prose = [line for line in lines if line.file is None]
-    space = cap - sum(line.size for line in prose)
+    space = INDEX_BYTES - sum(line.size for line in prose)
     kept, moved, last = order, list[_Line](), None
     if sum(entries[name].size for name in order) > space:
         last = _Line(f"- [More]({folder.MORE}) — {len(order):,} more files")

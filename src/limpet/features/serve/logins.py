@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jwt
+
 from ...model.errors import BadInput
 
 # Those with a public key: a shared secret of a provider would sign for everybody who has it.
@@ -24,8 +26,6 @@ class Logins:
         where = keys or f"{issuer.rstrip('/')}/.well-known/jwks.json"
         self._client: Any = None
         self._keys: Any = None
-        import jwt
-
         if where.startswith("https://"):
             self._client = jwt.PyJWKClient(where, timeout=5)
             return
@@ -36,8 +36,6 @@ class Logins:
 
     def subject(self, token: str) -> str | None:
         """Whose token this is, if the issuer signed it for this resource and it holds. May ask the issuer for keys."""
-        import jwt
-
         try:
             key = self._client.get_signing_key_from_jwt(token) if self._client else self._key(token)
             said = jwt.decode(
@@ -49,6 +47,4 @@ class Logins:
         return str(said["sub"])
 
     def _key(self, token: str) -> Any:
-        import jwt
-
         return self._keys[jwt.get_unverified_header(token)["kid"]]

@@ -98,30 +98,22 @@ class Access:
         # Pages of another port share the cookies of a host.
         self.cookie = f"limpet-{port}"
         self.refused_by_policy = 0
-        self._owner = Visitor()
-        self._link: str | None = link or secrets.token_urlsafe(32)
+        self.owner = Visitor()
+        # What the address of /enter must have; None once it was used.
+        self.link: str | None = link or secrets.token_urlsafe(32)
         self._session: str | None = None
-
-    @property
-    def form_token(self) -> str:
-        return self._owner.form_token
-
-    @property
-    def link(self) -> str | None:
-        """What the address of /enter must have; None once it was used."""
-        return self._link
 
     def enter(self, given: str) -> str | None:
         """The value of the cookie for who has the link; None for everybody else, and the second time."""
-        if self._link is None or not secrets.compare_digest(given.encode(), self._link.encode()):
+        if self.link is None or not secrets.compare_digest(given.encode(), self.link.encode()):
             return None
-        self._link, self._session = None, secrets.token_urlsafe(32)
+        self.link, self._session = None, secrets.token_urlsafe(32)
         return self._session
 
     def visitor(self, cookies: str) -> Visitor | None:
         value = cookie_of(cookies, self.cookie)
         known = self._session is not None and secrets.compare_digest(value.encode(), self._session.encode())
-        return self._owner if known else None
+        return self.owner if known else None
 
 
 def guarded(app: ASGIApp, access: Guard, refused: ASGIApp) -> ASGIApp:

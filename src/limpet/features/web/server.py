@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def serve_ui(
     memory: Limpet, *, port: int = 0, read_only: bool = False, words: tuple[str, ...] = (),
-    ready: Callable[[str], None], link: str | None = None,
+    ready: Callable[[str], None],
 ) -> None:  # fmt: skip
     """Serve until interrupted. `port` 0: any free one. `words`: the options of the command that opened the store, for
-    the commands that pages show. `ready` is given the link. `link`: its secret, instead of a random one, for tests.
+    the commands that pages show. `ready` is given the link.
 
     Raises StoreError when the port is taken, LimpetError when a package is missing.
     """
@@ -32,7 +32,7 @@ def serve_ui(
     except ModuleNotFoundError as error:
         raise package_missing(error, "ui") from error
     with listening(HOST, port) as listener:
-        access = Access(listener.getsockname()[1], link=link)
+        access = Access(listener.getsockname()[1])
         site = Site(memory, access, read_only=read_only, words=words)
         server = uvicorn.Server(config_of(application(site), server_header=False))
         threading.Thread(target=make_ahead, args=(site,), name="limpet-page-ahead", daemon=True).start()

@@ -17,10 +17,8 @@ from ..transfer.service import READERS, WRITERS
 from ..upkeep.backups import backup_state
 
 if TYPE_CHECKING:
-    from ...api import Limpet
+    from ...api import Limpet, Progress
     from .site import Ask, Site, View
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)

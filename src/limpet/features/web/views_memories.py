@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...api import Limpet
-    from ...model.memory import Memory
     from ...remember.write import Receipt, Writer
     from .site import Ask, View
 
@@ -153,13 +152,9 @@ def _event(answers: Sequence[Receipt]) -> str | None:
     return next((one.event for one in answers if one.event), None)
 
 
-def memory(ask: Ask) -> Response:
-    one = ask.memory.get(ask.name("id"))
-    return _memory(ask, one)
-
-
-def _memory(ask: Ask, one: Memory, **more: Any) -> Response:
+def memory(ask: Ask, **more: Any) -> Response:
     store = ask.memory
+    one = store.get(ask.name("id"))
     versions = store.history(one.id)
     gone = one.state == "purged"
     graph = store.graph
@@ -209,8 +204,7 @@ def _reworded(verb: str) -> View:
         try:
             receipt: Receipt = getattr(ask.memory, verb)(id, content, version=int(read), origin="user", **more)
         except ChangedSince:
-            one = ask.memory.get(id)
-            return _memory(ask, one, theirs=one.content, mine=content)
+            return memory(ask, theirs=ask.memory.get(id).content, mine=content)
         to = f"/memory/{receipt.id}" if verb == "correct" and receipt.status == "created" else f"/memory/{id}"
         return ask.back(to, done=receipt.event, said=SAID_OF.get(receipt.status))
 
@@ -232,12 +226,8 @@ def feedback(ask: Ask) -> Response:
     return ask.back(said="done")
 
 
-def purge_asked(ask: Ask) -> Response:
+def purge_asked(ask: Ask, wrong: str = "", status: int = 200) -> Response:
     """What would go, before anybody can say yes."""
-    return _purge_page(ask, "")
-
-
-def _purge_page(ask: Ask, wrong: str, status: int = 200) -> Response:
     one = ask.memory.get(ask.name("id"))
     ask.own(one.id)
     would = ask.memory.purge(one.id, dry_run=True, scopes=ask.purgeable())
@@ -252,9 +242,9 @@ def _purge_page(ask: Ask, wrong: str, status: int = 200) -> Response:
 def purge(ask: Ask) -> Response:
     id, flags = ask.name("id"), ask.form
     if flags.get("typed", "").strip() != ask.short(ask.memory.get(id).id):
-        return _purge_page(ask, "What you typed is not the short id of this memory. Nothing was erased.", 400)
+        return purge_asked(ask, "What you typed is not the short id of this memory. Nothing was erased.", 400)
     if not ask.visitor.may_purge():
-        return _purge_page(ask, "Five purges in a minute are enough. Nothing was erased; wait a little.", 429)
+        return purge_asked(ask, "Five purges in a minute are enough. Nothing was erased; wait a little.", 429)
     ask.memory.purge(
         id, confirm=True, all_wordings="all_wordings" in flags, quoting="quoting" in flags, copies="copies" in flags,
         scopes=ask.purgeable(),
@@ -311,7 +301,7 @@ VIEWS: list[tuple[str, str, View]] = [
     ("POST", "/memories/change", change_several),
     ("GET", "/memory/{id}", memory),
     ("GET", "/memory/{id}/similar", similar),
-    *(("POST", f"/memory/{{id}}/{verb}", _one(verb)) for verb in ("promote",)),
+    ("POST", "/memory/{id}/promote", _one("promote")),
     *(
         ("POST", f"/memory/{{id}}/{name}", _one(verb, origin="user", **more))
         for name, verb, more in (

@@ -27,9 +27,9 @@ DAY = 86_400_000_000
 SEEDS, AROUND, MOST_AROUND = 5, 120, 2_000
 
 
-def _then(ask: Ask, name: str = "known_at") -> str | None:
+def _then(ask: Ask) -> str | None:
     """A day that was chosen is meant to its end."""
-    value = ask.query.get(name, "").strip()
+    value = ask.query.get("known_at", "").strip()
     return f"{value}T23:59:59Z" if len(value) == 10 and value.count("-") == 2 else value or None
 
 
@@ -138,10 +138,9 @@ def graph(ask: Ask) -> Response:
         return found, radial(found, seeds, store.abbreviate, wide=1040, high=high)
 
     found, drawing = ask.site.kept(("graph", ask.scope, words, then, most, *types, everything), drawn)
-    first = f"{words}" if words else ""
     return ask.page(
         "graph.html", words=words, found=found, drawing=drawing, most=most, slider=_slider(ask),
-        command=ask.command("graph", "context", _seeds(ask, words, then)[0]) if found and words else first,
+        command=ask.command("graph", "context", _seeds(ask, words, then)[0]) if found and words else words,
     )  # fmt: skip
 
 
