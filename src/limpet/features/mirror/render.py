@@ -232,8 +232,8 @@ class Render:
         there = [name for name, view in self._views.items() if name in files or view.held]
         pointers = {name: self._pointer(name, files.get(name)) for name in there}
         gone = set(self._base.files) - set(there)
-        made = compose(texts[self._index], texts[folder.MORE], pointers, self._base.lines, gone)
-        for (name, known), text in zip(texts.items(), (made.text, made.more), strict=True):
+        index, more, ours = compose(texts[self._index], texts[folder.MORE], pointers, self._base.lines, gone)
+        for (name, known), text in zip(texts.items(), (index, more), strict=True):
             if text == known:
                 continue
             self._report.files.append(name)
@@ -244,7 +244,7 @@ class Render:
             elif folder.write(self._root, name, text, known) is None:
                 self._report.left.append((name, "changed just now: the next sync looks again"))
                 return
-        self._base.lines = made.ours
+        self._base.lines = ours
 
     def _pointer(self, name: str, made: SyncedFile | None) -> Pointer:
         memories = [self._memories[one.id] for one in made.entries if one.id in self._memories] if made else []
@@ -299,14 +299,6 @@ _NO_BRACKETS = str.maketrans("[]", "()")
 _ESCAPED = {ord(one): f"%{ord(one):02X}" for one in " ()%<>\t"}
 
 
-class Index(NamedTuple):
-    """Both files as they should be; `more` is None when one is enough. `ours`: hashes of the lines limpet wrote."""
-
-    text: str
-    more: str | None
-    ours: dict[str, str]
-
-
 class _Line(NamedTuple):
     raw: str
     file: str | None = None  # None = prose
@@ -319,8 +311,11 @@ class _Line(NamedTuple):
 
 def compose(
     index: str | None, more: str | None, pointers: Mapping[str, Pointer], ours: Mapping[str, str], gone: set[str]
-) -> Index:  # fmt: skip
-    """`index`, `more`: as they are now. `ours`: of the last time. `gone`: files whose lines go with them."""
+) -> tuple[str, str | None, dict[str, str]]:  # fmt: skip
+    """Both files as they should be, the second None when one is enough; and hashes of the lines that limpet wrote.
+
+    `index`, `more`: as they are now. `ours`: hashes of the last time. `gone`: files whose lines go with them.
+    """
     lines = _parse(index if index is not None else _NEW, pointers, ours, gone)
     rest = _parse(more if more is not None else _NEW_MORE, pointers, ours, gone)
     # What was pushed out may come back: all entries are laid out anew, most useful first.
@@ -350,7 +345,7 @@ def compose(
         second = _lay([*over, *moved, *(line for line in rest if line.file is not None)], pushed, None)
     eol = "\r\n" if "\r\n" in (index or "") else "\n"
     written = {name: digest(entries[name].raw) for name in order if entries[name].own}
-    return Index(text.replace("\n", eol), second, written)
+    return text.replace("\n", eol), second, written
 
 
 def _parse(text: str, pointers: Mapping[str, Pointer], ours: Mapping[str, str], gone: set[str]) -> list[_Line]:

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -65,7 +64,7 @@ class Database(store.Database):
         self._begin_writing = (
             f"BEGIN; {self._as_tenant}; {'' if durable else 'SET LOCAL synchronous_commit = off;'}"
             f" SET LOCAL lock_timeout = {{wait}};"
-            f" UPDATE store SET version = {LATER} RETURNING version, pg_backend_pid()"
+            f" UPDATE store SET version = {LATER} RETURNING pg_backend_pid()"
         )
         self._pool = Pool(place)
         self._loaded, self._bulk = 0, BULK_ROWS
@@ -98,8 +97,10 @@ class Database(store.Database):
             yield session
             return
         with self._connection() as con:
-            _, pid = _last(con.execute(self._begin_writing.replace("{wait}", str(wait_ms))))
-            con.prepared.served_by(con, pid)
+            begun = con.execute(self._begin_writing.replace("{wait}", str(wait_ms)))
+            while begun.nextset():  # the last of several statements tells who serves; nothing without a store
+                pass
+            con.prepared.served_by(con, *(begun.fetchone() or (None,)))
             self._mine.writer = session = Session(con, prepared=con.prepared)
             try:
                 yield session
@@ -255,14 +256,6 @@ class Database(store.Database):
         if version != SCHEMA:
             raise StoreOfAnotherVersion(self.path, version, SCHEMA)
         return True
-
-
-def _last(found: psycopg.Cursor[Any]) -> tuple[int, int | None]:
-    """What the last of several statements gave: the store's version, and which process serves; 0 and None: no store."""
-    while found.nextset():
-        pass
-    row = found.fetchone()
-    return row or (0, None)
 
 
 class PostgresStore(store.Store):
