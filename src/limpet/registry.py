@@ -32,6 +32,7 @@ COMMANDS = {
 # What the core calls at certain moments -> the module and the function of the feature that answers.
 CALLS = {
     "content_policy": ("features.policy", "ContentPolicy"),
+    "taint": ("features.foreign_reads", "taint"),
     "shown": ("features.usefulness", "note_exposures"),
     "before_recall": ("features.mirror", "take_in_edits_seen_by_recalls"),
     "mirrors": ("features.mirror", "synced_mirrors"),

@@ -14,7 +14,6 @@ import apsw
 import pytest
 
 import limpet
-from limpet.agents.foreign_reads import read_from
 from limpet.agents.hooks import injected
 from limpet.agents.hooks.actions import describe_action
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS, SHOWS_NOTICES
@@ -23,6 +22,7 @@ from limpet.agents.hooks.gate import query_of
 from limpet.agents.hooks.injected import Holdout
 from limpet.agents.protocol import Call, ProtocolError, Service
 from limpet.features import mirror, usefulness
+from limpet.features.foreign_reads import read_from
 from limpet.text.blocks import CLOSE, OPEN, plain_line, strip_blocks
 from limpet.text.turns import in_words
 

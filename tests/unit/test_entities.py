@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.recall.plan import INTENTS, intent
+from limpet.recall.plan import intent
 from limpet.text import entities as E
 
 
@@ -49,7 +49,7 @@ def test_a_text_names_only_so_many_things():
 def test_any_text_has_its_things(text):
     for one in E.entities(text):
         assert 1 < len(one.folded) <= E.LONGEST
-    assert intent(text) in INTENTS
+    assert intent(text) in ("lookup", "time", "recent")
 
 
 @pytest.mark.parametrize("part", ["a_", "A", "Aa", "a.", "/", "1.", "/a", "A-", "Ab-", '"', "`a", "-", "ab'", "a::"])

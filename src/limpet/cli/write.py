@@ -39,9 +39,9 @@ def just_read(memory: Limpet, given: dict[str, Any], text: Any) -> str:
     # Most often nothing was: then nothing is imported either.
     if not os.path.isfile(f"{beside(memory.path)}.foreign"):  # noqa: PTH113
         return ""
-    from ..agents.foreign_reads import taint
+    from .. import registry
 
-    return taint(memory.path, given, text)
+    return registry.call("taint", memory.path, given, text) or ""
 
 
 def _remember(args: Namespace) -> int:

@@ -351,7 +351,7 @@ def diff(view: View, start: int, end: int, *, as_of: int | None, limit: int) -> 
     # Links that hold at `end` and did not at `start`, and the other way round; both ends seen from here.
     links: dict[bool, dict[tuple[bytes, str, bytes], Link]] = {True: {}, False: {}}
     edges = view.store.edges.changed(start, end)
-    seen = view.store.graph.matching(list({id for one in edges for id in (one.source, one.target)}), later.where())
+    seen = view.store.graph.validity(list({id for one in edges for id in (one.source, one.target)}), later.where())
     for edge in edges:
         after = edge.retired_at is None or edge.retired_at > end
         if (edge.recorded_at <= start) != after and edge.source in seen and edge.target in seen:

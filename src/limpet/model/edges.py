@@ -57,15 +57,6 @@ def check_edge_type(type: str, *, derived: bool = True) -> str:
     return type
 
 
-def check_weight(weight: float) -> float:
-    """A number from 0 to 1000. Raises BadInput."""
-    if isinstance(weight, bool) or not isinstance(weight, int | float):
-        raise BadInput(f"weight must be a number, not {weight!r}")
-    if not 0 <= weight <= MAX_WEIGHT:
-        raise BadInput(f"weight must be from 0 to {MAX_WEIGHT:g}, not {weight!r:.60}")
-    return float(weight)
-
-
 def live_edges(events: Iterable[Event]) -> dict[tuple[str, bytes], Event]:
     """Fold one memory's history, oldest first: (type, target) -> the `linked` event that holds now. Pure."""
     history = list(events)

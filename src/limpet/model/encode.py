@@ -83,12 +83,9 @@ def decoded(cls: type, shown: Mapping[str, Any], *, without: Collection[str] = (
     }
 
 
-_PLAIN = (str, int, float)
-
-
 def plain(value: Any) -> Any:
     """A value by its type: answers as objects, tuples as lists, what was counted in the order of names."""
-    if value is None or isinstance(value, _PLAIN):
+    if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, Counter):
         return dict(sorted(value.items()))

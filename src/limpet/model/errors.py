@@ -95,15 +95,12 @@ class AmbiguousId(BadInput):
         super().__init__(f"{said!r} names several memories: {shown}", hint="give the id of the one you mean")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _ambiguous, (self.said, self.candidates, self.texts)
+        from functools import partial
+
+        return partial(type(self), texts=self.texts), (self.said, self.candidates)
 
     def as_dict(self) -> dict[str, object]:
         return super().as_dict() | {"candidates": self.candidates}
-
-
-def _ambiguous(said: str, candidates: list[str], texts: Sequence[tuple[str, str]]) -> AmbiguousId:
-    """As pickle makes it anew."""
-    return AmbiguousId(said, candidates, texts=texts)
 
 
 class ChangedSince(BadInput):

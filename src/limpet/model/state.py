@@ -163,13 +163,6 @@ def scrub(event: Event) -> Event:
     return replace(event, content=None, data=kept)
 
 
-def is_scrubbed(event: Event) -> bool:
-    """Whether it says no more than an event of a purged memory or session may."""
-    if event.type in SESSION_EVENTS:
-        return scrub(event) == event
-    return event.type in ("linked", "unlinked") or (event.content is None and event.data.keys() <= STRUCTURAL)
-
-
 def erased_name(mark: bytes) -> str:
     """What a session is called whose name was erased."""
     return f"erased-{mark.hex()[:12]}"

@@ -116,7 +116,6 @@ def make_plan(
 
 # Characters of a question that are read.
 READ = 1_000
-INTENTS = ("lookup", "time", "recent")
 _RECENT = (
     r"\b(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|last time|current(?:ly)?|right now|these days|nowadays|so far"
     r"|up to now|at the moment|still)\b|^\W*what did (?:we|i) (?:just|last)\b"
@@ -166,7 +165,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def intent(query: str) -> str:
-    """Return one of `INTENTS`; `lookup` is what says nothing else."""
+    """Return `time`, `recent` or, for what says neither, `lookup`."""
     if asks_when(query[:READ]):
         return "time"
     return "recent" if asks_latest(query) else "lookup"

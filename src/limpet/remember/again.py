@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.dataclass import NamedTuple, replace
 from ..model.ids import format_id, is_line_id, line_end, line_id
 from ..text.normalise import value_form
-from .write import Receipt, Writer, held, is_spoken, mark_of, raw_id, values_of
+from .write import Receipt, Writer, is_spoken, mark_of, raw_id
 
 if TYPE_CHECKING:
     from ..model.memory import Memory
@@ -150,15 +150,3 @@ def _at_the_end(there: Sequence[TurnRow], coming: Sequence[Turn]) -> list[TurnRo
 
 def _turn(one: ValidStatement, mark: int) -> Turn:
     return Turn(one.scope, one.session or "", mark, one.valid_from)
-
-
-def former_values(writer: Writer, statement: ValidStatement) -> frozenset[str]:
-    """The values that its key had and of which another one holds now, as `value_form` writes them."""
-    assert statement.key is not None
-    values = values_of(writer.reads, statement.scope, statement.key)[0]
-    now = held(values, writer.now)
-    if now is None:
-        return frozenset()
-    ended = [one for one in values if one.superseded_by and (one.valid_to_us or ALL) <= writer.now]
-    replaced = frozenset(value_form(one.content) for one in ended)
-    return replaced - {value_form(now.content)}

@@ -234,7 +234,7 @@ def forget(
             every = {one.id: one for one in map(writer.memory, named)}
             found = [one for one in every.values() if one.state not in ("retracted", "purged")]
             if where.narrows:  # whatever their state and when they hold
-                passing = reads.graph.matching([parse_id(one.id) for one in found], replace(where, states=STATES))
+                passing = reads.graph.validity([parse_id(one.id) for one in found], replace(where, states=STATES))
                 found = [one for one in found if parse_id(one.id) in passing]
         found = [one for one in found if stand(valued(one.key, one.content))]
         if dry_run:

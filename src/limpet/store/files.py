@@ -22,19 +22,6 @@ SIDE_FILES = (
 REPLACED = ".replaced-"
 
 
-@contextlib.contextmanager
-def new_file(path: Path, *, store: str, force: bool = False) -> Iterator[IO[bytes]]:
-    """A file for its owner only (0600), which gets its name at the end.
-
-    `store`: the path of the store that is written from; neither it nor a file beside it is ever replaced. `force`:
-    another file of that name is. Raises BadInput, StoreError.
-    """
-    check_target(path, store=store, force=force)
-    with writing(path), partial_file(unguessable(path.parent)) as file:
-        yield file
-        publish(file, path, force=force)
-
-
 def write_own(path: Path, content: bytes, *, force: bool = True) -> None:
     """A small file of limpet's own, for its owner only. What has its name is replaced, a link too; without `force` it
     is refused. Raises BadInput, StoreError.
@@ -42,43 +29,6 @@ def write_own(path: Path, content: bytes, *, force: bool = True) -> None:
     with writing(path), partial_file(unguessable(path.parent)) as file:
         file.write(content)
         publish(file, path, force=force)
-
-
-@contextlib.contextmanager
-def new_folder(path: Path, *, store: str) -> Iterator[Path]:
-    """A folder for its owner only, which gets its name at the end; what is there must be an empty one.
-
-    Raises BadInput, StoreError.
-    """
-    check_place(path, store=store)
-    if os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
-        raise BadInput(
-            f"{path} is there already and not empty",
-            hint="give the path of a new folder; force=True replaces files only",
-        )
-    partial = unguessable(path.parent)
-    with writing(path):
-        partial.mkdir(mode=0o700)
-        try:
-            yield partial
-            if path.is_dir():
-                path.rmdir()
-            partial.rename(path)
-            _sync_folder(path.parent)
-        finally:
-            if partial.exists():
-                import shutil
-
-                shutil.rmtree(partial, ignore_errors=True)
-
-
-def check_target(path: Path, *, store: str, force: bool = False) -> None:
-    """Whether a file of this name may be made. Raises BadInput."""
-    check_place(path, store=store)
-    if path.is_dir() or (path.exists() and not path.is_file()):
-        raise BadInput(f"cannot write to {path}: it is no regular file", hint="give the path of a file")
-    if not force and os.path.lexists(path):
-        raise BadInput(f"{path} is there already", hint="give a new name, or force=True to replace it")
 
 
 def check_place(path: Path, *, store: str) -> None:
@@ -143,7 +93,7 @@ def publish(file: IO[bytes], path: Path, *, force: bool = False) -> None:
     partial = Path(file.name)
     if force:
         partial.replace(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
         return
     try:
         try:
@@ -156,10 +106,10 @@ def publish(file: IO[bytes], path: Path, *, force: bool = False) -> None:
             partial.replace(path)
     except FileExistsError:
         raise BadInput(f"{path} is there already", hint="give a new name") from None
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """A name lasts when its folder is on the disk too. Some systems know no such call."""
     with contextlib.suppress(OSError):
         number = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))

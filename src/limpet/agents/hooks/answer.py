@@ -120,11 +120,11 @@ class _Event:
         call = self.call
         if call.output:
             # What was read from outside is recognised when the agent stores it.
-            from ..foreign_reads import note, origin_of
-
-            origin = origin_of(call.tool, call.input)
-            if origin is not None and is_there(self.settings.path):
-                note(self.settings.path, origin, call.output, self.now)
+            with suppress(registry.FeatureMissing):
+                reads = registry.part("features.foreign_reads")
+                origin = reads.origin_of(call.tool, call.input)
+                if origin is not None and is_there(self.settings.path):
+                    reads.note(self.settings.path, origin, call.output, self.now)
         line = describe_action(call.tool, call.input, failed=call.failed)
         if line:
             self._note("failed" if call.failed else "did", line)

@@ -119,7 +119,7 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str)
         asked = "\n".join(what for kind, what in turn.lines if kind == "asked")
         work = "\n".join([said, *(what for kind, what in turn.lines if kind in ("did", "failed"))])
         # Where the client hands over no answer, the deeds alone would say too often that nothing showed up.
-        verdicts = [(was_used(one.content, work, asked) if said else None, one.num) for one in waiting]
+        verdicts = [(was_used(text, work, asked) if said else None, num) for num, text in waiting]
         journal.judge(con, [(journal.CANNOT_TELL if one is None else int(one), num) for one, num in verdicts])
         if line and not is_ignored(line, settings.ignore):
             con.execute(journal.INSERT, (scope, session, at, "said", line))

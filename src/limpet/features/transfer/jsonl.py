@@ -25,10 +25,11 @@ from ...model.errors import BadInput, LimpetError, StoreDamaged, counted, messag
 from ...model.events import Event
 from ...model.ids import format_id, parse_id
 from ...model.memory import caseless
-from ...remember.again import Turn, former_values
+from ...remember.again import Turn
 from ...remember.decide import BATCH_ITEMS, remember_batch
 from ...remember.validation import check_topics, clean_metadata
-from ...remember.write import Writer
+from ...remember.write import held, values_of
+from ...store.records import ALL
 from ...text.normalise import value_form
 from ...text.secrets import redact, suspected
 from .records import TransferReport, bounded, encode, parsed
@@ -36,6 +37,7 @@ from .schema import Lifecycle, check_event
 
 if TYPE_CHECKING:
     from ...context import Context
+    from ...remember.validation import ValidStatement
     from ...store import Store
     from .service import Source
 
@@ -263,12 +265,22 @@ class _Import:
         slot = statement.scope, caseless(statement.key or "")
         self._report.known += self._aside.pop(slot, None) is not None
         if slot not in self._before:  # once for all lines taken in together: those of one key may be thousands
-            writer = Writer(context.store, context.new_id, context.now(), context.scopes)
-            self._before[slot] = former_values(writer, statement)
+            self._before[slot] = self._former_values(statement)
         if statement.id is not None or value_form(statement.content) not in self._before[slot]:
             return False
         self._aside[slot] = place, line
         return True
+
+    def _former_values(self, statement: ValidStatement) -> frozenset[str]:
+        """The values that its key had and of which another one holds now, as `value_form` writes them."""
+        assert statement.key is not None
+        now = self._context.now()
+        values = values_of(self._context.store, statement.scope, statement.key)[0]
+        holds = held(values, now)
+        if holds is None:
+            return frozenset()
+        ended = [one for one in values if one.superseded_by and (one.valid_to_us or ALL) <= now]
+        return frozenset(value_form(one.content) for one in ended) - {value_form(holds.content)}
 
     def _remember(self, statements: list[tuple[str, dict[str, Any]]]) -> None:
         for start in range(0, len(statements), BATCH_ITEMS):  # a transaction each: what is counted is stored

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from ...model.clock import format_time
 from ...model.errors import BadInput
 from ...model.memory import Memory
-from ...store.files import new_folder
+from .files import new_folder
 from .records import Link, Record, TransferReport, cleaned, digest, facts_of, files_below, kind_of, parsed, text_list
 
 if TYPE_CHECKING:

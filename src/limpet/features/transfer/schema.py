@@ -12,18 +12,35 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...model.clock import parse_time
-from ...model.edges import ACYCLIC_TYPES, STORED_TYPES, check_weight
+from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES
 from ...model.errors import BadInput
 from ...model.events import Event
 from ...model.ids import session_mark
 from ...model.memory import MAX_CONTENT_BYTES, STATES, TRUST, check_key, check_kind, check_origin, check_scope
-from ...model.state import SESSION_EVENTS, STRUCTURAL, erased_name, is_scrubbed
+from ...model.state import SESSION_EVENTS, STRUCTURAL, erased_name, scrub
 from ...remember.validation import check_metadata, check_name, check_text, check_topics
 from ...store.records import Filter
 
 if TYPE_CHECKING:
     from ...store import Store
     from .records import TransferReport
+
+
+def check_weight(weight: float) -> float:
+    """A number from 0 to 1000. Raises BadInput."""
+    if isinstance(weight, bool) or not isinstance(weight, int | float):
+        raise BadInput(f"weight must be a number, not {weight!r}")
+    if not 0 <= weight <= MAX_WEIGHT:
+        raise BadInput(f"weight must be from 0 to {MAX_WEIGHT:g}, not {weight!r:.60}")
+    return float(weight)
+
+
+def is_scrubbed(event: Event) -> bool:
+    """Whether it says no more than an event of a purged memory or session may."""
+    if event.type in SESSION_EVENTS:
+        return scrub(event) == event
+    return event.type in ("linked", "unlinked") or (event.content is None and event.data.keys() <= STRUCTURAL)
+
 
 # Far above any session, far below where numbers of another size begin.
 MAX_POSITION = 1 << 30

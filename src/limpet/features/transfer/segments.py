@@ -24,12 +24,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...folders import is_url
 from ...model.errors import BadInput, LimpetError, StoreError
-from ...model.state import is_scrubbed
-from ...store.files import check_place, new_file
+from ...store.files import check_place
 from . import jsonl
+from .files import new_file
 from .hearing import Devices, SegmentRow
 from .merge_order import SequencedEvent
 from .records import TransferReport, encode, parsed
+from .schema import is_scrubbed
 
 if TYPE_CHECKING:
     from ...store import Store

@@ -21,8 +21,8 @@ from ...model.errors import BadInput, LimpetError, StoreDamaged, StoreError
 from ...model.ids import format_id
 from ...model.memory import FOREIGN, STATES, Memory
 from ...store.engines import open_store
-from ...store.files import new_file
 from ...store.records import MOST_WAITING, Filter
+from .files import new_file
 from .hearing import Devices
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...model.dataclass import NamedTuple
 from .store import Connection, Repository
 
 TYPE_CHECKING = False
@@ -99,13 +98,6 @@ INSERT INTO compacted VALUES (?1, (SELECT coalesce(max(num), 0) FROM surfaced))
 ON CONFLICT (session) DO UPDATE SET through = excluded.through"""
 
 
-class Waiting(NamedTuple):
-    """A row that no end of a turn has judged, with the memory's text."""
-
-    num: int
-    content: str
-
-
 def in_front(con: Connection, session: str, ids: Iterable[bytes], via: str | None = None) -> set[bytes]:
     """Those of some memories that a session was shown since its last compaction, and that say the same now.
 
@@ -119,16 +111,17 @@ def compact(con: Connection, session: str) -> None:
     con.execute(_COMPACT, (session,))
 
 
-def waiting(con: Connection, scope: str, session: str) -> list[Waiting]:
-    """Of memories that are still there. surfaced_waiting, memory_current."""
-    return [
-        Waiting(*row)
-        for row in con.execute(
-            "SELECT s.num, b.content FROM surfaced s JOIN memory m ON m.id = s.memory AND m.retired_at IS NULL"
-            " JOIN body b ON b.num = m.body WHERE s.scope = ? AND s.session = ? AND s.used IS NULL ORDER BY s.num",
-            (scope, session),
-        )
-    ]
+def waiting(con: Connection, scope: str, session: str) -> list[tuple[int, str]]:
+    """(number, text of its memory) of rows that no end of a turn has judged; of memories that are still there.
+
+    surfaced_waiting, memory_current.
+    """
+    found: list[tuple[int, str]] = con.execute(
+        "SELECT s.num, b.content FROM surfaced s JOIN memory m ON m.id = s.memory AND m.retired_at IS NULL"
+        " JOIN body b ON b.num = m.body WHERE s.scope = ? AND s.session = ? AND s.used IS NULL ORDER BY s.num",
+        (scope, session),
+    ).fetchall()
+    return found
 
 
 def judge(con: Connection, verdicts: Iterable[tuple[int, int]]) -> None:

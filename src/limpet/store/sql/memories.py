@@ -214,13 +214,9 @@ class Graph(Repository):
         return {row[1]: to_memory(row) for row in found}
 
     def validity(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Validity]:
-        """How some memories stand: all that a walk needs to know of most of them."""
+        """How some memories stand that pass the filter: all that a walk needs to know of most of them."""
         found = self._ask("lives_by_id", where, ids=self._database.ids(ids)) if ids else []
         return {row[0]: Validity._make(row[1:]) for row in found}
-
-    def matching(self, ids: Sequence[bytes], where: Filter) -> set[bytes]:
-        """Those of some ids that pass the filter."""
-        return set(self.validity(ids, where))
 
     def nodes(self, where: Filter) -> list[GraphNode]:
         return list(map(GraphNode._make, self._ask("graph_nodes", where)))

@@ -11,9 +11,9 @@ import re
 import time
 from typing import Any
 
+from ..agents.hooks.actions import SHELLS
 from ..folders import beside
 from ..model.memory import TRUST
-from .hooks.actions import SHELLS
 
 SUFFIX = ".foreign"
 SECONDS = 1_800

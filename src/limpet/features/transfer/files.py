@@ -1,0 +1,57 @@
+"""The files and folders that are written: what is there is replaced only when it is asked for, the store never."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from ...model.errors import BadInput
+from ...store.files import check_place, partial_file, publish, sync_folder, unguessable, writing
+
+
+@contextmanager
+def new_file(path: Path, *, store: str, force: bool = False) -> Iterator[IO[bytes]]:
+    """A file for its owner only (0600), which gets its name at the end.
+
+    `store`: the path of the store that is written from; neither it nor a file beside it is ever replaced. `force`:
+    another file of that name is. Raises BadInput, StoreError.
+    """
+    check_place(path, store=store)
+    if path.is_dir() or (path.exists() and not path.is_file()):
+        raise BadInput(f"cannot write to {path}: it is no regular file", hint="give the path of a file")
+    if not force and os.path.lexists(path):
+        raise BadInput(f"{path} is there already", hint="give a new name, or force=True to replace it")
+    with writing(path), partial_file(unguessable(path.parent)) as file:
+        yield file
+        publish(file, path, force=force)
+
+
+@contextmanager
+def new_folder(path: Path, *, store: str) -> Iterator[Path]:
+    """A folder for its owner only, which gets its name at the end; what is there must be an empty one.
+
+    Raises BadInput, StoreError.
+    """
+    check_place(path, store=store)
+    if os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
+        raise BadInput(
+            f"{path} is there already and not empty",
+            hint="give the path of a new folder; force=True replaces files only",
+        )
+    partial = unguessable(path.parent)
+    with writing(path):
+        partial.mkdir(mode=0o700)
+        try:
+            yield partial
+            if path.is_dir():
+                path.rmdir()
+            partial.rename(path)
+            sync_folder(path.parent)
+        finally:
+            if partial.exists():
+                import shutil
+
+                shutil.rmtree(partial, ignore_errors=True)
