@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from .. import registry
 from ..model.errors import BadInput, LimpetError
 
 Schema = dict[str, Any]
@@ -82,6 +83,11 @@ def checked(given: Any, schema: Schema, *, of: str) -> dict[str, Any]:
         if name not in values:
             raise BadInput(f"{of} needs {name!r}: {_wanted(known[name])}")
     return {name: part["default"] for name, part in known.items() if "default" in part} | values
+
+
+def taint(store: str, given: dict[str, Any], text: str) -> str:
+    """Give a statement, its fields in `given`, the origin that its text was just read from. Why, or ""."""
+    return registry.call("taint", store, given, text) or ""
 
 
 def holds_half_a_character(value: Any) -> bool:

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from .. import registry
 from ..model.clock import format_time
 from ..model.errors import BadInput, LimpetError
 from ..model.ids import names_id
@@ -24,7 +23,7 @@ from ..recall.pack import tokens_of
 from ..recall.relevance import NEAREST
 from ..text.excerpt import excerpt, words_of
 from ..work.service import may_replace
-from .arguments import Schema, checked, flag, for_tools, in_words, listed, number, takes, text, texts
+from .arguments import Schema, checked, flag, for_tools, in_words, listed, number, taint, takes, text, texts
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -377,11 +376,6 @@ class Tools:
         if node is None:
             raise BadInput(f"nothing is known about {about!r}", hint="recall finds memories and their ids")
         return node.id
-
-
-def taint(store: str, given: dict[str, Any], text: str) -> str:
-    """Give a statement, its fields in `given`, the origin that its text was just read from. Why, or ""."""
-    return registry.call("taint", store, given, text) or ""
 
 
 def state_of(store: str, session: str) -> State:
