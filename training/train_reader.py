@@ -182,7 +182,8 @@ def train(options: argparse.Namespace) -> None:
     while (gone := (time.process_time() - began - spent) / (60 * options.minutes * options.threads)) < 1:
         for group in optimiser.param_groups:
             group["lr"] = options.rate * min(gone / WARMING, (1 - gone) / (1 - WARMING))
-        loss = loss_of(reader, given, quiet, draw)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=options.bfloat16):
+            loss = loss_of(reader, given, quiet, draw)
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -225,6 +226,11 @@ def main() -> int:
     add("--figures", type=int, default=0, help="steps between measurements")
     add("--seed", type=int, default=1)
     add("--threads", type=int, default=1)
+    add(
+        "--bfloat16",
+        action="store_true",
+        help="products in 16 bits: half as long again in the same time, where the processor has them",
+    )
     train(parser.parse_args())
     return 0
 
