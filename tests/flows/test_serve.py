@@ -212,7 +212,7 @@ def test_an_agent_over_mcp_has_the_role_and_scope_of_its_token(team):
         assert "Svelte" not in writer("recall", query="x")[1]
         # What was put before an agent is written down in its own scope.
         with limpet.open(path, scope="project:api") as memory, limpet.open(path, scope="global") as elsewhere:
-            until(memory.exposures)
+            until(lambda: usefulness.exposures(memory))
             assert not usefulness.exposures(elsewhere)
         assert not begin(ana, "project:web")("recall", query="what is the front in?")[0]
         # A session is its token's.

@@ -42,7 +42,7 @@ def catch_up(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock) -
     if _until(plan, 1) - time.monotonic() < first:
         return replace(plan, unembedded=None)
     waiting = semantic.waiting()
-    if store.read_only or _until(plan, waiting) - time.monotonic() < first:
+    if store.read_only or _until(plan, waiting) - time.monotonic() < first + semantic.to_measure() * SECONDS_PER_TEXT:
         return replace(plan, unembedded=waiting)
     why = ""
     try:

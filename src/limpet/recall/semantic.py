@@ -17,7 +17,7 @@ from ..model.clock import Clock
 from ..model.errors import EmbedderUnavailable, LimpetError, StoreError
 from ..store.records import EmbedderRow
 from ..text.language import latin_share
-from ..vectors.calibration import calibration_of
+from ..vectors.calibration import TEXTS, calibration_of
 from ..vectors.embedder import Embedder, StoreEmbedder, guarded, is_loaded, load_embedder
 from .plan import Plan
 
@@ -128,6 +128,13 @@ class SemanticSearch:
             return None
         known = any(row.fingerprint == fingerprint for row in self._store.vectors.embedders())
         return self._registered(embedder) if known else None
+
+    def to_measure(self) -> int:
+        """Texts that are embedded to measure the embedder before vectors are made. None of one that is not loaded."""
+        if not self.is_loaded() or (embedder := self.load()).calibration is not None:
+            return 0
+        rows = (one for one in self._store.vectors.embedders() if one.fingerprint == embedder.fingerprint)
+        return 0 if any(one.calibration is not None for one in rows) else TEXTS
 
     def answers(self, row: EmbedderRow) -> bool:
         """Whether a text that has a vector of this embedder is found by it now."""

@@ -14,19 +14,19 @@ from ..store.records import Candidate, Filter, Proposal, Relation
 from ..text.describe import searchable
 from ..vectors.reader import Reader
 from .pairs import in_order, may_relate, statement
-from .verdicts import PROPOSED, verdict
+from .verdicts import CHANGES, PROPOSED, Verdict, verdict
 
 if TYPE_CHECKING:
     from ..recall.semantic import SemanticSearch
     from ..store import Store
     from ..vectors.index import VectorIndex
 
+# A pair (older, newer) and what the reader says of it.
+Read = tuple[Memory, Memory, Verdict]
 # The nearest texts that are looked at, those of them that are read at most, and the cosine that each needs.
-NEAREST, MOST_READ, NEAR = 40, 6, 0.3
+NEAREST, MOST_READ, NEAR = 40, 6, 0.2
 # What reading one pair takes on a slow machine.
 PAIR_SECONDS = 0.06
-# Of one memory, how many pairs wait for a person at most.
-MOST_PROPOSED = 3
 
 
 def relate(
@@ -40,7 +40,7 @@ def relate(
     pairs: list[tuple[Memory, Memory]] = []
     for candidate, memory in new:
         pairs += _near(store, index, candidate.text_id, memory, vectors[candidate.text_id], now)
-    _keep(store, reader, pairs, now)
+    _keep(store, reader, _read(reader, pairs), now)
 
 
 def changed_by(
@@ -53,30 +53,37 @@ def changed_by(
         return []
     (text_id,) = store.search.texts_of([parse_id(memory.id)])
     vector = semantic.load().embed_passages([searchable(memory.content, memory.key)])[0]
-    found = []
-    for older, newer in _near(store, ready[1], text_id, memory, vector, now):
+    read: list[Read] = []
+    for pair in _near(store, ready[1], text_id, memory, vector, now):
         if time.monotonic() + PAIR_SECONDS > until:
             break
-        kept = _keep(store, reader, [(older, newer)], now)
-        found += [older for one in kept if newer.id == memory.id and one.relation in PROPOSED]
-    return found
+        read += _read(reader, [pair])
+    kept = {one.older for one in _keep(store, reader, read, now) if one.relation in PROPOSED}
+    return [older for older, newer, _ in read if newer.id == memory.id and parse_id(older.id) in kept]
 
 
-def _keep(store: Store, reader: Reader, pairs: Sequence[tuple[Memory, Memory]], now: int) -> list[Relation]:
-    """Read pairs (older, newer) in a language of the reader's; keep the verdicts, and for a person the changes."""
+def _read(reader: Reader, pairs: Sequence[tuple[Memory, Memory]]) -> list[Read]:
+    """Read pairs (older, newer) in a language of the reader's; those of which it says something."""
     pairs = [pair for pair in pairs if all(reader.reads(memory.content) for memory in pair)]
     if not pairs:
         return []
     logits = reader.relations([(statement(older), statement(newer)) for older, newer in pairs])
+    verdicts = map(verdict, logits)
+    return [(*pair, found) for pair, found in zip(pairs, verdicts, strict=True) if found is not None]
+
+
+def _keep(store: Store, reader: Reader, read: Sequence[Read], now: int) -> list[Relation]:
+    """Keep the verdicts, and for a person the changes: of one statement that alone which is likeliest."""
     relations, proposals, ids = list[Relation](), list[Proposal](), IdSource()
-    for (older, newer), values in zip(pairs, logits, strict=True):
-        found = verdict(values)
-        if found is None:
-            continue
+    changing: set[str] = set()
+    for older, newer, found in sorted(read, key=lambda one: -one[2].probability):
+        if found.relation in CHANGES:
+            if newer.id in changing:
+                continue
+            changing.add(newer.id)
         raw = parse_id(older.id), parse_id(newer.id)
         relations.append(Relation(*raw, found.relation, found.level, round(found.probability, 4), reader.fingerprint))
-        proposed = sum(one.memory == raw[1] for one in proposals)
-        if found.relation in PROPOSED and proposed < MOST_PROPOSED:
+        if found.relation in PROPOSED:
             proposals.append(Proposal(
                 id=ids.make(now), kind="correction", scope=newer.scope, memory=raw[1], other=raw[0],
                 reason=f"read as a change: {found.probability:.0%}", score=round(found.probability, 4), created_at=now,
