@@ -153,12 +153,6 @@ def test_files_outside_of_the_page_are_not_given(page):
         assert page.get(path).status_code in (400, 404)
 
 
-def test_what_a_browser_refuses_is_counted(page):
-    page.post("/csp", content=b'{"csp-report": {}}', headers={"origin": HOME})
-
-    assert page.site.access.refused_by_policy == 1
-
-
 def test_a_form_leads_back_to_this_site_only(page, memory):
     id = memory.remember("We chose Postgres").id
 

@@ -57,7 +57,6 @@ class Logins:
     """The browsers that logged in, as `web.access.guarded` asks for them."""
 
     stranger = "log in first, with the token that you were given"
-    refused_by_policy = 0
 
     def __init__(self, urls: list[str], holds: Callable[[Grant], bool]) -> None:
         places = [urlsplit(one) for one in urls]

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HOST = "127.0.0.1"
-# Nothing but our own files, and no code or style in a page. What a browser refuses for it is told to /csp.
+# Nothing but our own files, and no code or style in a page.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self';"
-    " base-uri 'none'; frame-ancestors 'none'; report-uri /csp"
+    " base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "content-security-policy": POLICY,
@@ -72,7 +72,6 @@ class Guard(Protocol):
     origins: frozenset[str]
     cookie: str
     stranger: str
-    refused_by_policy: int
 
     def visitor(self, cookies: str) -> Visitor | None:
         """Who has the cookie that was given, in a Cookie header."""
@@ -97,7 +96,6 @@ class Access:
         self.origins = frozenset(f"http://{host}" for host in self.hosts)
         # Pages of another port share the cookies of a host.
         self.cookie = f"limpet-{port}"
-        self.refused_by_policy = 0
         self.owner = Visitor()
         # What the address of /enter must have; None once it was used.
         self.link: str | None = link or secrets.token_urlsafe(32)

@@ -8,7 +8,6 @@ import secrets
 import shlex
 import threading
 from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -262,7 +261,6 @@ def application(site: Site, *, logins: Sequence[Route] = (), refused: ASGIApp | 
 
     routes = [
         *(logins or [Route("/enter", partial(_enter, site), methods=["GET"])]),
-        Route("/csp", partial(_refused_by_policy, site), methods=["POST"]),
         Route("/events", partial(_events, site), methods=["GET"]),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
@@ -341,14 +339,6 @@ async def _enter(site: Site, request: Request) -> Response:
     if value is not None:
         answer.set_cookie(access.cookie, value, httponly=True, samesite="strict", path="/")
     return answer
-
-
-async def _refused_by_policy(site: Site, request: Request) -> Response:
-    """A browser tells that it kept a page from doing something: that is counted, for the tests and for the log."""
-    with suppress(TooLarge):
-        await read_request(request, 64_000)
-    site.access.refused_by_policy += 1
-    return Response(status_code=204)
 
 
 async def _events(site: Site, request: Request) -> Response:
