@@ -68,8 +68,7 @@ def _read(reader: Reader, pairs: Sequence[tuple[Memory, Memory]]) -> list[Read]:
     if not pairs:
         return []
     logits = reader.relations([(statement(older), statement(newer)) for older, newer in pairs])
-    verdicts = map(verdict, logits)
-    return [(*pair, found) for pair, found in zip(pairs, verdicts, strict=True) if found is not None]
+    return [(*pair, found) for pair, values in zip(pairs, logits, strict=True) if (found := verdict(values))]
 
 
 def _keep(store: Store, reader: Reader, read: Sequence[Read], now: int) -> list[Relation]:
