@@ -782,8 +782,8 @@ class Limpet:
         return operations.redo(self._context)
 
     def log(self, *, limit: int = 20, event: str | None = None) -> builtins.list[Operation]:
-        """What was done in this scope and `global`, the newest operation first, without those that only began or ended
-        a session; with `event` only the one that has it. `undo` takes the `id` of each. Raises NotFound, BadInput.
+        """List what was done in this scope and `global`, the newest first, without what only began or ended a session;
+        with `event` only the one that has it. `undo` takes the `id` of each. Raises NotFound, BadInput.
 
         >>> _ = memory.remember("The office has a piano")
         >>> [(one.verb, one.text) for one in memory.log()]

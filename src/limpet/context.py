@@ -106,7 +106,7 @@ class Context:
 
     @property
     def policy(self) -> ContentPolicy | None:
-        """What is no belief, by rules that compare vectors; None where that feature is not installed."""
+        """Return the rules that say what is no belief; None where that feature is not installed."""
         if self._policy is None:
             self._policy = call("content_policy", lambda: self.semantic().load())
         return self._policy

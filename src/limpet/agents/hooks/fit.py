@@ -34,12 +34,12 @@ def features(
     are not all.
     """
     best, few = max(scores, default=0.0), math.log(max(1.0, READ / max(1, read, len(scores))))
-    semantic = any("vector" in one for one in signals)
-    several = [] if semantic else parts(message)
+    is_semantic = any("vector" in one for one in signals)
+    several = [] if is_semantic else parts(message)
     return [
         {"cosine": said.get("vector", 0.0), "behind": best - score}
         | ({"judge": said["judge"], "few": few} if "judge" in said else {})
-        if semantic
+        if is_semantic
         else {
             "word_vectors": said.get("word_vectors", 0.0), "behind": min(best - score, FAR_BEHIND),
             "shared": float(min(shared_weight(nearest(several, text), text), MANY_SHARED)),
@@ -59,20 +59,20 @@ def probability(known: Mapping[str, float]) -> float:
 def fitting(
     scores: Sequence[float], signals: Sequence[Mapping[str, float]], texts: Sequence[str], message: str, read: int = 0
 ) -> list[bool]:
-    """Which results of a recall a message is shown; what is given as for `features`. Where the judge was asked, of
+    """Say which results of a recall a message is shown; arguments as for `features`. Where the judge was asked, of
     those that it read; and what leads, if its text has many words of a part of the message and the judge does not
     clearly refuse it.
     """
     known = features(scores, signals, texts, message, read)
     judged = any("judge" in one for one in known)
     several = parts(message) if judged else []
-    values = [probability(one) if "judge" in one or not judged else 0.0 for one in known]
+    probabilities = [probability(one) if "judge" in one or not judged else 0.0 for one in known]
     by_words = any("word_vectors" in one for one in known)
     shown_from = W.SHOWN_FROM_JUDGED if judged else W.SHOWN_FROM_BY_WORDS if by_words else W.SHOWN_FROM
-    least = max(shown_from, W.SHARE_OF_BEST * max(values, default=0.0))
+    least = max(shown_from, W.SHARE_OF_BEST * max(probabilities, default=0.0))
 
     def leads(one: Mapping[str, float], text: str) -> bool:
         is_near = one["behind"] <= CLOSE_BEHIND and one.get("judge", -math.inf) >= REFUSED_BELOW
         return is_near and shared_weight(nearest(several, text), text) >= SURE_SHARED
 
-    return [value >= least or leads(one, text) for value, one, text in zip(values, known, texts, strict=True)]
+    return [value >= least or leads(one, text) for value, one, text in zip(probabilities, known, texts, strict=True)]

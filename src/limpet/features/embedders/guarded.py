@@ -26,7 +26,7 @@ UNIT_WITHIN = 1e-3
 # read what it is measured on (it may be one for code, or for another language), and its cosines stay as they are.
 LEAST = 0.02
 PAIRS = Path(__file__).parent / "calibration_pairs.tsv"
-# What is still at work for a recall that has gone on without it, by the embedder's identity.
+# By an embedder's identity, the thread that still works for a recall which has gone on without it.
 _busy: dict[int, threading.Thread] = {}
 _lock = threading.Lock()
 
@@ -96,7 +96,7 @@ class GuardedEmbedder:
 
     @property
     def calibration(self) -> Calibration | None:
-        """How its cosines lie, where it says so itself or was measured in this process."""
+        """Tell how its cosines lie, where it says so itself or was measured in this process."""
         stated = getattr(self._embedder, "calibration", None)
         return next(iter(self._measured), None) if stated is None else Calibration(*stated)
 
