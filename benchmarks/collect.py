@@ -13,10 +13,10 @@ import numpy as np
 import limpet
 from limpet.model.clock import FixedClock
 from limpet.model.ids import format_id
+from limpet.model.memory import Filter
 from limpet.recall.candidates import Candidates, find_candidates
 from limpet.recall.features import FEATURES
 from limpet.recall.plan import Plan, make_plan
-from limpet.store.records import Filter
 
 from . import own
 from .fitting import Asked

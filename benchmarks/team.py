@@ -30,7 +30,7 @@ from typing import Any
 
 import limpet
 from limpet.model.dataclass import replace
-from limpet.store.engines import open_store
+from limpet.store import open_store
 from limpet.text.describe import describe
 from tests.postgres_server import Server, as_nobody, furnish, program
 

@@ -183,7 +183,7 @@ def take_over() -> None:
 
     import limpet.api
     from limpet.folders import is_url
-    from limpet.store.engines import open_store
+    from limpet.store import open_store
 
     numbers = itertools.count()
 

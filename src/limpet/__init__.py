@@ -29,7 +29,7 @@ _NAMES = {
     "model.clock": "Clock FixedClock SystemClock",
     "model.errors": "AmbiguousId BadInput ChangedSince EmbedderUnavailable LimpetError NotFound StoreBusy StoreDamaged "
     "StoreError StoreLocked StoreMissing StoreOfAnotherVersion StoreReadOnly",
-    "model.memory": "Memory",
+    "model.memory": "Filter Memory",
     "recall.answer": "Item Recall SignalTrace Trace",
     "recall.brief": "Brief BriefItem Caution Section",
     "recall.explain": "Explanation LeftOut",
@@ -42,7 +42,7 @@ _NAMES = {
     "remember.review": "ReviewItem",
     "remember.scopes": "Scope ScopeChange",
     "remember.write": "Receipt",
-    "store.records": "Filter Page Problem Scan SessionRow StoreStats",
+    "store.records": "Page Problem Scan SessionRow StoreStats",
     "vectors.embedder": "Embedder",
     "work.doctor": "Check",
 }

@@ -32,7 +32,7 @@ from .history.whole import EntityCount as EntityCount
 from .recall.explain import Explanation as Explanation
 from .features.usefulness.exposures import Exposure as Exposure
 from .remember.beliefs import Fact as Fact
-from .store.records import Filter as Filter
+from .model.memory import Filter as Filter
 from .model.clock import FixedClock as FixedClock
 from .remember.change import Forgotten as Forgotten
 from .history.whole import Gap as Gap

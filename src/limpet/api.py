@@ -1,6 +1,6 @@
 """Every public verb: `open()` and the class `Limpet`. A verb hands its arguments to the service that does the work.
 
-The only composition root: it opens the store (`store/engines.py` chooses) and names the embedder.
+The only composition root: it opens the store (`store/__init__.py` chooses) and names the embedder.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from .folders import beside
 from .model.clock import Clock, SystemClock
 from .model.errors import BadInput
 from .model.memory import check_key, check_list, check_several
-from .settings import Settings, read_settings, wants_judge
-from .store.engines import open_store
-from .store.records import ERASING_SECONDS
+from .settings import ERASING_SECONDS, Settings, read_settings, wants_judge
+from .store import open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -568,7 +567,7 @@ class Limpet:
         >>> [one.status for one in memory.remember_batch(lines)]
         ['created', 'rejected']
         """
-        from .remember.decide import remember_batch
+        from .remember.batch import remember_batch
 
         return remember_batch(self._context, check_several("items", items))
 

@@ -16,10 +16,18 @@ from .model.dataclass import replace
 from .model.errors import BadInput
 from .model.forks import refuse_child
 from .model.ids import IdSource, parse_id
-from .model.memory import GLOBAL_SCOPE, Memory, check_characters, check_key, check_kinds, check_list, check_scope
+from .model.memory import (
+    GLOBAL_SCOPE,
+    Filter,
+    Memory,
+    check_characters,
+    check_key,
+    check_kinds,
+    check_list,
+    check_scope,
+)
 from .registry import call
 from .settings import wants_relations
-from .store.records import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

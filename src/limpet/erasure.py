@@ -11,8 +11,9 @@ from . import registry
 from .model.dataclass import NamedTuple
 from .model.errors import BadInput, LimpetError
 from .model.ids import format_id, parse_id
-from .model.memory import STATES
-from .store.records import ERASING_SECONDS, Filter, Scan
+from .model.memory import STATES, Filter
+from .settings import ERASING_SECONDS
+from .store.records import Scan
 
 if TYPE_CHECKING:
     from .context import Context

@@ -13,6 +13,7 @@ from .model.memory import GLOBAL_SCOPE, check_scope
 # Stores on a server begin so.
 URLS = ("postgresql://", "postgres://")
 DEFAULT_EMBEDDER = "limpet"
+ERASING_SECONDS = 10.0  # how long a purge waits for a process that reads the state from before
 ENVIRONMENT = {
     "LIMPET_STORE": "path of the store, or postgresql://... of a database",
     "LIMPET_SCOPE": "scope of writes; recall sees it and `global`",

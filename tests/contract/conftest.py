@@ -6,7 +6,7 @@ import pytest
 
 from limpet.model.clock import FixedClock
 from limpet.model.events import Event
-from limpet.store.records import Filter
+from limpet.model.memory import Filter
 from limpet.store.sqlite.database import SqliteStore
 from limpet.text.describe import describe
 from limpet.text.normalise import fingerprint

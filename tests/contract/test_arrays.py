@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from limpet.model.memory import Filter
 from limpet.recall.index_ram import RamIndex
 from limpet.store import lexical
 from limpet.store.arrays import columns, postings
-from limpet.store.records import Filter
 from tests.contract.conftest import EVERYTHING, POSTGRES, Scribe, open_engine
 
 pytestmark = pytest.mark.usefixtures("arrays_of_few_texts")

@@ -6,8 +6,8 @@ import pytest
 
 from limpet.api import Limpet
 from limpet.model.clock import MICROSECONDS_PER_DAY
+from limpet.model.memory import Filter
 from limpet.settings import read_settings
-from limpet.store.records import Filter
 
 API = Filter(scopes=("project:api",))
 

@@ -8,7 +8,7 @@ import pytest
 
 import limpet
 from limpet.model.ids import format_id
-from limpet.store.records import Filter
+from limpet.model.memory import Filter
 from limpet.store.sqlite.database import SqliteStore
 from limpet.text.describe import describe
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import limpet
 from limpet.model.ids import format_id
-from limpet.model.memory import STATES
-from limpet.store.records import Filter
+from limpet.model.memory import STATES, Filter
 from tests import fold
 from tests.contract.conftest import ENGINES, Scribe, contents, open_engine, texts_of, walk
 

@@ -8,8 +8,8 @@ import time
 import pytest
 
 import limpet
+from limpet.model.memory import Filter
 from limpet.store import lexical
-from limpet.store.records import Filter
 from tests import failover, postgres_server
 from tests.contract.conftest import Scribe, open_engine
 from tests.contract.test_arrays import FILTERS, QUERIES

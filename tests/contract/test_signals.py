@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from limpet.model.memory import STATES
-from limpet.store.records import Filter
+from limpet.model.memory import STATES, Filter
 from limpet.store.sqlite.database import SqliteStore
 from limpet.text.describe import describe
 from tests.contract.conftest import body_of, contents, texts_of

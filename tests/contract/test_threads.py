@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from limpet.store.records import Filter
+from limpet.model.memory import Filter
 from tests.contract.conftest import Scribe
 
 

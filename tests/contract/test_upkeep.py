@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import limpet
-from limpet.model.memory import STATES
-from limpet.store.records import Filter
+from limpet.model.memory import STATES, Filter
 from limpet.store.sqlite.database import SqliteStore
 from limpet.text.describe import describe
 from tests.contract.conftest import POSTGRES, body_of, contents, walk

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import limpet
-from limpet.model.memory import STATES
-from limpet.store.records import Filter
+from limpet.model.memory import STATES, Filter
 from limpet.vectors.codes import encode_for_store
 from tests.contract.conftest import body_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import limpet
-from limpet.model.edges import INVERSES, STORED_TYPES
+from limpet.model.edges import INVERSES
 from limpet.model.ids import parse_id
-from limpet.model.memory import EDGE_TYPES
+from limpet.model.memory import EDGE_TYPES, STORED_TYPES
 from limpet.store.records import Relation
 
 

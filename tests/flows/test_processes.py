@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 import limpet
-from limpet.store.records import Filter
+from limpet.model.memory import Filter
 
 MAKER = """
 import sys, limpet

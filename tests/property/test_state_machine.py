@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
 
 import limpet
-from limpet.model.edges import STORED_TYPES
 from limpet.model.ids import parse_id
+from limpet.model.memory import STORED_TYPES
 from tests import fold
 
 WORDS = st.sampled_from(

@@ -23,8 +23,8 @@ from limpet.features.transfer.hearing import Devices
 from limpet.features.usefulness.exposures import ExposureRow, Exposures
 from limpet.model.clock import FixedClock
 from limpet.model.ids import SHORT_BYTES
-from limpet.model.memory import STATES
-from limpet.store.records import Action, Filter, Proposal, VectorChunk
+from limpet.model.memory import STATES, Filter
+from limpet.store.records import Action, Proposal, VectorChunk
 from limpet.store.sqlite.database import SqliteStore
 from limpet.text.describe import describe
 from limpet.vectors.codes import encode_for_store

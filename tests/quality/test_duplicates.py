@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from limpet.recall.pack import wording
 from limpet.relate.verdicts import verdict
-from limpet.text.normalise import content
+from limpet.text.lexicon import content
 from limpet.vectors.reader import Reader
 
 from .halves import is_held_back, read

@@ -7,9 +7,8 @@ import os
 import sys
 
 from ..folders import beside
-from ..model.edges import STORED_TYPES
 from ..model.errors import BadInput, counted
-from ..model.memory import KINDS, valued
+from ..model.memory import KINDS, STORED_TYPES, valued
 from . import output, verbs
 from .output import code, quoted, receipt, short
 from .verbs import CHANGE, EVERY_DAY, GRAPH, ID, STATEMENT, TEXT, TIME_FORMS, VECTORS, Verb, arg, open_store

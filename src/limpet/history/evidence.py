@@ -12,13 +12,12 @@ from typing import Any
 from ..model.clock import Instant, MaybeInstant, format_time
 from ..model.dataclass import dataclass, field, replace
 from ..model.edges import INVERSES, TEMPORAL
-from ..model.encode import INLINE, OPTIONAL, TIME, JsonForm, named, rounded
+from ..model.encode import INLINE, OPTIONAL, TIME, Holds, JsonForm, named, rounded
 from ..model.errors import BadInput, EmbedderUnavailable
 from ..model.ids import parse_id
 from ..model.memory import Memory
-from ..model.sequence import Holds
 from ..rank.adjust import stage
-from ..text.normalise import content
+from ..text.lexicon import content
 from .view import Link, Node, View, link_of, raw_id
 from .walk import Affected, chain, edges_around, impact, rested_before, why
 from .whole import waiting_contradictions

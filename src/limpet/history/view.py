@@ -11,9 +11,8 @@ from ..model.edges import Edge
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import NotFound
 from ..model.ids import format_id, parse_id
-from ..model.memory import STATES, Memory
+from ..model.memory import STATES, Filter, Memory
 from ..rank.adjust import confidence_of, confidence_word
-from ..store.records import Filter
 
 if TYPE_CHECKING:
     from ..store import Store

@@ -12,10 +12,9 @@ from typing import Any
 
 from ..model.dataclass import dataclass, field
 from ..model.edges import TEMPORAL, Edge
-from ..model.encode import INLINE, JsonForm, encode
+from ..model.encode import INLINE, Holds, JsonForm, encode
 from ..model.errors import BadInput
 from ..model.ids import format_id, parse_id
-from ..model.sequence import Holds
 from .view import FALLEN, Link, Node, View, link_of, raw_id
 
 # Memories that a search for a path looks at before it gives up: about a second.

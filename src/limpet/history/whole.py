@@ -10,17 +10,17 @@ from typing import Any
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import dataclass, field
 from ..model.edges import SYMMETRIC_TYPES
-from ..model.encode import INLINE, OPTIONAL, JsonForm, named, rounded
+from ..model.encode import INLINE, OPTIONAL, Holds, JsonForm, named, rounded
 from ..model.errors import BadInput
 from ..model.ids import format_id
 from ..model.memory import Memory
-from ..model.sequence import Holds
 from ..rank.adjust import confidence_of
 from ..rank.constants import OBSERVED_PER_DAY, STALE_DAYS, STALE_KINDS
 from ..recall.pack import about
 from ..store import records
 from ..text.entities import entities
-from ..text.normalise import content, normalise
+from ..text.lexicon import content
+from ..text.normalise import normalise
 from .view import FALLEN, Link, Node, View, link_of, raw_id, standing
 
 # PageRank: the usual damping; the sum of changes at which it has converged. Brin & Page, 1998.

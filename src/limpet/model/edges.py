@@ -10,12 +10,11 @@ from collections.abc import Iterable
 from .dataclass import NamedTuple
 from .errors import BadInput
 from .events import Event
-from .memory import EDGE_TYPES
+from .memory import EDGE_TYPES, STORED_TYPES
 from .state import cancelled_by
 
 # Follows from the places of memories in their sessions; never stored.
 TEMPORAL = "temporal_next"
-STORED_TYPES = tuple(type for type in EDGE_TYPES if type != TEMPORAL)
 # A memory cannot rest on, replace or be part of itself, however far around.
 ACYCLIC_TYPES = ("caused_by", "supersedes", "part_of")
 # Read alike from both ends.

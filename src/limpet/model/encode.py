@@ -1,4 +1,4 @@
-"""The JSON form of what the Python API answers: a dataclass's fields, as each declares itself.
+"""What the Python API answers: the JSON form of a dataclass, as its fields declare it, and answers that are sequences.
 
 `docs/reference/json.md` says what they are; `tests/unit/test_json_forms.py` holds them to the byte.
 """
@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 
 from .clock import format_time, parse_time
@@ -14,10 +14,13 @@ from .dataclass import Field, fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, ClassVar  # noqa: F401  read by type checkers alone
+    from typing import Any, ClassVar, TypeVar, overload  # noqa: F401  read by type checkers alone
 
+    T = TypeVar("T")
     # Attribute, name, form; whether it is inline, optional, and left out when there is nothing in it.
     _Part = tuple[str, str, Callable[[Any], Any], bool, bool, bool]
+else:
+    T = object
 
 # Metadata of fields; they are joined with `|`. A field of microseconds, NAME_us, is NAME in JSON.
 TIME: dict[str, Any] = {"form": format_time}
@@ -56,6 +59,33 @@ class JsonForm:
     def as_dict(self) -> dict[str, Any]:
         """The JSON form, see docs/reference/json.md: times in ISO 8601."""
         return encode(self)
+
+
+class Holds(Sequence[T]):
+    """An answer as the sequence of what one of its fields holds: len, iteration, index, slice, `in`, truth."""
+
+    __slots__ = ()
+    HELD = "items"  # the field
+
+    def _held(self) -> Sequence[T]:
+        held: Sequence[T] = getattr(self, self.HELD)
+        return held
+
+    def __len__(self) -> int:
+        return len(self._held())
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._held())
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, place: int) -> T: ...
+        @overload
+        def __getitem__(self, place: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._held()[place]
 
 
 def encode(one: Any) -> dict[str, Any]:

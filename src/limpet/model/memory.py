@@ -25,9 +25,8 @@ KINDS: tuple[str, ...] = (
 )  # fmt: skip
 ORIGINS: tuple[str, ...] = ("user", "agent", "tool", "web", "import")
 STATES: tuple[str, ...] = ("active", "archived", "retracted", "merged", "quarantined", "purged")
-EDGE_TYPES: tuple[str, ...] = (
-    "caused_by", "supports", "contradicts", "supersedes", "related_to", "part_of", "temporal_next",
-)  # fmt: skip
+STORED_TYPES: tuple[str, ...] = ("caused_by", "supports", "contradicts", "supersedes", "related_to", "part_of")
+EDGE_TYPES: tuple[str, ...] = (*STORED_TYPES, "temporal_next")
 # How far each origin is believed. A memory that rests on others is trusted no further than the least of them.
 TRUST: dict[str, int] = {"user": 4, "agent": 3, "tool": 2, "web": 1, "import": 1}
 
@@ -96,6 +95,39 @@ class Memory(JsonForm):
     retired_at = MaybeInstant("retired_at_us")
     used_at = MaybeInstant("used_at_us")
     recorded_at = Instant("recorded_at_us")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which memories may be seen at all. Applied before ranking, in every signal alike. Times are microseconds."""
+
+    scopes: tuple[str, ...] | None = None  # None = every scope
+    kinds: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()  # all of them
+    session: str | None = None
+    speaker: str | None = None
+    key: str | None = None  # whatever its case
+    metadata: tuple[tuple[str, str | float | bool | None], ...] = ()  # all of them; None: no value of that name
+    since: int | None = None  # valid_from >= since
+    until: int | None = None  # valid_from < until
+    stored_since: int | None = None  # the store first knew it then or later
+    stored_until: int | None = None  # the store first knew it before then
+    as_of: int | None = None  # true at this instant in the world; None = any instant
+    known_at: int | None = None  # as the store knew it then; None = now
+    states: tuple[str, ...] = ("active",)
+
+    @property
+    def narrows(self) -> bool:
+        """True when more than scope, state and time of knowledge is asked for."""
+        several = self.kinds or self.topics or self.session or self.speaker or self.key or self.metadata
+        times = (self.since, self.until, self.stored_since, self.stored_until)
+        return bool(several) or any(one is not None for one in times)
+
+    @property
+    def needs_rows(self) -> bool:
+        """True when it asks for what arrays do not hold: other times of knowledge, a key, metadata."""
+        times = (self.known_at, self.stored_since, self.stored_until)
+        return self.key is not None or bool(self.metadata) or any(one is not None for one in times)
 
 
 def check_several(what: str, values: Iterable[T]) -> Iterable[T]:

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from ..model.clock import Instant, MaybeInstant
 from ..model.dataclass import NamedTuple, dataclass, field
-from ..model.encode import OPTIONAL, TIME, JsonForm, by, decoded, rounded, rows
+from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, by, decoded, rounded, rows
 from ..model.ids import format_id
-from ..model.sequence import Holds
 from ..rank import adjust
 from .candidates import Candidates, find_candidates
 from .lookup import source_states

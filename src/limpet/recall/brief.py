@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from ..model.clock import Instant, MaybeInstant, format_time
 from ..model.dataclass import dataclass, field
-from ..model.encode import OPTIONAL, TIME, JsonForm, named, rounded
+from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, named, rounded
 from ..model.errors import counted
 from ..model.memory import KINDS
-from ..model.sequence import Holds
 from ..text.blocks import neutral, word
 
 # Section -> its heading, in the order of the page.

@@ -13,9 +13,10 @@ from math import fsum
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import NamedTuple, dataclass, field
+from ..model.memory import Filter
 from ..rank import constants as C
 from ..rank.constants import USUAL_IMPORTANCE
-from ..store.records import Candidate, Filter
+from ..store.records import Candidate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..model.memory import Filter
 from ..rank import constants as C
-from ..store.records import Filter
 from .index import CandidateTable, PriorFactors, TextHits, dated
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from ..model.dataclass import replace
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id
-from ..model.memory import STATES, Memory
-from ..store.records import MOST_LISTED, Filter, Page
+from ..model.memory import STATES, Filter, Memory
+from ..store.records import MOST_LISTED, Page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

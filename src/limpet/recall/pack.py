@@ -15,7 +15,7 @@ from ..model.dataclass import dataclass
 from ..model.memory import is_below
 from ..rank import constants as C
 from ..relate.verdicts import SURE
-from ..text.normalise import content
+from ..text.lexicon import content
 from .newer import SAME
 
 TYPE_CHECKING = False

@@ -13,7 +13,7 @@ from functools import cache
 
 from ..model.dataclass import dataclass, replace
 from ..model.errors import BadInput
-from ..store.records import Filter
+from ..model.memory import Filter
 from ..text.dates import asks_when
 from ..text.describe import with_grams
 from ..text.lexicon import FUNCTION_WORDS

@@ -8,7 +8,7 @@ from functools import partial
 from ..model.dataclass import replace
 from ..model.errors import BadInput
 from ..model.ids import parse_id
-from ..store.records import Filter
+from ..model.memory import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Instant, MaybeInstant
 from ..model.dataclass import dataclass, field
-from ..model.encode import OPTIONAL, TIME, JsonForm, by, decoded, rounded
+from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, by, decoded, rounded
 from ..model.memory import Memory
-from ..model.sequence import Holds
 from ..rank import constants as C
 from ..rank.session_weights import SESSION_WEIGHTS
 from ..text.describe import grams

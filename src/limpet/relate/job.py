@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..model.ids import IdSource, parse_id
-from ..model.memory import Memory
-from ..store.records import Candidate, Filter, Proposal, Relation
+from ..model.memory import Filter, Memory
+from ..store.records import Candidate, Proposal, Relation
 from ..text.describe import searchable
 from ..vectors.reader import Reader
 from .pairs import in_order, may_relate, statement

@@ -16,6 +16,7 @@ from ..model.ids import format_id, parse_id
 from ..model.memory import (
     REACHED,
     STATES,
+    Filter,
     Memory,
     caseless,
     check_list,
@@ -25,7 +26,7 @@ from ..model.memory import (
     valued,
 )
 from ..recall import lookup
-from ..store.records import Filter, Proposal
+from ..store.records import Proposal
 from ..text.describe import all_stand
 from ..text.instructions import any_reads_like_instruction
 from ..text.secrets import redact

@@ -7,13 +7,13 @@ another device and in another store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..model.clock import format_time
 from ..model.dataclass import replace
-from ..model.errors import BadInput, LimpetError, NotFound
+from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id, proposal_id
-from ..model.memory import Memory, caseless, check_origin, is_below
+from ..model.memory import Memory, check_origin, is_below
 from ..text.normalise import same_value
 from .write import (
     Receipt,
@@ -25,22 +25,17 @@ from .write import (
     is_spoken,
     mark_of,
     raw_id,
-    rejected,
     values_of,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections import Counter
     from typing import Any
 
     from ..context import Context
     from ..model.state import MemoryState
-    from .again import Turn
     from .validation import ValidStatement
 
-# Items that one transaction of a batch holds: few enough that other writers wait for milliseconds.
-BATCH_ITEMS = 1_000
 # Characters of what is believed that a receipt quotes.
 QUOTED_CHARACTERS = 80
 # Corrections of corrections that are followed.
@@ -180,88 +175,6 @@ def observe(writer: Writer, memory: bytes, statement: ValidStatement, *, unused:
     return restate(writer, there, statement, unused=unused)
 
 
-# -- many statements
-
-
-def remember_batch(
-    context: Context, items: Iterable[Mapping[str, Any] | str], *, quiet: bool = False,
-    spoken: Counter[Turn] | None = None,
-) -> list[Receipt]:  # fmt: skip
-    """Take in many statements, a thousand in a transaction. Returns a receipt for each, in their order.
-
-    `quiet`: they are lines of a file, of which what is known already and adds nothing is no observation, and what reads
-    like an instruction waits for a person. `spoken`: how often what this is a part of had each turn before; it is
-    counted on.
-    """
-    from collections import Counter
-
-    alone, spoken = spoken is None, Counter() if spoken is None else spoken
-    receipts: list[Receipt] = []
-    part: list[tuple[int, ValidStatement]] = []
-    keys: set[tuple[str, str]] = set()
-    named = False  # an item has an id of its own, on which a later one can build
-
-    def flush(*, last: bool = False) -> None:
-        written = _write_batch(context, [one for _, one in part], quiet, spoken, alone and last and not spoken)
-        for (place, _), receipt in zip(part, written, strict=True):
-            receipts[place] = receipt
-        part.clear()
-        keys.clear()
-
-    for given in items:
-        item = {"content": given} if isinstance(given, str) else given
-        try:
-            if not isinstance(item, Mapping):
-                raise BadInput(f"an item must be a text or an object, not {type(item).__name__}")
-            statement = context.validate(item)
-        except LimpetError as error:
-            receipts.append(rejected(error, item.get("id") if isinstance(item, Mapping) else None))
-            continue
-        # What builds on an earlier item of the batch must see it in the store.
-        slot = (statement.scope, caseless(statement.key or ""))
-        if len(part) >= BATCH_ITEMS or (statement.because and named) or (statement.key and slot in keys):
-            flush()
-        named = named or bool(statement.id)
-        keys.add(slot)
-        receipts.append(Receipt(id=None, status="rejected"))  # type: ignore[arg-type]
-        part.append((len(receipts) - 1, statement))
-    flush(last=True)
-    return receipts
-
-
-def _write_batch(
-    context: Context, statements: list[ValidStatement], quiet: bool, spoken: Counter[Turn], alone: bool
-) -> list[Receipt]:
-    from ..text.instructions import any_reads_like_instruction
-    from .again import Batch
-
-    if not statements:
-        return []
-    turns: list[Turn] = []
-
-    def each(writer: Writer) -> list[Receipt]:
-        writer.quiet, writer.batch = quiet, Batch(writer, spoken=spoken, alone=alone)
-        receipts = []
-        marks = writer.batch.expect(statements)
-        turns[:] = writer.batch.turns_of(statements, marks)
-        for one, mark in zip(statements, marks, strict=True):
-            reads = None
-            if quiet:  # its origin is only what a file says; where its words are known what stands beside them is new
-                words = (one.content, one.key) if mark in writer.new else ()
-                reads = any_reads_like_instruction(
-                    *words, one.topics, one.speaker, one.source, one.session, one.metadata
-                )
-            try:
-                receipts.append(state(writer, replace(one, quarantine=reads) if reads else one, mark=mark))
-            except (BadInput, NotFound) as error:
-                receipts.append(rejected(error, format_id(one.id) if one.id else None))
-        return receipts
-
-    receipts = context.write(each)
-    spoken.update(turns)
-    return receipts
-
-
 # -- what is known already, was corrected, or waits
 
 
@@ -278,7 +191,7 @@ def _known(
     spoken = is_spoken(statement)
     if spoken:
         if writer.batch is None:
-            from .again import Batch
+            from .batch import Batch
 
             writer.batch = Batch(writer)
         known = writer.batch.same_turn(statement, mark)
@@ -373,7 +286,7 @@ def _seen_before(
     """The id of what may arrive again, and the receipt when it waits already or was decided: what would replace `over`,
     or a line of a file."""
     if over is None:
-        from .again import Batch
+        from .batch import Batch
 
         writer.batch = writer.batch or Batch(writer)
         return writer.batch.line(statement, mark)

@@ -15,10 +15,10 @@ from ..model.dataclass import dataclass, field
 from ..model.encode import OPTIONAL, TIME, JsonForm, by
 from ..model.errors import AmbiguousId, BadInput, NotFound
 from ..model.ids import format_id, parse_id
-from ..model.memory import Memory, least_trusted
+from ..model.memory import Filter, Memory, least_trusted
 from ..model.state import cancelled_by
 from ..rank.adjust import objections
-from ..store.records import MOST_WAITING, OBJECTION, Filter, Proposal
+from ..store.records import MOST_WAITING, OBJECTION, Proposal
 from ..text.blocks import plain_line
 from .decide import take_key
 from .restate import take_over

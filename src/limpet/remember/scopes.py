@@ -15,8 +15,7 @@ from ..model.dataclass import dataclass, field, replace
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
 from ..model.ids import parse_id, session_mark
-from ..model.memory import STATES, Memory, check_list, check_scope
-from ..store.records import Filter
+from ..model.memory import STATES, Filter, Memory, check_list, check_scope
 from .validation import no_secret
 from .write import Receipt, Writer, changed, is_spoken, mark_of
 

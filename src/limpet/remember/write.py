@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..store import Store
-    from .again import Batch
+    from .batch import Batch
     from .validation import ValidStatement
 
 

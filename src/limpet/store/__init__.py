@@ -1,21 +1,47 @@
 """Where memories are kept. `sql/` has the repositories that engines share; each engine has a folder of its own.
 
-Nothing outside this package knows which engine is in use, and nothing outside it imports a database driver.
+Which engine keeps a store is chosen here alone: a file is SQLite's, a URL is Postgres's. Nothing outside this package
+imports a database driver.
 """
 
 from __future__ import annotations
 
+from ..folders import is_url
+from ..model.errors import BadInput
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from .sql.store import Describe
     from .sql.store import Store as Store
+    from .sqlite.connection import Pen
 
 
-def __getattr__(name: str) -> Any:
-    """`Store`, imported when it is asked for."""
-    if name != "Store":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .sql.store import Store
+def open_store(
+    path: str, describe: Describe, *, read_only: bool = False, durable: bool = True, create: bool = True,
+    late: bool = False,
+) -> Store:  # fmt: skip
+    """`late`: a file that is not there is made by the first write. Raises StoreError and its kind, BadInput."""
+    if is_url(path):
+        from ..registry import part
 
-    return Store
+        store: Store = part("features.postgres").PostgresStore(
+            path, describe, read_only=read_only, durable=durable, create=create
+        )
+        return store
+    from .sqlite.database import SqliteStore
+
+    if path == ":memory:" and read_only:
+        raise BadInput("a store in memory cannot be read only: it begins empty")
+    return SqliteStore(path, describe, read_only=read_only, durable=durable, create=create, late=late)
+
+
+def open_pen(path: str) -> Pen:
+    """What hooks write with; of a URL what answers like it. Raises StoreError and its kind."""
+    if is_url(path):
+        from ..registry import part
+
+        pen: Pen = part("features.postgres").Database(path, durable=False)
+        return pen
+    from .sqlite.connection import Pen
+
+    return Pen(path)

@@ -1,6 +1,6 @@
-"""What a store is asked with and what it gives: filters and rows.
+"""The rows that a store gives and takes.
 
-Rows are named tuples, not dataclasses: making a dataclass takes a millisecond that every cold command would pay.
+They are named tuples, not dataclasses: making a dataclass takes a millisecond that every cold command would pay.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from datetime import datetime
 
 from ..model.clock import to_datetime
 from ..model.dataclass import NamedTuple, dataclass
-from ..model.sequence import Holds
+from ..model.encode import Holds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,39 +17,6 @@ if TYPE_CHECKING:
 
 # As many as there are, where a number of them is asked for; later than every time.
 ALL = 2**63 - 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """Which memories may be seen at all. Applied before ranking, in every signal alike. Times are microseconds."""
-
-    scopes: tuple[str, ...] | None = None  # None = every scope
-    kinds: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()  # all of them
-    session: str | None = None
-    speaker: str | None = None
-    key: str | None = None  # whatever its case
-    metadata: tuple[tuple[str, str | float | bool | None], ...] = ()  # all of them; None: no value of that name
-    since: int | None = None  # valid_from >= since
-    until: int | None = None  # valid_from < until
-    stored_since: int | None = None  # the store first knew it then or later
-    stored_until: int | None = None  # the store first knew it before then
-    as_of: int | None = None  # true at this instant in the world; None = any instant
-    known_at: int | None = None  # as the store knew it then; None = now
-    states: tuple[str, ...] = ("active",)
-
-    @property
-    def narrows(self) -> bool:
-        """True when more than scope, state and time of knowledge is asked for."""
-        several = self.kinds or self.topics or self.session or self.speaker or self.key or self.metadata
-        times = (self.since, self.until, self.stored_since, self.stored_until)
-        return bool(several) or any(one is not None for one in times)
-
-    @property
-    def needs_rows(self) -> bool:
-        """True when it asks for what arrays do not hold: other times of knowledge, a key, metadata."""
-        times = (self.known_at, self.stored_since, self.stored_until)
-        return self.key is not None or bool(self.metadata) or any(one is not None for one in times)
 
 
 class Candidate(NamedTuple):
@@ -268,7 +235,6 @@ class Lately(NamedTuple):
 
 
 MOST_LISTED = 10_000  # memories on a page
-ERASING_SECONDS = 10.0  # how long a purge waits for a process that reads the state from before
 # Proposals that a reader asks for at most: older rules made hundreds, of which it leaves most out.
 MOST_WAITING = 10_000
 # The kind of a row of the review list that says why its memory, which is both of the pair, was said to be wrong.

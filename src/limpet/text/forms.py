@@ -78,13 +78,7 @@ FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )  # fmt: skip
 # What stands where the id of such a key was; its secret is at most so many characters before or after, and a line.
 KEY_ID, NEAR_ID = "[redacted:aws-access-key]", 400
-# Those that a text without a long word cannot hold.
-LONG = 20
-# Discord's alone have no mark but two dots.
-LONGEST = 58
 ALL_MARKS = tuple({mark for _, marks, _ in FORMS for mark in marks} - {".", "://"})
-# Keys in capitals and the digits 2 to 7: one in thirty has no digit.
-CAPITALS = ("akia", "asia", "abia", "acca")
 
 
 def matches(lower: str) -> list[tuple[str, re.Pattern[str]]]:

@@ -1,6 +1,12 @@
-"""Closed classes of words: what denies, what carries no statement of its own, what says next to nothing."""
+"""Closed classes of words: what denies, what carries no statement of its own, what says next to nothing.
+
+And what a text says without these.
+"""
 
 from __future__ import annotations
+
+import re
+from functools import lru_cache
 
 
 def _words(text: str) -> frozenset[str]:
@@ -33,3 +39,15 @@ SAYS_NOTHING = _words(
     "go find use contain locate switch turn given specified again though please already really very definitely "
     "actually anyway"
 )
+# A word with the signs before and inside it, a sign, or the question mark at the end.
+_SAID = re.compile(r"(?:(?<!\w)[.!/@#$*-]{1,3})?\w+(?:[.:/'’+-]\w+)*|[^\w\s.,;:!?'\"()`*“”’–—-]+|[?]$")
+# Words that may be missing of the same statement; "in" and "out", "for" and "from" may not.
+_PASSED_OVER = (FUNCTION_WORDS | SAYS_NOTHING) - frozenset("in out up for from by with".split())  # noqa: SIM905
+
+
+@lru_cache(maxsize=256)  # what stands and what is recent comes again with every brief
+def content(text: str) -> tuple[str, ...]:
+    """What a text says: its words and signs in order, without case and words that say nothing. Two texts that have the
+    same are one statement in two wordings."""
+    words = map(str.casefold, _SAID.findall(text.strip()))
+    return tuple(word for word in words if word not in _PASSED_OVER)

@@ -4,14 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
-
-from .lexicon import FUNCTION_WORDS, SAYS_NOTHING
-
-# A word with the signs before and inside it, a sign, or the question mark at the end.
-_SAID = re.compile(r"(?:(?<!\w)[.!/@#$*-]{1,3})?\w+(?:[.:/'’+-]\w+)*|[^\w\s.,;:!?'\"()`*“”’–—-]+|[?]$")
-# Words that may be missing of the same statement; "in" and "out", "for" and "from" may not.
-_PASSED_OVER = (FUNCTION_WORDS | SAYS_NOTHING) - frozenset("in out up for from by with".split())  # noqa: SIM905
 
 
 def normalise(text: str) -> str:
@@ -19,14 +11,6 @@ def normalise(text: str) -> str:
     if text.isascii():
         return " ".join(text.lower().split()).rstrip(".! ")
     return " ".join(unicodedata.normalize("NFC", text).casefold().split()).rstrip(".! ")
-
-
-@lru_cache(maxsize=256)  # what stands and what is recent comes again with every brief
-def content(text: str) -> tuple[str, ...]:
-    """What a text says: its words and signs in order, without case and words that say nothing. Two texts that have the
-    same are one statement in two wordings."""
-    words = map(str.casefold, _SAID.findall(text.strip()))
-    return tuple(word for word in words if word not in _PASSED_OVER)
 
 
 def same_value(one: str, other: str) -> bool:

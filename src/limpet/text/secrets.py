@@ -1,14 +1,12 @@
 """Secrets that must not be stored: found by their form or by what stands around them, replaced by a mark.
 
-Forms of vendors are in `forms.py`, everything else in `secret_rules.py`, which only a text with a mark of one loads.
+Forms of vendors are in `forms.py`, everything else in `secret_rules.py`; a text without a mark of one loads neither.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache, partial
-
-from . import forms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +23,10 @@ _MARKS = (
 )  # fmt: skip
 # Beside a digit: what one gets in with.
 _MARKS_OF_DIGITS = (" with ", " using ", " mit ")
+# Keys in capitals and the digits 2 to 7, of which one in thirty has no digit.
+_CAPITALS = ("akia", "asia", "abia", "acca")
+# No form is shorter than the first; Discord's alone, of which nothing is longer, have no mark but two dots.
+_LONG, _LONGEST = 20, 58
 # In a command, where `NAME=` and `--name ` say for certain that a value follows.
 _ARGUMENT = r"""(?<![\w.-])(?:--([\w.-]++)(?:=|\s{1,3})|([\w.-]++)=)["']?((?![-<$"'\[{*%])[^\s"';&|]+)"""
 # What stands where a secret would: hidden before, or to be filled in from elsewhere.
@@ -87,10 +89,14 @@ def _may_have_form(text: str, lower: str, *, digit: bool) -> bool:
     """Whether a text may hold a secret of one of `forms.FORMS`; what has no digit is a key in lines or in a URL."""
     if "://" in lower or "private" in lower or "authorization" in lower:
         return True
-    if not digit and not any(map(lower.__contains__, forms.CAPITALS)):
+    if not digit and not any(map(lower.__contains__, _CAPITALS)):
         return False
     longest = max(map(len, text.split()))
-    return longest >= forms.LONGEST or (longest >= forms.LONG and any(map(lower.__contains__, forms.ALL_MARKS)))
+    if longest < _LONG:
+        return False
+    from .forms import ALL_MARKS
+
+    return longest >= _LONGEST or any(map(lower.__contains__, ALL_MARKS))
 
 
 def is_bare(redacted: str) -> bool:
@@ -120,7 +126,9 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     lower, digit = text.lower(), any(map(str.isdigit, text))
     found: list[str] = []
     if _may_have_form(text, lower, digit=digit):
-        for name, form in forms.matches(lower):
+        from .forms import matches
+
+        for name, form in matches(lower):
             text = form.sub(partial(_hide, name, found), text)
     if not _marked(lower, digit):
         return text, tuple(found)
@@ -135,6 +143,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _hide(name: str, found: list[str], match: re.Match[str]) -> str:
     """The match with its last group, or all of it, replaced by a mark."""
+    from .forms import beside_key_id
     from .secret_values import PLACEHOLDER
 
     group, groups = len(match.groups()), match.re.groupindex
@@ -143,7 +152,7 @@ def _hide(name: str, found: list[str], match: re.Match[str]) -> str:
         return match[0]
     if "dash" in groups and not re.compile(_KEY_LINE).search(secret, secret.index("KEY")):
         return match[0]  # the marks alone, as code looks for them
-    if "beside" in groups and not forms.beside_key_id(match):
+    if "beside" in groups and not beside_key_id(match):
         return match[0]
     if name not in found:
         found.append(name)

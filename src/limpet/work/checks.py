@@ -15,11 +15,11 @@ from ..jobs.embed import LEASE_SECONDS, THEN, name
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.events import Event
 from ..model.ids import IdSource, parse_id
-from ..model.memory import Memory
+from ..model.memory import Filter, Memory
 from ..rank.constants import SYNONYM_COSINE
 from ..relate.job import relate
 from ..remember.write import Writer
-from ..store.records import Candidate, EmbedderRow, Filter, Proposal
+from ..store.records import Candidate, EmbedderRow, Proposal
 from ..vectors.calibration import Calibration
 from ..vectors.embedder import Embedder
 from ..vectors.index import VectorIndex

@@ -13,7 +13,7 @@ from ...model.errors import StoreBusy
 from ...model.ids import format_id, parse_id
 from ...pause import is_ignored
 from ...settings import Settings
-from ...store.engines import open_pen
+from ...store import open_pen
 from ...store.sql import journal
 from ...store.sql.checkouts import scope_of
 

@@ -199,8 +199,8 @@ def read_topic(memory: Limpet, topic: str) -> str:
     >>> "Tuesdays" in read_topic(memory, "deploy")
     True
     """
+    from ...model.memory import Filter
     from ...remember.validation import check_topics
-    from ...store.records import Filter
     from . import page
 
     context = memory._context

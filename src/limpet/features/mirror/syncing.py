@@ -17,11 +17,11 @@ from ...model.clock import parse_time
 from ...model.dataclass import replace
 from ...model.errors import BadInput, LimpetError, NotFound, message_of
 from ...model.ids import parse_id
-from ...model.memory import STATES, Memory, is_below, unlike_topics
+from ...model.memory import STATES, Filter, Memory, is_below, unlike_topics
 from ...remember.decide import correct, state
 from ...remember.validation import ValidStatement
 from ...remember.write import Writer
-from ...store.records import Filter, Proposal
+from ...store.records import Proposal
 from ...text.normalise import fingerprint
 from ..transfer.exports import claude_memory_record
 from ..transfer.records import TransferReport

@@ -20,15 +20,14 @@ from ...model.dataclass import dataclass, field, replace
 from ...model.encode import OPTIONAL, PLACES, named
 from ...model.errors import BadInput, LimpetError
 from ...model.ids import format_id
-from ...model.memory import TRUST
+from ...model.memory import TRUST, Filter
 from ...pause import look, read_pauses
 from ...remember.decide import observe, state
 from ...remember.validation import ValidStatement, validate
 from ...remember.write import Writer
 from ...store.records import Candidate as Stored
-from ...store.records import Filter
-from ...text.lexicon import NEGATORS
-from ...text.normalise import content, normalise
+from ...text.lexicon import NEGATORS, content
+from ...text.normalise import normalise
 from ..mirror import mirrors_of, sync_folder
 from ..transfer.records import TransferReport, imported_id
 from . import files

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ...model.errors import BadInput
-from ...text.normalise import content as words
+from ...text.lexicon import content as words
 from ...text.secrets import redact
 from ..transfer.records import TransferReport
 from .lessons import error_line

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 from ...model.clock import MICROSECONDS_PER_SECOND, from_datetime
 from ...model.ids import format_id, parse_id
-from ...model.memory import Memory, least_trusted
+from ...model.memory import Filter, Memory, least_trusted
 from ...remember.beliefs import WEIGHT
 from ...remember.decide import state
 from ...remember.validation import validate
 from ...remember.write import Writer
-from ...store.records import Filter
 from ...text.turns import OF_TIME, QUOTED_CHARACTERS
 from ..transfer.records import imported_id
 

@@ -10,7 +10,7 @@ import psycopg
 
 from ...model.errors import BadInput
 from ...store.records import BackupPlan, Problem
-from ...store.sql.chain import ENTRIES, verify_chain
+from ...store.sql.chain_check import ENTRIES, verify_chain
 from ...store.sql.maintenance import Erasure, Maintenance, check_rows
 from .connection import Session
 from .database import Database

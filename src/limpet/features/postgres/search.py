@@ -15,9 +15,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from ...model.dataclass import replace
+from ...model.memory import Filter
 from ...store import lexical
 from ...store.arrays.postings import Postings
-from ...store.records import ALL, NO_HITS, Filter, LexicalHit, LexicalResult, NewVector, VectorChunk
+from ...store.records import ALL, NO_HITS, LexicalHit, LexicalResult, NewVector, VectorChunk
 from ...store.sql import store
 from ...store.sql.feed import ChangeFeed, IndexedText, WordFeed, WordLists
 from ...store.sql.search import CHUNK_SLOTS, Search, Tokenizer, Vectors

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...model.clock import format_time
-from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES, SYMMETRIC_TYPES, TEMPORAL
+from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT, SYMMETRIC_TYPES, TEMPORAL
 from ...model.errors import BadInput, LimpetError, NotFound
-from ...model.memory import is_below, unlike_topics
+from ...model.memory import STORED_TYPES, is_below, unlike_topics
 from ...recall.lookup import INDEXED
 from ...remember.decide import state
 from ...remember.validation import ValidStatement, validate

@@ -25,8 +25,7 @@ from ...model.errors import BadInput, LimpetError, StoreDamaged, counted, messag
 from ...model.events import Event
 from ...model.ids import format_id, parse_id
 from ...model.memory import caseless
-from ...remember.again import Turn
-from ...remember.decide import BATCH_ITEMS, remember_batch
+from ...remember.batch import BATCH_ITEMS, Turn, remember_batch
 from ...remember.validation import check_topics, clean_metadata
 from ...remember.write import held, values_of
 from ...store.records import ALL

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...model.edges import STORED_TYPES
 from ...model.errors import BadInput
 from ...model.ids import parse_id
+from ...model.memory import STORED_TYPES
 from .foreign import ForeignFile, Rows, is_sqlite
 from .records import (
     MAX_TOPICS,

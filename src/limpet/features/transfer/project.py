@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...model.errors import BadInput, package_missing
 from ...model.ids import parse_id
-from ...model.memory import STATES, Memory
+from ...model.memory import STATES, Filter, Memory
 from ...recall.lookup import INDEXED
 from ...remember.write import Writer
-from ...store.records import Filter
 from . import markdown
 from .importer import BATCH, Importer
 from .records import Record, TransferReport, digest, files_below

@@ -12,14 +12,23 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...model.clock import parse_time
-from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES
+from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT
 from ...model.errors import BadInput
 from ...model.events import Event
 from ...model.ids import session_mark
-from ...model.memory import MAX_CONTENT_BYTES, STATES, TRUST, check_key, check_kind, check_origin, check_scope
+from ...model.memory import (
+    MAX_CONTENT_BYTES,
+    STATES,
+    STORED_TYPES,
+    TRUST,
+    Filter,
+    check_key,
+    check_kind,
+    check_origin,
+    check_scope,
+)
 from ...model.state import SESSION_EVENTS, STRUCTURAL, erased_name, scrub
 from ...remember.validation import check_metadata, check_name, check_text, check_topics
-from ...store.records import Filter
 
 if TYPE_CHECKING:
     from ...store import Store

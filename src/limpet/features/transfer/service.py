@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ...model.dataclass import NamedTuple, dataclass, replace
-from ...model.edges import STORED_TYPES, Edge
+from ...model.edges import Edge
 from ...model.errors import BadInput, LimpetError, StoreDamaged, StoreError
 from ...model.ids import format_id
-from ...model.memory import FOREIGN, STATES, Memory
-from ...store.engines import open_store
-from ...store.records import MOST_WAITING, Filter
+from ...model.memory import FOREIGN, STATES, STORED_TYPES, Filter, Memory
+from ...store import open_store
+from ...store.records import MOST_WAITING
 from .files import new_file
 from .hearing import Devices
 

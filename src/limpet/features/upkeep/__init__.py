@@ -10,10 +10,9 @@ from ...model.clock import MICROSECONDS_PER_DAY
 from ...model.dataclass import dataclass, replace
 from ...model.errors import BadInput, EmbedderUnavailable
 from ...model.ids import parse_id
-from ...model.memory import Memory, check_kinds
+from ...model.memory import Filter, Memory, check_kinds
 from ...remember.beliefs import sum_up
 from ...remember.validation import OUTSIDE
-from ...store.records import Filter
 from ...text.instructions import any_reads_like_instruction
 from ...text.secrets import redact as without_secrets
 from ...text.turns import OF_SESSION

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...model.memory import KINDS
-from ..records import Filter, UseCounts
+from ...model.memory import KINDS, Filter
+from ..records import UseCounts
 from .postings import NOTHING, ArrayHits, Postings, among, distinct
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...model.memory import Filter
 from .. import lexical
-from ..records import Filter
 
 if TYPE_CHECKING:
     from ..sql.feed import WordFeed

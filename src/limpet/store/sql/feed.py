@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..records import Filter, UseCounts
+from ...model.memory import Filter
+from ..records import UseCounts
 from .statements import statements
 from .store import Repository
 

@@ -11,8 +11,8 @@ from itertools import chain
 
 from ...model.dataclass import replace
 from ...model.errors import BadInput
-from ...model.memory import Memory
-from ..records import Filter, Lately, Page
+from ...model.memory import Filter, Memory
+from ..records import Lately, Page
 from .statements import filtered, statements, topics_of, visible
 from .store import Repository
 

@@ -117,7 +117,7 @@ class Maintenance(Repository, ABC):
             raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY or LIMPET_SIGNING_KEY_COMMAND")
         problems = self._problems(key)
         if sign and key is not None and all(one.check == SIGNATURE for one in problems):
-            from .chain import sign_chain
+            from .chain_check import sign_chain
 
             with self._database.writing() as con:
                 problems = sign_chain(con, key, read=self._entries(con))

@@ -1,16 +1,14 @@
-"""Memories by id, key and statement, how often they were used, and the links between them."""
+"""Memories by id, key and statement, and how often they were used."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...model.edges import STORED_TYPES, TEMPORAL, Edge
 from ...model.errors import AmbiguousId, NotFound
 from ...model.ids import format_id, short_id
-from ...model.memory import Memory
-from ..records import Filter, GraphNode, Piece, Validity
-from .statements import caseless_match, filtered, statements, to_memory, visible
+from ...model.memory import Filter, Memory
+from .statements import caseless_match, statements, to_memory
 from .store import Repository
 
 TYPE_CHECKING = False
@@ -142,115 +140,3 @@ class Usage(Repository):
     def restore(self, rows: Iterable[dict[str, Any]]) -> None:
         with self._database.writing() as con:
             con.executemany(statements()["restore_use"], rows)
-
-
-class Edges(Repository):
-    """Links as they are stored, and `temporal_next`."""
-
-    def between(self, source: bytes, type: str, target: bytes) -> Edge | None:
-        """The edge between two memories that holds now."""
-        found = self._ask("edge_live", source=source, type=type, target=target)
-        return Edge(*found[0]) if found else None
-
-    def reaches(self, type: str, start: bytes, goal: bytes) -> bool:
-        """Whether edges of this type lead from `start` to `goal`, now. Any memory reaches itself."""
-        return bool(self._ask("edge_reaches", type=type, start=start, goal=goal))
-
-    def of(
-        self,
-        ids: Sequence[bytes],
-        *,
-        incoming: bool = False,
-        types: Sequence[str] = STORED_TYPES,
-        known_at: int | None = None,
-    ) -> list[Edge]:
-        """Stored edges that leave (or reach) some memories. Their other ends may lie in any scope: look them up."""
-        name = statements()["edges_in" if incoming else "edges_out"]
-        return self._linked(name, {"ids": self._database.ids(ids)}, types, known_at) if ids and types else []
-
-    def all(self, types: Sequence[str] = STORED_TYPES, *, known_at: int | None = None) -> list[Edge]:
-        return self._linked(statements()["graph_edges"], {}, types, known_at)
-
-    def leaving(self, where: Filter, types: Sequence[str]) -> list[Edge]:
-        """Stored edges whose source passes the filter."""
-        return self._linked(*filtered("edges_from_matching", where, id="e.source"), types, where.known_at)
-
-    def _linked(self, statement: str, bound: dict[str, Any], types: Sequence[str], known_at: int | None) -> list[Edge]:
-        """What a statement over `edge e` finds of edges of these types that were known then."""
-        bound |= {f"type{i}": type for i, type in enumerate(types)}
-        bound |= {} if known_at is None else {"known_at": known_at}
-        linked = f"e.type IN ({', '.join(f':type{i}' for i in range(len(types)))}) AND {_known('e', known_at)}"
-        return list(map(Edge._make, self._database.rows(statement.replace("{linked}", linked), bound)))
-
-    def changed(self, start: int, end: int) -> list[Edge]:
-        """Edges that began or ended in (start, end], in any scope."""
-        return list(map(Edge._make, self._ask("changed_edges", start=start, end=end)))
-
-    def temporal(self, ids: Sequence[bytes], where: Filter, *, incoming: bool = False) -> list[Edge]:
-        """`temporal_next`, derived: what follows (or precedes) some memories in their sessions."""
-        if not ids:
-            return []
-        statement, bound = filtered("temporal", where)
-        filled = {"sign": "<" if incoming else ">", "order": "DESC" if incoming else "ASC"}
-        for name, text in (filled | {"known_x": _known("x", where.known_at)}).items():
-            statement = statement.replace("{" + name + "}", text)
-        found = self._database.rows(statement, bound | {"ids": self._database.ids(ids)})
-        if incoming:
-            return [Edge(near, TEMPORAL, id, 1.0, None, at) for id, near, at, _ in found]
-        return [Edge(id, TEMPORAL, near, 1.0, None, at) for id, near, _, at in found]
-
-    def warnings(self, ids: Sequence[bytes]) -> list[tuple[str, bytes, bytes]]:
-        """(what, one of some memories, the other one), in a stable order. What: `contradicts` (a link), `replaced` (the
-        other is superseded by it), `contradiction` (it waits for review). The others may lie in any scope: look them
-        up."""
-        return sorted(self._ask("warnings", ids=self._database.ids(ids))) if ids else []
-
-
-class Graph(Repository):
-    """Memories by id, as nodes."""
-
-    def memories(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Memory]:
-        found = self._ask("memories_by_id", where, ids=self._database.ids(ids)) if ids else []
-        return {row[1]: to_memory(row) for row in found}
-
-    def validity(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Validity]:
-        """How some memories stand that pass the filter: all that a walk needs to know of most of them."""
-        found = self._ask("lives_by_id", where, ids=self._database.ids(ids)) if ids else []
-        return {row[0]: Validity._make(row[1:]) for row in found}
-
-    def nodes(self, where: Filter) -> list[GraphNode]:
-        return list(map(GraphNode._make, self._ask("graph_nodes", where)))
-
-    def changed(self, where: Filter, known: tuple[int, int], held: tuple[int, int]) -> list[bytes]:
-        """Memories about which something became known in (start, end], or that began or ceased to hold then."""
-        condition, bound = visible(where)
-        # Past versions count too: this asks what changed, not what is.
-        statement = statements()["changed_ids"].replace("{visible}", condition.replace("m.retired_at IS NULL", "TRUE"))
-        bound |= {"start": known[0], "end": known[1], "held_start": held[0], "held_end": held[1]}
-        return [row[0] for row in self._database.rows(statement, bound)]
-
-    def session_around(self, id: bytes, where: Filter, *, reach: int) -> list[Memory]:
-        """A memory and up to `reach` places before and after it in its session, in order."""
-        return list(map(to_memory, self._ask("session_around", where, id=id, reach=reach)))
-
-    def key_history(self, key: str, where: Filter) -> list[Memory]:
-        """Every memory of a key, along the valid time."""
-        return list(map(to_memory, self._ask("key_history", where, key=key)))
-
-    def replaced_by_key(self, ids: Sequence[bytes], where: Filter) -> list[tuple[bytes, bytes]]:
-        """(new, old): which memories some values of a key replaced."""
-        return self._ask("replaced_by_key", where, ids=self._database.ids(ids)) if ids else []
-
-    def merged_into(self, ids: Sequence[bytes], where: Filter) -> list[Memory]:
-        """Memories for which some others speak since they were merged."""
-        return list(map(to_memory, self._ask("merged_into", where, ids=self._database.ids(ids)))) if ids else []
-
-    def pieces(self, where: Filter) -> list[Piece]:
-        """In the order in which they were stored."""
-        return list(map(Piece._make, self._ask("pieces", where)))
-
-
-def _known(alias: str, known_at: int | None) -> str:
-    if known_at is None:
-        return f"{alias}.retired_at IS NULL"
-    return f"{alias}.recorded_at <= :known_at AND ({alias}.retired_at IS NULL OR :known_at < {alias}.retired_at)"

@@ -7,7 +7,6 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 
 from ...model.dataclass import replace
-from ...model.edges import live_edges
 from ...model.errors import BadInput
 from ...model.events import Event
 from ...model.ids import session_mark
@@ -301,6 +300,8 @@ class Projection:
         """Edges whose event no longer counts end; those that hold again begin anew."""
         if not any(event.type == "linked" for event in events):
             return
+        from ...model.edges import live_edges
+
         wanted = live_edges(events)
         there = self._con.execute(
             "SELECT type, target, event FROM edge WHERE source = ? AND retired_at IS NULL", (undone.memory,)

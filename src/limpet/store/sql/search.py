@@ -17,8 +17,9 @@ from functools import lru_cache
 import apsw
 
 from ...model.errors import BadInput, StoreError
+from ...model.memory import Filter
 from ..heap import give_back
-from ..records import ALL, Candidate, EmbedderRow, Filter, LexicalResult, NewVector, VectorChunk
+from ..records import ALL, Candidate, EmbedderRow, LexicalResult, NewVector, VectorChunk
 from .jobs import EMBED
 from .statements import statements
 from .store import Repository

@@ -13,9 +13,8 @@ from itertools import product
 from ...model.dataclass import fields
 from ...model.events import Event
 from ...model.ids import format_id
-from ...model.memory import TRUST, Memory, caseless
+from ...model.memory import TRUST, Filter, Memory, caseless
 from ...model.state import MemoryState
-from ..records import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

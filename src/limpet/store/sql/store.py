@@ -20,15 +20,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ...model.memory import Filter
     from ...model.state import MemoryState, SearchFields
-    from ..records import Filter
     from .checkouts import Checkouts
+    from .graph import Edges, Graph
     from .jobs import Jobs, Relations, Reviews
     from .journal import Journal
     from .ledger import Ledger
     from .listings import Listings
     from .maintenance import Erasure, Maintenance
-    from .memories import Edges, Graph, Memories, Usage
+    from .memories import Memories, Usage
     from .search import Search, Vectors
     from .sessions import Sessions
 
@@ -42,7 +43,7 @@ else:
 
 # Where each repository is: a process imports those that it uses. The last four are the engine's own.
 MODULES = {
-    "checkouts": "checkouts", "edges": "memories", "graph": "memories",
+    "checkouts": "checkouts", "edges": "graph", "graph": "graph",
     "jobs": "jobs", "journal": "journal", "ledger": "ledger", "listings": "listings", "memories": "memories",
     "relations": "jobs", "reviews": "jobs", "sessions": "sessions", "usage": "memories",
     "erasure": "maintenance", "maintenance": "maintenance", "search": "search", "vectors": "search",

@@ -14,7 +14,7 @@ import apsw
 from ...model.errors import BadInput, StoreDamaged
 from ..files import REPLACED, check_place, partial_file, publish, unguessable, writing
 from ..records import BEYOND_REBUILD, Problem, is_beyond_rebuild
-from ..sql.chain import verify_chain
+from ..sql.chain_check import verify_chain
 from ..sql.maintenance import AGE, Erasure, Maintenance, check_rows, hits_of
 from .connection import connect, head_of, is_encrypted, open_connection
 from .database import Database

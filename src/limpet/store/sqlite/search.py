@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 
 import apsw
 
+from ...model.memory import Filter
 from .. import lexical
-from ..records import NO_HITS, Filter, LexicalHit, LexicalResult, NewVector, VectorChunk
+from ..records import NO_HITS, LexicalHit, LexicalResult, NewVector, VectorChunk
 from ..sql.search import CHUNK_SLOTS, Search, Tokenizer, Vectors
 from ..sql.statements import filtered, scope_token
 from ..sql.store import TimedOut

@@ -1,4 +1,4 @@
-"""What may arrive again: turns of a conversation, and lines of a file.
+"""Many statements at once, and what of them may arrive again: turns of a conversation, and lines of a file.
 
 The same words are said again in a conversation, and are another turn. So a turn is known by its time; without one, when
 it repeats what its session ends with (a call that is made again). Of a batch or a file the n-th time that words are
@@ -8,15 +8,19 @@ said is the n-th that the session has: what is sent again is stored once, and wh
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model.dataclass import NamedTuple, replace
+from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.ids import format_id, is_line_id, line_end, line_id
+from ..model.memory import caseless
 from ..text.normalise import value_form
-from .write import Receipt, Writer, is_spoken, mark_of, raw_id
+from .decide import state
+from .write import Receipt, Writer, is_spoken, mark_of, raw_id, rejected
 
 if TYPE_CHECKING:
+    from ..context import Context
     from ..model.memory import Memory
     from ..model.state import MemoryState
     from ..store.records import TurnRow
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 # known only where the session ends with it.
 EXCHANGE_TURNS = 2
 ALL = (1 << 63) - 1  # turns
+# Items that one transaction of a batch holds: few enough that other writers wait for milliseconds.
+BATCH_ITEMS = 1_000
 
 
 class Turn(NamedTuple):
@@ -150,3 +156,79 @@ def _at_the_end(there: Sequence[TurnRow], coming: Sequence[Turn]) -> list[TurnRo
 
 def _turn(one: ValidStatement, mark: int) -> Turn:
     return Turn(one.scope, one.session or "", mark, one.valid_from)
+
+
+def remember_batch(
+    context: Context, items: Iterable[Mapping[str, Any] | str], *, quiet: bool = False,
+    spoken: Counter[Turn] | None = None,
+) -> list[Receipt]:  # fmt: skip
+    """Take in many statements, a thousand in a transaction. Returns a receipt for each, in their order.
+
+    `quiet`: they are lines of a file, of which what is known already and adds nothing is no observation, and what reads
+    like an instruction waits for a person. `spoken`: how often what this is a part of had each turn before; it is
+    counted on.
+    """
+    alone, spoken = spoken is None, Counter() if spoken is None else spoken
+    receipts: list[Receipt] = []
+    part: list[tuple[int, ValidStatement]] = []
+    keys: set[tuple[str, str]] = set()
+    named = False  # an item has an id of its own, on which a later one can build
+
+    def flush(*, last: bool = False) -> None:
+        written = _write_batch(context, [one for _, one in part], quiet, spoken, alone and last and not spoken)
+        for (place, _), receipt in zip(part, written, strict=True):
+            receipts[place] = receipt
+        part.clear()
+        keys.clear()
+
+    for given in items:
+        item = {"content": given} if isinstance(given, str) else given
+        try:
+            if not isinstance(item, Mapping):
+                raise BadInput(f"an item must be a text or an object, not {type(item).__name__}")
+            statement = context.validate(item)
+        except LimpetError as error:
+            receipts.append(rejected(error, item.get("id") if isinstance(item, Mapping) else None))
+            continue
+        # What builds on an earlier item of the batch must see it in the store.
+        slot = (statement.scope, caseless(statement.key or ""))
+        if len(part) >= BATCH_ITEMS or (statement.because and named) or (statement.key and slot in keys):
+            flush()
+        named = named or bool(statement.id)
+        keys.add(slot)
+        receipts.append(Receipt(id=None, status="rejected"))  # type: ignore[arg-type]
+        part.append((len(receipts) - 1, statement))
+    flush(last=True)
+    return receipts
+
+
+def _write_batch(
+    context: Context, statements: list[ValidStatement], quiet: bool, spoken: Counter[Turn], alone: bool
+) -> list[Receipt]:
+    from ..text.instructions import any_reads_like_instruction
+
+    if not statements:
+        return []
+    turns: list[Turn] = []
+
+    def each(writer: Writer) -> list[Receipt]:
+        writer.quiet, writer.batch = quiet, Batch(writer, spoken=spoken, alone=alone)
+        receipts = []
+        marks = writer.batch.expect(statements)
+        turns[:] = writer.batch.turns_of(statements, marks)
+        for one, mark in zip(statements, marks, strict=True):
+            reads = None
+            if quiet:  # its origin is only what a file says; where its words are known what stands beside them is new
+                words = (one.content, one.key) if mark in writer.new else ()
+                reads = any_reads_like_instruction(
+                    *words, one.topics, one.speaker, one.source, one.session, one.metadata
+                )
+            try:
+                receipts.append(state(writer, replace(one, quarantine=reads) if reads else one, mark=mark))
+            except (BadInput, NotFound) as error:
+                receipts.append(rejected(error, format_id(one.id) if one.id else None))
+        return receipts
+
+    receipts = context.write(each)
+    spoken.update(turns)
+    return receipts
