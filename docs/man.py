@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from limpet.cli.main import DESCRIPTION
-from limpet.cli.verbs import GROUPS, Parser, global_options, parser_of, table
+from limpet.cli.verbs import GROUPS, parser_of, table
 from limpet.settings import ENVIRONMENT
 
 TARGET = Path(__file__).parents[1] / "man" / "limpet.1"
@@ -20,8 +20,7 @@ GLOBAL = ("--store", "--scope", "--json", "--help")
 
 
 def man() -> str:
-    shared = Parser(add_help=False)
-    global_options(shared)
+    shared = parser_of(add_help=False)
     parts = [
         r".\" Made by `python -m docs.generate`; do not edit.",
         '.TH LIMPET 1 "" "limpet" "User Commands"',

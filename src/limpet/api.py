@@ -19,7 +19,7 @@ from .folders import beside
 from .model.clock import Clock, SystemClock
 from .model.errors import BadInput
 from .model.memory import check_key, check_list, check_several
-from .settings import ERASING_SECONDS, Settings, read_settings, wants_judge
+from .settings import ERASING_SECONDS, Settings, read_settings
 from .store import open_store
 
 TYPE_CHECKING = False
@@ -171,7 +171,6 @@ class Limpet:
         scope, checkout = settings.scope, settings.checkout
         if checkout is not None:
             scope = store.checkouts.scope_of(checkout.folder)
-        judge = wants_judge() if judge is None else judge
         self._context = Context(store, scope, clock or SystemClock(), name, given, checkout, judge=judge)
         self._owns_store = True
         self._closed = threading.Event()  # of the store, for every view of it

@@ -27,7 +27,7 @@ from .model.memory import (
     check_scope,
 )
 from .registry import call
-from .settings import wants_relations
+from .settings import wants_judge, wants_relations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ class Context:
 
     def __init__(
         self, store: Store, scope: str, clock: Clock, embedder: str, given: Embedder | None,
-        checkout: Checkout | None = None, *, judge: bool = False,
+        checkout: Checkout | None = None, *, judge: bool | None = None,
     ) -> None:  # fmt: skip
         """`embedder`: the name of the one to load; `given`: one to use instead. `checkout`: whose the scope is.
-        `judge`: recalls by meaning ask the relevance judge.
+        `judge`: whether recalls by meaning ask the relevance judge; None: as the environment says.
         """
         self.store = store
         self.scope = scope
@@ -135,7 +135,8 @@ class Context:
                 from .recall.semantic import SemanticSearch
 
                 name, given = self.embedder
-                self._semantic = SemanticSearch(self.store, self.clock, name=name, embedder=given, judge=self.judge)
+                judge = wants_judge() if self.judge is None else self.judge
+                self._semantic = SemanticSearch(self.store, self.clock, name=name, embedder=given, judge=judge)
             return self._semantic
 
     # -- how writes are made

@@ -47,7 +47,6 @@ class Settings:
     checkout: Checkout | None = None  # where nobody named the scope: the store knows which scope it has
     embedder: str = DEFAULT_EMBEDDER
     durable: bool = True  # fsync at every commit
-    holdout: float = 0.0  # share of what fits a message that hooks hold out at random, to measure what showing it does
     ignore: tuple[str, ...] = ()  # patterns of what is never journaled
 
 
@@ -76,7 +75,6 @@ def read_settings(
         name = GLOBAL_SCOPE if checkout is None else checkout.scope
     return Settings(
         path=where,
-        holdout=_share("LIMPET_HOLDOUT"),
         scope=check_scope(name or ""),
         checkout=checkout,
         embedder=os.environ.get("LIMPET_EMBEDDER") or DEFAULT_EMBEDDER,
@@ -110,7 +108,9 @@ def _current_folder() -> str:
         ) from None
 
 
-def _share(name: str) -> float:
+def holdout_share() -> float:
+    """Read the share of what fits a message that hooks hold out at random, to measure its effect. Raises BadInput."""
+    name = "LIMPET_HOLDOUT"
     said = os.environ.get(name, "").strip() or "0"
     try:
         share = float(said)

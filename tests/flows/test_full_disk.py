@@ -45,7 +45,7 @@ with limpet.open(sys.argv[1], scope="global", clock=clock) as memory:
             assert memory.recall("statement", lexical_only=True, k=3).items or not i
             break
 """
-CLI = "from limpet.cli.main import run; run(sys.argv[1:])"
+CLI = "from limpet.cli.main import main; sys.exit(main(sys.argv[1:]))"
 # The log grows with every commit, the file only with what is in it.
 BYTES = {FILE_SIZE: 2_000_000, PAGES: 600_000}
 WORDS = {

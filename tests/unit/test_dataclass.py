@@ -48,10 +48,6 @@ def made(library):
     class Open:
         a: int
         b: list[int] = library.field(default_factory=list)
-        sum: int = library.field(init=False)
-
-        def __post_init__(self) -> None:
-            self.sum = self.a + sum(self.b)
 
     return SimpleNamespace(Value=Value, Said=Said, Longer=Longer, Open=Open)
 
@@ -89,6 +85,9 @@ OURS, STANDARD = made(ours), made(dataclasses)
         lambda of: of.Longer(b=1),
         lambda of: hash(of.Longer(a=1)),
         lambda of: (of.Open(1, [2]), of.Open(1, b=[2]) == of.Open(1, [2]), of.Open.__match_args__),
+        lambda of: of.Open(1, [2], 3),
+        lambda of: of.Open(1, a=2),
+        lambda of: of.Open(b=[2]),
         lambda of: setattr(of.Open(1), "c", 2),
         lambda of: dataclasses.replace(of.Open(1), b=[4]),
     ],

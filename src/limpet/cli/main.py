@@ -12,12 +12,12 @@ import sys
 
 from ..model.errors import BadInput, LimpetError, StoreError, package_missing
 from . import output, verbs
-from .verbs import PLUMBING, Parser, Verb, arg, find, help_of, open_store, top_help, whole_parser
+from .start import command_place
+from .verbs import PLUMBING, Verb, arg, find, help_of, open_store, top_help, whole_parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from typing import NoReturn
 
 DESCRIPTION = "Persistent memory for AI agents: one file you own."
 EPILOG = """exit codes: 0 done, 1 nothing found, 2 bad input, 3 store unavailable or damaged
@@ -28,11 +28,6 @@ examples:
   limpet recall "why did my deploy hang?"
   limpet list --since "2 weeks ago"
 """
-
-
-def run(argv: list[str] | None = None) -> NoReturn:
-    """Run `limpet ARGV` and leave the process with its exit code."""
-    sys.exit(main(sys.argv[1:] if argv is None else argv))
 
 
 def main(argv: list[str]) -> int:
@@ -82,11 +77,12 @@ def _problem(error: Exception) -> LimpetError:
 def _dispatch(argv: list[str]) -> int:
     """Find the row of a command, parse its words, run it and print the result. Returns the exit code."""
     for number, word in enumerate(argv, 1):
-        if any("\ud800" <= character <= "\udfff" for character in word):
-            raise BadInput(f"argument {number} is not valid UTF-8", hint="set a UTF-8 locale, or pass it on stdin")
-    place = 0
-    while place < len(argv) and argv[place].startswith("-") and argv[place] != "-":
-        place += 2 if argv[place] in ("--store", "--scope") else 1
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            hint = "set a UTF-8 locale, or pass it on stdin"
+            raise BadInput(f"argument {number} is not valid UTF-8", hint=hint) from None
+    place = command_place(argv)
     before, words = argv[:place], argv[place:]
     args = argparse.Namespace(store=None, scope=None, json=False)
     if {"-h", "--help"} & set(before):
@@ -94,9 +90,8 @@ def _dispatch(argv: list[str]) -> int:
         return 0
     if {"-V", "--version"} & set(before):
         return _version(args)
-    top = Parser(prog="limpet")
-    verbs.global_options(top)
-    top.parse_args(before, args)
+    if before:
+        verbs.parser_of().parse_args(before, args)
     if not words:
         if args.json:
             raise BadInput("no command given", hint="`limpet --help` lists the commands")
@@ -179,7 +174,3 @@ VERBS = (
          example="limpet help\nlimpet help recall\nlimpet help graph path"),
     Verb(name="version", group=PLUMBING, about="print the version", run=_version, example="limpet version"),
 )  # fmt: skip
-
-
-if __name__ == "__main__":
-    run()

@@ -22,8 +22,8 @@ def run() -> NoReturn:
     # as long, and small products gain little from them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     argv = sys.argv[1:]
-    place = hook_place(argv)
-    if place is not None:
+    place = command_place(argv)
+    if argv[place : place + 1] == ["hook"] and not {"-h", "--help"}.intersection(argv):
         from ..agents.hooks.entry import run as hook
 
         hook(argv[:place] + argv[place + 1 :])
@@ -36,16 +36,14 @@ def run() -> NoReturn:
             pass
         else:
             sys.exit(0)
-    from .main import run as main
+    from .main import main
 
-    main(argv)
+    sys.exit(main(argv))
 
 
-def hook_place(argv: list[str]) -> int | None:
-    """Where the command `hook` stands; None for another command, or when its help is asked for."""
+def command_place(argv: list[str]) -> int:
+    """Find where the command stands: behind the global options that are given before it."""
     place = 0
-    while place < len(argv) and argv[place].startswith("-"):
+    while place < len(argv) and argv[place].startswith("-") and argv[place] != "-":
         place += 2 if argv[place] in ("--store", "--scope") else 1
-    if place >= len(argv) or argv[place] != "hook" or "-h" in argv or "--help" in argv:
-        return None
     return place

@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import sys
+from functools import partial
 
 from .. import registry
 from ..model.dataclass import dataclass
@@ -85,25 +86,15 @@ def terminal_width() -> int | None:
         return None
 
 
-class Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help as wide as the terminal, 100 at most. (argparse's own default imports shutil and its compressors: 5 ms.)"""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28, width=min(terminal_width() or 80, 100))
-
-
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are BadInput, so that they are shown like every other error."""
-
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**{"formatter_class": Formatter, "allow_abbrev": False, **given})
 
     def error(self, message: str) -> NoReturn:
         raise BadInput(message[:MOST_OF_A_MESSAGE], hint=f"see `{self.prog} --help`")
 
 
-def add(parser: argparse.ArgumentParser, argument: Argument) -> None:
-    """Add an argument to a parser."""
+def add(parser: argparse._ActionsContainer, argument: Argument) -> None:
+    """Add an argument to a parser, or to a group of one."""
     usage, help, settings = argument
     word, _, value = usage.removeprefix("[").partition(" ")
     value = value.strip("[]")
@@ -126,19 +117,6 @@ def add(parser: argparse.ArgumentParser, argument: Argument) -> None:
         parser.add_argument(word, help=help, metavar=value.removesuffix("..."), **given)
     else:
         parser.add_argument(word, help=help, **{"action": "store_true", **given})
-
-
-def global_options(parser: argparse.ArgumentParser) -> None:
-    """--store, --scope, --json: before the command or after it."""
-    group = parser.add_argument_group("global options, before or after the command")
-    for usage, help in (
-        ("--store PATH", "the store's file (default: LIMPET_STORE, else memory.db in the platform's data folder)"),
-        ("--scope NAME", "where writes go; reads see it and `global` (default: LIMPET_SCOPE, else project:<name> in a "
-         "git checkout, else global)"),
-        ("--json", "answer in JSON, errors too (on stderr)"),
-    ):  # fmt: skip
-        if not any(usage.split()[0] in one.option_strings for one in parser._actions):  # some have another --scope
-            add(group, (usage, help, {"default": argparse.SUPPRESS}))  # type: ignore[arg-type]
 
 
 def rows(word: str) -> list[Verb]:
@@ -174,15 +152,25 @@ def table() -> Iterator[Verb]:
     return iter(sorted(found, key=lambda one: GROUPS.index(one.group)))
 
 
-def parser_of(verb: Verb) -> Parser:
-    parser: Parser = _filled(Parser(prog=f"limpet {verb.name}", **_texts(verb)), verb)
-    return parser
+def parser_of(verb: Verb | None = None, **settings: Any) -> Parser:
+    """Make the parser of one command, of the global options alone without one. Its help is as wide as the terminal,
+    100 columns at most."""
+    # argparse makes a formatter for each argument: one that asks for the width imports shutil each time, in 5 ms.
+    form = partial(argparse.RawDescriptionHelpFormatter, max_help_position=28, width=min(terminal_width() or 80, 100))
+    name = "limpet" if verb is None else f"limpet {verb.name}"
+    return filled(Parser(prog=name, formatter_class=form, allow_abbrev=False, **settings), verb)
 
 
-def _filled(parser: Any, verb: Verb) -> Any:
-    for argument in verb.arguments:
+def filled(parser: Parser, verb: Verb | None) -> Parser:
+    """Give a parser the arguments of a command and the global options."""
+    own = () if verb is None else verb.arguments
+    for argument in own:
         add(parser, argument)
-    global_options(parser)
+    group = parser.add_argument_group("global options, before or after the command")
+    names = {usage.split()[0] for usage, _, _ in own}
+    for argument in GLOBAL:
+        if argument[0].split()[0] not in names:  # some have another --scope
+            add(group, argument)
     return parser
 
 
@@ -195,14 +183,13 @@ def _texts(verb: Verb) -> dict[str, Any]:
 
 
 def whole_parser() -> Parser:
-    """The tree of all commands, for shell completion."""
-    top = Parser(prog="limpet")
-    global_options(top)
+    """Make the tree of all commands, for shell completion."""
+    top = parser_of()
     places: dict[str, Any] = {"": top.add_subparsers(title="commands", metavar="COMMAND", dest="command")}
     verbs = list(table())
     for verb in verbs:
         above, _, last = verb.name.rpartition(" ")
-        made = _filled(places[above].add_parser(last, help=verb.about, **_texts(verb)), verb)
+        made = filled(places[above].add_parser(last, help=verb.about, **_texts(verb)), verb)
         if any(one.name.startswith(f"{verb.name} ") for one in verbs):
             places[verb.name] = made.add_subparsers(metavar="ACTION", dest="action", required=False)
     return top
@@ -212,7 +199,7 @@ def help_of(verb: Verb) -> str:
     """What `limpet NAME --help` prints: of a row with subcommands these too."""
     below = [one for one in rows(verb.name.split()[0]) if one.name.startswith(f"{verb.name} ")]
     listed = "".join(_line(one.name[len(verb.name) + 1 :], one.about) for one in below)
-    return parser_of(verb).format_help() + (f"\nsubcommands:\n{listed}" if listed else "")
+    return parser_of(verb, **_texts(verb)).format_help() + (f"\nsubcommands:\n{listed}" if listed else "")
 
 
 def top_help(description: str, epilog: str) -> str:
@@ -223,8 +210,7 @@ def top_help(description: str, epilog: str) -> str:
             text, group = f"{text}\n{verb.group}:\n", verb.group
         if " " not in verb.name:
             text += _line(verb.name, verb.about)
-    shared = argparse.ArgumentParser(add_help=False, usage=argparse.SUPPRESS, formatter_class=Formatter)
-    global_options(shared)
+    shared = parser_of(add_help=False, usage=argparse.SUPPRESS)
     return f"{text}\n{shared.format_help().strip()}\n\n{epilog}"
 
 
@@ -246,6 +232,13 @@ TIMES: tuple[Argument, ...] = (
     ("--as-of TIME", f"what was true then: {TIME_FORMS} (default: now)", {}),
     ("--known-at TIME", "as the store knew it then (default: now)", {}),
 )
+GLOBAL: tuple[Argument, ...] = (
+    ("--store PATH", "the store's file (default: LIMPET_STORE, else memory.db in the platform's data folder)",
+     {"default": argparse.SUPPRESS}),
+    ("--scope NAME", "where writes go; reads see it and `global` (default: LIMPET_SCOPE, else project:<name> in a git "
+     "checkout, else global)", {"default": argparse.SUPPRESS}),
+    ("--json", "answer in JSON, errors too (on stderr)", {"default": argparse.SUPPRESS}),
+)  # fmt: skip
 VECTORS: Argument = (
     "--no-vectors",
     "end before the vectors of what came are made: they wait for a recall with time, a server, `limpet work`", {},

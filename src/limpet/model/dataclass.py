@@ -1,8 +1,8 @@
 """Dataclasses with slots and named tuples, as the standard library's are, made in a tenth and a third of its time.
 
-A cold command makes some fifty of these classes. The standard library writes and compiles seven methods of each one
-as it is made, and imports `inspect` to do so: a fifth of what the command may take. Here the methods are the same
-functions for all of them, but for `__init__` and `__new__`, which are compiled when a class gets its first object.
+The standard library writes and compiles seven methods of each class as it is made, and imports `inspect` to do so: a
+fifth of what a cold command may take. Here the methods are the same functions for all classes. What does not fit the
+fields of a class is handed to the one that the standard library would have made, which refuses it in its own words.
 
 Type checkers see the standard library's; its `fields`, `replace`, `asdict` and `inspect.signature` read these alike.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 from _collections import _tuplegetter  # type: ignore[import-not-found]  # what the fields of `collections.namedtuple` are
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 
 _MISSING: Any = object()  # no default
 # Characters of values that a repr shows whole; of more it shows so many characters of a text, so many of a list.
@@ -24,21 +24,20 @@ _SAYING = ("content", "text", "value", "node", "message", "name", "id")
 class _Field:
     """What a class says of one of its values; named as in `dataclasses.Field`."""
 
-    __slots__ = ("compare", "default", "default_factory", "init", "metadata", "name", "repr", "type")
+    __slots__ = ("compare", "default", "default_factory", "metadata", "name", "repr", "type")
 
     def __init__(
         self,
         *,
         default: Any = _MISSING,
         default_factory: Any = _MISSING,
-        init: bool = True,
         repr: bool = True,
         compare: bool = True,
         metadata: dict[str, Any] | None = None,
     ) -> None:
         self.name, self.type = "", None  # set by the class
         self.default, self.default_factory = default, default_factory
-        self.init, self.repr, self.compare = init, repr, compare
+        self.repr, self.compare = repr, compare
         self.metadata: dict[str, Any] = metadata or {}
 
     def arguments(self) -> dict[str, Any]:
@@ -47,10 +46,10 @@ class _Field:
         return {name: value for name, value in given.items() if value is not _MISSING}
 
 
-def _dataclass(*, slots: bool, frozen: bool = False, kw_only: bool = False) -> Callable[[type], type]:
+def _dataclass(*, slots: bool, frozen: bool = False, kw_only: bool = False) -> Callable[[type], Any]:
     if not slots:
         raise TypeError("limpet's dataclasses have slots")
-    return lambda cls: _made(cls, frozen, kw_only)
+    return partial(_made, frozen, kw_only)
 
 
 def _fields(one: Any) -> tuple[_Field, ...]:
@@ -60,14 +59,11 @@ def _fields(one: Any) -> tuple[_Field, ...]:
 
 def _replace(one: Any, /, **changes: Any) -> Any:
     """The same with other values of some fields."""
-    for name, field in one.__fields__.items():
-        if field.init and name not in changes:
-            changes[name] = getattr(one, name)
-    return type(one)(**changes)
+    return type(one)(**{name: getattr(one, name) for name in one.__fields__} | changes)
 
 
-def _made(cls: type, frozen: bool, kw_only: bool) -> type:
-    """The class anew: slots cannot be given to one that is there."""
+def _made(frozen: bool, kw_only: bool, cls: type) -> Any:
+    """Make the class anew: slots cannot be given to one that is there."""
     of_bases: dict[str, _Field] = {}
     for base in reversed(cls.__mro__[1:]):
         of_bases |= vars(base).get("__fields__", {})
@@ -79,49 +75,39 @@ def _made(cls: type, frozen: bool, kw_only: bool) -> type:
         said = namespace.pop(name, _MISSING)
         own[name] = said if isinstance(said, _Field) else _Field(default=said)
         own[name].name, own[name].type = name, annotation
+    fields = of_bases | own
     namespace = _METHODS | (_FROZEN if frozen else {}) | namespace
     if namespace.get("__hash__") is None:  # Python sets it to None where there is an __eq__
         namespace["__hash__"] = _hash if frozen else None
-    namespace["__slots__"] = tuple(name for name in own if name not in of_bases)
-    namespace["__fields__"] = fields = of_bases | own
-    namespace["__qualname__"] = cls.__qualname__
-    namespace["__match_args__"] = () if kw_only else tuple(name for name, field in fields.items() if field.init)
+    namespace |= {
+        "__slots__": tuple(name for name in own if name not in of_bases),
+        "__fields__": fields,
+        "__defaults__": {name: one.default for name, one in fields.items() if one.default is not _MISSING},
+        "__factories__": {
+            name: one.default_factory for name, one in fields.items() if one.default_factory is not _MISSING
+        },
+        "__qualname__": cls.__qualname__,
+        "__match_args__": () if kw_only else tuple(fields),
+    }
     for gone in ("__dict__", "__weakref__"):
         namespace.pop(gone, None)
-    made = type(cls)(cls.__name__, cls.__bases__, namespace)
-
-    def first_init(self: Any, *values: Any, **named: Any) -> None:
-        _complete(made, frozen, kw_only)
-        self.__init__(*values, **named)
-
-    made.__init__ = first_init  # type: ignore[misc]
+    made: Any = type(cls)(cls.__name__, cls.__bases__, namespace)
+    made.__setters__ = {name: getattr(made, name).__set__ for name in fields}
     return made
 
 
-def _complete(cls: Any, frozen: bool, kw_only: bool) -> None:
-    """Give the class the `__init__` that its fields describe."""
-    names: dict[str, Any] = {"_set": object.__setattr__, "_missing": _MISSING}
-    parameters, lines = [], []
-    for name, field in cls.__fields__.items():
-        value = name
-        if field.default is not _MISSING:
-            names[f"_{name}"] = field.default
-            parameters.append(f"{name}=_{name}")
-        elif field.default_factory is not _MISSING:
-            names[f"_{name}"] = field.default_factory
-            parameters.append(f"{name}=_missing")
-            value = f"_{name}() if {name} is _missing else {name}"
-        elif field.init:
-            parameters.append(name)
-        else:
-            continue
-        lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
-    if hasattr(cls, "__post_init__"):
-        lines.append("self.__post_init__()")
-    head = ", ".join(["self", *(["*"] if kw_only and parameters else []), *parameters])
-    exec(f"def __init__({head}):\n " + "\n ".join(lines or ["pass"]), names)
-    names["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
-    cls.__init__ = names["__init__"]
+def _init(self: Any, *values: Any, **named: Any) -> None:
+    cls: Any = type(self)
+    given = dict(zip(cls.__match_args__, values, strict=False)) | named if values else named
+    filled = cls.__defaults__ | given
+    for name, make in cls.__factories__.items():
+        if name not in given:
+            filled[name] = make()
+    if filled.keys() != cls.__fields__.keys() or len(given) != len(values) + len(named):
+        _standard(cls)(*values, **named)  # raises TypeError
+    setters = cls.__setters__
+    for name, value in filled.items():
+        setters[name](self, value)
 
 
 def _compared(one: Any) -> tuple[Any, ...]:
@@ -202,7 +188,8 @@ def _standard(cls: Any) -> Any:
     import dataclasses
 
     given = [(name, field.type, dataclasses.field(**field.arguments())) for name, field in cls.__fields__.items()]
-    return dataclasses.make_dataclass(cls.__name__, given, kw_only=not cls.__match_args__)
+    space = {"__qualname__": cls.__qualname__}
+    return dataclasses.make_dataclass(cls.__name__, given, namespace=space, kw_only=not cls.__match_args__)
 
 
 def _signature(cls: Any) -> Any:
@@ -212,11 +199,18 @@ def _signature(cls: Any) -> Any:
 
 
 _METHODS: dict[str, Any] = {
-    "__repr__": _shown, "__eq__": _equal, "__getstate__": _state, "__setstate__": _set_state, "__replace__": _replace,
+    "__init__": _init, "__repr__": _shown, "__eq__": _equal, "__replace__": _replace,
+    "__getstate__": _state, "__setstate__": _set_state,
     "__dataclass_fields__": _Standard(lambda cls: _standard(cls).__dataclass_fields__),
     "__signature__": _Standard(_signature),
 }  # fmt: skip
 _FROZEN: dict[str, Any] = {"__setattr__": _refuse, "__delattr__": _refuse}
+
+
+def _new_tuple(cls: Any, /, *values: Any, **named: Any) -> Any:
+    if named or len(values) != len(cls._fields):
+        values = _standard_tuple(cls)(*values, **named)
+    return tuple.__new__(cls, values)
 
 
 def _make_tuple(cls: Any, values: Any) -> Any:
@@ -227,35 +221,31 @@ def _make_tuple(cls: Any, values: Any) -> Any:
 
 
 def _replace_in_tuple(self: Any, /, **changes: Any) -> Any:
-    made = self._make(map(changes.pop, self._fields, self))
-    if changes:
-        raise ValueError(f"Got unexpected field names: {list(changes)!r}")
-    return made
+    cls: Any = type(self)
+    return _standard_tuple(cls)._replace(self, **changes)
 
 
 def _shown_tuple(self: Any) -> str:
     return f"{type(self).__name__}({', '.join(map('{}={!r}'.format, self._fields, self))})"
 
 
-def _complete_tuple(cls: Any) -> None:
-    """Give the class the `__new__` that its fields describe."""
-    names: dict[str, Any] = {"_new": tuple.__new__}
-    exec(f"def __new__(_cls, {', '.join(cls._fields)}):\n return _new(_cls, ({', '.join(cls._fields)},))", names)
-    names["__new__"].__qualname__ = f"{cls.__name__}.__new__"
-    names["__new__"].__defaults__ = tuple(cls._field_defaults.values())
-    cls.__new__ = staticmethod(names["__new__"])
+@cache
+def _standard_tuple(cls: Any) -> Any:
+    from collections import namedtuple
+
+    same: Any = namedtuple
+    return same(cls.__name__, cls._fields, defaults=cls._field_defaults.values())
 
 
 def _tuple_signature(cls: Any) -> Any:
     import inspect
-    from collections import namedtuple
 
-    same: Any = namedtuple
-    return inspect.signature(same(cls.__name__, cls._fields, defaults=cls._field_defaults.values()))
+    return inspect.signature(_standard_tuple(cls))
 
 
 _TUPLE_METHODS: dict[str, Any] = {
-    "__slots__": (), "_make": classmethod(_make_tuple), "_replace": _replace_in_tuple, "__repr__": _shown_tuple,
+    "__slots__": (), "__new__": _new_tuple, "__repr__": _shown_tuple,
+    "_make": classmethod(_make_tuple), "_replace": _replace_in_tuple,
     "_asdict": lambda self: dict(zip(self._fields, self, strict=True)), "__getnewargs__": lambda self: (*self,),
     "__signature__": _Standard(_tuple_signature),
 }  # fmt: skip
@@ -278,12 +268,6 @@ class _NamedTuple(type):
         own = {field: _tuplegetter(place, f"Alias for field number {place}") for place, field in enumerate(fields)}
         made: Any = type(name, (tuple,), shared | namespace | own)
         made.__annotations__ = said
-
-        def first_new(_cls: Any, /, *values: Any, **named: Any) -> Any:
-            _complete_tuple(made)
-            return made.__new__(_cls, *values, **named)
-
-        made.__new__ = staticmethod(first_new)
         return made
 
 

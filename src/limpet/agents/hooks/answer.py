@@ -107,11 +107,12 @@ class _Event:
         if not self.is_shown:
             self._note("asked", asked)
             return
+        from ...settings import holdout_share
         from .injected import MESSAGE_TOKENS, Holdout, brief, brief_from_vectors
 
         look_up = brief if self.host.memory is None else brief_from_vectors
         with self._opened(is_read=True) as memory:
-            offer = look_up(memory, query, MESSAGE_TOKENS, Holdout(self.session, self.settings.holdout))
+            offer = look_up(memory, query, MESSAGE_TOKENS, Holdout(self.session, holdout_share()))
             self._expose(offer, asked)
 
     def tool(self) -> None:
@@ -185,6 +186,7 @@ class _Event:
         """The client does not say what its task is: it is briefed for what the user asked last."""
         if not is_there(self.settings.path):
             return
+        from ...settings import holdout_share
         from .gate import query_of
         from .injected import Holdout
         from .session_state import for_subagent
@@ -192,7 +194,7 @@ class _Event:
         with self._opened(is_read=True) as memory:
             lines = memory.journal(session=self.session, limit=LINES)
             asked = next((line.what for line in reversed(lines) if line.kind == "asked"), "")
-            holdout = Holdout(self.session, self.settings.holdout)
+            holdout = Holdout(self.session, holdout_share())
             # It sees nothing of what its session was shown, and the session nothing of this.
             self.session = f"{self.session}/{self.call.agent}"
             self._expose(for_subagent(memory, query_of(strip_blocks(self.call.text) or asked), holdout))
