@@ -262,7 +262,7 @@ def items(rows: Rows, places: range) -> Iterator[dict[str, Any]]:
 def measure_cold(folder: Path, word: str) -> dict[str, Any]:
     """Whole processes, by turns with `python -c pass`; medians and their ratio to it."""
     beside = Path(sys.executable).with_name("limpet")
-    limpet_command = [str(beside)] if beside.exists() else [sys.executable, "-m", "limpet.cli.main"]
+    limpet_command = [str(beside)] if beside.exists() else [sys.executable, "-m", "limpet"]
     store = ["--store", str(folder / "memory.db"), "--scope", "global"]
     commands = {
         "python": lambda _: [sys.executable, "-c", "pass"],

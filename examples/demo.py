@@ -70,7 +70,7 @@ class Demo:
             self.failures.append(what)
 
     def _limpet(self, *words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "limpet.cli.main", *words]
+        command = [sys.executable, "-m", "limpet", *words]
         return subprocess.run(
             command, env=self._environment, capture_output=True, text=True, encoding="utf-8", check=False, timeout=60
         )

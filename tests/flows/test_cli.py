@@ -99,7 +99,7 @@ def test_text_comes_from_standard_input(limpet):
 
 def test_a_batch_answers_every_line(path):
     lines = '{"content": "one", "metadata": {"line": 7}}\nnot json\n\n{"content": ""}\n[1]\n{"content": "two"}\n'
-    argv = [sys.executable, "-m", "limpet.cli.main", "--store", str(path), "remember", "--batch"]
+    argv = [sys.executable, "-m", "limpet", "--store", str(path), "remember", "--batch"]
     done = subprocess.run(argv, input=lines, capture_output=True, text=True, timeout=60, check=False)
 
     receipts = [json.loads(line) for line in done.stdout.splitlines()]
@@ -110,7 +110,7 @@ def test_a_batch_answers_every_line(path):
 
 def test_batch_receipts_come_while_the_writer_waits(path):
     """A program that stores one line and waits for its receipt must not wait for ever."""
-    argv = [sys.executable, "-m", "limpet.cli.main", "--store", str(path), "remember", "--batch"]
+    argv = [sys.executable, "-m", "limpet", "--store", str(path), "remember", "--batch"]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         for text in ("first", "second"):
             process.stdin.write(json.dumps({"content": text}).encode() + b"\n")

@@ -252,7 +252,7 @@ def test_a_server_process_speaks_over_stdio_and_ends_with_its_client(path):
         "jsonrpc": "2.0", "id": 2, "method": "tools/call",
         "params": {"name": "remember", "arguments": {"items": [{"content": "spoken over stdio"}]}},
     }  # fmt: skip
-    argv = [sys.executable, "-m", "limpet.cli.main", "--store", str(path), "mcp"]
+    argv = [sys.executable, "-m", "limpet", "--store", str(path), "mcp"]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
 
         def say(message):
@@ -340,7 +340,7 @@ def served(path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    argv = [sys.executable, "-m", "limpet.cli.main", "--store", str(path), "serve", "--listen", str(port)]
+    argv = [sys.executable, "-m", "limpet", "--store", str(path), "serve", "--listen", str(port)]
     with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert ".token" in process.stderr.readline()
@@ -440,7 +440,7 @@ def test_a_taken_port_and_a_poor_token_are_said_in_words(served, path, tmp_path)
 
     def run(argv, **env):
         return subprocess.run(
-            [sys.executable, "-m", "limpet.cli.main", "--store", str(tmp_path / "other.db"), "serve", "--listen", *argv],
+            [sys.executable, "-m", "limpet", "--store", str(tmp_path / "other.db"), "serve", "--listen", *argv],
             capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **env},
         )  # fmt: skip
 

@@ -194,7 +194,7 @@ def test_the_second_takes_over_from_the_first(told, path):
 @contextmanager
 def serving(path):
     """A real MCP server over stdio, ready to answer."""
-    argv = [sys.executable, "-m", "limpet.cli.main", "--store", str(path), "--scope", "project:api", "mcp"]
+    argv = [sys.executable, "-m", "limpet", "--store", str(path), "--scope", "project:api", "mcp"]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             until(lambda: asked(path, "x") is not None)
@@ -204,7 +204,7 @@ def serving(path):
 
 
 def run(path, *argv):
-    argv = [sys.executable, "-m", "limpet.cli.main", "--store", str(path), "--scope", "project:api", *argv]
+    argv = [sys.executable, "-m", "limpet", "--store", str(path), "--scope", "project:api", *argv]
     return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True).stdout
 
 
@@ -413,7 +413,7 @@ def test_the_first_event_of_a_hook_has_a_running_server_load_its_models(path, ev
         argv = [
             sys.executable,
             "-m",
-            "limpet.cli.main",
+            "limpet",
             "hook",
             "claude",
             name,
@@ -424,7 +424,7 @@ def test_the_first_event_of_a_hook_has_a_running_server_load_its_models(path, ev
         ]
         return subprocess.run(argv, input=raw, capture_output=True, text=True, timeout=120, check=True).stdout
 
-    argv = [sys.executable, "-m", "limpet.cli.main", "--store", str(path), "--scope", "project:api", "mcp"]
+    argv = [sys.executable, "-m", "limpet", "--store", str(path), "--scope", "project:api", "mcp"]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             until(lambda: place(str(path)).exists())

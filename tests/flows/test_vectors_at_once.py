@@ -46,7 +46,7 @@ def batch(path, *options):
     argv = [
         sys.executable,
         "-m",
-        "limpet.cli.main",
+        "limpet",
         "--store",
         str(path),
         "--scope",
