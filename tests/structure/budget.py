@@ -119,10 +119,11 @@ def cold_modules() -> dict[str, int]:
     """How many modules of limpet a command loads in a process of its own, on a store with two memories."""
     code = (
         "import sys\n"
-        "from limpet.cli.main import main\n"
-        "code = main(sys.argv[1:])\n"
-        "print(sum(one.partition('.')[0] == 'limpet' for one in sys.modules), file=sys.stderr)\n"
-        "sys.exit(code)"
+        "from limpet.cli.start import run\n"
+        "try:\n"
+        "    run()\n"
+        "finally:\n"
+        "    print(sum(one.partition('.')[0] == 'limpet' for one in sys.modules), file=sys.stderr)"
     )
     with tempfile.TemporaryDirectory() as folder:
         settings = {name: value for name, value in os.environ.items() if not name.startswith("LIMPET_")}
