@@ -50,27 +50,25 @@ class Candidates:
     _read: dict[int, Memory] = field(default_factory=dict)  # by place
     _warned: dict[bytes, list[tuple[str, bytes, bytes]]] = field(default_factory=dict)  # by id
 
-    def read(self, store: Store, places: Sequence[int], *, whole: bool = True, warned: bool = True) -> None:
-        """Read memories that will be shown, and what is to be said of them, each once: one wait for a server."""
-        missing = [i for i in places if i not in self._read] if whole else []
-        unknown = [id for i in places if (id := self.table.ids[i]) not in self._warned] if warned else []
-        if not missing and not unknown:
-            return
-        several, rows = store.memories.with_warnings([self.table.rows[i] for i in missing], unknown)
-        self._read.update(zip(missing, several, strict=True))
-        self._warned.update((id, []) for id in unknown)
-        for row in rows:
-            self._warned[row[1]].append(row)
-
     def memories(self, store: Store, places: Sequence[int]) -> list[Memory]:
-        """Those at some places, whole."""
-        self.read(store, places, warned=False)
+        """Those at some places, whole. Each is read once, with what is to be said of it: one wait for a server."""
+        missing = [i for i in places if i not in self._read]
+        if missing:
+            ids = [self.table.ids[i] for i in missing]
+            read, warnings = store.memories.with_warnings([self.table.rows[i] for i in missing], ids)
+            self._read.update(zip(missing, read, strict=True))
+            self._warned.update(zip(ids, [[] for _ in ids], strict=True))
+            for row in warnings:
+                self._warned[row[1]].append(row)
         return [self._read[i] for i in places]
 
     def warnings(self, store: Store, places: Sequence[int]) -> list[tuple[str, bytes, bytes]]:
         """As `edges.warnings`, of those at some places."""
-        self.read(store, places, whole=False)
-        return [row for i in places for row in self._warned[self.table.ids[i]]]
+        self.memories(store, places)
+        found = []
+        for i in places:
+            found += self._warned[self.table.ids[i]]
+        return found
 
     def among(self, places: Sequence[int]) -> dict[tuple[int, int], float]:
         """Cosines of some candidates with each other, by pairs of their positions in `places`; {} without vectors."""
@@ -109,12 +107,11 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan) -
     found.table = index.table(text_ids)
     fields, words = index.words(text_ids, text.stems)
     unit, whole = 1.0 / (text.weight or 1.0), (sum(text.stems.values()) + text.absent) or 1.0
-    scores = [0.0] * len(text_ids) if text.scores is None else text.scores(text_ids)
     match = QueryMatch(
         query=plan.query,
         at=plan.at,
         # What has the query as it is matches wholly.
-        text=[1.0 if id in literal else score * unit for id, score in zip(text_ids, scores, strict=True)],
+        text=[1.0 if one in literal else text.scores.get(one, 0.0) * unit for one in text_ids],
         fields=[value * unit for value in fields],
         words=words,
         worth=[value / whole for value in text.stems.values()],
@@ -235,5 +232,7 @@ def _tells_when(store: Store, text_ids: Sequence[int], query: str) -> list[float
     """For a question about when: which texts speak of a time. None for every other question."""
     if not text_ids or not asks_when(query):
         return None
-    told = {num: float(tells_when(text)) for num, text, _ in store.search.texts(text_ids)}
-    return [told.get(one, 0.0) for one in text_ids]
+    told = dict.fromkeys(text_ids, 0.0)
+    for num, text, _ in store.search.texts(text_ids):
+        told[num] = float(tells_when(text))
+    return list(told.values())

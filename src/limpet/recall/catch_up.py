@@ -79,7 +79,7 @@ def _embed(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, wai
     until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + seconds
     embedder = embedder.by(until)
     words = store.search.lexical(with_grams(plan.query), plan.where, limit=C.LEXICAL_CANDIDATES, deadline=until)
-    asked = [hit.text_id for hit in words.hits]
+    asked = list(words.hits)
     queue = store.jobs.due(clock.now(), first=asked, most=len(asked) if beside else MOST)
     if beside:
         queue = [one for one in queue if one in asked]

@@ -71,7 +71,7 @@ def filtered(store: Store, semantic: SemanticSearch | None, plan: Plan) -> list[
     orders = []
     if "lexical" not in plan.without:
         hits = store.search.lexical(with_grams(plan.query), wide, limit=LOOKED_AT * 3, deadline=plan.deadline).hits
-        orders.append([hit.text_id for hit in hits])
+        orders.append(list(hits))
     if semantic is not None and not plan.lexical_only and "vector" not in plan.without and plan.query.strip():
         with suppress(EmbedderUnavailable):  # the recall's notes say so
             orders.append(semantic.search(plan).take(LOOKED_AT * 3))

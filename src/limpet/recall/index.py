@@ -7,8 +7,7 @@ makes many. Inside an index a text is known by its number (`text_id`): that is w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from math import fsum
 
 from ..model.clock import MICROSECONDS_PER_DAY
@@ -77,8 +76,7 @@ class TextHits:
     weight: float = 0.0  # what a perfect match is worth
     absent: float = 0.0  # what the query's words that no text has would be worth
     complete: bool = True  # False: the deadline came first
-    # BM25 of some texts, in order of their ids; 0 for one that is no hit. None: nothing is.
-    scores: Callable[[Sequence[int]], list[float]] | None = None
+    scores: Mapping[int, float] = field(default_factory=dict)  # BM25 of every hit, by text id
 
 
 class SqlIndex:
@@ -92,28 +90,29 @@ class SqlIndex:
         limit: int | None = C.LEXICAL_CANDIDATES * 3
         while True:
             result = self._store.search.lexical(query, where, limit=limit, deadline=deadline)
+            hits = list(result.hits)
             kept: list[int] = []
             start, step = 0, C.LEXICAL_CANDIDATES
-            while start < len(result.hits) and len(kept) < C.LEXICAL_CANDIDATES:  # in ever larger steps
-                kept += self.passing([hit.text_id for hit in result.hits[start : start + step]], where)
+            while start < len(hits) and len(kept) < C.LEXICAL_CANDIDATES:  # in ever larger steps
+                kept += self.passing(hits[start : start + step], where)
                 start += step
                 step *= 2
             if len(kept) >= C.LEXICAL_CANDIDATES or not result.more:
                 break
             limit = None  # the filter takes most of them: look at all
-        scores = {hit.text_id: hit.score for hit in result.hits}
         return TextHits(
             text_ids=kept[: C.LEXICAL_CANDIDATES],
             stems=result.stems,
             weight=result.weight,
             absent=result.absent,
             complete=result.complete,
-            scores=lambda some: [scores.get(one, 0.0) for one in some],
+            scores=result.hits,
         )
 
     def passing(self, text_ids: Sequence[int], where: Filter) -> list[int]:
         fresh = [one for one in text_ids if one not in self._rows]
-        self._rows.update((one.text_id, one) for one in self._store.search.candidates(fresh, where))
+        for one in self._store.search.candidates(fresh, where):
+            self._rows[one.text_id] = one
         return [one for one in text_ids if one in self._rows]
 
     def allowed(self, where: Filter) -> list[int]:
@@ -121,62 +120,54 @@ class SqlIndex:
 
     def neighbours(self, text_ids: Sequence[int], where: Filter, *, reach: int) -> list[int]:
         near = [self._rows[one].num for one in text_ids if self._rows[one].session is not None]
-        found = self._store.search.neighbours(near, where, reach=reach) if near else []
-        self._rows.update((one.text_id, one) for one in found)
-        return [one.text_id for one in found]
+        found = {}
+        for one in self._store.search.neighbours(near, where, reach=reach):
+            found[one.text_id] = one
+        self._rows |= found
+        return list(found)
 
     def table(self, text_ids: Sequence[int]) -> CandidateTable:
-        rows = [self._rows[one] for one in text_ids]
-        return CandidateTable(
-            rows=[one.num for one in rows],
-            ids=[one.id for one in rows],
-            text_ids=list(text_ids),
-            sessions=[one.session or 0 for one in rows],
-            positions=[one.position for one in rows],
-            speakers=[one.speaker for one in rows],
-            valid_from=[one.valid_from for one in rows],
-            sizes=[len(one.content) for one in rows],
-            asked=[float(one.content.rstrip().endswith("?")) for one in rows],
-            keyed=[float(one.key is not None) for one in rows],
-            priors=[_prior(one) for one in rows],
-        )
+        table = CandidateTable(text_ids=list(text_ids))
+        for text_id in text_ids:
+            one = self._rows[text_id]
+            table.rows.append(one.num)
+            table.ids.append(one.id)
+            table.sessions.append(one.session or 0)
+            table.positions.append(one.position)
+            table.speakers.append(one.speaker)
+            table.valid_from.append(one.valid_from)
+            table.sizes.append(len(one.content))
+            table.asked.append(float(one.content.rstrip().endswith("?")))
+            table.keyed.append(float(one.key is not None))
+            table.priors.append(
+                PriorFactors(
+                    one.kind, one.importance, bool(one.pinned), one.trust, one.observations, one.stated_confidence,
+                    one.uses or 0, one.used_at or None, one.observed_at if dated(one.kind, one.importance) else 0,
+                    one.useful or 0, one.not_useful or 0, one.wrong or 0,
+                )
+            )  # fmt: skip
+        return table
 
     def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[list[float], list[int]]:
-        if not stems:
-            return [0.0] * len(text_ids), [0] * len(text_ids)
-        rows = [self._rows[one] for one in text_ids]
-        own = [f"{one.content} {one.grams or ''}" for one in rows]
-        beside = [(one.topics or "", one.labels or "", one.dates or "") for one in rows]
-        # Of each text the query's words that it has, as bits; and what these are worth.
-        having = {
-            text: sum(1 << j for j, stem in enumerate(stems) if stem in terms)
-            for text, terms in self._store.search.stems({*own, *chain.from_iterable(beside)}).items()
-        }
-        values = list(stems.values())
-        worth = {text: worth_of(having[text], values) for text in chain.from_iterable(beside)}
-        return (
-            [worth[topics] + 0.5 * worth[labels] + worth[dates] for topics, labels, dates in beside],
-            [having[text] | having[a] | having[b] | having[c] for text, (a, b, c) in zip(own, beside, strict=True)],
-        )
+        terms_of, worth = self._store.search.tokenizer.counts, list(stems.values())
+        fields, having = [], []
+        for text_id in text_ids:
+            one, value, words = self._rows[text_id], 0.0, 0
+            content = f"{one.content} {one.grams or ''}"
+            for text, share in ((content, 0.0), (one.topics, 1.0), (one.labels, 0.5), (one.dates, 1.0)):
+                if not text:
+                    continue
+                terms, has = terms_of(text), 0
+                for j, stem in enumerate(stems):
+                    if stem in terms:
+                        has |= 1 << j
+                words |= has
+                value += share * worth_of(has, worth)
+            fields.append(value)
+            having.append(words)
+        return fields, having
 
 
 def worth_of(words: int, worth: Sequence[float]) -> float:
     """Add up what a set of the query's words is worth: bit j for the j-th."""
     return fsum([value for j, value in enumerate(worth) if words >> j & 1]) if words else 0.0
-
-
-def _prior(one: Candidate) -> PriorFactors:
-    return PriorFactors(
-        one.kind,
-        one.importance,
-        bool(one.pinned),
-        one.trust,
-        one.observations,
-        one.stated_confidence,
-        one.uses or 0,
-        one.used_at or None,
-        one.observed_at if dated(one.kind, one.importance) else 0,
-        one.useful or 0,
-        one.not_useful or 0,
-        one.wrong or 0,
-    )

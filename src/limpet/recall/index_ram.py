@@ -13,7 +13,6 @@ from .index import CandidateTable, PriorFactors, TextHits, dated
 
 if TYPE_CHECKING:
     from ..store.arrays.columns import Columns
-    from ..store.arrays.postings import ArrayHits
 
 
 class RamIndex:
@@ -27,17 +26,18 @@ class RamIndex:
         # As many as are asked of rows at first, so that both give scores to the same texts.
         limit = C.LEXICAL_CANDIDATES * 3
         hits = self._columns.lexical(query, where, limit=limit, deadline=deadline)
-        kept = hits.text_ids[self._columns.passing(hits.text_ids, where)]
-        if len(kept) < C.LEXICAL_CANDIDATES and len(hits.text_ids) == limit:
+        passing = self._columns.passing(hits.text_ids, where)
+        if np.count_nonzero(passing) < C.LEXICAL_CANDIDATES and len(hits.text_ids) == limit:
             hits = self._columns.lexical(query, where, limit=None, deadline=deadline)
-            kept = hits.text_ids[self._columns.passing(hits.text_ids, where)]
+            passing = self._columns.passing(hits.text_ids, where)
+        kept = hits.text_ids[passing].tolist()
         return TextHits(
-            text_ids=kept[: C.LEXICAL_CANDIDATES].tolist(),
+            text_ids=kept[: C.LEXICAL_CANDIDATES],
             stems=hits.stems,
             weight=hits.weight,
             absent=hits.absent,
             complete=hits.complete,
-            scores=lambda text_ids: _scores_of(hits, text_ids),
+            scores=dict(zip(kept, hits.scores[passing].tolist(), strict=True)),
         )
 
     def passing(self, text_ids: Sequence[int], where: Filter) -> list[int]:
@@ -91,15 +91,3 @@ class RamIndex:
             return [0.0] * len(text_ids), [0] * len(text_ids)
         fields, having = self._columns.postings.words(np.asarray(text_ids, dtype=np.int64), stems)
         return fields.tolist(), (having @ (1 << np.arange(len(stems), dtype=np.int64))).tolist()
-
-
-def _scores_of(hits: ArrayHits, text_ids: Sequence[int]) -> list[float]:
-    """The score by words of each text, which are in order; 0 where there is none."""
-    wanted = np.asarray(text_ids, dtype=np.int64)
-    found = np.zeros(len(wanted))
-    if len(wanted):
-        at = wanted.searchsorted(hits.text_ids)
-        there = wanted.take(at, mode="clip") == hits.text_ids
-        found[at[there]] = hits.scores[there]
-    scores: list[float] = found.tolist()
-    return scores

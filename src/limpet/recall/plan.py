@@ -215,7 +215,7 @@ def before_event(store: Store, plan: Plan) -> Plan:
     hits = store.search.lexical(with_grams(" ".join(words)), plan.where, limit=LOOKED_AT, deadline=plan.deadline)
     if not words or not hits.stems or hits.absent:
         return plan
-    found = store.search.candidates([hit.text_id for hit in hits.hits], plan.where)
+    found = store.search.candidates(hits.hits, plan.where)
     notes = [one for one in found if one.speaker is None]  # a turn says when it was said, not when it was
     stems = store.search.stems(one.content for one in notes)
     events = [one for one in notes if set(hits.stems) <= stems[one.content]]

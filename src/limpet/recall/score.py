@@ -92,7 +92,7 @@ def rank(
     if skip is not None:
         ranking.order = [i for i in ranking.order if found.table.ids[i] != skip]
     ranking.add("alike", _alike(found, ranking, plan))
-    found.read(store, ranking.order[: plan.k])  # at once, what each step would read a part of
+    found.memories(store, ranking.order[: plan.k])  # at once, what each step would read a part of
     read_by_judge(store, semantic, found, ranking, plan, thorough=thorough)
     read, unread = ranking.judged, [i for i in ranking.order if i not in ranking.judged]
     ranking.add("judge", {i: C.JUDGE_WEIGHT * odds for i, odds in read.items()})

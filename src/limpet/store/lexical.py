@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 
-from .records import LexicalHit, LexicalResult
+from .records import LexicalResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ LARGE_STORE, COMMON_SHARE = 5_000, 10
 FEW_TEXTS = 4
 # Terms of a query that are searched for, the rarest first.
 MAX_TERMS_SEARCHED = 48
-# A store with so few texts is scored with a background of this many ordinary English ones, in half of which the common
-# words occur. BM25's own constants are those of FTS5.
+# A store with so few texts is scored by `small_result` with a background of this many ordinary English ones, in half of
+# which the common words occur. BM25's own constants are those of FTS5.
 SMALL_STORE = 300
 BACKGROUND_TEXTS = 500
 BM25_K1, BM25_B = 1.2, 0.75
@@ -35,24 +36,24 @@ COMMON_WORDS = (
 )
 
 
-def is_small(texts: int) -> bool:
-    """Whether a store of so many texts is scored by `small_result`."""
-    return texts <= SMALL_STORE
-
-
 def common_share(texts: int) -> int:
     """A word in one of so many texts, or in more, is not searched for."""
     return COMMON_SHARE if texts > LARGE_STORE else 2
 
 
-def choose(
-    terms: Iterable[str], frequency: Callable[[str], int], texts: int, tokenizer: Tokenizer
-) -> tuple[list[tuple[int, str]], int]:
-    """The terms worth searching for as (document frequency, term), rarest first, and how many of them give rows."""
-    found = sorted((df, term) for term in terms if (df := frequency(term)))
+def choose(frequencies: Mapping[str, int], texts: int, tokenizer: Tokenizer) -> tuple[list[tuple[int, str]], int]:
+    """The terms worth searching for as (document frequency, term), rarest first, and how many of them give rows.
+
+    `frequencies`: in how many texts each term of the query is.
+    """
     share = common_share(texts)
     common = tokenizer.counts(COMMON_WORDS) if texts <= FEW_TEXTS else None
-    useful = [(df, term) for df, term in found if df * share < texts or (common is not None and term not in common)]
+    found, useful = [], []
+    for df, term in sorted(zip(frequencies.values(), frequencies, strict=True)):
+        if df:
+            found.append((df, term))
+            if df * share < texts or (common is not None and term not in common):
+                useful.append((df, term))
     useful = useful or (found[:1] if share > 2 else found)
     useful = useful[:MAX_TERMS_SEARCHED]
     rare, rows = 0, 0
@@ -89,35 +90,41 @@ def small_result(
     """
     total = texts + BACKGROUND_TEXTS
     common = tokenizer.counts(COMMON_WORDS)
-
-    def idf(df: int, stem: str) -> float:
+    weights, missing = {}, 0.0
+    for df, stem in (*useful, *zip(repeat(0), absent, strict=False)):
         known = df + (BACKGROUND_TEXTS // 2 if stem in common else 0)
-        return math.log1p((total - known + 0.5) / (known + 0.5))
-
-    weights = {stem: idf(df, stem) for df, stem in useful}
-    counts = [(text_id, tokenizer.counts(text), tokenizer.counts(named)) for text_id, text, named in matching]
+        weight = math.log1p((total - known + 0.5) / (known + 0.5))
+        if df:
+            weights[stem] = weight
+        else:
+            missing += weight
+    counts, sizes = [], []
+    for text_id, text, named in matching:
+        words = tokenizer.counts(text)
+        counts.append((text_id, words, words.total(), tokenizer.counts(named)))
+        if words:
+            sizes.append(words.total())
     # In the mean the longest texts count as MOST_MEDIANS times the median: beside one pasted log all others would be as
     # good as of no length, and the log no longer than it may be. In a large store one log is not much.
-    lengths = [words.total() for _, words, _ in counts]
-    sizes = sorted(filter(None, lengths))
-    most = MOST_MEDIANS * sizes[(len(sizes) - 1) // 2] if sizes else 0
-    mean = sum(min(size, most) for size in sizes) / max(1, len(counts)) or 1.0
-    hits = []
-    for (text_id, words, named), length in zip(counts, lengths, strict=True):
+    most = MOST_MEDIANS * sorted(sizes)[(len(sizes) - 1) // 2] if sizes else 0
+    mean = sum([min(size, most) for size in sizes]) / max(1, len(counts)) or 1.0
+    scored = []
+    for text_id, words, length, fields in counts:
         norm = BM25_K1 * (1 - BM25_B + BM25_B * length / mean)
         score = 0.0
         for stem, weight in weights.items():
             if times := words.get(stem):
                 score += weight * times * (BM25_K1 + 1) / (times + norm)
-            if stem in named:
+            if stem in fields:
                 score += weight
-        hits.append(LexicalHit(text_id, score))
-    hits.sort(key=lambda hit: (-hit.score, hit.text_id))
-    missing = sum(idf(0, stem) for stem in absent)
+        scored.append((-score, text_id))
+    hits = {}
+    for score, text_id in sorted(scored)[:limit]:
+        hits[text_id] = -score
     return LexicalResult(
-        hits=hits[:limit],
+        hits=hits,
         stems=weights,
         weight=sum(weights.values()) + missing,
         absent=missing,
-        more=limit is not None and len(hits) > limit,
+        more=len(hits) < len(scored),
     )

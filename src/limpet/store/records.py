@@ -61,18 +61,11 @@ class UseCounts(NamedTuple):
     wrong: int
 
 
-class LexicalHit(NamedTuple):
-    """BM25 of one text over its content, topics, metadata and date; higher is better."""
-
-    text_id: int
-    score: float
-
-
 class LexicalResult(NamedTuple):
     """The best texts for a query text, best first. The filter holds only as far as the index knows it (topics, small
     scopes): `candidates` says which of them pass."""
 
-    hits: list[LexicalHit]
+    hits: dict[int, float]  # text id -> BM25 over its content, topics, metadata and date; higher is better
     stems: dict[str, float]  # the query's index terms with their inverse document frequencies
     weight: float  # what a perfect match is worth: their sum, absent words of a small store included
     complete: bool = True  # False: the deadline came first
@@ -80,7 +73,7 @@ class LexicalResult(NamedTuple):
     absent: float = 0.0  # what the query's words that no text has would be worth
 
 
-NO_HITS = LexicalResult([], {}, 0.0)
+NO_HITS = LexicalResult({}, {}, 0.0)
 
 
 class VectorChunk(NamedTuple):

@@ -293,7 +293,7 @@ class _Run:
     def _near(self, valid: ValidStatement, scope: str) -> list[Stored]:
         """Memories of the scope, of people and agents, that share words with a statement, the nearest first."""
         search, where = self._context.store.search, Filter(scopes=(scope,), as_of=self._context.now())
-        text_ids = [hit.text_id for hit in search.lexical(valid.content, where, limit=NEAREST).hits]
+        text_ids = list(search.lexical(valid.content, where, limit=NEAREST).hits)
         near = sorted(search.candidates(text_ids, where), key=lambda one: text_ids.index(one.text_id))
         return [one for one in near if not one.key and one.kind != "episode" and one.trust in ("user", "agent")]
 

@@ -18,7 +18,7 @@ from ...model.dataclass import replace
 from ...model.memory import Filter
 from ...store import lexical
 from ...store.arrays.postings import Postings
-from ...store.records import ALL, NO_HITS, LexicalHit, LexicalResult, NewVector, VectorChunk
+from ...store.records import ALL, NO_HITS, LexicalResult, NewVector, VectorChunk
 from ...store.sql import store
 from ...store.sql.feed import ChangeFeed, IndexedText, WordFeed, WordLists
 from ...store.sql.search import CHUNK_SLOTS, Search, Tokenizer, Vectors
@@ -136,12 +136,11 @@ class PostgresSearch(Search):
                     left = where.scopes is not None and self.was_left(where.scopes)
                     where = replace(where, topics=(), scopes=None if left else where.scopes)
             # One more, which tells whether there are more; in a large store SQLite says so already when there may be.
-            asked = None if limit is None else limit + lexical.is_small(texts)
+            asked = None if limit is None else limit + (texts <= lexical.SMALL_STORE)
             _, postings, rows = self._held
             found = postings.search(text, where, rows, limit=asked)  # type: ignore[arg-type]
-            hits = zip(found.text_ids.tolist(), found.scores.tolist(), strict=True)
             return LexicalResult(
-                hits=[LexicalHit(text_id, score) for text_id, score in hits][:limit],
+                hits=dict(zip(found.text_ids[:limit].tolist(), found.scores[:limit].tolist(), strict=True)),
                 stems=found.stems,
                 weight=found.weight,
                 complete=found.complete,

@@ -313,12 +313,12 @@ class Postings:
         `held_only`: leave out words whose lists have not been read, and say so.
         """
         # Of few texts most words are too common to be read ahead, and any list is read at once.
-        held_only = held_only and not lexical.is_small(self._texts)
+        held_only = held_only and self._texts > lexical.SMALL_STORE
         asked = self._tokenizer.terms(text)
         terms = [stem for stem in asked if not held_only or stem in self._counts or self._covers(stem)]
         complete = len(terms) == len(asked)
         counts = {stem: self.frequency(stem) for stem in terms}
-        useful, rare = lexical.choose(terms, counts.__getitem__, self._texts, self._tokenizer)
+        useful, rare = lexical.choose(counts, self._texts, self._tokenizer)
         if not useful:
             return NOTHING._replace(complete=complete)
         if held_only:
@@ -339,7 +339,7 @@ class Postings:
         for phrase in phrases:
             rows = rows[positions(phrase.text_ids, rows)[1]]
         absent = [stem for stem, count in counts.items() if not count]
-        if lexical.is_small(self._texts):
+        if self._texts <= lexical.SMALL_STORE:
             return self._small(rows, useful, absent, limit)._replace(complete=complete)
         stems = lexical.worth(useful, self._texts)
         scores = self._scores([*phrases, *lists], len(phrases), rare, columns.length[rows], rows)
@@ -359,8 +359,7 @@ class Postings:
             for one in self._feed.texts(rows.tolist())
         )
         found = lexical.small_result(self._tokenizer, self._texts, useful, absent, matching, limit)
-        text_ids = np.array([hit.text_id for hit in found.hits], dtype=np.int64)
-        scores = np.array([hit.score for hit in found.hits])
+        text_ids, scores = np.array(list(found.hits), dtype=np.int64), np.array(list(found.hits.values()))
         return ArrayHits(text_ids, scores, found.stems, found.weight, absent=found.absent)
 
     def _scores(

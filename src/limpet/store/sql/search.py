@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ..arrays.columns import Columns
     from .feed import ChangeFeed
-    from .store import Connection, Store
+    from .store import Store
 
 # Distinct terms of a query that are looked up.
 MAX_TERMS_LOOKED_UP = 400
@@ -46,9 +46,11 @@ AHEAD_SECONDS = 0.005
 CHUNK_SLOTS = 1_024
 # The newest chunk, and how much of it is used.
 _NEWEST_CHUNK = "SELECT num, used FROM chunk WHERE embedder = ? ORDER BY num DESC LIMIT 1"
+# Of some texts those that are there and have no vector of an embedder yet, and their scopes.
 _WITHOUT = (
     "SELECT b.num, b.scope FROM carray(?1) c JOIN body b ON b.num = c.value"
     " WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = ?2 AND v.body = b.num)"
+    " AND EXISTS (SELECT 1 FROM embedder e WHERE e.num = ?2)"  # else another one took over meanwhile
 )
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 
@@ -218,8 +220,17 @@ class Search(Repository, ABC):
 
 class Vectors(Repository, ABC):
     def embedders(self) -> list[EmbedderRow]:
-        with self._database.reading() as con:
-            return _embedders(con)
+        """Those that have vectors here, the one that answers first."""
+        rows = self._database.rows(
+            "SELECT num, fingerprint, name, dimensions, state, unrelated, related, apart FROM embedder"
+            " ORDER BY state, num"
+        )
+        return [
+            EmbedderRow(
+                num, fingerprint, name, dimensions, state, None if calibration[0] is None else tuple(calibration)
+            )
+            for num, fingerprint, name, dimensions, state, *calibration in rows
+        ]
 
     def register(self, fingerprint: str, name: str, dimensions: int) -> EmbedderRow:
         """The row of an embedder, made when it is new. The first one is active at once. Raises BadInput."""
@@ -230,7 +241,7 @@ class Vectors(Repository, ABC):
                 " ON CONFLICT (fingerprint) DO NOTHING",
                 (fingerprint, name, dimensions, state),
             )
-            row = next(one for one in _embedders(con) if one.fingerprint == fingerprint)
+            row = next(one for one in self.embedders() if one.fingerprint == fingerprint)
             if row.dimensions != dimensions:
                 raise BadInput(f"embedder {name} has {dimensions} dimensions, its stored vectors {row.dimensions}")
             return row
@@ -239,7 +250,7 @@ class Vectors(Repository, ABC):
         """Note how an embedder's cosines lie (vectors/calibration.py)."""
         with self._database.writing() as con:
             con.execute("UPDATE embedder SET unrelated = ?, related = ?, apart = ? WHERE num = ?", (*calibration, num))
-            return next(one for one in _embedders(con) if one.num == num)
+            return next(one for one in self.embedders() if one.num == num)
 
     def activate(self, num: int) -> None:
         """Make one embedder the active one and forget the vectors of all others."""
@@ -265,19 +276,19 @@ class Vectors(Repository, ABC):
         """Store vectors of texts that are still there; in the same transaction the embedding jobs of the texts `done`
         end, and the jobs `then` about them begin. Returns how many were stored."""
         with self._database.writing() as con:
-            there: dict[int, int] = {}  # texts that are there and have no vector yet -> their scopes
-            if any(one.num == embedder for one in _embedders(con)):  # else another one took over meanwhile
-                found = con.execute(_WITHOUT, (self._database.numbers(one.text_id for one in vectors), embedder))
-                there = {num: int(scope[1:]) for num, scope in found}
-            fresh = [vector for vector in vectors if vector.text_id in there]
+            of_text = {vector.text_id: vector for vector in vectors}
+            fresh, scopes = [], []
+            for num, scope in con.execute(_WITHOUT, (self._database.numbers(of_text), embedder)).fetchall():
+                fresh.append(of_text[num])
+                scopes.append(int(scope[1:]))
             start = 0
             while start < len(fresh):
                 chunk, used = con.execute(_NEWEST_CHUNK, (embedder,)).fetchone() or (0, CHUNK_SLOTS)
                 if used >= CHUNK_SLOTS:
                     chunk, used = self._new_chunk(con, embedder), 0
-                part = fresh[start : start + CHUNK_SLOTS - used]
-                self._put(con, chunk, used, part, [there[vector.text_id] for vector in part])
-                start += len(part)
+                end = start + CHUNK_SLOTS - used
+                self._put(con, chunk, used, fresh[start:end], scopes[start:end])
+                start = end
             self._store.jobs.finish(EMBED, done)
             if then is not None:
                 self._store.jobs.enqueue(then, done, at)
@@ -292,7 +303,7 @@ class Vectors(Repository, ABC):
         with self._database.snapshot(), self._database.reading() as con:
             versions = con.execute(statements()["chunks_changed"], {"embedder": embedder}).fetchall()
             wanted = [num for num, version in reversed(versions) if known.get(num) != version][:most]
-            return [self._chunk(con, num) for num in wanted], [num for num, _ in versions]
+            return [self._chunk(con, num) for num in wanted], list(dict(versions))
 
     def exact(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]:
         """(text, vector of float16) of those that have one."""
@@ -308,12 +319,3 @@ class Vectors(Repository, ABC):
     @abstractmethod
     def _put(self, con: Any, chunk: int, used: int, vectors: Sequence[NewVector], scopes: Sequence[int]) -> None:
         """Codes and exact vectors into the slots of a chunk after those that are used. `scopes`: of their texts."""
-
-
-def _embedders(con: Connection) -> list[EmbedderRow]:
-    return [
-        EmbedderRow(num, fingerprint, name, dimensions, state, None if calibration[0] is None else tuple(calibration))
-        for num, fingerprint, name, dimensions, state, *calibration in con.execute(
-            "SELECT num, fingerprint, name, dimensions, state, unrelated, related, apart FROM embedder ORDER BY num"
-        )
-    ]

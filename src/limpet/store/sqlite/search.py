@@ -9,12 +9,13 @@ import contextlib
 import struct
 import time
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 
 import apsw
 
 from ...model.memory import Filter
 from .. import lexical
-from ..records import NO_HITS, LexicalHit, LexicalResult, NewVector, VectorChunk
+from ..records import NO_HITS, LexicalResult, NewVector, VectorChunk
 from ..sql.search import CHUNK_SLOTS, Search, Tokenizer, Vectors
 from ..sql.statements import filtered, scope_token
 from ..sql.store import TimedOut
@@ -68,16 +69,19 @@ class SqliteSearch(Search):
             if deadline is not None and deadline - time.monotonic() < self._texts * SECONDS_PER_TEXT:
                 return NO_HITS._replace(complete=False)  # FTS5 looks at no clock while it reads a common word's list
             terms = self.tokenizer.terms(text)
-            frequencies = {stem: self._frequency(con, stem) for stem in terms}
-            useful, rare = lexical.choose(terms, frequencies.__getitem__, self._texts, self.tokenizer)
+            frequencies, absent = {}, []
+            for stem in terms:
+                frequencies[stem] = self._frequency(con, stem)
+                if not frequencies[stem]:
+                    absent.append(stem)
+            useful, rare = lexical.choose(frequencies, self._texts, self.tokenizer)
             within = self._within(con, where)
             if not useful or within is None:
                 return NO_HITS
             words = [terms[term] for _, term in useful]
             expression, factor = _expression(words[:rare], words[rare:])
             expression = " AND ".join([*within, f"({expression})"])
-            absent = [stem for stem, count in frequencies.items() if not count]
-            if lexical.is_small(self._texts):
+            if self._texts <= lexical.SMALL_STORE:
                 matching = con.execute(_MATCHING, (expression,))
                 return lexical.small_result(self.tokenizer, self._texts, useful, absent, matching, limit)
             stems = lexical.worth(useful, self._texts)
@@ -86,7 +90,7 @@ class SqliteSearch(Search):
                 scored = con.execute(_SCORED, (expression, -1 if limit is None else limit)).fetchall()
                 complete = True
             return LexicalResult(
-                hits=[LexicalHit(body, -score / factor) for body, score in scored],
+                hits={body: -score / factor for body, score in scored},
                 stems=stems,
                 weight=sum(stems.values()),
                 complete=complete,
@@ -106,11 +110,14 @@ class SqliteSearch(Search):
         found = self.topic_expressions(where)
         if where.scopes is None or (where.known_at is not None and self.was_left(where.scopes)):
             return found
-        tokens = [scope_token(num) for num in self.scope_numbers(where.scopes)]
+        tokens, held = [], 0
+        for num in self.scope_numbers(where.scopes):
+            tokens.append(scope_token(num))
+            held += self._frequency(con, tokens[-1])
         if not tokens:
             return None
         # A scope that holds most rows anyway restricts nothing.
-        if sum(self._frequency(con, token) for token in tokens) * 2 <= self._texts:
+        if held * 2 <= self._texts:
             found.append(f"scope : ({' OR '.join(tokens)})")
         return found
 
@@ -127,8 +134,11 @@ class SqliteSearch(Search):
     def topic_expressions(self, where: Filter) -> list[str]:
         """For each topic the index expression that its rows match, some others too; none for one without words, and
         none as known before: then topics were others than those in the index."""
-        topics = where.topics if where.known_at is None else ()
-        return ['topics : "' + topic.replace('"', '""') + '"' for topic in topics if self.tokenizer.counts(topic)]
+        found = []
+        for topic in where.topics if where.known_at is None else ():
+            if self.tokenizer.counts(topic):
+                found.append('topics : "' + topic.replace('"', '""') + '"')
+        return found
 
     def allowed(self, where: Filter) -> list[int]:
         topics = self.topic_expressions(where)
@@ -147,11 +157,11 @@ def _expression(rare: list[str], common: list[str]) -> tuple[str, int]:
     `(rare) AND (rare OR common OR common)`: FTS5 counts a phrase once for every place in the expression, so rare and
     common words both count twice; the common ones are looked up only in the rows of the rare ones.
     """
-    quoted = [f'"{word}"' for word in (w.replace('"', '""') for w in rare)]
-    if not common:
-        return " OR ".join(quoted), 1
-    twice = [f'"{word}" OR "{word}"' for word in (w.replace('"', '""') for w in common)]
-    return f"({' OR '.join(quoted)}) AND ({' OR '.join(quoted + twice)})", 2
+    quoted = ['"' + word.replace('"', '""') + '"' for word in [*rare, *common]]
+    first, others = quoted[: len(rare)], quoted[len(rare) :]
+    if not others:
+        return " OR ".join(first), 1
+    return f"({' OR '.join(first)}) AND ({' OR '.join([*first, *others, *others])})", 2
 
 
 class SqliteVectors(Vectors):
@@ -172,10 +182,11 @@ class SqliteVectors(Vectors):
         self, con: apsw.Connection, chunk: int, used: int, vectors: Sequence[NewVector], scopes: Sequence[int]
     ) -> None:
         several = len(vectors)
+        text_ids, exact, codes, scales = zip(*vectors, strict=True)
         columns = (
-            ("codes", b"".join(vector.code for vector in vectors)),
-            ("scales", struct.pack(f"<{several}f", *(vector.scale for vector in vectors))),
-            ("bodies", struct.pack(f"<{several}q", *(vector.text_id for vector in vectors))),
+            ("codes", b"".join(codes)),
+            ("scales", struct.pack(f"<{several}f", *scales)),
+            ("bodies", struct.pack(f"<{several}q", *text_ids)),
             ("scopes", struct.pack(f"<{several}i", *scopes)),
         )
         for column, data in columns:
@@ -186,7 +197,7 @@ class SqliteVectors(Vectors):
         con.executemany(
             "INSERT INTO vector (embedder, body, chunk, slot, exact)"
             " VALUES ((SELECT embedder FROM chunk WHERE num = ?2), ?1, ?2, ?3, ?4)",
-            [(vector.text_id, chunk, slot, vector.exact) for slot, vector in enumerate(vectors, used)],
+            zip(text_ids, repeat(chunk), range(used, used + several), exact, strict=False),
         )
 
 
