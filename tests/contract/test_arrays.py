@@ -63,7 +63,7 @@ def answers(store):
             hits = index.text_hits(query, where, deadline=None)
             said, having = index.words(allowed, hits.stems)
             found.append((query, hits.text_ids, hits.stems, hits.weight, hits.absent, said, having))
-            found.append(hits.scores(sorted(hits.text_ids)) if hits.text_ids else [])
+            found.append([hits.scores[one] for one in sorted(hits.text_ids)])
     return found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.recall.pack import fit, folded, tokens_of, wording
+from limpet.recall.pack import fit, groups_of, tokens_of, wording
 from limpet.text.excerpt import excerpt, one_line, words_of
 
 PAIRS = Path(__file__).parents[1] / "quality" / "duplicate_pairs.jsonl"
@@ -71,8 +71,7 @@ def test_no_two_statements_are_taken_for_one():
 
 
 def distinct(texts):
-    same = folded(texts)
-    return [i for i in range(len(texts)) if i not in same]
+    return [group[0] for group in groups_of(texts)]
 
 
 def test_rewordings_do_not_crowd_and_other_values_stay():
@@ -88,8 +87,8 @@ def test_rewordings_do_not_crowd_and_other_values_stay():
 
 def test_what_a_model_read_as_the_same_is_one_also_by_way_of_others():
     texts = [wording(one) for one in ("a", "b", "c", "d", "b")]
-    assert folded(texts, [(3, 1), (4, 0)]) == {1: 0, 3: 0, 4: 0}
-    assert folded(texts, [(0, 3)]) == {3: 0, 4: 1} and folded(texts) == {4: 1}
+    assert groups_of(texts, [(3, 1), (4, 0)]) == [[0, 1, 3, 4], [2]]
+    assert groups_of(texts, [(0, 3)]) == [[0, 3], [1, 4], [2]] and groups_of(texts) == [[0], [1, 4], [2], [3]]
 
 
 def test_the_same_words_about_another_key_or_day_are_another_statement():
@@ -122,4 +121,4 @@ def test_tokens_are_counted_on_the_safe_side():
 
 def test_an_end_of_a_sentence_makes_no_other_statement():
     several = [wording("the release pipeline needs the company VPN" + end) for end in ("", ".", "!", " .")]
-    assert folded(several) == {1: 0, 2: 0, 3: 0}
+    assert groups_of(several) == [[0, 1, 2, 3]]

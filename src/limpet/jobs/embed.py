@@ -148,7 +148,7 @@ def run(store: Store, embedder: StoreEmbedder, row: EmbedderRow, jobs: list[Job]
 
 
 def _embed(store: Store, embedder: StoreEmbedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
-    have = {num for num, _ in store.vectors.exact(row.num, [job.subject for job in jobs])}
+    have = dict(store.vectors.exact(row.num, [job.subject for job in jobs]))
     texts = [text for text in store.search.texts([job.subject for job in jobs]) if text[0] not in have]
     if texts:
         vectors = embedder.embed_passages([searchable(text, key) for _, text, key in texts])

@@ -126,8 +126,8 @@ class Filter:
     @property
     def needs_rows(self) -> bool:
         """True when it asks for what arrays do not hold: other times of knowledge, a key, metadata."""
-        times = (self.known_at, self.stored_since, self.stored_until)
-        return self.key is not None or bool(self.metadata) or any(one is not None for one in times)
+        others = (self.key, self.known_at, self.stored_since, self.stored_until)
+        return bool(self.metadata) or others != (None, None, None, None)
 
 
 def check_several(what: str, values: Iterable[T]) -> Iterable[T]:
@@ -154,7 +154,7 @@ def check_list(what: str, values: Iterable[T]) -> tuple[T, ...]:
 
 def check_kinds(kind: str | Iterable[str]) -> tuple[str, ...]:
     """A kind, or several. Raises BadInput."""
-    return tuple(check_kind(one) for one in ((kind,) if isinstance(kind, str) else check_list("kind", kind)))
+    return tuple(map(check_kind, (kind,) if isinstance(kind, str) else check_list("kind", kind)))
 
 
 def check_kind(kind: str) -> str:

@@ -14,7 +14,7 @@ from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, by, decoded, rounded
 from ..model.ids import format_id
 from ..rank import adjust
 from .candidates import Candidates, find_candidates
-from .lookup import source_states
+from .lookup import INDEXED, source_states
 from .newer import disputes
 from .pack import Packed, pack
 from .plan import Plan, asks_past, before_event
@@ -201,9 +201,8 @@ def recall(
         note=note(likely, relevant, shown=items, missing=found.missing, asks_before=before),
         explained=explained,
         also={
-            item.id: tuple(format_id(found.table.ids[other]) for other in packed.also[i])
-            for i, item in zip(packed.places, items, strict=True)
-            if i in packed.also
+            format_id(found.table.ids[i]): tuple(format_id(found.table.ids[other]) for other in several)
+            for i, several in packed.also.items()
         },
     )
 
@@ -231,8 +230,10 @@ def as_items(
     memories = found.memories(store, places)
     warned = found.warnings(store, places)
     disputed = disputes(store, plan, memories, warned) if warned else {}
+    indexed = [one for one in memories if INDEXED in one.metadata]
+    states = dict(zip([one.id for one in indexed], source_states(indexed), strict=True)) if indexed else {}
     items = []
-    for i, memory, source_state in zip(places, memories, source_states(memories), strict=True):
+    for i, memory in zip(places, memories, strict=True):
         prior = found.table.priors[i]
         confidence = adjust.confidence_of(prior, plan.now)
         changes = _changes(store, found, ranking, i, before.get(i, ())) if i in ranking.changed or i in before else {}
@@ -244,7 +245,7 @@ def as_items(
                 valid_from_us=memory.valid_from_us, valid_to_us=memory.valid_to_us,
                 recorded_at_us=memory.created_at_us, session=memory.session, speaker=memory.speaker,
                 metadata=memory.metadata, disputed_by=disputed.get(memory.id, ()), why=traces.get(i),
-                source_state=source_state, pinned=memory.pinned, **changes,
+                source_state=states.get(memory.id), pinned=memory.pinned, **changes,
             )
         )  # fmt: skip
     return items

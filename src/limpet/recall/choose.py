@@ -35,7 +35,7 @@ from .brief import (
 )
 from .candidates import Candidates
 from .newer import CHANGES, DISPUTES, SAME, Warned, of_another_time, warnings
-from .pack import fit, groups_of, newest_of, said_of, tokens_of, wording
+from .pack import about, fit, groups_of, newest_of, tokens_of, wording
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -188,7 +188,7 @@ def _distinct(nums: Sequence[int], memories: dict[int, Memory], entries: Entries
     """Of those that say the same the newest, where the best of them would stand."""
     place = {memories[num].id: at for at, num in enumerate(nums)}
     groups = groups_of(
-        [wording(memories[num].content, said_of(memories[num])) for num in nums],
+        [wording(memories[num].content, about(memories[num], metadata=False)) for num in nums],
         [
             (place[id], place[other])
             for id in place

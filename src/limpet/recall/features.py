@@ -118,7 +118,7 @@ def compute_features(table: CandidateTable, match: QueryMatch, *, without: froze
         [(bisect_right(times, at) - 1) / (len(times) - 1) for at in table.valid_from] if latest else nothing
     )
     # Who speaks: someone the query names; a person, by the names that transcripts have for one.
-    asked = {word.casefold() for word in _WORD.findall(match.query)}
+    asked = set(map(str.casefold, _WORD.findall(match.query)))
     found["speaker"] = [float(name is not None and not asked.isdisjoint(_parts(name))) for name in table.speakers]
     found["by_person"] = [float(name is not None and name.casefold() in PERSON) for name in table.speakers]
     of_agent = any(found["by_person"]) and asks_of_agent(match.query)
@@ -143,14 +143,12 @@ def _neighbours(
 ) -> dict[str, list[float]]:  # fmt: skip
     """What stands beside a memory in its session says, for chat turns answer each other; of a long one less: it speaks
     for itself."""
-    seats = {
-        (session, position): i
-        for i, (session, position) in enumerate(zip(table.sessions, table.positions, strict=True))
-        if session
-    }
+    seats = {}
+    for i, (session, position) in enumerate(zip(table.sessions, table.positions, strict=True)):
+        if session:
+            seats[session, position] = i
     if not seats:
-        nothing = [0.0] * len(brevity)
-        return {name: nothing for name, one in FEATURES.items() if one.signal == "neighbours"}
+        return {}
     beside = {
         offset: [
             seats.get((session, position + offset))

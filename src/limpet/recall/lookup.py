@@ -20,13 +20,10 @@ INDEXED = "indexed"
 
 
 def source_states(memories: Sequence[Memory]) -> Sequence[str | None]:
-    """Say of each memory that was read from a file whether this is fresh, drifted or gone; None of all others."""
-    unknown = [None] * len(memories)
-    if not any(INDEXED in one.metadata for one in memories):
-        return unknown
+    """Say of memories that were read from files whether these are fresh, drifted or gone."""
     from .. import registry
 
-    found: Sequence[str | None] = registry.call("source_states", memories) or unknown
+    found: Sequence[str | None] = registry.call("source_states", memories) or [None] * len(memories)
     return found
 
 
@@ -38,7 +35,8 @@ def get(context: Context, id: str, *, known_at: Time) -> Memory:
     memory = context.store.memories.get(raw, known_at=context.time(known_at))
     if memory is None:
         raise NotFound(f"memory {format_id(raw)} was not known then")
-    return replace(context.as_read(memory), source_state=source_states([memory])[0])
+    state = source_states([memory])[0] if INDEXED in memory.metadata else None
+    return replace(context.as_read(memory), source_state=state)
 
 
 def show(context: Context, id: str) -> Memory:

@@ -48,7 +48,7 @@ def replacements(store: Store, found: Candidates, ranking: Ranking, plan: Plan) 
         return []
     said = [row for row in found.warnings(store, first) if row[0] in CHANGES]
     changed = _read_as_changes(store, found, said) if said else []
-    corrected = any(found.table.priors[i].kind == CORRECTION for i in first)
+    corrected = CORRECTION in [found.table.priors[i].kind for i in first]
     asked = found.hits is not None and "vector" in found.features and asks_now(plan.query)
     if not corrected and not asked:
         return changed

@@ -32,41 +32,29 @@ def wording(text: str, about: str = "") -> Hashable:
     return about, content(text) or text
 
 
-def folded(several: Sequence[Hashable], read: Iterable[tuple[int, int]] = ()) -> dict[int, int]:
-    """Place of each wording that repeats an earlier one -> place of the first of them. `read`: pairs of places that a
-    model took for the same."""
-    first: dict[Hashable, int] = {}
-    same = {place: first[one] for place, one in enumerate(several) if first.setdefault(one, place) != place}
-    for pair in read:
-        earlier, later = sorted(same.get(place, place) for place in pair)
-        if earlier != later:
-            same |= {place: earlier for place, of in same.items() if of == later} | {later: earlier}
-    return same
-
-
 def newest_of(several: Sequence[Memory]) -> int:
     """The place of the newest that is trusted as the first is, at least; the first of equals."""
     shown = [i for i, one in enumerate(several) if not is_below(one.trust, several[0].trust)]
     return max(shown, key=lambda i: (several[i].valid_from_us, -i))
 
 
-def about(one: Memory) -> str:
-    """What tells apart two memories of the same words: key, speaker, metadata, the day of an event."""
-    return f"{said_of(one)}/{one.metadata or ''}"
-
-
-def said_of(one: Memory) -> str:
-    """Of `about` what a brief tells apart too: it does not show metadata."""
+def about(one: Memory, *, metadata: bool = True) -> str:
+    """What tells apart two memories of the same words: key, speaker, the day of an event, and `metadata`, which a brief
+    does not show."""
     day = one.valid_from_us // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
-    return f"{one.key or ''}/{one.speaker or ''}/{day}"
+    return f"{one.key or ''}/{one.speaker or ''}/{day}/{(metadata and one.metadata) or ''}"
 
 
-def groups_of(wordings: Sequence[Hashable], read: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Places that say the same, each group in order. `read`: as for `folded`."""
-    same = folded(wordings, read)
-    groups = {place: [place] for place in range(len(wordings)) if place not in same}
-    for later, earlier in same.items():
-        groups[earlier].append(later)
+def groups_of(wordings: Sequence[Hashable], read: Iterable[tuple[int, int]] = ()) -> list[list[int]]:
+    """Places that say the same, each group in order. `read`: pairs of places that a model took for the same."""
+    first: dict[Hashable, int] = {}
+    head = [first.setdefault(one, place) for place, one in enumerate(wordings)]  # of each place the first of its group
+    for one, other in read:
+        earlier, later = sorted((head[one], head[other]))
+        head = [earlier if place == later else place for place in head]
+    groups: dict[int, list[int]] = {}
+    for place, earliest in enumerate(head):
+        groups.setdefault(earliest, []).append(place)
     return list(groups.values())
 
 
@@ -90,16 +78,17 @@ def pack(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> Packe
     """The best `plan.k` that say different things; within a token budget those that are worth most together."""
     k, budget = plan.k, plan.budget_tokens
     before = _replaced(ranking) if ranking.changed else {}
-    folded_away = {older for several in before.values() for older in several}
-    order = [i for i in ranking.order if i not in folded_away]
+    order = ranking.order
+    for older in before.values():
+        order = [i for i in order if i not in older]
     first = order[: k if budget is None else k * REACH_WITHIN]
     groups = _same(store, found, first)
     if len(groups) < len(first) and budget is None:  # only then is anything below the best read
         first = order[: k * REACH]
         groups = _same(store, found, first)
     memories = dict(zip(first, found.memories(store, first), strict=True))
-    shown = []
-    also = {}
+    shown: list[int] = []
+    also: dict[int, list[int]] = {}
     for group in groups:
         best = group[0]
         shown.append(best)
@@ -114,17 +103,14 @@ def pack(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> Packe
         costs = [C.TOKENS_PER_ITEM + tokens_of(memories[i].content) for i in shown]
         chosen = fit([1 / (place + 1) for place in range(len(shown))], costs, budget, most=k)
     kept = [shown[place] for place in chosen]
-    dropped = [(i, "near-duplicate of a better one") for best in kept for i in also.get(best, ())]
-    dropped += [(i, "replaced by a newer one") for best in kept for i in before.get(best, ())]
+    also = {i: also[i] for i in kept if i in also}
+    before = {i: before[i] for i in kept if i in before}
+    dropped = [(i, "near-duplicate of a better one") for duplicates in also.values() for i in duplicates]
+    dropped += [(i, "replaced by a newer one") for older in before.values() for i in older]
     if budget is not None and len(kept) < k:
         dropped += [(i, "over the token budget") for i in shown if i not in kept]
-    return Packed(
-        kept,
-        {i: also[i] for i in kept if i in also},
-        dropped,
-        {i: before[i] for i in kept if i in before},
-        truncated=budget is not None and (len(chosen) < min(k, len(shown)) or chosen != list(range(len(chosen)))),
-    )
+    cut = budget is not None and (len(chosen) < min(k, len(shown)) or chosen != list(range(len(chosen))))
+    return Packed(kept, also, dropped, before, truncated=cut)
 
 
 def _replaced(ranking: Ranking) -> dict[int, list[int]]:
@@ -143,15 +129,12 @@ def _replaced(ranking: Ranking) -> dict[int, list[int]]:
 
 def _same(store: Store, found: Candidates, first: Sequence[int]) -> list[list[int]]:
     """The first, those together that say the same, the best of each first."""
-    place = {found.table.ids[i]: at for at, i in enumerate(first)}
-    groups = groups_of(
-        [wording(one.content, about(one)) for one in found.memories(store, first)],
-        [
-            (place[older], place[newer])
-            for what, older, newer in found.warnings(store, first)
-            if what == SAME and older in place and newer in place
-        ],
-    )
+    place = dict(zip([found.table.ids[i] for i in first], range(len(first)), strict=True))
+    read = []
+    for what, older, newer in found.warnings(store, first):
+        if what == SAME and older in place and newer in place:
+            read.append((place[older], place[newer]))
+    groups = groups_of([wording(one.content, about(one)) for one in found.memories(store, first)], read)
     return [[first[at] for at in group] for group in groups]
 
 

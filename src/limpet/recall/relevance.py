@@ -83,8 +83,9 @@ def relevance(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> 
         threshold = W.RELEVANT_BY_WORDS if by_words else W.RELEVANT
         first = known.get("cosine_first", 0.0)
         stands_out = stands_out or (first >= NEAR and known["cosine_next"] <= SHARE_OF_NEXT * first)
-    log_odds = weights["one"] + sum([weights.get(name, 0.0) * value for name, value in known.items()])
-    log_odds += ONLY_ONE * (JUDGED in known and known["share"] == 1.0)
+    log_odds = weights["one"] + ONLY_ONE * (JUDGED in known and known["share"] == 1.0)
+    for name, value in known.items():
+        log_odds += weights.get(name, 0.0) * value
     likely = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
     if known["other_code"]:
         likely = min(OF_ANOTHER_CODE * threshold, likely)

@@ -80,7 +80,7 @@ class Ranking:
         for i, value in terms.items():
             added[i] = added.get(i, 0.0) + value
             self.scores[i] += value
-        self.order.sort(key=lambda i: -self.scores[i])
+        self.order.sort(key=self.scores.__getitem__, reverse=True)
 
 
 def rank(
@@ -94,10 +94,11 @@ def rank(
     ranking.add("alike", _alike(found, ranking, plan))
     found.memories(store, ranking.order[: plan.k])  # at once, what each step would read a part of
     read_by_judge(store, semantic, found, ranking, plan, thorough=thorough)
-    read, unread = ranking.judged, [i for i in ranking.order if i not in ranking.judged]
-    ranking.add("judge", {i: C.JUDGE_WEIGHT * odds for i, odds in read.items()})
+    ranking.add("judge", {i: C.JUDGE_WEIGHT * odds for i, odds in ranking.judged.items()})
+    read = [i for i in ranking.order if i in ranking.judged]
+    unread = [i for i in ranking.order if i not in ranking.judged]
     if read and unread:
-        over = max(ranking.scores[i] for i in unread) - min(ranking.scores[i] for i in read)
+        over = ranking.scores[unread[0]] - ranking.scores[read[-1]]  # the best of these, the last of those
         ranking.add("unread", dict.fromkeys(unread, -(over + BELOW)) if over >= 0 else {})
     for older, newer, what in replacements(store, found, ranking, plan):
         _put_before(ranking, older, newer)
@@ -129,7 +130,8 @@ def by_signals(found: Candidates, now: int) -> Ranking:
     for i, prior in enumerate(found.table.priors):
         for factor in factors(prior, prior.evaluated_at(now)).values():
             scores[i] = scores[i] * factor if scores[i] > 0 else scores[i] / factor
-    order = sorted(range(len(scores)), key=lambda i: (-scores[i], found.table.ids[i]))
+    order = sorted(range(len(scores)), key=found.table.ids.__getitem__)
+    order.sort(key=scores.__getitem__, reverse=True)  # equal ones stay in the order of their ids
     return Ranking(order=order, scores=scores, ranked=list(scores))
 
 
@@ -202,16 +204,20 @@ def read_by_judge(
 
 def passages(query: str, memories: Sequence[Memory]) -> list[str]:
     """What the judge reads of each memory: the part nearest to the question, with its key, and who said it."""
-    words = words_of(query)
-    texts = [searchable(excerpt(one.content, words, PASSAGE)[0], one.key) for one in memories]
-    return [f"{one.speaker}: {text}" if one.speaker else text for one, text in zip(memories, texts, strict=True)]
+    words, texts = words_of(query), []
+    for one in memories:
+        text = searchable(excerpt(one.content, words, PASSAGE)[0], one.key)
+        texts.append(f"{one.speaker}: {text}" if one.speaker else text)
+    return texts
 
 
 def _unconfirmed(found: Candidates, ranking: Ranking, plan: Plan) -> dict[int, float]:
     """How far each unconfirmed one of the first is capped, below the best trusted one on its matter."""
     first = ranking.order[: plan.k]
-    foreign = [i for i in first if found.table.priors[i].trust in FOREIGN]
-    trusted = [i for i in first if found.table.priors[i].trust not in FOREIGN]
+    foreign: list[int] = []
+    trusted: list[int] = []
+    for i in first:
+        (foreign if found.table.priors[i].trust in FOREIGN else trusted).append(i)
     if not foreign or not trusted:
         return {}
     cosines, place = found.among(first), {i: number for number, i in enumerate(first)}

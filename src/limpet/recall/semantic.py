@@ -63,8 +63,8 @@ class SemanticSearch:
     ) -> None:
         self._store = store
         self._clock = clock
-        self._given = None if embedder is None else guarded(embedder)
-        self.name = self._given.name if self._given else name  # of the current embedder, loaded or not
+        self._embedder = None if embedder is None else guarded(embedder)  # once it was asked for
+        self.name = self._embedder.name if self._embedder else name  # of the current embedder, loaded or not
         self._judge = judge
         self._lock = threading.RLock()
         self._index: VectorIndex | None = None
@@ -73,7 +73,9 @@ class SemanticSearch:
 
     def load(self) -> StoreEmbedder:
         """The current embedder. Raises EmbedderUnavailable."""
-        return self._given or load_embedder(self.name)
+        if self._embedder is None:
+            self._embedder = load_embedder(self.name)
+        return self._embedder
 
     def answering(self) -> StoreEmbedder:
         """The current embedder, which has just answered for what it is asked. Raises EmbedderUnavailable."""
@@ -91,30 +93,26 @@ class SemanticSearch:
 
     def is_loaded(self) -> bool:
         """Whether an embedding costs milliseconds, not the loading of a model."""
-        return self._given is not None or is_loaded(self.name)
+        return self._embedder is not None or is_loaded(self.name)
 
     def can_answer(self) -> bool:
         """Whether the embedder whose vectors answer is loaded: while it is replaced, not the current one."""
         active = self._active()
         return self.is_loaded() if active is None or active.name == self.name else is_loaded(active.name)
 
-    def for_writing(self, until: float | None = None) -> tuple[StoreEmbedder, EmbedderRow]:
+    def for_writing(self, until: float = math.inf) -> tuple[StoreEmbedder, EmbedderRow]:
         """The embedder that new texts get vectors of, and its row in the store: the one whose vectors answer, so that
         they are found by meaning at once, whatever the setting says. The current one where that does not load.
 
         `until`, on the monotonic clock: one of others that has not answered by then raises EmbedderUnavailable.
         """
-
-        def bounded(embedder: StoreEmbedder) -> StoreEmbedder:
-            return embedder if until is None else embedder.by(until)
-
         active = self._answering()
         if active is not None and active.name != self.name:
             with suppress(EmbedderUnavailable):
-                loaded = bounded(load_embedder(active.name))
+                loaded = load_embedder(active.name).by(until)
                 if loaded.fingerprint == active.fingerprint:
                     return self._registered(loaded)
-        return self._registered(bounded(self.load()))
+        return self._registered(self.load().by(until))
 
     def current(self) -> tuple[StoreEmbedder, EmbedderRow]:
         """The current embedder and its row in the store."""
@@ -147,13 +145,17 @@ class SemanticSearch:
         return active if active is not None and self._store.vectors.chunks(active.num, {}, most=0)[1] else None
 
     def _active(self) -> EmbedderRow | None:
-        return next((row for row in self._store.vectors.embedders() if row.state == "active"), None)
+        rows = self._store.vectors.embedders()
+        return rows[0] if rows else None  # all others are being filled
 
     def _registered(self, embedder: StoreEmbedder) -> tuple[StoreEmbedder, EmbedderRow]:
         """The embedder and its row, which says how its cosines lie; made, and measured, when it is new."""
         fingerprint = embedder.fingerprint
-        row = next((one for one in self._store.vectors.embedders() if one.fingerprint == fingerprint), None)
-        row = row or self._store.vectors.register(fingerprint, embedder.name, embedder.dimensions)
+        for row in self._store.vectors.embedders():
+            if row.fingerprint == fingerprint:
+                break
+        else:
+            row = self._store.vectors.register(fingerprint, embedder.name, embedder.dimensions)
         if row.calibration is None:
             try:
                 row = self._store.vectors.calibrate(row.num, embedder.calibrated())
@@ -165,10 +167,8 @@ class SemanticSearch:
 
     def activate_when_complete(self) -> None:
         """Let a complete new embedder take over from the old one."""
-        building = [row for row in self._store.vectors.embedders() if row.state == "building"]
-        fingerprint = self.load().fingerprint if building else ""
-        for row in building:
-            if row.fingerprint == fingerprint:
+        for row in self._store.vectors.embedders()[1:]:
+            if row.fingerprint == self.load().fingerprint:
                 if not self._store.vectors.missing(row.num, limit=1):
                     self._store.vectors.activate(row.num)
                 return
@@ -184,8 +184,7 @@ class SemanticSearch:
     def search(self, plan: Plan) -> SearchScan:
         """Scan for a plan's query. Raises EmbedderUnavailable when there is nothing to search with, or no time."""
         rows = self._store.vectors.embedders()
-        active = next((row for row in rows if row.state == "active"), None)
-        if active is None:
+        if not rows:
             raise self._no_vector(plan)
         if not self.can_answer() and plan.remaining() < LOAD_SECONDS:
             raise EmbedderUnavailable("the deadline leaves no time to load the embedding model")
@@ -195,7 +194,7 @@ class SemanticSearch:
             raise cannot_load(error) from None
 
         with self._lock:
-            embedder, row = self._for_reading(plan, rows, active)
+            embedder, row = self._for_reading(plan, rows)
             index = self._index_of(row)
         deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
         # Half of the time that is left at most: the rest scans what has been read.
@@ -224,12 +223,11 @@ class SemanticSearch:
         said = "no memory has a vector yet"
         return EmbedderUnavailable(f"{said}: {why}" if why else said, hint=None if why else "`limpet work` makes them")
 
-    def _for_reading(
-        self, plan: Plan, rows: Sequence[EmbedderRow], active: EmbedderRow
-    ) -> tuple[StoreEmbedder, EmbedderRow]:
+    def _for_reading(self, plan: Plan, rows: Sequence[EmbedderRow]) -> tuple[StoreEmbedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
         if plan.remaining() < query_seconds(plan.query):
             raise EmbedderUnavailable("the deadline leaves no time to embed the query")
+        active = rows[0]
         embedder = self.load() if active.name == self.name else load_embedder(active.name)
         fingerprint = _beside(plan, embedder).fingerprint
         if fingerprint != active.fingerprint:

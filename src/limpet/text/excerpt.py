@@ -24,7 +24,7 @@ def one_line(text: str) -> str:
 
 def words_of(text: str) -> frozenset[str]:
     """The words of a message by which passages are chosen, case folded."""
-    return frozenset(word.casefold() for word in _WORD.findall(text[:LOOKED_AT]))
+    return frozenset(map(str.casefold, _WORD.findall(text[:LOOKED_AT])))
 
 
 def excerpt(text: str, words: frozenset[str], limit: int) -> tuple[str, bool]:

@@ -95,7 +95,8 @@ class VectorIndex:
         for chunk in changed:
             state.put(self._blocks[chunk.num], chunk)
         # Only now: had a chunk been unreadable, all of them are to be read again.
-        self._versions.update((chunk.num, chunk.version) for chunk in changed)
+        for chunk in changed:
+            self._versions[chunk.num] = chunk.version
         return state
 
     def search(self, query: np.ndarray, *, scopes: Sequence[int] | None, deadline: float | None = None) -> SearchScan:
@@ -148,10 +149,13 @@ class VectorIndex:
         if missing:
             read.update(dict.fromkeys(missing))
             read.update(self._store.vectors.exact(self._embedder, missing))
-        rows = [(place, vector) for place, one in enumerate(wanted) if (vector := read[one]) is not None]
-        halves = np.frombuffer(b"".join(vector for _, vector in rows), dtype=np.float16)
-        places = np.array([place for place, _ in rows], dtype=np.int64)
-        return places, halves.astype(np.float32).reshape(-1, self._dimensions)
+        places, vectors = [], []
+        for place, one in enumerate(wanted):
+            if (vector := read[one]) is not None:
+                places.append(place)
+                vectors.append(vector)
+        halves = np.frombuffer(b"".join(vectors), dtype=np.float16)
+        return np.array(places, dtype=np.int64), halves.astype(np.float32).reshape(-1, self._dimensions)
 
 
 class _Arrays:
@@ -295,17 +299,14 @@ class SearchScan:
         """The next `n` texts by approximate cosine, best first, ties by text; [] at the end."""
         end = min(self._taken + n, len(self._slots))
         if end > len(self._ordered):
-            self._order(end)
+            count = min(len(self._slots), max(end, 2 * len(self._ordered)))
+            best = _highest(self._left, count)
+            text_ids = self._state.text_ids[self._slots[best]]
+            ordered = text_ids[np.lexsort((text_ids, -self._left[best]))]
+            self._ordered = ordered[ordered != 0][:count].tolist()  # 0: purged meanwhile
         part = self._ordered[self._taken : end]
         self._taken = end
         return part
-
-    def _order(self, count: int) -> None:
-        count = min(len(self._slots), max(count, 2 * len(self._ordered)))
-        best = _highest(self._left, count)
-        text_ids = self._state.text_ids[self._slots[best]]
-        ordered = text_ids[np.lexsort((text_ids, -self._left[best]))]
-        self._ordered = ordered[ordered != 0][:count].tolist()  # 0: purged meanwhile
 
     def score_of(self, text_ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """Approximate cosines (n,), float64; NaN for a text without a vector."""

@@ -41,20 +41,17 @@ class Judge:
             return []
         self.load()
         questions = [question] * len(texts) if isinstance(question, str) else question
-        ids = {text: _ids(text) for text in {*questions, *texts}}
+        ids = {text: wordpiece().ids(text[:MAX_CHARACTERS], MAX_CHARACTERS) for text in {*questions, *texts}}
         pairs = [_pair(ids[asked], ids[text]) for asked, text in zip(questions, texts, strict=True)]
         scores = [0.0] * len(pairs)
-        order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]))
+        lengths = [len(tokens) for tokens, _ in pairs]
+        order = sorted(range(len(pairs)), key=lengths.__getitem__)
         for start in range(0, len(order), BATCH):
             part = order[start : start + BATCH]
             odds = self._encoder.run([pairs[i][0] for i in part], [pairs[i][1] for i in part])
             for i, value in zip(part, odds[:, 0].tolist(), strict=True):
                 scores[i] = value
         return scores
-
-
-def _ids(text: str) -> list[int]:
-    return wordpiece().ids(text[:MAX_CHARACTERS], MAX_CHARACTERS)
 
 
 def _pair(question: list[int], text: list[int]) -> tuple[list[int], list[int]]:

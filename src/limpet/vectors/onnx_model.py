@@ -73,7 +73,8 @@ class OnnxModel:
         self.load()
         rows = [self._ids(text[:MAX_CHARACTERS]) for text in texts]
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        order = sorted(range(len(texts)), key=lambda i: len(rows[i]))
+        lengths = [len(row) for row in rows]
+        order = sorted(range(len(texts)), key=lengths.__getitem__)
         start = 0
         while start < len(order):
             # A few texts are somebody's who waits. Many are the queue's.
@@ -81,7 +82,7 @@ class OnnxModel:
             part = order[start : start + size]
             vectors[part] = self._run([rows[i] for i in part])
             start += len(part)
-        if sum(map(len, rows)) >= GIVEN_BACK_TOKENS:
+        if sum(lengths) >= GIVEN_BACK_TOKENS:
             give_back()
         return vectors
 
@@ -117,15 +118,13 @@ def padded(rows: Sequence[Sequence[int]], kinds: Sequence[Sequence[int]] | None 
     """Lay the tokens of texts out as BERT-like models take them, each input int64 (texts, longest)."""
     import numpy as np
 
-    shape = len(rows), max(map(len, rows))
-    names = "input_ids", "attention_mask", "token_type_ids"
-    feed = {name: np.zeros(shape, dtype=np.int64) for name in names}
+    ids, mask, types = np.zeros((3, len(rows), max(map(len, rows))), dtype=np.int64)
     for place, row in enumerate(rows):
-        feed["input_ids"][place, : len(row)] = row
-        feed["attention_mask"][place, : len(row)] = 1
+        ids[place, : len(row)] = row
+        mask[place, : len(row)] = 1
         if kinds is not None:
-            feed["token_type_ids"][place, : len(row)] = kinds[place]
-    return feed
+            types[place, : len(row)] = kinds[place]
+    return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
 
 
 def session_of(path: str | Path) -> Any:

@@ -8,6 +8,7 @@ queue.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 
 from ...model.ids import short_id
 from ..records import ALL, INTERRUPTED, OBJECTION, Job, Proposal, Relation
@@ -28,7 +29,7 @@ class Jobs(Repository):
     def enqueue(self, kind: str, subjects: Sequence[int], at: int) -> int:
         with self._database.writing() as con:
             before = con.total_changes()
-            con.executemany(statements()["insert_job"], [(kind, subject, at) for subject in subjects])
+            con.executemany(statements()["insert_job"], zip(repeat(kind), subjects, repeat(at), strict=False))
             return con.total_changes() - before
 
     def lease(self, kind: str, *, limit: int, at: int, until: int, worker: str) -> list[Job]:
@@ -39,13 +40,12 @@ class Jobs(Repository):
             return sorted(Job(*row) for row in con.execute(statements()["lease_jobs"], bound).fetchall())
 
     def lease_these(self, kind: str, subjects: Sequence[int], *, at: int, until: int, worker: str) -> list[Job]:
-        """Of these jobs those that could be taken now, in the order given."""
+        """Of these jobs those that could be taken now."""
         bound = {"kind": kind, "subjects": self._database.numbers(subjects), "at": at, "until": until, "worker": worker}
         with self._database.writing() as con:
             if kind == EMBED:
                 _take(con, through=max(subjects, default=0))
-            leased = [Job(*row) for row in con.execute(statements()["lease_these_jobs"], bound).fetchall()]
-        return sorted(leased, key=lambda job: subjects.index(job.subject))
+            return list(map(Job._make, con.execute(statements()["lease_these_jobs"], bound).fetchall()))
 
     def due(self, at: int, *, first: Sequence[int], most: int) -> list[int]:
         """Texts whose vectors could be made now, `most` of them: of `first` those that wait, in order, then the
@@ -55,11 +55,12 @@ class Jobs(Repository):
             f" AND leased_until <= ?1 UNION ALL {_UNTAKEN}"
         )
         found = self._database.rows(
-            f"SELECT num FROM ({waits}) AS due ORDER BY num IN (SELECT value FROM carray(?2)) DESC, num DESC LIMIT ?3",
+            f"SELECT num, num IN (SELECT value FROM carray(?2)) AS asked FROM ({waits}) AS due"
+            " ORDER BY asked DESC, num DESC LIMIT ?3",
             (at, self._database.numbers(first), most),
         )
-        place = {num: i for i, num in enumerate(first)}
-        return sorted((row[0] for row in found), key=lambda num: place.get(num, len(place)))
+        due = dict(found)
+        return [num for num in first if num in due] + [num for num, asked in found if not asked]
 
     def unchecked(self, rows: Sequence[int]) -> list[int]:
         """Those of some rows of memories whose texts wait for a vector or to be compared."""

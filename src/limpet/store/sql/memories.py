@@ -55,13 +55,14 @@ class Memories(Repository):
         self, nums: Sequence[int], ids: Sequence[bytes]
     ) -> tuple[list[Memory], list[tuple[str, bytes, bytes]]]:
         """`by_rows`, and what `edges.warnings` says of some ids: a server is asked once for both."""
+        found, warnings = {}, []
         with self._database.reading() as con:
-            memories = (
-                con.execute(statements()["memories_by_num"], {"nums": self._database.numbers(nums)}) if nums else ()
-            )
-            warnings = con.execute(statements()["warnings"], {"ids": self._database.ids(ids)}) if ids else ()
-            found = {row[0]: to_memory(row) for row in memories}
-            return [found[num] for num in nums], sorted(warnings)
+            if nums:
+                for row in con.execute(statements()["memories_by_num"], {"nums": self._database.numbers(nums)}):
+                    found[row[0]] = to_memory(row)
+            if ids:
+                warnings = con.execute(statements()["warnings"], {"ids": self._database.ids(ids)}).fetchall()
+        return [found[num] for num in nums], sorted(warnings)
 
     def same_statement(self, scope: str, fingerprint: int, at: int, *, replaced: bool = False) -> Memory | None:
         """An active memory with this fingerprint that is held true at `at`; if there is none and `replaced` is asked

@@ -71,8 +71,11 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
     bound: dict[str, Any] = {}
 
     def among(column: str, name: str, values: Sequence[str]) -> str:
-        bound.update({f"{name}{i}": value for i, value in enumerate(values)})
-        return f"{column} IN ({', '.join(f':{name}{i}' for i in range(len(values)))})"
+        marks = []
+        for i, value in enumerate(values):
+            marks.append(f":{name}{i}")
+            bound[f"{name}{i}"] = value
+        return f"{column} IN ({', '.join(marks)})"
 
     if where.scopes is not None:
         chosen = f"(SELECT num FROM scope WHERE {among('name', 'scope', where.scopes)})"

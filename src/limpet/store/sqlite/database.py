@@ -193,7 +193,7 @@ class Database(store.Database):
             con.execute("BEGIN")
             try:
                 # Asking takes the state of the file, which is that of all that is read until the end.
-                self._snapshot = _version_of(con)
+                self._snapshot = self.version(con)
                 yield
             finally:
                 self._snapshot = None
@@ -202,7 +202,9 @@ class Database(store.Database):
 
     def version(self, con: apsw.Connection) -> int:
         """Changes with every commit: by others, read from the file itself, and by this connection."""
-        return self._snapshot if self._snapshot is not None and con is not self._writer else _version_of(con)
+        if self._snapshot is not None and con is not self._writer:
+            return self._snapshot
+        return int(con.execute("PRAGMA data_version").get) + int(con.total_changes())
 
     def flush_erased(self, *, seconds: float) -> bool:
         """The write-ahead log is folded into the file and cut to nothing. False: a reader of the old state is still at
@@ -265,10 +267,6 @@ def _file_at(path: str) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return (status.st_dev, status.st_ino)
-
-
-def _version_of(con: apsw.Connection) -> int:
-    return int(con.execute("PRAGMA data_version").get) + int(con.total_changes())
 
 
 class SqliteStore(store.Store):
