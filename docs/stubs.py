@@ -21,7 +21,8 @@ from collections.abc import AsyncIterator
 def package_stub() -> str:
     """`limpet` itself: an import of each public name from where it lives."""
     lines = ['"""Public names. Made by `python -m docs.generate`; do not edit."""\n', "__version__: str"]
-    lines += [f"from .{home} import {name} as {name}" for name, home in sorted(limpet._HOMES.items())]
+    homes = sorted((name, home) for home, names in limpet._NAMES.items() for name in names.split())
+    lines += [f"from .{home} import {name} as {name}" for name, home in homes]
     return "\n".join([*lines, f"__all__ = {limpet.__all__!r}\n"])
 
 

@@ -132,7 +132,7 @@ def staged(folder: Path) -> Path:
 
 def api(folder: Path) -> list[str]:
     """The pages made of docstrings, in that folder; their paths."""
-    homes = {name: f"limpet.{home}" for name, home in limpet._HOMES.items()}
+    homes = {name: f"limpet.{home}" for home, names in limpet._NAMES.items() for name in names.split()}
     rest = [name for name in limpet.__all__ if name in homes and all(name not in names for _, names in API.values())]
     written = []
     for page, (heading, names) in API.items():

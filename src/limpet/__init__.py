@@ -46,19 +46,20 @@ _NAMES = {
     "vectors.embedder": "Embedder",
     "work.doctor": "Check",
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604  names, all of them
+__all__ = ["__version__", *sorted(" ".join(_NAMES.values()).split())]  # noqa: PLE0604  names, all of them
 
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is asked for: a hook that only notes an action needs none of them."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'limpet' has no attribute {name!r}")
-    from importlib import import_module
+    for module, names in _NAMES.items():
+        if name in names.split():
+            from importlib import import_module
 
-    value = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    return value
+            value: object = getattr(import_module(f".{module}", __name__), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'limpet' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -170,7 +170,7 @@ class Limpet:
         )
         scope, checkout = settings.scope, settings.checkout
         if checkout is not None:
-            scope = store.checkouts.scope_of(checkout.folder)
+            scope = store.checkouts.scope_of(checkout)
         self._context = Context(store, scope, clock or SystemClock(), name, given, checkout, judge=judge)
         self._owns_store = True
         self._closed = threading.Event()  # of the store, for every view of it

@@ -25,11 +25,7 @@ class Checkout:
     remote: str | None  # host and path of its remote, without user, password and protocol
     place: str  # where its objects are, on which machine
     folder: str
-
-    @property
-    def identities(self) -> tuple[str, ...]:
-        """What tells it from others, as far as its files say; the surest first."""
-        return (*filter(None, [self.remote]), self.place)
+    identities: tuple[str, ...]  # what tells it from others, as far as its files say; the surest first
 
     def first_commit(self) -> str | None:
         """What tells a repository without a remote from others; None when it has no commit, or git does not say."""
@@ -55,20 +51,17 @@ def checkout_of(folder: str | os.PathLike[str]) -> Checkout | None:
             mode = os.stat(mark).st_mode
         except (OSError, ValueError):
             mode = 0
-        if stat.S_ISDIR(mode):
-            return _checkout(place, mark, place)
-        if stat.S_ISREG(mode):
-            shared = _shared_folder(place, mark)
-            # A submodule, and what its files do not explain, is a checkout of its own.
-            main = os.path.dirname(shared) if shared is not None and os.path.basename(shared) == ".git" else place
-            return _checkout(main, shared or mark, place)
+        if stat.S_ISDIR(mode) or stat.S_ISREG(mode):
+            named, objects = place, mark
+            if stat.S_ISREG(mode) and (shared := _shared_folder(place, mark)):
+                # A submodule, and what its files do not explain, is a checkout of its own.
+                named = os.path.dirname(shared) if os.path.basename(shared) == ".git" else place
+                objects = shared
+            name = "-".join(os.path.basename(named).split()) or "unnamed"
+            remote, own = _remote(objects, MOST_CLONES), _place(objects)
+            return Checkout(f"project:{name}", remote, own, place, (own,) if remote is None else (remote, own))
         place, below = os.path.dirname(place), place
     return None
-
-
-def _checkout(named: str, objects: str, folder: str) -> Checkout:
-    name = "-".join(os.path.basename(named).split()) or "unnamed"
-    return Checkout(f"project:{name}", _remote(objects, MOST_CLONES), _place(objects), folder)
 
 
 def _shared_folder(place: str, mark: str) -> str | None:

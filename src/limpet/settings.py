@@ -70,7 +70,15 @@ def read_settings(
     if is_url(where) and not where.startswith(URLS):
         raise BadInput(f"no store at {where.split('://')[0]}://", hint="give a file's path, or postgresql://...")
     name = scope if scope is not None else os.environ.get("LIMPET_SCOPE")
-    checkout = None if name else checkout_of(folder or _current_folder())
+    checkout = None
+    if not name:
+        try:
+            checkout = checkout_of(folder or os.getcwd())
+        except FileNotFoundError:
+            raise BadInput(
+                "the current folder is gone, which says what the scope is",
+                hint="go to another one, or say --scope NAME",
+            ) from None
     if not name and scope is None:
         name = GLOBAL_SCOPE if checkout is None else checkout.scope
     return Settings(
@@ -97,15 +105,6 @@ def _on_or_off(name: str) -> bool:
     if given not in ("on", "off"):
         raise BadInput(f"{name} must be on or off, not {given[:20]!r}")
     return given == "on"
-
-
-def _current_folder() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        raise BadInput(
-            "the current folder is gone, which says what the scope is", hint="go to another one, or say --scope NAME"
-        ) from None
 
 
 def holdout_share() -> float:

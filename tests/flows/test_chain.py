@@ -130,7 +130,7 @@ def chained_anew(path: Path) -> None:
             f"SELECT v.seq, v.salt, {SAID} FROM event v LEFT JOIN body b ON b.num = v.body ORDER BY v.seq"
         ).fetchall():
             con.execute("UPDATE event SET link = ? WHERE seq = ?", (chain._next(leaf_of(salt, said))[1], seq))
-        chain.flush()
+        chain.conclude()
     con.close()
 
 

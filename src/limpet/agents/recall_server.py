@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..checkout import checkout_of
 from ..recall_client import (
     ANSWERED,
     DECLINED,
@@ -192,7 +193,7 @@ class RecallServer:
             if asked.get("verb") not in VERBS:
                 return b"{}"
             known, folder = self._memory._context.store.checkouts, asked.get("folder")
-            memory = self._memory.in_scope(known.scope_of(folder) if folder else str(asked["scope"]))
+            memory = self._memory.in_scope(known.scope_of(checkout_of(folder)) if folder else str(asked["scope"]))
             found = getattr(memory, asked["verb"])(**asked["given"])
             short = memory.abbreviate([item.id for item in found.items])
             return json.dumps({"answer": found.as_dict() | {"short": short}}).encode()

@@ -89,7 +89,7 @@ def short(id: str) -> str:
     """The short id of a memory or an operation."""
     from ..model.ids import parse_id, short_id
 
-    return short_id(parse_id(id), ())
+    return short_id(parse_id(id))
 
 
 def short_ids(text: str, typed: Sequence[str] = ()) -> str:
@@ -188,7 +188,7 @@ def receipt(done: Receipt | list[Receipt], memory: Limpet, args: Namespace) -> N
     for each in several:
         # A text with a secret in it is not printed again.
         text = valued(given.get("key"), typed) if typed and not each.redacted else ""
-        reason = printable(short_ids(each.reason or ""))
+        reason = printable(short_ids(each.reason)) if each.reason else ""
         if each.status == "rejected":
             words(f"limpet: rejected: {reason}")
         else:

@@ -355,8 +355,7 @@ def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool
     Where none is: `create` begins it with the first write; a --dry-run of that, and `or_empty`, get an empty one in
     memory. Raises StoreMissing, other StoreErrors, BadInput.
     """
-    import limpet
-
+    from ..api import Limpet, open
     from ..settings import read_settings
 
     or_empty = or_empty or (create and bool(vars(args).get("dry_run")))
@@ -365,8 +364,8 @@ def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool
     try:
         if create and os.path.isfile(settings.path) and not os.path.getsize(settings.path):  # noqa: PTH113, PTH202
             print(f"{settings.path} was empty (0 bytes): a new store begins there", file=sys.stderr)
-        return limpet.Limpet(settings, create=create, late=create)
+        return Limpet(settings, create=create, late=create)
     except StoreMissing:
         if not or_empty:
             raise
-        return limpet.open(":memory:", scope=args.scope)
+        return open(":memory:", scope=args.scope)

@@ -12,7 +12,7 @@ from typing import Any
 from ..model.clock import Instant, MaybeInstant, format_time
 from ..model.dataclass import dataclass, field, replace
 from ..model.edges import INVERSES, TEMPORAL
-from ..model.encode import INLINE, OPTIONAL, TIME, Holds, JsonForm, named, rounded
+from ..model.encode import INLINE, OPTIONAL, TIME, Holds, JsonForm, rounded
 from ..model.errors import BadInput, EmbedderUnavailable
 from ..model.ids import parse_id
 from ..model.memory import Memory
@@ -257,8 +257,8 @@ class Change(JsonForm):
 class Diff(JsonForm):
     """Beliefs between two moments. Counts are of all; lists hold the newest up to the limit."""
 
-    start_us: int = field(metadata=TIME | named("from"))
-    end_us: int = field(metadata=TIME | named("to"))
+    start_us: int = field(metadata=TIME | {"name": "from"})
+    end_us: int = field(metadata=TIME | {"name": "to"})
     began: list[Change]
     ended: list[Change]
     changed: list[Change]

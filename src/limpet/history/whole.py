@@ -10,7 +10,7 @@ from typing import Any
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import dataclass, field
 from ..model.edges import SYMMETRIC_TYPES
-from ..model.encode import INLINE, OPTIONAL, Holds, JsonForm, named, rounded
+from ..model.encode import INLINE, OPTIONAL, Holds, JsonForm, rounded
 from ..model.errors import BadInput
 from ..model.ids import format_id
 from ..model.memory import Memory
@@ -72,7 +72,7 @@ class Contradictions(JsonForm, Holds[Contradiction]):
 
     HELD = "found"
 
-    found: list[Contradiction] = field(metadata=named("contradictions"))
+    found: list[Contradiction] = field(metadata={"name": "contradictions"})
     count: int = field()  # type: ignore[assignment]  # and so no count() of a sequence
 
 
@@ -202,7 +202,7 @@ class Gaps(JsonForm, Holds[Gap]):
 
     HELD = "found"
 
-    found: list[Gap] = field(metadata=named("gaps"))
+    found: list[Gap] = field(metadata={"name": "gaps"})
     counts: dict[str, int]
 
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 else:
     T = object
 
-# Metadata of fields; they are joined with `|`. A field of microseconds, NAME_us, is NAME in JSON.
+# Metadata of fields, joined with `|`: `name` in JSON, where it is another, and `form`, what makes a JSON value of it. A
+# field of microseconds, NAME_us, is NAME in JSON.
 TIME: dict[str, Any] = {"form": format_time}
 # Left out when it is None or, where it is never that, when there is nothing in it.
 OPTIONAL: dict[str, Any] = {"optional": True}
@@ -30,24 +31,13 @@ OPTIONAL: dict[str, Any] = {"optional": True}
 INLINE: dict[str, Any] = {"inline": True}
 
 
-def named(name: str) -> dict[str, Any]:
-    return {"name": name}
-
-
-def by(form: Callable[[Any], Any]) -> dict[str, Any]:
-    return {"form": form}
-
-
 def rounded(digits: int) -> dict[str, Any]:
-    return by(lambda value: None if value is None else round(value, digits))
+    return {"form": lambda value: None if value is None else round(value, digits)}
 
 
 def rows(*names: str) -> dict[str, Any]:
     """A list of tuples, as objects."""
-    return by(lambda values: [dict(zip(names, row, strict=True)) for row in values])
-
-
-PLACES: dict[str, Any] = rows("place", "reason")
+    return {"form": lambda values: [dict(zip(names, row, strict=True)) for row in values]}
 
 
 class JsonForm:

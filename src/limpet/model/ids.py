@@ -21,8 +21,7 @@ RANDOM_BITS = 44  # at the end of an id
 _WHOLE_ID = r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 _HEX = frozenset("0123456789abcdef")
 # Crockford's base32: no letter that is read as another. The three that are, are taken for what they look like.
-_BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
-_VALUES = {one: value for value, one in enumerate(_BASE32)} | {"o": 0, "i": 1, "l": 1}
+_BASE32, _LOOK_ALIKE = "0123456789abcdefghjkmnpqrstvwxyz", str.maketrans("oil", "011")
 
 
 class IdSource:
@@ -128,13 +127,13 @@ def parse_prefix(text: str) -> tuple[bytes, bytes]:
 def parse_short(text: str) -> tuple[bytes, bytes] | None:
     """A short id, whole or its first 6+ characters -> the lowest and the highest end of an id that it stands for
     (inclusive). None when it cannot be one."""
-    values = [_VALUES.get(one) for one in text.strip().lower()]
-    if not MIN_PREFIX_CHARACTERS <= len(values) <= LONGEST_SHORT or None in values:
+    values = [_BASE32.find(one) for one in text.strip().lower().translate(_LOOK_ALIKE)]
+    if not MIN_PREFIX_CHARACTERS <= len(values) <= LONGEST_SHORT or -1 in values:
         return None
     left = 5 * (LONGEST_SHORT - len(values))
     low = 0
     for value in values:
-        low = low << 5 | (value or 0)
+        low = low << 5 | value
     return (low << left).to_bytes(SHORT_BYTES, "big"), ((low + 1 << left) - 1).to_bytes(SHORT_BYTES, "big")
 
 
@@ -142,7 +141,7 @@ def shorten_ids(text: str, typed: Sequence[str] = ()) -> str:
     """A text with the whole ids in it as short ones, except those that a person typed."""
     import re
 
-    return re.sub(_WHOLE_ID, lambda found: found[0] if found[0] in typed else short_id(parse_id(found[0]), ()), text)
+    return re.sub(_WHOLE_ID, lambda found: found[0] if found[0] in typed else short_id(parse_id(found[0])), text)
 
 
 def named_by(text: str, ask: Callable[[str, bytes, bytes], list[bytes]]) -> list[bytes]:
@@ -174,22 +173,18 @@ def names_id(text: str, id: str) -> bool:
         return False
 
 
-def short_id(raw: bytes, others: Iterable[bytes]) -> str:
+def short_id(raw: bytes, others: Iterable[bytes] = ()) -> str:
     """The first characters of its short id, six or more, that no other id begins with; the whole id where another ends
     alike. `others`: at least those next to it by their last bytes, in any order; itself may be among them."""
-    end, characters = _end(raw), MIN_PREFIX_CHARACTERS
+    end, characters = int.from_bytes(raw[-SHORT_BYTES:]), MIN_PREFIX_CHARACTERS
     for other in others:
-        apart = end ^ _end(other)
+        apart = end ^ int.from_bytes(other[-SHORT_BYTES:])
         if apart:
             characters = max(characters, (8 * SHORT_BYTES - apart.bit_length()) // 5 + 1)
         elif other != raw:
             return format_id(raw)
     places = range(LONGEST_SHORT - 1, LONGEST_SHORT - 1 - characters, -1)
     return "".join(_BASE32[end >> 5 * place & 31] for place in places)
-
-
-def _end(raw: bytes) -> int:
-    return int.from_bytes(raw[-SHORT_BYTES:], "big")
 
 
 def _digits(text: str) -> str:

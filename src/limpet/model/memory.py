@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from .clock import Instant, MaybeInstant
 from .dataclass import dataclass, field
-from .encode import TIME, JsonForm, named
+from .encode import TIME, JsonForm
 from .errors import BadInput
 
 TYPE_CHECKING = False
@@ -76,7 +76,7 @@ class Memory(JsonForm):
     pinned: bool = False
     valid_from_us: int = field(metadata=TIME)
     valid_to_us: int | None = field(default=None, metadata=TIME)  # exclusive; None = still true
-    created_at_us: int = field(metadata=TIME | named("recorded_at"))  # when the store first knew it
+    created_at_us: int = field(metadata=TIME | {"name": "recorded_at"})  # when the store first knew it
     retired_at_us: int | None = field(default=None, metadata=TIME)  # exclusive; None = current version
     superseded_by: str | None = None
     reason: str | None = None  # why it was retracted, or quarantined; "reached" of a goal
@@ -87,7 +87,7 @@ class Memory(JsonForm):
     wrong: int = 0
     source_state: str | None = None  # of an indexed file, when it was looked at: fresh, drifted or gone
     # When the store came to know this version; as in recall, `recorded_at` of the JSON form is when it knew the memory.
-    recorded_at_us: int = field(metadata=TIME | named("version_at"))
+    recorded_at_us: int = field(metadata=TIME | {"name": "version_at"})
     observed_at = Instant("observed_at_us")
     valid_from = Instant("valid_from_us")
     valid_to = MaybeInstant("valid_to_us")

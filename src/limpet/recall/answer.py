@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from ..model.clock import Instant, MaybeInstant
 from ..model.dataclass import NamedTuple, dataclass, field
-from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, by, decoded, rounded, rows
+from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, decoded, rounded, rows
 from ..model.ids import format_id
 from ..rank import adjust
 from .candidates import Candidates, find_candidates
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .sessions import SessionRecall
 
 # One other memory, and several.
-_OTHER = OPTIONAL | by(lambda one: {"id": one[0], "content": one[1]})
+_OTHER = OPTIONAL | {"form": lambda one: {"id": one[0], "content": one[1]}}
 _OTHERS = OPTIONAL | rows("id", "content")
 
 

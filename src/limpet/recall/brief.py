@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..model.clock import Instant, MaybeInstant, format_time
 from ..model.dataclass import dataclass, field
-from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, named, rounded
+from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, rounded
 from ..model.errors import counted
 from ..model.memory import KINDS
 from ..text.blocks import neutral, word
@@ -58,7 +58,7 @@ class BriefItem(JsonForm):
     trust: str  # the least trusted origin it rests on
     confidence: float  # 0 to 1
     confidence_word: str
-    valid_from_us: int = field(metadata=TIME | named("date"))
+    valid_from_us: int = field(metadata=TIME | {"name": "date"})
     recorded_at_us: int = field(metadata=TIME)  # when the store first knew it
     topics: tuple[str, ...]
     session: str | None

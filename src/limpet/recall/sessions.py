@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Instant, MaybeInstant
 from ..model.dataclass import dataclass, field
-from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, by, decoded, rounded
+from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, decoded, rounded
 from ..model.memory import Memory
 from ..rank import constants as C
 from ..rank.session_weights import SESSION_WEIGHTS
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 READING_SECONDS = 0.01
 # Where an import keeps the title of a conversation.
 TITLE = "conversation"
-_PARTS = OPTIONAL | by(lambda parts: {name: round(value, 4) for name, value in parts.items()})
+_PARTS = OPTIONAL | {"form": lambda parts: {name: round(value, 4) for name, value in parts.items()}}
 _END = re.compile(r"[.!?]+\s+|[。！？\n]+")
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Instant, format_time
 from ..model.dataclass import dataclass, field
-from ..model.encode import OPTIONAL, TIME, JsonForm, by
+from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import AmbiguousId, BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import Filter, Memory, least_trusted
@@ -61,8 +61,8 @@ class ReviewItem(JsonForm):
     id: str
     kind: str
     reason: str
-    memory: Memory = field(metadata=by(_brief))
-    other: Memory | None = field(default=None, metadata=by(_brief) | OPTIONAL)
+    memory: Memory = field(metadata={"form": _brief})
+    other: Memory | None = field(default=None, metadata={"form": _brief} | OPTIONAL)
     score: float | None = field(default=None, metadata=OPTIONAL)  # cosine of a pair
     created_at_us: int = field(metadata=TIME)
     created_at = Instant("created_at_us")

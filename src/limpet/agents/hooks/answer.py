@@ -228,7 +228,7 @@ class _Event:
         settings, memory = self.settings, self.host.memory
         if memory is not None:
             there, known = settings.checkout, memory._context.store.checkouts
-            return memory.in_scope(settings.scope if there is None else known.scope_of(there.folder))
+            return memory.in_scope(settings.scope if there is None else known.scope_of(there))
         from ...api import Limpet
 
         return Limpet(replace(settings, durable=False) if is_read else settings, create=False, clock=self.host.clock)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...model.dataclass import dataclass, field
-from ...model.encode import JsonForm, by
+from ...model.encode import JsonForm
 from ..usefulness.exposures import Interval, Z, as_interval, share
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Figures(JsonForm):
 
     needs: int
     found: int
-    hit_rate: Interval | None = field(metadata=by(as_interval))  # found of needs, with 95 %
+    hit_rate: Interval | None = field(metadata={"form": as_interval})  # found of needs, with 95 %
     told_again: int  # of the needs, those that the user had to say again
     spared: int  # of these, those that were found
     shown: int
@@ -54,7 +54,7 @@ class WayFigures(JsonForm):
     figures: Figures
     gained: int = 0  # found by this way alone
     lost: int = 0  # found by limpet alone
-    difference: Interval | None = field(default=None, metadata=by(as_interval))
+    difference: Interval | None = field(default=None, metadata={"form": as_interval})
 
 
 def of_all(needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed]) -> Figures:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...context import CLOCKS
 from ...model.clock import SystemClock, parse_time
 from ...model.dataclass import dataclass, field
-from ...model.encode import OPTIONAL, JsonForm, by
+from ...model.encode import OPTIONAL, JsonForm
 from ...model.errors import BadInput
 from ..transfer.records import TransferReport
 from ..usefulness import exposures
@@ -43,10 +43,10 @@ class Evaluation(JsonForm):
     whole: int  # moments from transcripts; the others are from the journal, which keeps the beginnings of texts
     memories: int  # that were known at the last moment
     clock: str
-    ways: tuple[WayFigures, ...] = field(metadata=by(lambda several: [one.as_dict() for one in several]))
-    by_client: dict[str, Figures] = field(metadata=by(lambda given: {k: one.as_dict() for k, one in given.items()}))
-    by_kind: dict[str, Figures] = field(metadata=by(lambda given: {k: one.as_dict() for k, one in given.items()}))
-    misses: tuple[Miss, ...] = field(metadata=by(lambda several: [one.as_dict() for one in several]))
+    ways: tuple[WayFigures, ...]
+    by_client: dict[str, Figures]
+    by_kind: dict[str, Figures]
+    misses: tuple[Miss, ...]
     notes: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
 
 

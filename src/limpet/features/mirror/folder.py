@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...model.dataclass import dataclass, field
-from ...model.encode import PLACES, JsonForm
+from ...model.encode import JsonForm, rows
 from ...model.errors import BadInput, StoreBusy, StoreError
 from ...model.memory import check_origin, check_scope
 from ...store.files import partial_file, publish, writing
@@ -284,7 +284,7 @@ class MirrorReport(JsonForm):
     updated: int = 0
     removed: int = 0
     files: list[str] = field(default_factory=list)  # written or removed, sorted
-    left: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)
+    left: list[tuple[str, str]] = field(default_factory=list, metadata=rows("place", "reason"))
 
     @property
     def changed(self) -> bool:

@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...checkout import checkout_of
 from ...model.dataclass import dataclass, field, replace
-from ...model.encode import OPTIONAL, PLACES, named
+from ...model.encode import OPTIONAL, rows
 from ...model.errors import BadInput, LimpetError
 from ...model.ids import format_id
 from ...model.memory import TRUST, Filter
@@ -65,9 +66,9 @@ class OrganizeReport(TransferReport):
     summaries: int = 0  # days and months, made or changed
     mirrors: list[str] = field(default_factory=list)  # folders that were synced afterwards
     # (place, why): new ones kept as episodes by a rule
-    demoted: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)
+    demoted: list[tuple[str, str]] = field(default_factory=list, metadata=rows("place", "reason"))
     rules: Counter[str] = field(default_factory=Counter)  # which rule took how many of the new ones
-    taken: list[dict[str, Any]] = field(default_factory=list, metadata=named("memories"))  # the new ones
+    taken: list[dict[str, Any]] = field(default_factory=list, metadata={"name": "memories"})  # the new ones
     scopes: set[str] = field(default_factory=set)  # where something was stored or observed: an undo is of one of them
     model: dict[str, Any] | None = field(default=None, metadata=OPTIONAL)  # what a language model did, and what it cost
 
@@ -186,7 +187,7 @@ class _Run:
             for one in files.read(file.path, of_file, self._pauses):
                 scope, folder = file.scope, one.folder
                 if file.by_folder and folder and os.path.isabs(folder) and os.path.isdir(folder):  # noqa: PTH112, PTH117
-                    scope = self._context.store.checkouts.scope_of(Path(folder))
+                    scope = self._context.store.checkouts.scope_of(checkout_of(folder))
                 if scope is None:
                     report.note("conversations of folders that are gone were left out; give --scope to take them")
                     continue

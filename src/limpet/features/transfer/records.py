@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, AnyStr, ClassVar
 
 from ...model.clock import from_datetime, parse_time
 from ...model.dataclass import dataclass, field
-from ...model.encode import OPTIONAL, PLACES, JsonForm
+from ...model.encode import OPTIONAL, JsonForm, rows
 from ...model.errors import BadInput, message_of
 from ...model.memory import KINDS, Memory
 
@@ -86,7 +86,7 @@ class TransferReport(JsonForm):
     quarantined: int = 0  # new, and kept out of recall until a person has looked
     redacted: int = 0  # new, and without the secrets that were in them
     links: int = 0  # new ones
-    rejected: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)  # (place, reason)
+    rejected: list[tuple[str, str]] = field(default_factory=list, metadata=rows("place", "reason"))  # (place, reason)
     more_rejected: int = 0  # beyond MAX_LISTED
     notes: Counter[str] = field(default_factory=Counter)  # what was not kept as it was -> how often
     operation: str | None = None  # of an import that wrote: `undo` takes it

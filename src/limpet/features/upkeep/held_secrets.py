@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...erasure import purge
 from ...model.dataclass import dataclass, field, replace
-from ...model.encode import OPTIONAL, JsonForm, by
+from ...model.encode import OPTIONAL, JsonForm
 from ...model.errors import BadInput
 from ...model.ids import format_id, parse_id
 from ...remember.decide import state
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...model.memory import Memory
     from ...remember.write import Writer
 
-_LIST: dict[str, Any] = by(list)
+_LIST: dict[str, Any] = {"form": list}
 # What a memory keeps when its secrets are taken out.
 KEPT = (
     "content", "kind", "topics", "metadata", "key", "source", "session", "speaker", "origin", "importance",

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from ...model.clock import Instant
 from ...model.dataclass import NamedTuple, dataclass, field
-from ...model.encode import TIME, JsonForm, by
+from ...model.encode import TIME, JsonForm
 from ...model.ids import format_id
 from ...store.records import Action
 from ...store.sql.journal import EXPOSURE, INSERT, INSERT_EXPOSURE
@@ -157,7 +157,7 @@ class Use(JsonForm):
     tokens: int  # for so many
     judged: int
     used: int
-    rate: Interval | None = field(metadata=by(as_interval))  # used of judged, with 95 %
+    rate: Interval | None = field(metadata={"form": as_interval})  # used of judged, with 95 %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,8 +168,8 @@ class Usefulness(JsonForm):
     shown: Use
     drawn: Use
     withheld: Use
-    lift: Interval | None = field(metadata=by(as_interval))
-    memories: tuple[tuple[str, Use], ...] = field(metadata=by(_memories))  # by id, the most tokens first
+    lift: Interval | None = field(metadata={"form": as_interval})
+    memories: tuple[tuple[str, Use], ...] = field(metadata={"form": _memories})  # by id, the most tokens first
 
 
 def summed_up(counts: Sequence[UseCount], *, limit: int) -> Usefulness:

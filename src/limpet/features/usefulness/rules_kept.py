@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...agents.hooks.actions import SHELLS, STEP
 from ...model.dataclass import dataclass, field
-from ...model.encode import JsonForm, by
+from ...model.encode import JsonForm
 from ...model.memory import Memory
 from ...store.records import Action
 
@@ -53,7 +53,7 @@ class Step(NamedTuple):
 class Adherence(JsonForm):
     """How a rule fared. `verdict`: kept, broken or unknown; `evidence`: the lines of the journal that say so."""
 
-    memory: Memory = field(metadata=by(lambda one: {"id": one.id, "kind": one.kind, "content": one.content}))
+    memory: Memory = field(metadata={"form": lambda one: {"id": one.id, "kind": one.kind, "content": one.content}})
     verdict: str
     evidence: tuple[str, ...] = ()
 

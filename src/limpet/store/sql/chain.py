@@ -63,17 +63,14 @@ class Chain:
         _, _, _, *said = self._row(event)
         self._con.execute("UPDATE event SET place = ?, salt = ?, link = ? WHERE id = ?", (*self._append(said), event))
 
-    def note_order(self) -> None:
-        """Once at the end of what erases, takes out or reorders: costs a look at every event."""
+    def conclude(self) -> None:
+        """Keep where the chain ends, once at the end of a transaction. After what erases, takes out or reorders the new
+        order is an entry of its own, which costs a look at every event."""
         if self.reordered:
             leaf = order_of(self._con, 1 << 62)
             place, link = self._next(leaf, order=True)
             self._con.execute("INSERT INTO chain VALUES (?, NULL, ?, ?)", (place, leaf, link))
             self.reordered = False
-        self.flush()
-
-    def flush(self) -> None:
-        """Keep where the chain ends. The next use reads it anew."""
         if self._end is None:
             return
         place, link = self._end

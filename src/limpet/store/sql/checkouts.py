@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...checkout import Checkout, checkout_of
+from ...checkout import Checkout
 from ...model.memory import GLOBAL_SCOPE
 from .store import Connection, Repository
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from os import PathLike
 
 # Characters of the mark: more only where two repositories of one name agree in these.
 MARK_CHARACTERS = (4, 8, 16, 64)
@@ -21,9 +17,8 @@ _HAS_COMMITS = "SELECT 1 FROM checkout WHERE identity >= 'commit:' AND identity 
 class Checkouts(Repository):
     """Which scope each repository has."""
 
-    def scope_of(self, folder: str | PathLike[str]) -> str:
-        """The scope of the repository that a folder is in; if it has claimed none, the one that it would get."""
-        checkout = checkout_of(folder)
+    def scope_of(self, checkout: Checkout | None) -> str:
+        """The scope of a repository; if it has claimed none, the one that it would get; `global` outside of any."""
         if checkout is None:
             return GLOBAL_SCOPE
         with self._database.reading() as con:

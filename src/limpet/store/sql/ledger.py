@@ -8,7 +8,6 @@ from itertools import islice
 from ...model.events import Event
 from ...model.ids import short_id
 from .memories import scope_list, the_only
-from .projection import Projection
 from .statements import to_event
 from .store import Repository
 
@@ -38,6 +37,8 @@ class Ledger(Repository):
 
         Whatever the thread reads inside is read from that transaction.
         """
+        from .projection import Projection  # reads need not load it
+
         with self._database.writing() as con:
             projection = Projection(self._database, con, self._store.describe)
             written = list(decide(self._store))
@@ -56,6 +57,8 @@ class Ledger(Repository):
 
     def append(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
         """Append events that another ledger made (import): known ids are skipped. Returns how many were new."""
+        from .projection import Projection  # reads need not load it
+
         with self._database.writing() as con:
             projection = Projection(self._database, con, self._store.describe)
             new = 0

@@ -11,7 +11,8 @@ from ...model.errors import BadInput
 from ...model.events import Event
 from ...model.ids import session_mark
 from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
-from .statements import scope_token, statements, to_event, to_json, to_state, topics_json, versions_of
+from .chain import Chain
+from .statements import scope_token, statements, to_event, to_json, to_state, versions_of
 from .store import Connection, Database
 
 TYPE_CHECKING = False
@@ -49,8 +50,6 @@ class Projection:
         self._con = connection
         self._sql = statements()
         self._describe = describe
-        from .chain import Chain
-
         self._chain = Chain(connection, database.signing_key)
         # Numbers of names, for the length of this transaction.
         self._scopes: dict[str, int] = {}
@@ -66,7 +65,6 @@ class Projection:
             else:
                 for event, _ in run:
                     self._append_change(event)
-        self._chain.flush()
 
     def _note_renaming(self, events: Sequence[Event]) -> None:
         """Which scope goes by another name, of events of a memory: the first of one that moved a whole scope."""
@@ -90,7 +88,7 @@ class Projection:
 
     def conclude(self) -> None:
         """Once, after the last `append` of a transaction."""
-        self._chain.note_order()
+        self._chain.conclude()
 
     def _firsts(self, events: Iterable[Event]) -> Iterator[tuple[Event, bool]]:
         """Each event, and whether it makes a memory: a second device may have made one of the same id.
@@ -245,7 +243,7 @@ class Projection:
         """A row for `insert_memory`, in the order of its columns."""
         scope = self._intern_scope(state.scope)
         session = self._sessions.intern(scope, state.session, state.created_at) if state.session else None
-        topics, metadata = topics_json(state.topics), to_json(state.metadata)
+        topics, metadata = to_json(state.topics), to_json(state.metadata)
         return (num, scope, body, topics, metadata, session, at, fingerprint, *_AS_THEY_ARE(state))
 
     def _intern_scope(self, name: str) -> int:

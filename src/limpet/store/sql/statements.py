@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import product
 
-from ...model.dataclass import fields
 from ...model.events import Event
 from ...model.ids import format_id
 from ...model.memory import TRUST, Filter, Memory, caseless
@@ -142,7 +141,6 @@ def filtered(name: str, where: Filter | None, *, id: str = "c.value") -> tuple[s
 
 
 _Unfrozen = type("", Memory.__bases__, {"__slots__": Memory.__slots__})  # filled 12 times as fast
-_STATE = [field.name for field in fields(MemoryState)]
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -156,15 +154,9 @@ def to_json(value: Any) -> str | None:
     return _encode(value) if value else None
 
 
-@lru_cache(maxsize=256)
-def topics_json(topics: tuple[str, ...]) -> str | None:
-    """The same few topics come again and again."""
-    return to_json(topics)
-
-
 @lru_cache(maxsize=1024)
 def topics_of(listed: str | None) -> tuple[str, ...]:
-    """What `topics_json` made."""
+    """The same few topics come again and again."""
     return tuple(json.loads(listed)) if listed else ()
 
 
@@ -191,7 +183,7 @@ def to_memory(row: tuple[Any, ...]) -> Memory:
 def to_state(row: tuple[Any, ...]) -> MemoryState:
     """A row of `columns` in queries.sql: of its fields those that are a state's."""
     values = [*row[1:9], row[9], _trust(row[28]), *row[10:22], row[24], row[25]]
-    known = dict(zip(_STATE, values, strict=True))
+    known = dict(zip(MemoryState.__slots__, values, strict=True))
     known |= {"topics": topics_of(row[5]), "metadata": json.loads(row[7]) if row[7] else {}, "pinned": bool(row[18])}
     return MemoryState(**known)
 
