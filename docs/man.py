@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from limpet.cli.main import DESCRIPTION
+from limpet.cli.help import DESCRIPTION
 from limpet.cli.verbs import GROUPS, parser_of, table
 from limpet.settings import ENVIRONMENT
 

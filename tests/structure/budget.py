@@ -18,7 +18,7 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
-from limpet.cli.verbs import whole_parser
+from limpet.cli.help import whole_parser
 
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src" / "limpet"

@@ -11,23 +11,9 @@ import re
 import sys
 
 from ..model.errors import BadInput, LimpetError, StoreError, package_missing
-from . import output, verbs
+from . import output
 from .start import command_place
-from .verbs import PLUMBING, Verb, arg, find, help_of, open_store, top_help, whole_parser
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-DESCRIPTION = "Persistent memory for AI agents: one file you own."
-EPILOG = """exit codes: 0 done, 1 nothing found, 2 bad input, 3 store unavailable or damaged
-`limpet help COMMAND` says more about a command, with examples.
-
-examples:
-  limpet remember "Deploys need the VPN" --kind lesson --topic deploy
-  limpet recall "why did my deploy hang?"
-  limpet list --since "2 weeks ago"
-"""
+from .verbs import find, open_store, parser_of
 
 
 def main(argv: list[str]) -> int:
@@ -86,32 +72,32 @@ def _dispatch(argv: list[str]) -> int:
     before, words = argv[:place], argv[place:]
     args = argparse.Namespace(store=None, scope=None, json=False)
     if {"-h", "--help"} & set(before):
-        sys.stdout.write(top_help(DESCRIPTION, EPILOG))
-        return 0
-    if {"-V", "--version"} & set(before):
-        return _version(args)
-    if before:
-        verbs.parser_of().parse_args(before, args)
+        words = ["help"]
+    elif {"-V", "--version"} & set(before):
+        words = ["version"]
+    elif before:
+        parser_of().parse_args(before, args)
     if not words:
         if args.json:
             raise BadInput("no command given", hint="`limpet --help` lists the commands")
-        sys.stderr.write(top_help(DESCRIPTION, EPILOG))
+        from .help import top_help
+
+        sys.stderr.write(top_help())
         return 2
     verb, after = find(words)
     options = after[: (*after, "--").index("--")]
-    if {"-h", "--help"} & set(options):
+    asked_for_help = bool({"-h", "--help"} & set(options))
+    if verb.run is None and after and not asked_for_help:
+        raise BadInput(f"unknown: {verb.name} {after[0][:60]}", hint=f"`limpet help {verb.name}` lists what there is")
+    if asked_for_help or verb.run is None:
+        from .help import help_of
+
         sys.stdout.write(help_of(verb))
-        return 0
-    if verb.run is None:
-        if after:
-            hint = f"`limpet help {verb.name}` lists what there is"
-            raise BadInput(f"unknown: {verb.name} {after[0][:60]}", hint=hint)
-        sys.stdout.write(help_of(verb))
-        return 2
+        return 0 if asked_for_help else 2
     if verb.name == "tag":  # a word such as -topic is a change, not an option
         after[: len(options)] = [f"\0{word}" if re.match(r"-[^-h]|-h.", word) else word for word in options]
     # Positional arguments and options in any order.
-    verbs.parser_of(verb).parse_intermixed_args(after, args)
+    parser_of(verb).parse_intermixed_args(after, args)
     if verb.name == "tag":
         args.change = [word.removeprefix("\0") for word in args.change]
     if verb.show is None:
@@ -134,43 +120,3 @@ def _prepare_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  as long as the process
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-
-
-# -- commands for shells and people who look around
-
-SHELLS = ("bash", "zsh", "fish", "tcsh")
-
-
-def _completion(args: Namespace) -> int:
-    try:
-        import shtab
-    except ModuleNotFoundError as error:
-        raise package_missing(error, "completion") from error
-    sys.stdout.write(shtab.complete(whole_parser(), args.shell) + "\n")
-    return 0
-
-
-def _help(args: Namespace) -> int:
-    sys.stdout.write(help_of(find(args.command, whole=True)[0]) if args.command else top_help(DESCRIPTION, EPILOG))
-    return 0
-
-
-def _version(args: Namespace) -> int:
-    from .. import __version__
-
-    output.result({"version": __version__}) if args.json else output.line(f"limpet {__version__}")
-    return 0
-
-
-VERBS = (
-    Verb(
-        name="completion", group=PLUMBING, about="print the completion script of a shell", run=_completion,
-        arguments=(arg("SHELL", ", ".join(SHELLS), choices=SHELLS),),
-        example="limpet completion bash > ~/.local/share/bash-completion/completions/limpet\n"
-        "limpet completion fish > ~/.config/fish/completions/limpet.fish",
-    ),
-    Verb(name="help", group=PLUMBING, about="what limpet can do, or one command", run=_help,
-         arguments=(arg("[COMMAND...]", "the command that you want to know more about"),),
-         example="limpet help\nlimpet help recall\nlimpet help graph path"),
-    Verb(name="version", group=PLUMBING, about="print the version", run=_version, example="limpet version"),
-)  # fmt: skip

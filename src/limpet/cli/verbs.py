@@ -1,6 +1,6 @@
 """The table of commands: `Verb` is a row, and each module that HOMES names has the rows of its commands in VERBS.
 
-The parser, `help`, shell completion and docs/generate.py read the rows; nothing about a command stands elsewhere.
+The parser, help.py and docs/generate.py read the rows; nothing about a command stands elsewhere.
 Features register the homes of their rows in registry.py. Below: arguments that rows share, and how they are read.
 """
 
@@ -41,7 +41,7 @@ HOMES = {
     "link": "write", "graph": "read", "backup": "store",
     "verify": "store", "doctor": "store", "work": "store", "rebuild": "store", "gc": "store",
     "pause": "agents", "resume": "agents", "ignore": "agents", "status": "agents",
-    "mcp": "agents", "hook": "agents", "completion": "main", "help": "main", "version": "main",
+    "mcp": "agents", "hook": "agents", "completion": "help", "help": "help", "version": "help",
 }  # fmt: skip
 # Characters of a message, which may repeat what was typed.
 MOST_OF_A_MESSAGE = 300
@@ -172,53 +172,6 @@ def filled(parser: Parser, verb: Verb | None) -> Parser:
         if argument[0].split()[0] not in names:  # some have another --scope
             add(group, argument)
     return parser
-
-
-def _texts(verb: Verb) -> dict[str, Any]:
-    """What help says above the arguments of a command, and below them."""
-    lines = verb.example.splitlines()
-    heading = f"example{'s' * (len(lines) > 1)}:\n"
-    about = f"{verb.about[0].upper()}{verb.about[1:]}."
-    return {"description": about, "epilog": heading + "\n".join("  " + line for line in lines) if lines else None}
-
-
-def whole_parser() -> Parser:
-    """Make the tree of all commands, for shell completion."""
-    top = parser_of()
-    places: dict[str, Any] = {"": top.add_subparsers(title="commands", metavar="COMMAND", dest="command")}
-    verbs = list(table())
-    for verb in verbs:
-        above, _, last = verb.name.rpartition(" ")
-        made = filled(places[above].add_parser(last, help=verb.about, **_texts(verb)), verb)
-        if any(one.name.startswith(f"{verb.name} ") for one in verbs):
-            places[verb.name] = made.add_subparsers(metavar="ACTION", dest="action", required=False)
-    return top
-
-
-def help_of(verb: Verb) -> str:
-    """What `limpet NAME --help` prints: of a row with subcommands these too."""
-    below = [one for one in rows(verb.name.split()[0]) if one.name.startswith(f"{verb.name} ")]
-    listed = "".join(_line(one.name[len(verb.name) + 1 :], one.about) for one in below)
-    return parser_of(verb, **_texts(verb)).format_help() + (f"\nsubcommands:\n{listed}" if listed else "")
-
-
-def top_help(description: str, epilog: str) -> str:
-    """What `limpet --help` prints: the commands in groups, those of every day first."""
-    text, group = f"usage: limpet COMMAND ...\n\n{description}\n", ""
-    for verb in table():
-        if verb.group != group:
-            text, group = f"{text}\n{verb.group}:\n", verb.group
-        if " " not in verb.name:
-            text += _line(verb.name, verb.about)
-    shared = parser_of(add_help=False, usage=argparse.SUPPRESS)
-    return f"{text}\n{shared.format_help().strip()}\n\n{epilog}"
-
-
-def _line(name: str, about: str) -> str:
-    import textwrap
-
-    width = terminal_width() or 100
-    return textwrap.fill(about, width, initial_indent=f"  {name:<16} ", subsequent_indent=" " * 19) + "\n"
 
 
 # -- arguments that rows share
