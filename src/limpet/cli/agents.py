@@ -15,7 +15,7 @@ from ..folders import beside, is_there, shown
 from ..model.clock import parse_duration
 from ..model.errors import BadInput, LimpetError
 from ..settings import read_settings
-from . import output
+from . import output, tables
 from .verbs import AGENTS, PLUMBING, Verb, arg
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _ignore(args: Namespace) -> int:
     if args.json:
         output.result({"ignore": list(known)})
     else:
-        output.table(["ignored"], [[pattern] for pattern in known], "nothing is ignored")
+        tables.table(["ignored"], [[pattern] for pattern in known], "nothing is ignored")
     return 0
 
 

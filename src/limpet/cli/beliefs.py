@@ -8,8 +8,9 @@ from .. import registry
 from ..model.clock import format_time
 from ..model.errors import BadInput, NotFound, counted
 from ..model.memory import ORIGINS, valued
-from . import output
-from .output import code, day, detail, flat, in_a_line, line, moment, printable, receipt, short, words
+from . import output, tables
+from .output import code, day, flat, in_a_line, line, moment, printable, receipt, short, words
+from .tables import detail
 from .verbs import LOOK, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store
 from .write import just_read
 
@@ -87,7 +88,7 @@ def _audit(answer: Audit, memory: Limpet, args: Namespace) -> None:
     for belief in answer.beliefs:
         node = belief.node
         line("")
-        output.entry(short(node.id), node.kind, "" if node.standing == "held" else f"[{node.standing}]")
+        tables.entry(short(node.id), node.kind, "" if node.standing == "held" else f"[{node.standing}]")
         for text in output.wrapped(valued(node.key, node.content)):
             line(text)
         until = f" to {moment(node.valid_to)}" if node.valid_to is not None else ""
@@ -122,7 +123,7 @@ def _reviewed(items: list[ReviewItem], memory: Limpet, args: Namespace) -> None:
         return f"{day(memory.valid_from)}  {output.cut(in_a_line(memory), MOST_CHARACTERS)}"
 
     for item in items:
-        output.entry(short(item.id), item.kind, item.question)
+        tables.entry(short(item.id), item.kind, item.question)
         if item.other is not None:
             detail("older", text(item.other))
         detail("text" if item.other is None else "newer", text(item.memory))
@@ -161,7 +162,7 @@ def _swept(found: list[Any], memory: Limpet, args: Namespace) -> None:
     secrets = [each for each in found if hasattr(each, "secrets")]
     broken = [each for each in found if not hasattr(each, "secrets")]
     for each, name in zip(broken, memory.abbreviate([each.memory.id for each in broken]), strict=True):
-        output.entry(name, each.rule, printable(each.reason))
+        tables.entry(name, each.rule, printable(each.reason))
         line(output.MARGIN + flat(str(each.as_dict()["content"])))
     for held in secrets:
         where = " ".join(filter(None, (held.place, held.id, f"in {held.scope}" if held.scope else None)))
@@ -202,7 +203,7 @@ def _session_shown(_: dict[str, Any], memory: Limpet, args: Namespace) -> None:
         ended = f", ended {moment(row.ended_at)}" if row.ended_at else ""
         line(f"{printable(row.name)}  {printable(row.title or '')}".rstrip())
         line(f"{output.MARGIN}started {moment(row.started_at)}{ended}, {counted(row.memories, 'memory')}")
-    output.listed(args.found, memory)
+    tables.listed(args.found, memory)
     for rule in args.rules:
         line(f"{rule.verdict}  {in_a_line(rule.memory)}")
         for evidence in rule.evidence:
@@ -243,7 +244,7 @@ def _drop(memory: Limpet, args: Namespace) -> Dropped:
 
 
 def _dropped(dropped: Dropped, memory: Limpet, args: Namespace) -> None:
-    output.rows(dropped.lines, NO_LINE)
+    tables.rows(dropped.lines, NO_LINE)
     if dropped.lines:
         after = "would be erased for good; --confirm does it" if args.dry_run else "erased for good"
         words(f"{counted(len(dropped.lines), 'line')} {after}: `limpet undo` does not bring them back")
@@ -327,7 +328,7 @@ VERBS = (
     Verb(
         name="session list", group=PEOPLE, about="sessions, the one with the latest memory first",
         run=lambda memory, args: [_row(one) for one in memory.sessions(limit=args.limit)],
-        show=lambda rows, *_: output.rows(rows, "no sessions yet"),
+        show=lambda rows, *_: tables.rows(rows, "no sessions yet"),
         arguments=(arg("--limit COUNT", "sessions at most", default=20),),
     ),
     Verb(name="session show", group=PEOPLE, about="what was stored in a session, and which rules it kept or broke",
@@ -340,7 +341,7 @@ VERBS = (
         "limpet scope merge project:web-old project:web",
     ),
     Verb(name="scope list", group=PEOPLE, about="every scope of the store", run=lambda memory, args: memory.scopes(),
-         show=lambda scopes, *_: output.rows(scopes)),
+         show=lambda scopes, *_: tables.rows(scopes)),
     Verb(
         name="scope rename", group=PEOPLE, about="give a scope a name that no scope has",
         run=lambda memory, args: memory.rename_scope(args.name, args.new), show=_moved,
@@ -354,7 +355,7 @@ VERBS = (
     Verb(
         name="journal", group=PEOPLE, about="what was asked, done and answered in sessions; drop lines of it",
         run=_journal, code=lambda lines: 0 if lines else 1,
-        show=lambda lines, _, args: output.rows(lines, NOTHING_SHOWN if args.shown else NO_LINE),
+        show=lambda lines, _, args: tables.rows(lines, NOTHING_SHOWN if args.shown else NO_LINE),
         arguments=(
             *_LINES, arg("--limit N", "the last N", default=50),
             arg("--shown", "what was put before agents: when, to whom, at how many tokens, and was it used"),

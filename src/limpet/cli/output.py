@@ -1,4 +1,4 @@
-"""Print results, one way each: JSON lines, receipts, lists of memories, tables, progress. stdout is data, stderr words.
+"""Print results, one way each: JSON lines, receipts, progress; tables.py prints lists. stdout is data, stderr words.
 
 Text of memories comes from anywhere; `printable` takes out what a terminal would obey.
 """
@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 
 from ..model.clock import format_time
 from ..model.errors import AmbiguousId, LimpetError
-from ..model.memory import REACHED, valued
+from ..model.memory import valued
 from .verbs import terminal_width
 
 TYPE_CHECKING = False
@@ -235,81 +235,6 @@ def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
         texts = "1 text waits for its vector" if waiting == 1 else f"{waiting:,} texts wait for their vectors"
         words(f"{texts}{why}: `limpet work` makes them; words find them already")
     return {"embedded": max(0, before - waiting), "waiting": waiting}
-
-
-# -- lists
-
-
-def listed(memories: Sequence[Memory], memory: Limpet, *, scopes: bool = False) -> None:
-    """Print one memory a line: id, kind, day, state if it is not active, its scope with `scopes`, text, topics."""
-    names = memory.abbreviate([each.id for each in memories])
-    size = max(map(len, names), default=0)
-    for each, name in zip(memories, names, strict=True):
-        text = in_a_line(each) + "".join("  #" + printable(topic) for topic in each.topics)
-        if state := state_of(each):
-            text = f"[{state}] {text}"
-        if scopes:
-            text = f"{each.scope}: {text}"
-        entry(f"{name:<{size}}", f"{each.kind:<10}  {day(each.valid_from)}", text)
-
-
-def state_of(memory: Memory) -> str:
-    """Name the standing of a memory that is not held now."""
-    if memory.state != "active":
-        return memory.state
-    if memory.reason == REACHED:
-        return REACHED
-    now = time.time() * 1e6
-    return "future" if memory.valid_from_us > now else "ended" if (memory.valid_to_us or now + 1) <= now else ""
-
-
-def entry(short: str, what: str, text: str, before: str = "") -> None:
-    """Print a line of a list: `before`, short id, what it is, text cut to the width of a terminal."""
-    width = terminal_width() if sys.stdout.isatty() else None
-    most = max(11, width - len(before) - len(short) - len(what) - 4) if width else CHARACTERS_PER_LINE
-    line(f"{before}{paint(short, YELLOW)}  {paint(what, CYAN)}  {cut(text, most)}".rstrip())
-
-
-def detail(name: str, value: str) -> None:
-    """Print a line under an entry: a name and its value; nothing for ""."""
-    if value:
-        line(f"{MARGIN}{paint(f'{name:<12}', DIM)} " + printable(value).replace("\n", f"\n{MARGIN}{'':<13}"))
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], none: str = "") -> None:
-    """Print rows in columns, under headings on a terminal; what is too long for it goes on below. `none`: the words
-    where there are no rows."""
-    if not rows and none:
-        words(none)
-        return
-    rows = [[printable(cell).replace("\n", " ") for cell in row] for row in rows]
-    widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
-    before = sum(widths[:-1]) + 2 * len(widths) - 2
-    width = terminal_width() if sys.stdout.isatty() else None
-    for row in [columns, *rows] if sys.stdout.isatty() else rows:
-        start = "".join(f"{cell:<{size}}  " for cell, size in zip(row[:-1], widths, strict=False))
-        parts = [row[-1]]
-        if width is not None and before + len(row[-1]) > width >= before + 20:
-            import textwrap
-
-            parts = textwrap.wrap(row[-1], width - before, break_on_hyphens=False)
-        for number, part in enumerate(parts):
-            line(((" " * before if number else start) + part).rstrip())
-
-
-def rows(answer: Sequence[Any], none: str = "nothing found") -> None:
-    """Print a list of objects by their JSON form, one a row, a column for each field."""
-    from ..model.encode import plain
-
-    def cell(name: str, value: Any) -> str:
-        if value is None or isinstance(value, bool):
-            return {True: "yes", False: "no", None: "-"}[value]
-        text = f"{value:,}" if isinstance(value, int) else flat(str(value))
-        return text[:19].replace("T", " ") if name.endswith("at") else short_ids(text)
-
-    shown: list[dict[str, Any]] = plain(list(answer))
-    cells = [[cell(name, value) for name, value in row.items()] for row in shown]
-    table([name.replace("_", " ") for name in shown[0]] if shown else [], cells, none)
 
 
 # -- progress

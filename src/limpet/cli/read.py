@@ -7,8 +7,9 @@ import sys
 from .. import registry
 from ..model.clock import format_time
 from ..model.memory import EDGE_TYPES, valued
-from . import output
-from .output import BOLD, entry, flat, in_a_line, line, paint, short, short_ids, words
+from . import output, tables
+from .output import BOLD, flat, in_a_line, line, paint, short, short_ids, words
+from .tables import entry
 from .verbs import EVERY_DAY, FILTERS, GRAPH, ID, LOOK, TIME_FORMS, TIMES, Verb, arg, filters, given_text, open_store
 
 TYPE_CHECKING = False
@@ -115,7 +116,7 @@ def _list(args: Namespace) -> int:
         if args.json:
             output.result(page.memories)
         else:
-            output.listed(page.memories, memory, scopes=args.all_scopes)
+            tables.listed(page.memories, memory, scopes=args.all_scopes)
     if page.cursor:
         output.words(output.encode({"cursor": page.cursor}) if args.json else f"more: --cursor {page.cursor}")
     elif not page.memories and not args.json:
@@ -133,7 +134,7 @@ def _counts(args: Namespace, seen: Limpet, chosen: dict[str, Any]) -> int:
             name = value[:7] if args.by == "month" else value
             counts[name] = counts.get(name, 0) + count
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))[: args.limit]
-    (output.result if args.json else output.rows)([{args.by: value, "memories": count} for value, count in rows])
+    (output.result if args.json else tables.rows)([{args.by: value, "memories": count} for value, count in rows])
     return 0 if rows else NOTHING
 
 
@@ -169,7 +170,7 @@ def _stats_shown(found: dict[str, Any], memory: Limpet, args: Namespace) -> None
             ordered = sorted(value.items(), key=lambda row: (-row[1], row[0]))
             text = ", ".join(f"{part} {count:,}" for part, count in ordered) or "none"
         rows.append([name.replace("_", " "), text + COUNTED.get(name, "")])
-    output.table(["what", "how much"], rows)
+    tables.table(["what", "how much"], rows)
 
 
 # -- the graph: each command is a query of `memory.graph`

@@ -8,8 +8,9 @@ from ..model.clock import format_time
 from ..model.errors import counted
 from ..model.memory import valued
 from ..rank.adjust import DOUBTFUL
-from . import output
-from .output import DIM, MARGIN, YELLOW, cut, day, detail, flat, in_a_line, line, moment, paint, short, words
+from . import output, tables
+from .output import DIM, MARGIN, YELLOW, cut, day, flat, in_a_line, line, moment, paint, short, words
+from .tables import detail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _why(why: Trace) -> None:
 
 def whole(memory: Memory, versions: Sequence[Memory], store: Limpet) -> None:
     """Print all of a memory, what it replaced and what replaced it; and its versions, of each what changed."""
-    state = output.state_of(memory)
+    state = tables.state_of(memory)
     line(
         f"{paint(short(memory.id), YELLOW)}  {paint(memory.kind, output.CYAN)}"
         + f"  {paint(state, output.RED)}" * bool(state)

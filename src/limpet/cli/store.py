@@ -9,7 +9,7 @@ from .. import registry
 from ..model.errors import BadInput, StoreError, StoreMissing, counted
 from ..model.memory import KINDS, valued
 from ..settings import read_settings
-from . import output
+from . import output, tables
 from .output import STILL_READ, line, quoted, receipt, short, words
 from .verbs import CHANGE, ID, IN_OUT, STORE, Verb, arg, open_store
 
@@ -39,7 +39,7 @@ def _verified(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
     if found["ok"]:
         line(f"clean: {memory.path}")
         return
-    output.rows(found["problems"])
+    tables.rows(found["problems"])
     words(advice(args.found[0]))
 
 
@@ -49,7 +49,7 @@ def _doctor(args: Namespace) -> int:
 
         with open_store(args, or_empty=True) as memory:
             found = models(memory._context)
-        (output.result if args.json else output.rows)([model._asdict() for model in found])
+        (output.result if args.json else tables.rows)([model._asdict() for model in found])
         return 0
     if args.drop_relations:
         with open_store(args) as memory:
@@ -67,7 +67,7 @@ def _doctor(args: Namespace) -> int:
         cells = [
             [each.status, each.name, each.message + (f" -> {each.hint}" if each.hint else "")] for each in checks
         ]  # fmt: skip
-        output.table(["status", "what", "finding"], cells)
+        tables.table(["status", "what", "finding"], cells)
     return UNSOUND if any(each.status == "fail" for each in checks) else 0
 
 
@@ -138,7 +138,7 @@ def _collected(found: Any, memory: Limpet, args: Namespace) -> None:
     if args.unused is None:
         _counted(found, memory, args)
         return
-    output.listed(found.archive[:LISTED], memory)
+    tables.listed(found.archive[:LISTED], memory)
     count = len(found.archive)
     if not count:
         words("nothing is that old and unused")

@@ -136,7 +136,9 @@ def _forgotten(found: Forgotten, memory: Limpet, args: Namespace) -> None:
         already = ", ".join(f"{id} is {state} already" for id, state in args.known.items())
         output.words("nothing to forget: " + (already or f"no memory of {memory.scope} has all that is asked for"))
         return
-    output.listed(found.memories, memory)
+    from .tables import listed
+
+    listed(found.memories, memory)
     count = counted(len(found.memories) - len(found.waiting), "memory")
     if args.dry_run:
         output.words(f"would forget {count}; --confirm does it")
@@ -177,12 +179,14 @@ def _tag(memory: Limpet, args: Namespace) -> Receipt:
 
 def _log(operations: list[Operation], *_: object) -> None:
     """Print a line an operation, the newest first."""
+    from .tables import entry
+
     for each in operations:
         mark = "" if not each.undone else "redone  " if each.verb == "undo" else "undone  "
         text = f"of {short(each.of)}: {each.text}" if each.of else each.text
         more = f" and {each.count - 1} more" if each.verb in ("remember", "archive") and each.count > 1 else ""
         what = f"{output.moment(each.at)}  {each.verb:<8}  {each.origin:<5}"
-        output.entry(each.short, what, mark + quoted(valued(each.key, text), 0) + more)
+        entry(each.short, what, mark + quoted(valued(each.key, text), 0) + more)
     if not operations:
         output.words("nothing was done here yet")
 

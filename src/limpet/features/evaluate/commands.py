@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from ...cli import output
+from ...cli import output, tables
 from ...cli.verbs import PEOPLE, TIME_FORMS, Verb, arg, open_store
 from ...model.errors import BadInput, counted
 from ..usefulness.printing import percent
@@ -57,12 +57,12 @@ def _show(found: Evaluation, short: list[str]) -> None:
     else:
         _headline(first, first.hit_rate)
     _heading("Compared")
-    output.table(["", "found", "points to limpet", "shown", "for nothing", "tokens"], [_way(one) for one in found.ways])
+    tables.table(["", "found", "points to limpet", "shown", "for nothing", "tokens"], [_way(one) for one in found.ways])
     for title, name, several in (("By client", "client", found.by_client), ("By kind", "kind", found.by_kind)):
         if len(several) > 1:
             _heading(title)
             rows = [[key or "not told", *_figures(one)] for key, one in several.items()]
-            output.table([name, "found", "shown", "for nothing", "tokens"], rows)
+            tables.table([name, "found", "shown", "for nothing", "tokens"], rows)
     if found.misses:
         _heading("Missed")
         for one, id in zip(found.misses, short, strict=True):
@@ -106,10 +106,10 @@ def _figures(one: Figures) -> list[str]:
 
 def _miss(one: Miss, id: str) -> None:
     how = "told" if one.told_again else "used"
-    output.entry(id, how, output.cut(output.flat(one.content), LINE))
-    output.detail("asked", f"{output.moment(one.at)}  {output.cut(output.flat(one.prompt), LINE - 25)}")
-    output.detail("words", ", ".join(one.words))
-    output.detail("why", one.why)
+    tables.entry(id, how, output.cut(output.flat(one.content), LINE))
+    tables.detail("asked", f"{output.moment(one.at)}  {output.cut(output.flat(one.prompt), LINE - 25)}")
+    tables.detail("words", ", ".join(one.words))
+    tables.detail("why", one.why)
 
 
 def _times(count: int) -> str:

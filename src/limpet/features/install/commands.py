@@ -6,7 +6,7 @@ import difflib
 from argparse import BooleanOptionalAction, Namespace
 from pathlib import Path
 
-from ...cli import output
+from ...cli import output, tables
 from ...cli.verbs import AGENTS, Verb, arg
 from ...folders import absolute
 from ...model.errors import BadInput
@@ -64,7 +64,7 @@ def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Pat
                     output.line(line)
         else:
             rows = [[client, each.what, _DONE[each.action], str(each.path)] for each in changes]
-            output.table(["client", "what", "is", "file"], rows)
+            tables.table(["client", "what", "is", "file"], rows)
     return 0
 
 

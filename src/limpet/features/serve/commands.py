@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from ...cli import output
+from ...cli import output, tables
 from ...cli.verbs import AGENTS, Verb, arg
 from ...model.clock import MICROSECONDS_PER_SECOND, format_time, parse_duration
 from ...model.errors import BadInput, counted, package_missing
@@ -67,7 +67,7 @@ def _list(args: Namespace) -> int:
     if args.json:
         output.result(list(found))
     else:
-        output.table(["id", "name", "role", "scopes", "holds"], rows, "there are no tokens")
+        tables.table(["id", "name", "role", "scopes", "holds"], rows, "there are no tokens")
     return 0
 
 
@@ -87,7 +87,7 @@ def _devices(found: list[DeviceInfo], *_: object) -> None:
     rows = [
         [one.id, "this one" if one.own else "yes" if one.trusted else "no", f"{one.segments:,}"] for one in found
     ]  # fmt: skip
-    output.table(["device", "trusted", "segments"], rows, "no device is known")
+    tables.table(["device", "trusted", "segments"], rows, "no device is known")
 
 
 def _trusted(done: dict[str, Any], *_: object) -> None:

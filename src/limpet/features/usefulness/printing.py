@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...cli.output import in_a_line, line, short, table, words
+from ...cli.output import in_a_line, line, short, words
+from ...cli.tables import table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
