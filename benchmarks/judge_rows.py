@@ -24,7 +24,7 @@ from typing import Any
 
 from limpet.recall.score import by_signals, passages
 from limpet.settings import DEFAULT_EMBEDDER
-from limpet.text.parts import nearest, parts
+from limpet.text.excerpt import nearest, parts
 from training.data import dialogues, held_back
 from training.labelled import judge_rows as kept_rows
 

@@ -262,7 +262,7 @@ class Context:
             session=session,
             speaker=speaker,
             key=None if key is None else check_key(key),
-            metadata=_wanted(metadata),
+            metadata=() if metadata is None else _wanted(metadata),
             since=self.time(since) if valid else None,
             until=self.time(until) if valid else None,
             stored_since=None if valid else self.time(since),
@@ -271,10 +271,8 @@ class Context:
         )
 
 
-def _wanted(metadata: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
+def _wanted(metadata: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     """The values that metadata is filtered by. Raises BadInput."""
-    if metadata is None:
-        return ()
     if not isinstance(metadata, Mapping):
         raise BadInput(f"metadata must be names and values, not {metadata!r:.60}", hint='such as {"ticket": 7}')
     for name, value in metadata.items():

@@ -7,7 +7,7 @@ import pytest
 
 import limpet
 from limpet.model.memory import STATES, Filter
-from limpet.vectors.codes import encode_for_store
+from limpet.vectors.index import encode_for_store
 from tests.contract.conftest import body_of
 
 DIMENSIONS = 16

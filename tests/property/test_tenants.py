@@ -27,7 +27,7 @@ from limpet.model.memory import STATES, Filter
 from limpet.store.records import Action, Proposal, VectorChunk
 from limpet.store.sqlite.database import SqliteStore
 from limpet.text.describe import describe
-from limpet.vectors.codes import encode_for_store
+from limpet.vectors.index import encode_for_store
 from tests import postgres_server
 from tests.contract.conftest import Scribe
 

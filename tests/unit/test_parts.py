@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.text.parts import WORDS, nearest, parts
+from limpet.text.excerpt import WORDS, nearest, parts
 
 LONG = (
     "The checkout test is flaky again since yesterday, it fails roughly one run out of five on the small runner. "

@@ -8,25 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.rank.adjust import confidence, factors
+from limpet.rank.adjust import confidence_of, factors
 from limpet.rank.constants import DECAY_PER_DAY
 from limpet.recall.index import PriorFactors
 
 DAY = 86_400_000_000
 
 
-def sure(n=1, **given):
-    facts = {"kind": "fact", "trust": "agent", "observed_at": 0, "stated": None, "now": 0} | given
-    return confidence(observations=n, **facts)
+FACTS = {
+    "kind": "fact", "importance": 0.5, "pinned": False, "trust": "agent", "observations": 1, "stated_confidence": None,
+    "uses": 0, "used_at": None, "observed_at_us": 0,
+}  # fmt: skip
+
+
+def sure(n=1, now=0, **given):
+    return confidence_of(PriorFactors(**FACTS | {"observations": n} | given), now)
 
 
 def prior(name, now=0, **given):
     """One factor of a memory's history."""
-    facts = {
-        "kind": "fact", "importance": 0.5, "pinned": False, "trust": "agent", "observations": 1, "stated_confidence": None,
-        "uses": 0, "used_at": None, "observed_at_us": 0,
-    }  # fmt: skip
-    return factors(PriorFactors(**facts | given), now)[name]
+    return factors(PriorFactors(**FACTS | given), now)[name]
 
 
 @pytest.mark.parametrize(("uses", "expected"), [(0, 1.0), (1, 1.0693), (10, 1.2398), (100, 1.4615)])
@@ -87,10 +88,10 @@ def test_what_the_user_states_starts_as_verified():
 
 
 def test_a_stated_figure_is_the_start_and_then_the_least():
-    assert sure(1, stated=0.05) == 0.05
-    assert sure(1, stated=0.9) == 0.9
-    assert sure(2, stated=0.9) == 0.9
-    assert sure(2, stated=0.05) == 0.5
+    assert sure(1, stated_confidence=0.05) == 0.05
+    assert sure(1, stated_confidence=0.9) == 0.9
+    assert sure(2, stated_confidence=0.9) == 0.9
+    assert sure(2, stated_confidence=0.05) == 0.5
 
 
 def test_an_opinion_loses_two_hundredths_a_day_down_to_nothing():

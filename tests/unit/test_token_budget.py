@@ -71,7 +71,7 @@ def test_no_two_statements_are_taken_for_one():
 
 
 def distinct(texts):
-    return [group[0] for group in groups_of(texts)]
+    return [group[0] for group in groups_of(dict(enumerate(texts)))]
 
 
 def test_rewordings_do_not_crowd_and_other_values_stay():
@@ -86,7 +86,7 @@ def test_rewordings_do_not_crowd_and_other_values_stay():
 
 
 def test_what_a_model_read_as_the_same_is_one_also_by_way_of_others():
-    texts = [wording(one) for one in ("a", "b", "c", "d", "b")]
+    texts = dict(enumerate(map(wording, ("a", "b", "c", "d", "b"))))
     assert groups_of(texts, [(3, 1), (4, 0)]) == [[0, 1, 3, 4], [2]]
     assert groups_of(texts, [(0, 3)]) == [[0, 3], [1, 4], [2]] and groups_of(texts) == [[0], [1, 4], [2], [3]]
 
@@ -121,4 +121,4 @@ def test_tokens_are_counted_on_the_safe_side():
 
 def test_an_end_of_a_sentence_makes_no_other_statement():
     several = [wording("the release pipeline needs the company VPN" + end) for end in ("", ".", "!", " .")]
-    assert groups_of(several) == [[0, 1, 2, 3]]
+    assert groups_of(dict(enumerate(several))) == [[0, 1, 2, 3]]

@@ -14,9 +14,8 @@ import pytest
 from limpet.settings import DEFAULT_EMBEDDER
 from limpet.store.records import VectorChunk
 from limpet.vectors import signs
-from limpet.vectors.codes import encode_for_store, quantise
 from limpet.vectors.embedder import load_embedder
-from limpet.vectors.index import VectorIndex, _highest, dot
+from limpet.vectors.index import VectorIndex, _highest, dot, encode_for_store, quantise
 
 DIMENSIONS = 384
 

@@ -12,8 +12,8 @@ from ..model.dataclass import dataclass, replace
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..store.records import ALL, INTERRUPTED, EmbedderRow, Job
 from ..text.describe import searchable
-from ..vectors.codes import encode_for_store
 from ..vectors.embedder import StoreEmbedder
+from ..vectors.index import encode_for_store
 
 if TYPE_CHECKING:
     from ..store import Store

@@ -66,45 +66,34 @@ def stage(observations: int, trust: str) -> str:
     return "hypothesis" if observations >= C.HYPOTHESIS_DAYS else "observation"
 
 
-def confidence(*, kind: str, trust: str, observations: int, observed_at: int, stated: float | None, now: int) -> float:
+def confidence_of(one: Stated, now: int) -> float:
     """How sure the store is of a memory, 0 to 1: the observation dialectic.
 
     `observations`: distinct days on which it was stated, by the store's clock. 1: an observation, 0.1 n; 2: a
     hypothesis, min(0.3 + 0.1 n, 0.6); 3 and more: verified, min(0.5 + 0.1 n, 0.95). What the user states starts as
-    verified; `stated` (a caller's or an import's figure) is the least it is. An opinion loses 0.02 a day.
-    Source: domain model.
+    verified; `stated_confidence` (a caller's or an import's figure) is the least it is. An opinion loses 0.02 a day.
+    Of all that, a share for each time that the memory was said to be wrong. Source: domain model.
     """
-    if observations >= C.VERIFIED_DAYS or trust == "user":
-        value = min(C.VERIFIED_BASE + C.OBSERVED_PER_DAY * observations, C.VERIFIED_CAP)
-    elif observations >= C.HYPOTHESIS_DAYS:
-        value = min(C.HYPOTHESIS_BASE + C.OBSERVED_PER_DAY * observations, C.HYPOTHESIS_CAP)
+    days = one.observations
+    if days >= C.VERIFIED_DAYS or one.trust == "user":
+        value = min(C.VERIFIED_BASE + C.OBSERVED_PER_DAY * days, C.VERIFIED_CAP)
+    elif days >= C.HYPOTHESIS_DAYS:
+        value = min(C.HYPOTHESIS_BASE + C.OBSERVED_PER_DAY * days, C.HYPOTHESIS_CAP)
     else:
-        value = C.OBSERVED_PER_DAY * observations
-    if stated is not None:
-        value = max(value, stated) if observations > 1 else stated
-    if kind == "opinion":
-        value -= C.OPINION_LOSS_PER_DAY * (max(0, now - observed_at) // MICROSECONDS_PER_DAY)
-    return round(min(1.0, max(0.0, value)), 4)
-
-
-def confidence_of(one: Stated, now: int) -> float:
-    """`confidence` of a memory: a share of it for each time that it was said to be wrong."""
-    value = confidence(
-        kind=one.kind, trust=one.trust, observations=one.observations, observed_at=one.observed_at_us,
-        stated=one.stated_confidence, now=now,
-    )  # fmt: skip
+        value = C.OBSERVED_PER_DAY * days
+    if one.stated_confidence is not None:
+        value = max(value, one.stated_confidence) if days > 1 else one.stated_confidence
+    if one.kind == "opinion":
+        value -= C.OPINION_LOSS_PER_DAY * (max(0, now - one.observed_at_us) // MICROSECONDS_PER_DAY)
+    value = round(min(1.0, max(0.0, value)), 4)
     against = doubts(one)
     return round(value / (1 + against), 4) if against else value
 
 
-def is_doubtful(one: Stated, value: float) -> bool:
-    """Whether it was said to be wrong, or has less than what a single statement has: an old opinion."""
-    return doubts(one) > 0 or value < C.OBSERVED_PER_DAY
-
-
 def confidence_word(one: Stated, value: float) -> str:
-    """A confidence for people and models: stated, repeated, confirmed or doubtful."""
-    if is_doubtful(one, value):
+    """A confidence for people and models: stated, repeated, confirmed; or doubtful, where it was said to be wrong, or
+    has less than what a single statement has: an old opinion."""
+    if doubts(one) > 0 or value < C.OBSERVED_PER_DAY:
         return DOUBTFUL
     if value >= C.CONFIRMED:
         return "confirmed"

@@ -189,6 +189,9 @@ def recall(
     # The first is the value that a key has now, and the question asks for what was.
     before = bool(items and items[0].key) and plan.timeless and asks_past(plan.query)
     likely, relevant = ranking.relevance, ranking.relevant
+    also = {}
+    for i, several in packed.also.items():
+        also[format_id(found.table.ids[i])] = tuple([format_id(found.table.ids[other]) for other in several])
     return Recall(
         query=plan.query,
         items=items,
@@ -200,10 +203,7 @@ def recall(
         relevant=relevant,
         note=note(likely, relevant, shown=items, missing=found.missing, asks_before=before),
         explained=explained,
-        also={
-            format_id(found.table.ids[i]): tuple(format_id(found.table.ids[other]) for other in several)
-            for i, several in packed.also.items()
-        },
+        also=also,
     )
 
 

@@ -130,7 +130,7 @@ def best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:
     for order in orders:
         for place, one in enumerate(order[:count]):
             rank[one] = min(rank.get(one, place), place)
-    return [one for _, one in sorted(zip(rank.values(), rank, strict=True))[:count]]
+    return sorted(sorted(rank), key=rank.__getitem__)[:count]
 
 
 def _text_hits(index: SearchIndex, plan: Plan, found: Candidates) -> TextHits:

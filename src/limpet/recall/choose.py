@@ -155,7 +155,7 @@ def _in_sections(
                 "facts" if one.key is not None else "goals" if one.kind == "goal" else "context" if stands
                 else entry.section
             )  # fmt: skip
-        if adjust.is_doubtful(one, adjust.confidence_of(one, plan.now)):
+        if adjust.confidence_word(one, adjust.confidence_of(one, plan.now)) == adjust.DOUBTFUL:
             entry.label = ", ".join(filter(None, (adjust.DOUBTFUL, entry.label)))
         counts[entry.section] += 1
         if counts[entry.section] <= MOST[entry.section]:
@@ -186,9 +186,9 @@ def _overridden(store: Store, plan: Plan, memories: Iterable[Memory]) -> set[str
 
 def _distinct(nums: Sequence[int], memories: dict[int, Memory], entries: Entries, warned: Warned) -> list[int]:
     """Of those that say the same the newest, where the best of them would stand."""
-    place = {memories[num].id: at for at, num in enumerate(nums)}
+    place = {memories[num].id: num for num in nums}
     groups = groups_of(
-        [wording(memories[num].content, about(memories[num], metadata=False)) for num in nums],
+        {num: wording(memories[num].content, about(memories[num], metadata=False)) for num in nums},
         [
             (place[id], place[other])
             for id in place
@@ -198,8 +198,8 @@ def _distinct(nums: Sequence[int], memories: dict[int, Memory], entries: Entries
     )
     kept = []
     for group in groups:
-        newest = nums[group[newest_of([memories[nums[at]] for at in group])]]
-        entries.by_num[newest] = replace(entries.by_num[nums[group[0]]])
+        newest = group[newest_of([memories[num] for num in group])]
+        entries.by_num[newest] = replace(entries.by_num[group[0]])
         kept.append(newest)
     return kept
 

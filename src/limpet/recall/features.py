@@ -129,12 +129,11 @@ def compute_features(table: CandidateTable, match: QueryMatch, *, without: froze
     found["long"] = [log(max(size, LONG_CHARACTERS) / LONG_CHARACTERS) for size in table.sizes]
     found["question"], found["keyed"] = table.asked, table.keyed
     found["word_vectors"] = match.near_words or nothing
-    vectors = match.cosines is not None
-    return {
-        name: found.get(name, nothing)
-        for name, one in FEATURES.items()
-        if one.signal not in without and one.from_vectors in (None, vectors)
-    }
+    columns, vectors = {}, match.cosines is not None
+    for name, one in FEATURES.items():
+        if one.signal not in without and one.from_vectors in (None, vectors):
+            columns[name] = found.get(name, nothing)
+    return columns
 
 
 def _neighbours(

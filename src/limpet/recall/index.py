@@ -8,7 +8,6 @@ makes many. Inside an index a text is known by its number (`text_id`): that is w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import fsum
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import NamedTuple, dataclass, field
@@ -140,11 +139,11 @@ class SqlIndex:
             table.asked.append(float(one.content.rstrip().endswith("?")))
             table.keyed.append(float(one.key is not None))
             table.priors.append(
-                PriorFactors(
+                PriorFactors._make((
                     one.kind, one.importance, bool(one.pinned), one.trust, one.observations, one.stated_confidence,
                     one.uses or 0, one.used_at or None, one.observed_at if dated(one.kind, one.importance) else 0,
                     one.useful or 0, one.not_useful or 0, one.wrong or 0,
-                )
+                ))
             )  # fmt: skip
         return table
 
@@ -170,4 +169,9 @@ class SqlIndex:
 
 def worth_of(words: int, worth: Sequence[float]) -> float:
     """Add up what a set of the query's words is worth: bit j for the j-th."""
-    return fsum([value for j, value in enumerate(worth) if words >> j & 1]) if words else 0.0
+    total = 0.0
+    for value in worth:
+        if words & 1:
+            total += value
+        words >>= 1
+    return total

@@ -20,11 +20,15 @@ from .newer import SAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from ..model.memory import Memory
     from ..store import Store
     from .candidates import Candidates
     from .plan import Plan
     from .score import Ranking
+
+    T = TypeVar("T", bound=Hashable)
 
 
 def wording(text: str, about: str = "") -> Hashable:
@@ -45,16 +49,18 @@ def about(one: Memory, *, metadata: bool = True) -> str:
     return f"{one.key or ''}/{one.speaker or ''}/{day}/{(metadata and one.metadata) or ''}"
 
 
-def groups_of(wordings: Sequence[Hashable], read: Iterable[tuple[int, int]] = ()) -> list[list[int]]:
-    """Places that say the same, each group in order. `read`: pairs of places that a model took for the same."""
-    first: dict[Hashable, int] = {}
-    head = [first.setdefault(one, place) for place, one in enumerate(wordings)]  # of each place the first of its group
+def groups_of(wordings: Mapping[T, Hashable], read: Iterable[tuple[T, T]] = ()) -> list[list[T]]:
+    """What says the same, each group in order. `read`: pairs that a model took for the same."""
+    first: dict[Hashable, T] = {}
+    head = {}  # of each the first of its group
+    for one, words in wordings.items():
+        head[one] = first.setdefault(words, one)
     for one, other in read:
-        earlier, later = sorted((head[one], head[other]))
-        head = [earlier if place == later else place for place in head]
-    groups: dict[int, list[int]] = {}
-    for place, earliest in enumerate(head):
-        groups.setdefault(earliest, []).append(place)
+        kept, gone = head[one], head[other]
+        head = {place: kept if of == gone else of for place, of in head.items()}
+    groups: dict[T, list[T]] = {}
+    for one, of in head.items():
+        groups.setdefault(of, []).append(one)
     return list(groups.values())
 
 
@@ -129,13 +135,15 @@ def _replaced(ranking: Ranking) -> dict[int, list[int]]:
 
 def _same(store: Store, found: Candidates, first: Sequence[int]) -> list[list[int]]:
     """The first, those together that say the same, the best of each first."""
-    place = dict(zip([found.table.ids[i] for i in first], range(len(first)), strict=True))
+    wordings, place = {}, {}
+    for i, one in zip(first, found.memories(store, first), strict=True):
+        wordings[i] = wording(one.content, about(one))
+        place[found.table.ids[i]] = i
     read = []
     for what, older, newer in found.warnings(store, first):
         if what == SAME and older in place and newer in place:
             read.append((place[older], place[newer]))
-    groups = groups_of([wording(one.content, about(one)) for one in found.memories(store, first)], read)
-    return [[first[at] for at in group] for group in groups]
+    return groups_of(wordings, read)
 
 
 def tokens_of(text: str) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Container, Sequence
 
 from ..rank import relevance_weights as W
 from ..rank.weights import WEIGHTS
-from ..text.language import latin_share
+from ..text.describe import latin_share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -181,7 +181,7 @@ def read_by_judge(
 ) -> None:  # fmt: skip
     """Let the relevance judge (vectors/judge.py) read the first, where it can be asked, for the log-odds that each
     answers the question; and set the relevance of all. Where it doubts those that it has read it reads on."""
-    from ..text.parts import nearest, parts
+    from ..text.excerpt import nearest, parts
 
     order = ranking.order
     asked = parts(plan.query)  # of a long message the part that speaks of the result: the judge knows questions

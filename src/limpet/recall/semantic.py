@@ -1,7 +1,7 @@
 """Semantic search, the vector signal: which embedder speaks for this store, and its search index in this process.
 
 The one whose vectors answer gets those of new texts too. Another fills its own in when it is told to, and takes over
-when it is complete.
+when it is complete. Of the texts that have no vector yet, a recall makes as many as its deadline allows.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..model.clock import Clock
+from ..model.clock import MICROSECONDS_PER_SECOND, Clock
+from ..model.dataclass import replace
 from ..model.errors import EmbedderUnavailable, LimpetError, StoreError
+from ..rank import constants as C
 from ..store.records import EmbedderRow
-from ..text.language import latin_share
+from ..text.describe import latin_share, with_grams
 from ..vectors.calibration import TEXTS, calibration_of
 from ..vectors.embedder import Embedder, StoreEmbedder, guarded, is_loaded, load_embedder
-from .plan import Plan
+from .plan import SECONDS_FOR_WORDS, Plan
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -39,6 +41,20 @@ RANKING_SECONDS = 0.004
 # What the relevance judge takes for the first results at most on a slow machine, and with loading it, in seconds; the
 # share of a question in Latin letters from which it understands it.
 JUDGE_SECONDS, JUDGE_LOAD_SECONDS, LATIN = 0.06, 0.15, 0.5
+
+# A recall without a deadline gives the texts that wait this long; beside somebody who gives them their vectors, this
+# long, and to those alone that its words find: both would only make each other wait.
+SECONDS, SECONDS_BESIDE = 1.5, 0.1
+# What embedding a text takes at most before it has been measured, and how many the first batch has.
+SECONDS_PER_TEXT, FIRST_BATCH = 0.03, 8
+# A batch takes this share of the time that is left, by the slowest so far, and is at most so many times as large as the
+# one before: texts differ in length, and a machine may become busy.
+SHARE, GROWTH = 0.5, 4
+# The share of the time that is left for the search itself, and the most of it that it needs.
+SEARCH_SHARE, SEARCH_SECONDS = 0.25, 0.25
+# What noting a waiting text in the queue takes at most.
+SECONDS_PER_JOB = 5e-6
+MOST = 5_000
 
 
 def query_seconds(query: str) -> float:
@@ -261,6 +277,69 @@ class SemanticSearch:
         judge = shared()
         return judge if plan.remaining() >= (JUDGE_SECONDS if judge.is_loaded() else JUDGE_LOAD_SECONDS) else None
 
+    def catch_up(self, plan: Plan) -> Plan:
+        """Embed of the texts that wait what there is time for: the best by words of this query first, then the newest.
+
+        Returns the plan with what still waits. Other processes may do the same at once: each leases what it works on. A
+        store that is open read-only is left as it is.
+        """
+        first = SECONDS_PER_TEXT if self.can_answer() else LOAD_SECONDS
+        if _until(plan, 1) - time.monotonic() < first:
+            return replace(plan, unembedded=None)
+        waiting = self.waiting()
+        first += self.to_measure() * SECONDS_PER_TEXT
+        if self._store.read_only or _until(plan, waiting) - time.monotonic() < first:
+            return replace(plan, unembedded=waiting)
+        why = ""
+        try:
+            self._embed_waiting(plan, waiting)
+            self.activate_when_complete()
+        except EmbedderUnavailable as error:
+            why = error.message + (f" ({error.hint})" if error.hint else "")
+        except StoreError:  # somebody else writes: the next recall may
+            pass
+        plan = replace(plan, unembedded=self.waiting(), unembedded_why=why)
+        short = plan.remaining() < SECONDS_FOR_WORDS
+        return replace(plan, deadline=time.monotonic() + SECONDS_FOR_WORDS) if short else plan
+
+    def _embed_waiting(self, plan: Plan, waiting: int) -> None:
+        """Embed while there is time."""
+        store, clock = self._store, self._clock
+        try:
+            from ..jobs import embed  # NumPy with it, which takes longer to load than some deadlines leave
+        except ImportError as error:
+            raise cannot_load(error) from None
+
+        beside = store.jobs.busy(embed.KIND, clock.now())
+        seconds = SECONDS_BESIDE if beside else SECONDS
+        embedder, row = self.for_writing(min(_until(plan, waiting), time.monotonic() + seconds))
+        if not self.answers(row):
+            return  # it would find nothing sooner
+        embedder.load()  # before the time is looked at again, and before any job is leased
+        until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + seconds
+        embedder = embedder.by(until)
+        words = store.search.lexical(with_grams(plan.query), plan.where, limit=C.LEXICAL_CANDIDATES, deadline=until)
+        asked = list(words.hits)
+        queue = store.jobs.due(clock.now(), first=asked, most=len(asked) if beside else MOST)
+        if beside:
+            queue = [one for one in queue if one in asked]
+        slowest, most = 0.0, FIRST_BATCH  # not measured yet
+        while queue:
+            started = time.monotonic()
+            size = min(most, int(SHARE * (until - started) / (slowest or SECONDS_PER_TEXT)))
+            if beside and not slowest and plan.deadline is None:
+                size = max(size, 1)  # one, however busy the machine is
+            if size < 1:
+                return
+            part, queue = queue[:size], queue[size:]
+            at = clock.now()
+            lease = at + embed.LEASE_SECONDS * MICROSECONDS_PER_SECOND
+            jobs = store.jobs.lease_these(embed.KIND, part, at=at, until=lease, worker=embed.name())
+            if jobs:
+                embed.run(store, embedder, row, jobs, clock)
+                slowest = max(slowest, (time.monotonic() - started) / len(jobs))
+                most = min(embed.BATCH, GROWTH * size)
+
     def waiting(self, *, most: int | None = None) -> int:
         """Texts whose vectors could be made now, counted up to `most`; all take as long as a search by words."""
         version = self._store.data_version()
@@ -276,3 +355,10 @@ def _beside(plan: Plan, embedder: StoreEmbedder) -> StoreEmbedder:
     """The embedder as it is asked for a plan: one that might be slow leaves time for what stands in for it."""
     left = plan.remaining()
     return embedder.by(math.inf if left == math.inf else time.monotonic() + OTHERS_SHARE * left)
+
+
+def _until(plan: Plan, waiting: int) -> float:
+    """When embedding has to end, on the monotonic clock; without a deadline never here."""
+    left = plan.remaining()
+    search = query_seconds(plan.query) + min(SEARCH_SECONDS, SEARCH_SHARE * left) + waiting * SECONDS_PER_JOB
+    return time.monotonic() + left - search

@@ -72,9 +72,7 @@ def _answered(context: Context, plan: Plan, answer: Callable[[Store, SemanticSea
     with context.store.snapshot(plan.deadline):  # that of the answer: a server is asked once for the store's version
         if not semantic.waiting(most=1):
             return answer(context.store, semantic, plan)
-    from .catch_up import catch_up
-
-    return answer(context.store, semantic, catch_up(context.store, semantic, plan, context.clock))
+    return answer(context.store, semantic, semantic.catch_up(plan))
 
 
 def related(context: Context, id: str, *, k: int) -> Recall:

@@ -31,6 +31,8 @@ RUN = (
     "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f"
     "\u0e00-\u0eff\u1780-\u17ff]"
 )
+# A letter, and one that is not Latin.
+_LETTER, _FOREIGN = r"[^\W\d_]", "[^\\W\\d_\u0000-\u024f]"
 # Whether a text has any: most have none, and this runs at every write.
 _MIX = "[a-z0-9][A-Z]|[A-Z]{2}[a-z]"
 # Names in mixed case, and where they part: rateLimiter, HTTPServer, parseURL2.
@@ -116,6 +118,14 @@ def with_grams(query: str) -> str:
     """A query as full text is asked for it: its words and its pairs."""
     pairs = grams(query)
     return f"{query} {pairs}" if pairs else query
+
+
+def latin_share(text: str) -> float:
+    """The share of a text's letters that are Latin; 1 for a text without letters."""
+    if text.isascii():
+        return 1.0
+    letters = len(re.findall(_LETTER, text))
+    return 1.0 - len(re.findall(_FOREIGN, text)) / letters if letters else 1.0
 
 
 def all_stand(words: str) -> Callable[[str], bool]:

@@ -1,8 +1,19 @@
-"""A memory's text on one line, and the part of a long one that speaks of a message. Pure."""
+"""A memory's text on one line, and the part of a long one that speaks of a message; of a long message the part that
+speaks of a memory, and how many words both have. Pure.
+
+What compares a message with a memory knows questions and short messages. In a long one, what has nothing to do with a
+memory outweighs what has; and whatever is long has something in common with everything. One word in common that carries
+a meaning is chance ("commit this" and a note on commits); two, or one exact name, seldom are.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from .describe import grams
+from .lexicon import FUNCTION_WORDS
 
 # Characters of a very long text that are looked at.
 LOOKED_AT = 50_000
@@ -71,3 +82,99 @@ def _densest(line: str, words: frozenset[str], space: int) -> int:
         if last > 2_000:
             break
     return max(0, where - space // 8)
+
+
+# Characters that are looked at, and the shortest word that counts.
+COMPARED, SHORTEST = 20_000, 3
+# An exact name (a ticket, an error code) is hit by chance as seldom as two words.
+EXACT_WEIGHT = 2
+# Letters that two inflections of a word have in common at least, and how many their ends may differ in.
+STEM, END = 4, 3
+# Function words of English that can change a statement, and what messages to an agent say whatever they are about.
+SAID_ANYWAY = FUNCTION_WORDS | frozenset(
+    "not no can could should would will may might must was were did had some like please use make want need let too "  # noqa: SIM905
+    "very now again new other only still".split()
+)
+_PLAIN_WORD = re.compile(r"[^\W_]+")
+_EXACT = re.compile(r"(?=\w*\d)(?=\w*[^\W\d_])\w{3,}|\d{3,}")
+
+
+def shared_weight(message: str, text: str) -> int:
+    """Words of the message that the text has, in any inflection of their end; exact names count double."""
+    there: dict[str, list[str]] = {}
+    for one in _words(text):
+        there.setdefault(one[:STEM], []).append(one)
+    return sum(
+        _weight(word) for word in _words(message) if any(_alike(word, one) for one in there.get(word[:STEM], ()))
+    )
+
+
+def _weight(word: str) -> int:
+    return EXACT_WEIGHT if _EXACT.fullmatch(word) else 1
+
+
+@lru_cache(maxsize=32)
+def _words(text: str) -> frozenset[str]:
+    text = text[:COMPARED]
+    words = {one for one in _PLAIN_WORD.findall(text.casefold()) if one not in SAID_ANYWAY and len(one) >= SHORTEST}
+    # What is written without spaces is read by pairs of characters.
+    return frozenset({one for one in words if one.isascii() or not grams(one)} | set(grams(text).casefold().split()))
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two words are the same but for their ends."""
+    stem = max(STEM, max(len(one), len(other)) - END)
+    return one == other or (min(len(one), len(other)) >= stem and one[:stem] == other[:stem])
+
+
+# Characters of a message that are looked at.
+READ = 4_000
+# Words of a part at most, where the message pauses so often; what is no longer stays whole.
+WORDS = 20
+# Characters at the beginning of two words that are the same in inflections of one.
+BEGINNING = 5
+# Compiled, and kept by re's own cache, when a long message comes. Of text in which a run of white space is one blank or
+# one new line.
+_END = r"(?<=[.!?…])[\"')*”]* |\n"
+_PAUSE = r"(?<=[,;:]) | [–—-] "
+_BLANKS = r"[^\S\n]+"
+_LINES = r" ?\n[ \n]*"
+_LONG_WORD = r"\w{3,}"
+
+
+def parts(message: str) -> list[str]:
+    """Runs of neighbouring sentences of `WORDS` words at most, each as long as can be; of a longer sentence, of what is
+    between its commas. A message of at most so many words as it is, and so is one in a script without blanks: the judge
+    does not read those."""
+    message = message[:READ]
+    if len(message.split()) <= WORDS:
+        return [message]
+    message = re.sub(_LINES, "\n", re.sub(_BLANKS, " ", message)).strip()
+    pieces: list[tuple[str, int]] = []
+    for sentence in re.split(_END, message):
+        several = [sentence] if len(sentence.split()) <= WORDS else re.split(_PAUSE, sentence)
+        pieces += [(one, count) for one in several if (count := len(one.split()))]
+    found: list[str] = []
+    until = 0
+    for first in range(len(pieces)):
+        last, words = first + 1, pieces[first][1]
+        while last < len(pieces) and words + pieces[last][1] <= WORDS:
+            words += pieces[last][1]
+            last += 1
+        if last > until:  # else it is within the one before
+            found.append(" ".join(one for one, _ in pieces[first:last]))
+            until = last
+    return found or [message]
+
+
+def nearest(several: Sequence[str], text: str) -> str:
+    """The part that has most words of a text; of equals the longest."""
+    if len(several) == 1:
+        return several[0]
+    there = _stems(text)
+    return max(several, key=lambda one: (len(_stems(one) & there), len(one)))
+
+
+@lru_cache(maxsize=256)  # each part is compared with each text
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word[:BEGINNING] for word in re.findall(_LONG_WORD, text.casefold()) if word not in SAID_ANYWAY)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import filterfalse
 
 
 def _words(text: str) -> frozenset[str]:
@@ -50,4 +51,4 @@ def content(text: str) -> tuple[str, ...]:
     """What a text says: its words and signs in order, without case and words that say nothing. Two texts that have the
     same are one statement in two wordings."""
     words = map(str.casefold, _SAID.findall(text.strip()))
-    return tuple(word for word in words if word not in _PASSED_OVER)
+    return tuple(filterfalse(_PASSED_OVER.__contains__, words))

@@ -2,7 +2,8 @@
 
 From `signs.FROM` vectors on, the codes are read of those whose signs are nearest.
 
-The copy follows the store: `refresh` reads the chunks that changed, whichever process changed them.
+The copy follows the store: `refresh` reads the chunks that changed, whichever process changed them. In the store lie
+int8 codes with a scale each, for scanning, and float16 for exact scores.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..store.records import VectorChunk
+from ..store.records import NewVector, VectorChunk
 from . import signs
 from .calibration import FITTED
-from .codes import quantise
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -33,6 +33,27 @@ SCANNED_AT_ONCE = SEGMENT
 READ_AT_ONCE = 64
 # Vectors whose codes are widened at once: they stay in the processor's cache, and BLAS starts no threads for so few.
 WIDENED_AT_ONCE = 256
+
+
+def quantise(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """float32 (n, d) -> int8 codes (n, d) and float32 scales (n,): vector = code * scale."""
+    scales = np.abs(vectors).max(axis=1) / 127.0
+    scales[scales == 0] = 1.0
+    codes = np.rint(vectors / scales[:, None]).astype(np.int8)
+    return codes, scales.astype(np.float32)
+
+
+def encode_for_store(text_ids: Sequence[int], vectors: np.ndarray) -> list[NewVector]:
+    """What the store keeps of each vector. Raises ValueError for vectors that are not finite numbers."""
+    if not np.isfinite(vectors).all():
+        raise ValueError("a vector holds something that is no number")
+    codes, scales = quantise(vectors)
+    return [
+        NewVector(text_id, exact.tobytes(), code.tobytes(), scale)
+        for text_id, exact, code, scale in zip(
+            text_ids, vectors.astype(np.float16), codes, scales.tolist(), strict=True
+        )
+    ]
 
 
 def dot(query: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -83,21 +104,18 @@ class VectorIndex:
                 for num in present:
                     self._blocks.setdefault(num, len(self._blocks))
                 if changed:
-                    self._state = self._take(changed)
+                    state = self._state.grown(len(self._blocks))
+                    for chunk in changed:
+                        state.put(self._blocks[chunk.num], chunk)
+                    self._state = state
+                    # Only now: had a chunk been unreadable, all of them are to be read again.
+                    for chunk in changed:
+                        self._versions[chunk.num] = chunk.version
                 if len(changed) < READ_AT_ONCE:
                     self._data_version = version
                 elif deadline is not None and time.monotonic() > deadline:
                     return False
             return True
-
-    def _take(self, changed: Sequence[VectorChunk]) -> _Arrays:
-        state = self._state.grown(len(self._blocks))
-        for chunk in changed:
-            state.put(self._blocks[chunk.num], chunk)
-        # Only now: had a chunk been unreadable, all of them are to be read again.
-        for chunk in changed:
-            self._versions[chunk.num] = chunk.version
-        return state
 
     def search(self, query: np.ndarray, *, scopes: Sequence[int] | None, deadline: float | None = None) -> SearchScan:
         """Scan everything for a unit query vector (d,). `scopes`: find only in these.

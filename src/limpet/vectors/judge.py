@@ -28,10 +28,6 @@ class Judge:
     def is_loaded(self) -> bool:
         return self._encoder.is_loaded()
 
-    def load(self) -> None:
-        """Find its files, once. Raises EmbedderUnavailable."""
-        self._encoder.load()
-
     def scores(self, question: str | Sequence[str], texts: Sequence[str]) -> list[float]:
         """Log-odds that each text answers the question, or its own where there are several, in the order of the texts.
 
@@ -39,7 +35,6 @@ class Judge:
         """
         if not texts:
             return []
-        self.load()
         questions = [question] * len(texts) if isinstance(question, str) else question
         ids = {text: wordpiece().ids(text[:MAX_CHARACTERS], MAX_CHARACTERS) for text in {*questions, *texts}}
         pairs = [_pair(ids[asked], ids[text]) for asked, text in zip(questions, texts, strict=True)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from ...text.parts import nearest, parts, shared_weight
+from ...text.excerpt import nearest, parts, shared_weight
 from . import fit_weights as W
 
 # Beyond these more tell nothing: words in common, and by words log-odds behind the best.

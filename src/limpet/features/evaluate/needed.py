@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...text.attribution import LEAST, weigh_words
-from ...text.parts import SAID_ANYWAY
+from ...text.excerpt import SAID_ANYWAY
 
 if TYPE_CHECKING:
     from ...model.memory import Memory

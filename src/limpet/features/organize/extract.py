@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from ...model.dataclass import replace
 from ...model.errors import EmbedderUnavailable
-from ...text.language import latin_share
+from ...text.describe import latin_share
 from ...vectors import judge
 from . import statements
 from .lessons import from_calls

@@ -62,7 +62,7 @@ class Memories(Repository):
                     found[row[0]] = to_memory(row)
             if ids:
                 warnings = con.execute(statements()["warnings"], {"ids": self._database.ids(ids)}).fetchall()
-        return [found[num] for num in nums], sorted(warnings)
+        return list(map(found.__getitem__, nums)), sorted(warnings)
 
     def same_statement(self, scope: str, fingerprint: int, at: int, *, replaced: bool = False) -> Memory | None:
         """An active memory with this fingerprint that is held true at `at`; if there is none and `replaced` is asked

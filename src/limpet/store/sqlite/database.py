@@ -148,8 +148,7 @@ class Database(store.Database):
             yield self._writer
             return
         with self._read_lock, translated(self.path):
-            self._check_open()
-            yield self._open_reader()
+            yield self._reader or self._open_reader()
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
@@ -171,8 +170,7 @@ class Database(store.Database):
             raise StoreReadOnly(f"{self.path} is open read-only", hint=how_to_write(self.path))
         refuse_child()
         with self._write_lock, translated(self.path):
-            self._check_open()
-            if not self.begun:  # the file of a store that begins late, in place of what was empty
+            if not self.begun and not self._closed:  # the file of a store that begins late, in place of what was empty
                 empty, self._writer, self.begun = self._writer, None, True
                 try:
                     self._open_writer(create=True)
@@ -181,7 +179,7 @@ class Database(store.Database):
                     raise
                 self._reader, self._file = None, _file_at(self.path)
             self._check_in_place()
-            yield self._open_writer()
+            yield self._writer or self._open_writer()
 
     @contextlib.contextmanager
     def snapshot(self, deadline: float | None = None) -> Iterator[None]:  # noqa: ARG002
@@ -235,12 +233,14 @@ class Database(store.Database):
 
     def _open_writer(self, *, create: bool = False) -> apsw.Connection:
         if self._writer is None:
+            self._check_open()
             path = self.path if self.begun else ":memory:"
             self._writer = open_connection(path, read_only=False, durable=self._durable, create=create, mapped=False)
         return self._writer
 
     def _open_reader(self) -> apsw.Connection:
         if self._reader is None:
+            self._check_open()
             if self.path == ":memory:" or not self.begun or (self.read_only and self._writer is not None):
                 self._reader = self._open_writer()
             else:
