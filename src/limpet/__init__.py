@@ -8,14 +8,15 @@ __version__ = "0.1.0"
 
 # The public names of each module.
 _NAMES = {
-    "api": "Limpet copy_store open restore_backup",
+    "api": "Limpet open",
     "asynchronous": "AsyncHistory AsyncLimpet",
     "erasure": "PurgeReport",
     "features.mirror.folder": "MirrorReport",
     "features.organize.job": "OrganizeReport",
+    "features.restore": "restore_backup",
     "features.transfer": "DeviceInfo",
     "features.transfer.records": "TransferReport",
-    "features.transfer.service": "CopyReport",
+    "features.transfer.service": "CopyReport copy_store",
     "features.upkeep": "Retention",
     "features.upkeep.held_secrets": "HeldSecret",
     "features.usefulness.exposures": "Exposure Interval Use Usefulness",

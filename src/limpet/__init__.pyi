@@ -93,7 +93,7 @@ from .features.usefulness.exposures import Usefulness as Usefulness
 from .history.walk import Why as Why
 from .jobs.embed import WorkReport as WorkReport
 from .history.evidence import Yields as Yields
-from .api import copy_store as copy_store
+from .features.transfer.service import copy_store as copy_store
 from .api import open as open
-from .api import restore_backup as restore_backup
+from .features.restore import restore_backup as restore_backup
 __all__ = ['__version__', 'Adherence', 'Affected', 'AmbiguousId', 'AsyncHistory', 'AsyncLimpet', 'Audit', 'BadInput', 'Belief', 'Brief', 'BriefItem', 'Caution', 'Central', 'Chain', 'Change', 'ChangedSince', 'Check', 'Clock', 'Consolidation', 'Contradiction', 'Contradictions', 'CopyReport', 'DeviceInfo', 'Diff', 'Dropped', 'Effect', 'Embedder', 'EmbedderUnavailable', 'EntityCount', 'Explanation', 'Exposure', 'Fact', 'Filter', 'FixedClock', 'Forgotten', 'Gap', 'Gaps', 'GraphPath', 'Grounding', 'HeldSecret', 'History', 'Impact', 'Interval', 'Item', 'JournalLine', 'LeftOut', 'Limpet', 'LimpetError', 'Link', 'Memory', 'MirrorReport', 'Moment', 'Node', 'NotFound', 'Operation', 'OrganizeReport', 'Page', 'Problem', 'Proposal', 'PurgeReport', 'Recall', 'RecalledSession', 'Receipt', 'Retention', 'ReviewItem', 'Revision', 'Scan', 'Scope', 'ScopeChange', 'Section', 'SessionRecall', 'SessionRow', 'SignalTrace', 'StoreBusy', 'StoreDamaged', 'StoreError', 'StoreLocked', 'StoreMissing', 'StoreOfAnotherVersion', 'StoreReadOnly', 'StoreStats', 'Subgraph', 'Support', 'Swept', 'SystemClock', 'Timeline', 'Trace', 'TransferReport', 'Use', 'Usefulness', 'Why', 'WorkReport', 'Yields', 'copy_store', 'open', 'restore_backup']

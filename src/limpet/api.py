@@ -9,7 +9,6 @@ import builtins
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from copy import copy
 from functools import cached_property
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from .erasure import PurgeReport
     from .features.transfer import service as transfer_service
     from .features.transfer.records import TransferReport
-    from .features.transfer.service import CopyReport
     from .history.evidence import Audit
     from .history.queries import History
     from .history.view import View
@@ -112,42 +110,6 @@ def open(
     """
     settings = read_settings(path, scope, durable)
     return Limpet(settings, read_only=read_only, create=create, clock=clock, embedder=embedder, judge=judge)
-
-
-def restore_backup(
-    path: str | os.PathLike[str] | None = None,
-    file: str | os.PathLike[str] | None = None,
-    *,
-    progress: Progress | None = None,
-) -> str | None:
-    """Make a store what a backup of it is, checked before; processes that have it open go on with that. Without `file`
-    the last restore is undone. `path`: as for `open`. Returns where the store that was replaced is kept, if any was.
-
-    Raises BadInput, NotFound, StoreDamaged, StoreError.
-    """
-    store = read_settings(path, "global", None).path
-    kept: str | None = registry.part("features.restore").restore(
-        store, None if file is None else os.fspath(file), progress
-    )
-    return kept
-
-
-def copy_store(
-    source: str | os.PathLike[str], target: str | os.PathLike[str], *, progress: Progress | None = None
-) -> CopyReport:
-    """Copy a whole store into a new one, of whatever engine: files and URLs, as for `open`. A copy that was interrupted
-    goes on where it was; at its end both ledgers are compared, event by event. The target is another device for sync.
-
-    Journal, exposures, transcripts read and claims of checkouts stay behind. Raises BadInput for a target that holds
-    something else, StoreMissing, StoreError.
-    """
-    paths = [read_settings(path, "global", None).path for path in (source, target)]
-    with (
-        closing(open_store(paths[0], _describe, read_only=True)) as one,
-        closing(open_store(paths[1], _describe)) as other,
-    ):
-        report: CopyReport = registry.part("features.transfer.service").copy_store(one, other, progress=progress)
-        return report
 
 
 class Limpet:
@@ -545,17 +507,17 @@ class Limpet:
         >>> memory.get(receipt.id).metadata
         {'ticket': 7}
         """
-        from .remember.decide import remember
+        from .remember.decide import state
 
-        return remember(
-            self._context,
+        statement = self._context.validate(
             {
                 "content": content, "kind": kind, "topics": topics, "key": key, "importance": importance, "pin": pin,
                 "valid_from": valid_from, "valid_to": valid_to, "source": source, "origin": origin, "session": session,
                 "speaker": speaker, "because": because, "metadata": metadata, "id": id, "confidence": confidence,
                 "scope": scope, "anyway": anyway,
-            },
+            }
         )  # fmt: skip
+        return self._context.write(lambda writer: state(writer, statement))
 
     def remember_batch(self, items: Iterable[Mapping[str, Any] | str]) -> builtins.list[Receipt]:
         """Store many statements: texts, or dictionaries with the arguments of `remember` and `scope`. One receipt each.

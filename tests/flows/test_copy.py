@@ -109,14 +109,14 @@ class Ends:
         do = getattr(self.real, name)
         return do if name != self.name else lambda *given, **more: (do(*given, **more), end())
 
-copy = copying.copy_store
-def copied(one, other, *, progress=None):
+copy = copying.copy_events
+def copied(one, other, progress):
     if place.isdecimal():
         return copy(one, other, progress=lambda done, total: done >= int(place) and end())
     repository, verb = place.split(".")
     setattr(other, repository, Ends(getattr(other, repository), verb))
     return copy(one, other)
-copying.copy_store = copied
+copying.copy_events = copied
 limpet.copy_store(source, target)
 """
 

@@ -18,6 +18,7 @@ import apsw
 
 from ..folders import is_url
 from ..model.errors import BadInput, NotFound, StoreBusy, StoreDamaged
+from ..settings import read_settings
 from ..store.files import REPLACED, partial_file, publish, unguessable, writing
 from ..store.sqlite.connection import check_place, connect, head_of, is_encrypted, open_connection, translated
 from ..store.sqlite.maintenance import copy_into, copy_pages, first_problem
@@ -28,17 +29,26 @@ Progress = Callable[[int, int], None]
 TRIES = 5
 
 
-def restore(path: str, source: str | None, progress: Progress | None) -> str | None:
-    """Make the store at `path` what the file `source` is; without one, undo the last restore. Returns where the store
-    that was there is kept, if any was.
+def restore_backup(
+    path: str | os.PathLike[str] | None = None,
+    file: str | os.PathLike[str] | None = None,
+    *,
+    progress: Progress | None = None,
+) -> str | None:
+    """Make a store what a backup of it is, checked before; processes that have it open go on with that. Without `file`
+    the last restore is undone. `path`: as for `open`. Returns where the store that was replaced is kept, if any was.
 
     Raises BadInput for what is no file or the store itself, NotFound, StoreDamaged for one that is not sound,
     StoreError.
     """
-    if is_url(path):
+    store = read_settings(path, "global", None).path
+    if is_url(store):
         raise BadInput("a store on a server is restored by its own tools", hint="`pg_restore`, or `limpet copy`")
-    if source is None:
-        return _undo(path, progress)
+    return _undo(store, progress) if file is None else _restore(store, os.fspath(file), progress)
+
+
+def _restore(path: str, source: str, progress: Progress | None) -> str | None:
+    """Put the file `source` in the place of the store at `path`."""
     if path == ":memory:":
         raise BadInput("a store in memory has no file")
     taken = Path(source)
@@ -79,7 +89,7 @@ def _undo(path: str, progress: Progress | None) -> str | None:
     files = sorted(one for one in target.parent.glob("*") if found.fullmatch(one.name))
     if not files:
         raise NotFound(f"no restore of {path} to undo")
-    kept = restore(path, str(files[-1]), progress)
+    kept = _restore(path, str(files[-1]), progress)
     for side in ("", "-wal", "-shm"):
         files[-1].with_name(files[-1].name + side).unlink(missing_ok=True)
     return kept

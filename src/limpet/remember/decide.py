@@ -7,7 +7,7 @@ another device and in another store.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..model.clock import format_time
 from ..model.dataclass import replace
@@ -32,7 +32,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..context import Context
     from ..model.state import MemoryState
     from .validation import ValidStatement
 
@@ -63,12 +62,6 @@ def decision(*, known: bool, corrected: bool, user: bool, reads: bool, below: bo
         case _, _, _, _, True:
             return "propose"  # remembered, in quarantine: a person says which one holds
     return "create"  # remembered; superseded, of what it ends
-
-
-def remember(context: Context, item: Mapping[str, Any]) -> Receipt:
-    """Validate, redact, decide and commit one statement. The contract is that of the verb in `api.py`."""
-    statement = context.validate(item)
-    return context.write(lambda writer: state(writer, statement))
 
 
 def state(

@@ -49,15 +49,11 @@ def describe(state: MemoryState, mark: int | None = None) -> SearchFields:
         labels.append(state.speaker)
     if state.key:
         labels.append(key_words(state.key))
-    return SearchFields(
-        fingerprint=fingerprint(state.scope, state.kind, state.speaker, state.key, state.content)
-        if mark is None
-        else mark,
-        topics=" ".join(state.topics) or None,
-        labels=" ".join(labels) or None,
-        dates=date_words(state.valid_from),
-        grams=grams(" ".join((state.content, *state.topics))) or None,
-    )
+    if mark is None:
+        mark = fingerprint(state.scope, state.kind, state.speaker, state.key, state.content)
+    topics = " ".join(state.topics)
+    pairs = grams(f"{state.content} {topics}")
+    return SearchFields(mark, topics or None, " ".join(labels) or None, date_words(state.valid_from), pairs or None)
 
 
 def key_words(key: str) -> str:

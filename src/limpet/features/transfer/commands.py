@@ -84,8 +84,8 @@ def _export(args: Namespace) -> int:
 
 
 def _copy(args: Namespace) -> int:
-    from ...api import copy_store
     from ...folders import shown
+    from .service import copy_store
 
     with output.progress("copying events") as progress:
         report = copy_store(args.source, args.target, progress=progress)

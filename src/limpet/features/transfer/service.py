@@ -20,8 +20,10 @@ from ...model.edges import Edge
 from ...model.errors import BadInput, LimpetError, StoreDamaged, StoreError
 from ...model.ids import format_id
 from ...model.memory import FOREIGN, STATES, STORED_TYPES, Filter, Memory
+from ...settings import read_settings
 from ...store import open_store
 from ...store.records import MOST_WAITING
+from ...text.describe import describe
 from .files import new_file
 from .hearing import Devices
 
@@ -232,12 +234,25 @@ class CopyReport(NamedTuple):
     there: int
 
 
-def copy_store(source: Store, target: Store, *, progress: Progress | None = None) -> CopyReport:
-    """What is there already must be the beginning of the same ledger, so that a copy that was interrupted goes on. The
-    queue of the target makes vectors.
+def copy_store(
+    source: str | os.PathLike[str], target: str | os.PathLike[str], *, progress: Progress | None = None
+) -> CopyReport:
+    """Copy a whole store into a new one, of whatever engine: files and URLs, as for `open`. A copy that was interrupted
+    goes on where it was; at its end both ledgers are compared, event by event. The target is another device for sync.
 
-    Raises BadInput for a target that holds something else, StoreError when what arrived is not what was sent.
+    Journal, exposures, transcripts read and claims of checkouts stay behind; vectors are made anew. Raises BadInput for
+    a target that holds something else, StoreMissing, StoreError.
     """
+    paths = [read_settings(path, "global", None).path for path in (source, target)]
+    with (
+        contextlib.closing(open_store(paths[0], describe, read_only=True)) as one,
+        contextlib.closing(open_store(paths[1], describe)) as other,
+    ):
+        return copy_events(one, other, progress)
+
+
+def copy_events(source: Store, target: Store, progress: Progress | None = None) -> CopyReport:
+    """What the target has already must be the beginning of the same ledger."""
     if source.path == target.path:
         raise BadInput("a store cannot be copied into itself")
     there, coming = 0, _events(source)

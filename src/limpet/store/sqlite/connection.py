@@ -153,8 +153,11 @@ def connect(path: str, *, flags: int = READ_WRITE, like: str | None = None) -> a
     file = path.removeprefix("file://").split("?")[0] if flags & apsw.SQLITE_OPEN_URI else path
     if file == ":memory:":
         return apsw.Connection(path, flags=flags)
-    wanted = is_encrypted(file if like is None or head_of(file) else like)
-    if like is None and not head_of(file):
+    if head_of(file):
+        wanted = is_encrypted(file)
+    elif like is not None:
+        wanted = is_encrypted(like)
+    else:
         from ...keys import is_key_given
 
         wanted = is_key_given()
