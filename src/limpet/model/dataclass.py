@@ -1,8 +1,8 @@
 """Dataclasses with slots and named tuples, as the standard library's are, made in a tenth and a third of its time.
 
 The standard library writes and compiles seven methods of each class as it is made, and imports `inspect` to do so: a
-fifth of what a cold command may take. Here the methods are the same functions for all classes. What does not fit the
-fields of a class is handed to the one that the standard library would have made, which refuses it in its own words.
+fifth of what a cold command may take. Here the methods are the same functions for all classes, but for `__init__`: a
+class gets its own with its first object.
 
 Type checkers see the standard library's; its `fields`, `replace`, `asdict` and `inspect.signature` read these alike.
 """
@@ -82,32 +82,34 @@ def _made(frozen: bool, kw_only: bool, cls: type) -> Any:
     namespace |= {
         "__slots__": tuple(name for name in own if name not in of_bases),
         "__fields__": fields,
-        "__defaults__": {name: one.default for name, one in fields.items() if one.default is not _MISSING},
-        "__factories__": {
-            name: one.default_factory for name, one in fields.items() if one.default_factory is not _MISSING
-        },
         "__qualname__": cls.__qualname__,
         "__match_args__": () if kw_only else tuple(fields),
     }
     for gone in ("__dict__", "__weakref__"):
         namespace.pop(gone, None)
-    made: Any = type(cls)(cls.__name__, cls.__bases__, namespace)
-    made.__setters__ = {name: getattr(made, name).__set__ for name in fields}
-    return made
+    return type(cls)(cls.__name__, cls.__bases__, namespace)
 
 
 def _init(self: Any, *values: Any, **named: Any) -> None:
+    """Write the class its own `__init__`, as it gets its first object, and call that."""
     cls: Any = type(self)
-    given = dict(zip(cls.__match_args__, values, strict=False)) | named if values else named
-    filled = cls.__defaults__ | given
-    for name, make in cls.__factories__.items():
-        if name not in given:
-            filled[name] = make()
-    if filled.keys() != cls.__fields__.keys() or len(given) != len(values) + len(named):
-        _standard(cls)(*values, **named)  # raises TypeError
-    setters = cls.__setters__
-    for name, value in filled.items():
-        setters[name](self, value)
+    space: dict[str, Any] = {"_set": object.__setattr__, "_missing": _MISSING}
+    parameters, lines = [], []
+    for name, field in cls.__fields__.items():
+        value = parameter = name
+        if field.default is not _MISSING:
+            space[f"_{name}"] = field.default
+            parameter = f"{name}=_{name}"
+        elif field.default_factory is not _MISSING:
+            space[f"_{name}"] = field.default_factory
+            parameter, value = f"{name}=_missing", f"_{name}() if {name} is _missing else {name}"
+        parameters.append(parameter)
+        lines.append(f"_set(self, {name!r}, {value})")
+    head = ", ".join(["self", *(["*"] if parameters and not cls.__match_args__ else []), *parameters])
+    exec(f"def __init__({head}):\n " + "\n ".join(lines or ["pass"]), space)
+    space["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
+    cls.__init__ = space["__init__"]
+    cls.__init__(self, *values, **named)
 
 
 def _compared(one: Any) -> tuple[Any, ...]:
@@ -188,8 +190,7 @@ def _standard(cls: Any) -> Any:
     import dataclasses
 
     given = [(name, field.type, dataclasses.field(**field.arguments())) for name, field in cls.__fields__.items()]
-    space = {"__qualname__": cls.__qualname__}
-    return dataclasses.make_dataclass(cls.__name__, given, namespace=space, kw_only=not cls.__match_args__)
+    return dataclasses.make_dataclass(cls.__name__, given, kw_only=not cls.__match_args__)
 
 
 def _signature(cls: Any) -> Any:
