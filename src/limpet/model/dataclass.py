@@ -196,7 +196,7 @@ def _standard(cls: Any) -> Any:
 def _signature(cls: Any) -> Any:
     import inspect
 
-    return inspect.signature(_standard(cls))
+    return inspect.signature(_standard_tuple(cls) if issubclass(cls, tuple) else _standard(cls))
 
 
 _METHODS: dict[str, Any] = {
@@ -238,17 +238,11 @@ def _standard_tuple(cls: Any) -> Any:
     return same(cls.__name__, cls._fields, defaults=cls._field_defaults.values())
 
 
-def _tuple_signature(cls: Any) -> Any:
-    import inspect
-
-    return inspect.signature(_standard_tuple(cls))
-
-
 _TUPLE_METHODS: dict[str, Any] = {
     "__slots__": (), "__new__": _new_tuple, "__repr__": _shown_tuple,
     "_make": classmethod(_make_tuple), "_replace": _replace_in_tuple,
     "_asdict": lambda self: dict(zip(self._fields, self, strict=True)), "__getnewargs__": lambda self: (*self,),
-    "__signature__": _Standard(_tuple_signature),
+    "__signature__": _Standard(_signature),
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from ...checkout import Checkout
 from ...model.memory import GLOBAL_SCOPE
@@ -27,8 +27,8 @@ class Checkouts(Repository):
     def claim(self, checkout: Checkout, scope: str, at: int) -> None:
         """From now on the scope is that of this repository, unless it has one already."""
         with self._database.reading() as con:
-            known = _held(con, checkout.identities)
-        if len(known) == len(checkout.identities):
+            known = all(_held(con, [one]) for one in checkout.identities)
+        if known:
             return
         others = [] if checkout.remote else [one for one in [checkout.first_commit()] if one]
         with self._database.writing() as con:
@@ -40,17 +40,14 @@ class Checkouts(Repository):
 
 def scope_of(con: Connection, checkout: Checkout) -> str:
     """The scope that a checkout has or, if it has claimed none, would get."""
-    held = _held(con, checkout.identities)
-    for identity in checkout.identities:
-        if identity in held:
-            return _renamed(con, *held[identity])
-    first = None
-    if not checkout.remote and con.execute(_HAS_COMMITS).get:
+    held, first = _held(con, checkout.identities), None
+    if held is None and not checkout.remote and con.execute(_HAS_COMMITS).get:
         first = checkout.first_commit()
-        if first and (found := _held(con, [first])):
-            return _renamed(con, *found[first])
-    if not _taken(con, checkout.scope):
-        return _renamed(con, checkout.scope, 0)
+        held = _held(con, [first]) if first else None
+    if held is None and not _taken(con, checkout.scope):
+        held = (checkout.scope, 0)
+    if held is not None:
+        return _renamed(con, *held)
     from hashlib import sha256
 
     mark = sha256((checkout.remote or first or checkout.place).encode()).hexdigest()
@@ -58,10 +55,12 @@ def scope_of(con: Connection, checkout: Checkout) -> str:
     return next((name for name in names if not _taken(con, name)), names[-1])
 
 
-def _held(con: Connection, identities: Sequence[str]) -> dict[str, tuple[str, int]]:
-    marks = ", ".join("?" * len(identities))
-    found = con.execute(f"SELECT identity, scope, at FROM checkout WHERE identity IN ({marks})", tuple(identities))
-    return {identity: (scope, at) for identity, scope, at in found}
+def _held(con: Connection, identities: Iterable[str]) -> tuple[str, int] | None:
+    """The scope that the first of these has which has any, and since when."""
+    for identity in identities:
+        if row := con.execute("SELECT scope, at FROM checkout WHERE identity = ?", (identity,)).fetchone():
+            return row[0], row[1]
+    return None
 
 
 def _taken(con: Connection, scope: str) -> bool:
