@@ -12,6 +12,7 @@ from typing import Any
 
 import apsw
 
+from ...keys import signing_key
 from ...model.errors import BadInput
 from ...model.ids import session_mark
 from ..records import BackupPlan, Problem, Scan, StoreStats
@@ -112,7 +113,7 @@ class Maintenance(Repository, ABC):
 
     def verify(self, *, sign: bool = False) -> list[Problem]:
         """`sign`: sign the chain of events as it is, when nothing else is wrong. Raises BadInput."""
-        key = self._database.signing_key
+        key = signing_key()
         if sign and key is None:
             raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY or LIMPET_SIGNING_KEY_COMMAND")
         problems = self._problems(key)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
 
+from ...keys import signing_key
 from ...model.dataclass import replace
 from ...model.errors import BadInput
 from ...model.events import Event
@@ -50,7 +51,7 @@ class Projection:
         self._con = connection
         self._sql = statements()
         self._describe = describe
-        self._chain = Chain(connection, database.signing_key)
+        self._chain = Chain(connection, signing_key())
         # Numbers of names, for the length of this transaction.
         self._scopes: dict[str, int] = {}
         self._numbers: SessionNumbers | None = None

@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from functools import cached_property
 from importlib import import_module
 
 from ...model.errors import StoreError
@@ -61,13 +60,6 @@ class Database(ABC):
     read_only: bool
     begun: bool
     index: Any  # full text and codes beside the rows: what it does is said in `SqliteIndex`
-
-    @cached_property
-    def signing_key(self) -> bytes | None:
-        """What signs the chain of events, asked for once. Raises BadInput."""
-        from ...keys import signing_key
-
-        return signing_key()
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Any]:
