@@ -121,8 +121,10 @@ def index_recall(
     shares = []
     for vector in query_vectors:
         nearest = {texts[place] for place in np.argpartition(-(vectors @ vector), 10)[:10]}
-        scores = index.rescore(vector, index.search(vector, scopes=None).take(C.RESCORED))
-        best = sorted(scores, key=lambda body: (-scores[body], body))[:10]
+        scan = index.search(vector, scopes=None)
+        bodies = scan.take(C.RESCORED)
+        scores = scan.cosines(bodies, exact=C.RESCORED)
+        best = [body for _, body in sorted((-score, body) for score, body in zip(scores, bodies, strict=True))[:10]]
         given = {text for _, text, _ in memory._context.store.search.texts(best)}
         shares.append(len(nearest & given) / len(nearest))
     return {"mean": statistics.mean(shares), "worst": min(shares)}

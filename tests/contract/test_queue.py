@@ -17,8 +17,8 @@ def queue(store):
     return store
 
 
-def lease(store, *, limit=9, at=100, until=200, kind=KIND, worker="w"):
-    return store.jobs.lease(kind, limit=limit, at=at, until=until, worker=worker)
+def lease(store, *, limit=9, at=100, until=200, kind=KIND):
+    return store.jobs.lease(kind, limit=limit, at=at, until=until)
 
 
 def test_jobs_come_in_the_order_in_which_they_were_put_in(queue):
@@ -48,7 +48,7 @@ def test_a_job_is_not_given_before_its_time(queue):
 
 
 def test_a_lease_that_ran_out_gives_the_job_back(queue):
-    first = lease(queue, until=150, worker="dead")
+    first = lease(queue, until=150)
     assert queue.jobs.backlog(KIND, 149) == 0
     assert lease(queue, at=149) == []
     assert queue.jobs.backlog(KIND, 150) == 3

@@ -34,7 +34,7 @@ def test_one_worker_gets_a_job_and_no_other(store):
 
     def take(worker):
         taken = []
-        while jobs := store.jobs.lease("test", limit=3, at=1, until=2, worker=worker):
+        while jobs := store.jobs.lease("test", limit=3, at=1, until=2):
             taken += [job.subject for job in jobs]
         return taken
 

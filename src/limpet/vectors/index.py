@@ -73,8 +73,8 @@ class VectorIndex:
     """A copy of one embedder's chunks. Thread-safe; a search sees one state, less what is purged meanwhile."""
 
     def __init__(self, store: Store, embedder: int, dimensions: int) -> None:
-        self._store = store
-        self._embedder = embedder
+        self.store = store
+        self.embedder = embedder
         self._dimensions = dimensions
         self._lock = threading.Lock()
         self._forget()
@@ -94,10 +94,10 @@ class VectorIndex:
         """Read what changed since the last time, the newest first; cheap when nothing did. False: the deadline, on the
         monotonic clock, came before all was read."""
         # The store before the lock, as a recall has them: in the other order two threads would wait for each other.
-        with self._store.snapshot(), self._lock:
-            version = self._store.data_version()
+        with self.store.snapshot(), self._lock:
+            version = self.store.data_version()
             while version != self._data_version:
-                changed, present = self._store.vectors.chunks(self._embedder, self._versions, most=READ_AT_ONCE)
+                changed, present = self.store.vectors.chunks(self.embedder, self._versions, most=READ_AT_ONCE)
                 if self._blocks.keys() - present:
                     self._forget()
                     continue
@@ -148,32 +148,6 @@ class VectorIndex:
         scores *= state.scales[: state.used] * scale[0]
         scores[:end] = np.nan
         return SearchScan(self, query, state, closely, scores, hidden, complete=not end)
-
-    def rescore(self, query: np.ndarray, text_ids: Sequence[int]) -> dict[int, float]:
-        """Exact cosines, from float16."""
-        there, matrix = self.exact(text_ids)
-        return dict(zip([text_ids[place] for place in there.tolist()], (matrix @ query).tolist(), strict=True))
-
-    def exact(
-        self, text_ids: Sequence[int] | np.ndarray, read: dict[int, bytes | None] | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The places of those texts that have a vector, and these as they were stored, float32 (n, dimensions).
-
-        `read`: what was read of the store before within the same snapshot; what is read now is put there.
-        """
-        wanted = np.asarray(text_ids).tolist()
-        read = {} if read is None else read
-        missing = [one for one in wanted if one not in read]
-        if missing:
-            read.update(dict.fromkeys(missing))
-            read.update(self._store.vectors.exact(self._embedder, missing))
-        places, vectors = [], []
-        for place, one in enumerate(wanted):
-            if (vector := read[one]) is not None:
-                places.append(place)
-                vectors.append(vector)
-        halves = np.frombuffer(b"".join(vectors), dtype=np.float16)
-        return np.array(places, dtype=np.int64), halves.astype(np.float32).reshape(-1, self._dimensions)
 
 
 class _Arrays:
@@ -341,8 +315,20 @@ class SearchScan:
         return found
 
     def exact(self, text_ids: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The places of those texts that have a vector, and these, float32 (n, dimensions)."""
-        return self._index.exact(text_ids, self._read)
+        """The places of those texts that have a vector, and these as they were stored, float32 (n, dimensions). Each is
+        read of the store once."""
+        wanted, read = np.asarray(text_ids).tolist(), self._read
+        missing = [one for one in wanted if one not in read]
+        if missing:
+            read.update(dict.fromkeys(missing))
+            read.update(self._index.store.vectors.exact(self._index.embedder, missing))
+        places, vectors = [], []
+        for place, one in enumerate(wanted):
+            if (vector := read[one]) is not None:
+                places.append(place)
+                vectors.append(vector)
+        halves = np.frombuffer(b"".join(vectors), dtype=np.float16)
+        return np.array(places, dtype=np.int64), halves.astype(np.float32).reshape(-1, self._state.dimensions)
 
     def cosines(self, text_ids: Sequence[int], *, exact: int) -> list[float]:
         """Of each text with the query, those of the best `exact` computed exactly; NaN for one without a vector."""

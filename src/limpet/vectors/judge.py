@@ -19,14 +19,11 @@ TOKENS, QUESTION_TOKENS = 80, 40
 MARKS = 3
 
 
-class Judge:
+class Judge(Encoder):
     """The cross-encoder, loaded when it is first asked. Thread-safe."""
 
     def __init__(self, folder: str = DATA) -> None:
-        self._encoder = Encoder(folder, "judge")
-
-    def is_loaded(self) -> bool:
-        return self._encoder.is_loaded()
+        super().__init__(folder, "judge")
 
     def scores(self, question: str | Sequence[str], texts: Sequence[str]) -> list[float]:
         """Log-odds that each text answers the question, or its own where there are several, in the order of the texts.
@@ -43,7 +40,7 @@ class Judge:
         order = sorted(range(len(pairs)), key=lengths.__getitem__)
         for start in range(0, len(order), BATCH):
             part = order[start : start + BATCH]
-            odds = self._encoder.run([pairs[i][0] for i in part], [pairs[i][1] for i in part])
+            odds = self.run([pairs[i][0] for i in part], [pairs[i][1] for i in part])
             for i, value in zip(part, odds[:, 0].tolist(), strict=True):
                 scores[i] = value
         return scores

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..jobs.embed import LEASE_SECONDS, THEN, name
+from ..jobs.embed import LEASE_SECONDS, THEN
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.events import Event
 from ..model.ids import IdSource, parse_id
@@ -56,7 +56,7 @@ class Checks:
             at = self._clock.now()
             size = BATCH if limit is None else min(BATCH, limit - done)
             until = at + LEASE_SECONDS * MICROSECONDS_PER_SECOND
-            jobs = self._store.jobs.lease(THEN, limit=size, at=at, until=until, worker=name())
+            jobs = self._store.jobs.lease(THEN, limit=size, at=at, until=until)
             if not jobs:
                 break
             self._index.refresh()

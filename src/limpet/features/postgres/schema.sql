@@ -115,7 +115,7 @@ CREATE TABLE chunk (
 CREATE TABLE job (
   tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), kind text COLLATE "C" NOT NULL, subject bigint NOT NULL,
   state text COLLATE "C" NOT NULL DEFAULT 'waiting', attempts integer NOT NULL DEFAULT 0, not_before bigint NOT NULL,
-  leased_until bigint NOT NULL DEFAULT 0, worker text COLLATE "C", error text COLLATE "C", PRIMARY KEY (tenant, kind, subject)
+  leased_until bigint NOT NULL DEFAULT 0, error text COLLATE "C", PRIMARY KEY (tenant, kind, subject)
 );
 CREATE TABLE taken (
   tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant() PRIMARY KEY, through bigint NOT NULL DEFAULT 0

@@ -32,16 +32,16 @@ class Jobs(Repository):
             con.executemany(statements()["insert_job"], zip(repeat(kind), subjects, repeat(at), strict=False))
             return con.total_changes() - before
 
-    def lease(self, kind: str, *, limit: int, at: int, until: int, worker: str) -> list[Job]:
-        bound = {"kind": kind, "limit": limit, "at": at, "until": until, "worker": worker}
+    def lease(self, kind: str, *, limit: int, at: int, until: int) -> list[Job]:
+        bound = {"kind": kind, "limit": limit, "at": at, "until": until}
         with self._database.writing() as con:
             if kind == EMBED:
                 _take(con, limit=limit)
             return sorted(Job(*row) for row in con.execute(statements()["lease_jobs"], bound).fetchall())
 
-    def lease_these(self, kind: str, subjects: Sequence[int], *, at: int, until: int, worker: str) -> list[Job]:
+    def lease_these(self, kind: str, subjects: Sequence[int], *, at: int, until: int) -> list[Job]:
         """Of these jobs those that could be taken now."""
-        bound = {"kind": kind, "subjects": self._database.numbers(subjects), "at": at, "until": until, "worker": worker}
+        bound = {"kind": kind, "subjects": self._database.numbers(subjects), "at": at, "until": until}
         with self._database.writing() as con:
             if kind == EMBED:
                 _take(con, through=max(subjects, default=0))

@@ -369,14 +369,14 @@ DELETE FROM review WHERE verdict IS NULL AND kind = :kind AND memory IN (SELECT 
 
 -- name: lease_jobs
 -- Take jobs that are due and not leased. Primary key.
-UPDATE job SET leased_until = :until, worker = :worker, attempts = attempts + 1
+UPDATE job SET leased_until = :until, attempts = attempts + 1
  WHERE kind = :kind AND subject IN (SELECT subject FROM job WHERE kind = :kind AND state = 'waiting'
                                        AND not_before <= :at AND leased_until <= :at ORDER BY subject LIMIT :limit)
 RETURNING kind, subject, attempts, error
 
 -- name: lease_these_jobs
 -- The same of some subjects. Primary key.
-UPDATE job SET leased_until = :until, worker = :worker, attempts = attempts + 1
+UPDATE job SET leased_until = :until, attempts = attempts + 1
  WHERE kind = :kind AND subject IN (SELECT value FROM carray(:subjects)) AND state = 'waiting'
    AND not_before <= :at AND leased_until <= :at
 RETURNING kind, subject, attempts, error

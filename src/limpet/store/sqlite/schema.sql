@@ -163,7 +163,7 @@ CREATE INDEX chunk_version ON chunk (embedder, num, version);
 CREATE TABLE job (
   kind TEXT NOT NULL, subject INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
   attempts INTEGER NOT NULL DEFAULT 0, not_before INTEGER NOT NULL, leased_until INTEGER NOT NULL DEFAULT 0,
-  worker TEXT, error TEXT, PRIMARY KEY (kind, subject)
+  error TEXT, PRIMARY KEY (kind, subject)
 ) WITHOUT ROWID;
 
 -- Texts numbered above `through` wait for their vectors without a row in the queue, so that a write adds none.
