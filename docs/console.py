@@ -49,12 +49,12 @@ COMMAND = """#!{python}
 import hashlib, itertools, os, sys
 from types import SimpleNamespace
 from limpet.cli.start import run
-from limpet.model import clock, ids
+from limpet.model import clock, ids, times
 
 with open({turns!r}, "ab") as file:
     file.write(b".")
 turn = os.path.getsize({turns!r})
-now = itertools.count(clock.parse_time({start!r}, now=0) + turn * 20_000_000, 1000)
+now = itertools.count(times.parse_time({start!r}, now=0) + turn * 20_000_000, 1000)
 made = itertools.count()
 clock.SystemClock.now = lambda self: next(now)
 ids.os = SimpleNamespace(urandom=lambda size: hashlib.sha256(b"%d %d" % (turn, next(made))).digest()[:size])

@@ -19,7 +19,7 @@ from importlib import import_module
 
 import limpet
 from limpet.cli import start, verbs
-from limpet.model.clock import parse_time
+from limpet.model.times import parse_time
 from limpet.vectors import embedder
 from tests.fuzz_inside import SEEDS, TRANSCRIPTS, Target, Words
 from tests.fuzz_values import PLAIN, TIMES, damaged, sayable, text, value

@@ -17,8 +17,8 @@ from limpet.features import mirror, organize
 from limpet.features.organize.sentences import sentences
 from limpet.features.transfer.records import TransferReport
 from limpet.features.transfer.service import records
-from limpet.model.clock import parse_time
 from limpet.model.errors import LimpetError
+from limpet.model.times import parse_time
 from limpet.recall.plan import asks_for_several, asks_now, asks_of_agent, asks_past, intent
 from limpet.text import blocks, dates, describe, entities, excerpt, instructions, secrets, turns
 from tests.flows import hook_inputs

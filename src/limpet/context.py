@@ -11,7 +11,7 @@ from datetime import date
 from functools import partial
 from itertools import count
 
-from .model.clock import Clock, parse_time
+from .model.clock import Clock
 from .model.dataclass import replace
 from .model.errors import BadInput
 from .model.forks import refuse_child
@@ -213,7 +213,11 @@ class Context:
 
     def time(self, value: Time) -> int | None:
         """Microseconds UTC. Raises BadInput."""
-        return None if value is None else parse_time(value, now=self.now())
+        if value is None:
+            return None
+        from .model.times import parse_time
+
+        return parse_time(value, now=self.now())
 
     def as_read(self, memory: Memory) -> Memory:
         """The memory as verbs give it: superseded where another took its place, from when on that holds, with its

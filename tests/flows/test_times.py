@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.model.clock import format_time, parse_time
+from limpet.model.clock import format_time
 from limpet.model.errors import BadInput
+from limpet.model.times import parse_time
 
 NOW = parse_time("2026-11-24T18:59:00Z", now=0)  # a Tuesday
 

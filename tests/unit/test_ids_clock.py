@@ -7,8 +7,9 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 
 import limpet
-from limpet.model.clock import MICROSECONDS_PER_DAY, SystemClock, format_time, parse_time
+from limpet.model.clock import MICROSECONDS_PER_DAY, SystemClock, format_time
 from limpet.model.ids import IdSource, format_id, names_id, parse_id, parse_prefix, parse_short, short_id
+from limpet.model.times import parse_time
 
 NOW = limpet.FixedClock("2026-03-01T12:00:00Z").now()
 

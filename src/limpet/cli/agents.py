@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from .. import pause
 from ..agents.hooks.client_adapters import CLIENT_ADAPTERS, SESSION_VARIABLES
 from ..folders import beside, is_there, shown
-from ..model.clock import parse_duration
 from ..model.errors import BadInput, LimpetError
+from ..model.times import parse_duration
 from ..settings import read_settings
 from . import output, tables
 from .verbs import AGENTS, PLUMBING, Verb, arg

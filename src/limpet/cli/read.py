@@ -6,11 +6,11 @@ import sys
 
 from .. import registry
 from ..model.clock import format_time
-from ..model.memory import EDGE_TYPES, valued
+from ..model.memory import EDGE_TYPES, KINDS, valued
 from . import output, tables
 from .output import BOLD, flat, in_a_line, line, paint, short, short_ids, words
 from .tables import entry
-from .verbs import EVERY_DAY, FILTERS, GRAPH, ID, LOOK, TIME_FORMS, TIMES, Verb, arg, filters, given_text, open_store
+from .verbs import EVERY_DAY, GRAPH, ID, LOOK, TIME_FORMS, TIMES, Verb, arg, given_text, open_store, pairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,31 @@ COUNTED = {"memories": " in all scopes, whatever their state but purged"}
 COUNTED |= dict.fromkeys(("by_kind", "by_scope"), " (active and superseded)")
 # What a search or a list without a result ends with; and a search that the deadline ended before it had looked.
 NOTHING, UNSEEN = 1, 3  # as of a StoreError: docs/reference/settings.md promises both
+# Which memories to look at; `filters` reads them.
+FILTERS: tuple[Argument, ...] = (
+    ("--kind KIND...", f"only this kind; repeat it: {', '.join(KINDS)}", {"choices": KINDS}),
+    ("--topic TOPIC...", "only with this topic; repeated: with all of them", {}),
+    ("--since TIME", f"only what began to hold then or later: {TIME_FORMS}", {}),
+    ("--until TIME", "only what began to hold before then", {}),
+    ("--clock CLOCK", "what --since and --until are about: valid, when it began to hold; stored, when it was stored",
+     {"choices": ("valid", "stored"), "default": "valid"}),
+    ("--session NAME", "only of this session", {}),
+    ("--meta K=V...", "only with this value in its metadata; repeated: with all of them", {}),
+    ("--all-scopes", "of every scope, not of this one and `global` alone", {}),
+)  # fmt: skip
+
+
+def filters(args: Namespace) -> dict[str, Any]:
+    """The keyword arguments of `Limpet.recall` and `Limpet.list` that choose memories."""
+    found: dict[str, Any] = {
+        "kind": args.kind or (), "topics": args.topic or (), "since": args.since, "until": args.until,
+        "session": args.session,
+    }  # fmt: skip
+    if args.clock != "valid":
+        found["clock"] = args.clock
+    if args.meta:
+        found["metadata"] = pairs(args.meta)
+    return found
 
 
 def _recall(args: Namespace) -> int:

@@ -214,18 +214,6 @@ STATEMENT: tuple[Argument, ...] = (
     ("--meta K=V...", "metadata; typed as bool, int, float or text; repeat it", {}),
     ("--confidence NUMBER", "stated confidence, from 0 to 1 (default: computed)", {"type": float}),
 )
-# Which memories to look at; `filters` reads them.
-FILTERS: tuple[Argument, ...] = (
-    ("--kind KIND...", f"only this kind; repeat it: {', '.join(KINDS)}", {"choices": KINDS}),
-    ("--topic TOPIC...", "only with this topic; repeated: with all of them", {}),
-    ("--since TIME", f"only what began to hold then or later: {TIME_FORMS}", {}),
-    ("--until TIME", "only what began to hold before then", {}),
-    ("--clock CLOCK", "what --since and --until are about: valid, when it began to hold; stored, when it was stored",
-     {"choices": ("valid", "stored"), "default": "valid"}),
-    ("--session NAME", "only of this session", {}),
-    ("--meta K=V...", "only with this value in its metadata; repeated: with all of them", {}),
-    ("--all-scopes", "of every scope, not of this one and `global` alone", {}),
-)  # fmt: skip
 
 
 def statement(args: argparse.Namespace) -> dict[str, Any]:
@@ -236,19 +224,6 @@ def statement(args: argparse.Namespace) -> dict[str, Any]:
         if name not in ("topic", "meta"):
             given[name] = getattr(args, name)
     return {name: value for name, value in given.items() if value not in (None, False, {})}
-
-
-def filters(args: argparse.Namespace) -> dict[str, Any]:
-    """The keyword arguments of `Limpet.recall` and `Limpet.list` that choose memories."""
-    found: dict[str, Any] = {
-        "kind": args.kind or (), "topics": args.topic or (), "since": args.since, "until": args.until,
-        "session": args.session,
-    }  # fmt: skip
-    if args.clock != "valid":
-        found["clock"] = args.clock
-    if args.meta:
-        found["metadata"] = pairs(args.meta)
-    return found
 
 
 def pairs(words: list[str] | None) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ..model.clock import parse_time
 from ..model.dataclass import replace
 from ..model.edges import TEMPORAL, check_edge_type
 from ..model.errors import AmbiguousId, BadInput, NotFound
 from ..model.memory import EDGE_TYPES, Memory, check_list
+from ..model.times import parse_time
 from . import evidence, walk, whole
 from .view import View
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 
-from .clock import format_time, parse_time
+from .clock import format_time
 from .dataclass import Field, fields
 
 TYPE_CHECKING = False
@@ -95,6 +95,8 @@ def encode(one: Any) -> dict[str, Any]:
 
 def decoded(cls: type, shown: Mapping[str, Any], *, without: Collection[str] = ()) -> dict[str, Any]:
     """The fields of a class that its JSON form has under their own names, as they stand there but for times."""
+    from .times import parse_time
+
     names = {one.name: one.name.removesuffix("_us") for one in fields(cls) if one.name not in without}
     return {
         name: shown[said] if name == said or shown[said] is None else parse_time(shown[said], now=0)

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from ..model.clock import parse_time
 from ..model.dataclass import dataclass, field
 from ..model.errors import BadInput
 from ..model.ids import parse_id
@@ -95,9 +94,11 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
     key = None if given("key") is None else check_key(item["key"])
     content, redacted = clean_text(key, given("content"))
     valid_from, valid_to = given("valid_from"), given("valid_to")
-    valid_from = None if valid_from is None else parse_time(valid_from, now=now)
-    valid_to = None if valid_to is None else parse_time(valid_to, now=now)
-    if valid_to is not None:
+    if valid_from is not None or valid_to is not None:
+        from ..model.times import parse_time
+
+        valid_from = None if valid_from is None else parse_time(valid_from, now=now)
+        valid_to = None if valid_to is None else parse_time(valid_to, now=now)
         _check_interval(valid_from, valid_to, now)
     because = check_list("because", item["because"]) if given("because") else ()
     if because and not all(isinstance(cause, str) for cause in because):
@@ -292,7 +293,9 @@ def check_limit(limit: int) -> None:
         raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
 
 
-def _check_interval(start: int | None, end: int, now: int) -> None:
+def _check_interval(start: int | None, end: int | None, now: int) -> None:
+    if end is None:
+        return
     if start is None and end <= now:
         raise BadInput("valid_to is past: say since when it held, too", hint="valid_from, before valid_to")
     if start is not None and end <= start:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...context import CLOCKS
-from ...model.clock import SystemClock, parse_time
+from ...model.clock import SystemClock
 from ...model.dataclass import dataclass, field
 from ...model.encode import OPTIONAL, JsonForm
 from ...model.errors import BadInput
+from ...model.times import parse_time
 from ..transfer.records import TransferReport
 from ..usefulness import exposures
 from . import figures, misses, ways

@@ -13,11 +13,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...model.clock import parse_time
 from ...model.dataclass import replace
 from ...model.errors import BadInput, LimpetError, NotFound, message_of
 from ...model.ids import parse_id
 from ...model.memory import STATES, Filter, Memory, is_below, unlike_topics
+from ...model.times import parse_time
 from ...remember.decide import correct, state
 from ...remember.validation import ValidStatement
 from ...remember.write import Writer

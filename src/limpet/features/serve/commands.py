@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...cli import output, tables
 from ...cli.verbs import AGENTS, Verb, arg
-from ...model.clock import MICROSECONDS_PER_SECOND, format_time, parse_duration
+from ...model.clock import MICROSECONDS_PER_SECOND, format_time
 from ...model.errors import BadInput, counted, package_missing
+from ...model.times import parse_duration
 from ..transfer import devices, trust_device
 
 if TYPE_CHECKING:

@@ -19,12 +19,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ...model.clock import parse_time
 from ...model.dataclass import replace
 from ...model.errors import BadInput, LimpetError, StoreDamaged, counted, message_of, package_missing
 from ...model.events import Event
 from ...model.ids import format_id, parse_id
 from ...model.memory import caseless
+from ...model.times import parse_time
 from ...remember.batch import BATCH_ITEMS, Turn, remember_batch
 from ...remember.validation import check_topics, clean_metadata
 from ...remember.write import held, values_of

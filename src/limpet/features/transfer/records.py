@@ -15,11 +15,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, AnyStr, ClassVar
 
-from ...model.clock import from_datetime, parse_time
+from ...model.clock import from_datetime
 from ...model.dataclass import dataclass, field
 from ...model.encode import OPTIONAL, JsonForm, rows
 from ...model.errors import BadInput, message_of
 from ...model.memory import KINDS, Memory
+from ...model.times import parse_time
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

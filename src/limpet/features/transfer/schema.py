@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...model.clock import parse_time
 from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT
 from ...model.errors import BadInput
 from ...model.events import Event
@@ -28,6 +27,7 @@ from ...model.memory import (
     check_scope,
 )
 from ...model.state import SESSION_EVENTS, STRUCTURAL, erased_name, scrub
+from ...model.times import parse_time
 from ...remember.validation import check_metadata, check_name, check_text, check_topics
 
 if TYPE_CHECKING:

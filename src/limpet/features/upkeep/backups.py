@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...model.clock import MICROSECONDS_PER_SECOND, parse_duration, to_datetime
+from ...model.clock import MICROSECONDS_PER_SECOND, to_datetime
 from ...model.errors import BadInput, LimpetError, StoreError
+from ...model.times import parse_duration
 from ...store.records import BackupPlan
 
 if TYPE_CHECKING:
