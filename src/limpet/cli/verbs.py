@@ -12,10 +12,10 @@ import os
 import sys
 from functools import partial
 
-from .. import registry
 from ..model.dataclass import dataclass
 from ..model.errors import BadInput, StoreMissing
 from ..model.memory import KINDS, MAX_CONTENT_BYTES, ORIGINS
+from ..registry import COMMANDS, FeatureMissing, part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,10 +121,10 @@ def add(parser: argparse._ActionsContainer, argument: Argument) -> None:
 
 def rows(word: str) -> list[Verb]:
     """The rows of the commands that begin with a word. Raises BadInput, FeatureMissing."""
-    home = registry.COMMANDS.get(word) or (f"cli.{HOMES[word]}" if word in HOMES else None)
+    home = COMMANDS.get(word) or (f"cli.{HOMES[word]}" if word in HOMES else None)
     if home is None:
         raise BadInput(f"unknown command: {word[:60]!r}", hint="`limpet help` lists the commands")
-    return [one for one in registry.part(home).VERBS if one.name.split()[0] == word]
+    return [one for one in part(home).VERBS if one.name.split()[0] == word]
 
 
 def find(words: list[str], *, whole: bool = False) -> tuple[Verb, list[str]]:
@@ -144,10 +144,10 @@ def find(words: list[str], *, whole: bool = False) -> tuple[Verb, list[str]]:
 def table() -> Iterator[Verb]:
     """All rows of what is installed, in the order of `help`."""
     found = []
-    for word in (*HOMES, *registry.COMMANDS):
+    for word in (*HOMES, *COMMANDS):
         try:
             found += rows(word)
-        except registry.FeatureMissing:
+        except FeatureMissing:
             continue
     return iter(sorted(found, key=lambda one: GROUPS.index(one.group)))
 

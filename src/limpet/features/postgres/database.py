@@ -261,8 +261,4 @@ class Database(store.Database):
 class PostgresStore(store.Store):
     """One tenant of a database, at a URL: `postgresql://...?tenant=name`."""
 
-    PACKAGE, PREFIX = __package__, "Postgres"
-
-    def __init__(self, url: str, describe: store.Describe, **options: bool) -> None:
-        """`options`: those of the `Database`."""
-        super().__init__(Database(url, **options), describe)
+    DATABASE, PACKAGE, PREFIX = Database, __package__, "Postgres"

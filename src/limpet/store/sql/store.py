@@ -16,7 +16,7 @@ from ...model.errors import StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, ClassVar
 
     from ...model.memory import Filter
     from ...model.state import MemoryState, SearchFields
@@ -134,7 +134,9 @@ class Repository:
 class Store:
     """Thread-safe; several processes may use a store at once. An engine adds what it keeps in its own way."""
 
-    PACKAGE, PREFIX = "", ""  # of the engine's own repositories
+    # The engine's connections, and where its own repositories are.
+    DATABASE: ClassVar[Callable[..., Database]]
+    PACKAGE, PREFIX = "", ""
 
     checkouts: Checkouts
     edges: Edges
@@ -153,11 +155,12 @@ class Store:
     usage: Usage
     vectors: Vectors
 
-    def __init__(self, database: Database, describe: Describe) -> None:
-        self.database = database
+    def __init__(self, path: str, describe: Describe, **options: bool) -> None:
+        """`options`: those of the engine's `Database`."""
+        self.database = self.DATABASE(path, **options)
         self.describe = describe
-        self.path = database.path
-        self.snapshot = database.snapshot
+        self.path = self.database.path
+        self.snapshot = self.database.snapshot
 
     def __getattr__(self, name: str) -> Any:
         """A repository, made when it is first asked for."""

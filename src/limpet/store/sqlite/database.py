@@ -272,8 +272,4 @@ def _file_at(path: str) -> tuple[int, int] | None:
 class SqliteStore(store.Store):
     """A store in one file, or in memory for `:memory:`. Thread-safe; several processes may use the file at once."""
 
-    PACKAGE, PREFIX = __package__, "Sqlite"
-
-    def __init__(self, path: str, describe: store.Describe, **options: bool) -> None:
-        """`options`: those of the `Database`."""
-        super().__init__(Database(path, **options), describe)
+    DATABASE, PACKAGE, PREFIX = Database, __package__, "Sqlite"
