@@ -22,18 +22,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
 
-def _hook(args: Namespace) -> int:
-    """Reached when `limpet hook` was not started through `start.py`."""
-    from ..agents.hooks.entry import run
-
-    words = [args.client, args.event]
-    for name in ("store", "scope"):
-        if getattr(args, name):
-            words += [f"--{name}", getattr(args, name)]
-    sys.stdout.flush()
-    run(words)
-
-
 def _mcp(args: Namespace) -> int:
     import gc
 
@@ -203,7 +191,8 @@ VERBS = (
         run=_mcp, example="claude mcp add limpet -- limpet mcp",
     ),
     Verb(
-        name="hook", group=PLUMBING, about="what agent clients call at their events; always ends with 0", run=_hook,
+        name="hook", group=PLUMBING, about="what agent clients call at their events; always ends with 0",
+        run=lambda args: 0,  # start.py answers it without this table
         arguments=(arg("CLIENT", ", ".join(CLIENT_ADAPTERS)),
                    arg("EVENT", "the client's own name of the event; its JSON comes on stdin")),
         example='echo \'{"session_id": "s1", "prompt": "how do we deploy?"}\' | limpet hook claude UserPromptSubmit',

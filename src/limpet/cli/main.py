@@ -22,10 +22,9 @@ def main(argv: list[str]) -> int:
     try:
         _prepare_streams()
         try:
-            code = _dispatch(argv)
+            return _dispatch(argv)
         finally:
             sys.stdout.flush()
-        return code
     except LimpetError as error:
         if error.hint:  # arguments of the API in it are options here
             argument = r'\b(every|force|forget|keep|scope|session)=(?:True|"?(\w+)"?)'
@@ -101,8 +100,7 @@ def _dispatch(argv: list[str]) -> int:
     if verb.name == "tag":
         args.change = [word.removeprefix("\0") for word in args.change]
     if verb.show is None:
-        code: int = verb.run(args)
-        return code
+        return int(verb.run(args))
     with open_store(args, create=verb.create(args) if callable(verb.create) else verb.create) as memory:
         result = verb.run(memory, args)
         if args.json:

@@ -199,7 +199,7 @@ VECTORS: Argument = (
 # What can be said about a statement besides its text; `statement` reads them.
 STATEMENT: tuple[Argument, ...] = (
     ("--kind KIND", f"{', '.join(KINDS)} (default: fact; episode with --speaker)", {"choices": KINDS}),
-    ("--topic TOPIC...", "a topic; repeat it for several", {}),
+    ("--topic TOPIC...", "a topic; repeat it for several", {"dest": "topics"}),
     ("--key SUBJECT.ATTRIBUTE", "the keyed fact this is a value of, such as user.city", {}),
     ("--importance NUMBER", "from 0 to 1 (default: 0.5)", {"type": float}),
     ("--pin", "exempt it from decay", {}),
@@ -211,18 +211,15 @@ STATEMENT: tuple[Argument, ...] = (
     ("--speaker NAME", "who said it", {}),
     ("--anyway", "keep it as stated although a rule speaks against it; for a person (--origin user)", {}),
     ("--because ID...", "a memory it rests on; repeat it for several", {}),
-    ("--meta K=V...", "metadata; typed as bool, int, float or text; repeat it", {}),
+    ("--meta K=V...", "metadata; typed as bool, int, float or text; repeat it", {"dest": "metadata"}),
     ("--confidence NUMBER", "stated confidence, from 0 to 1 (default: computed)", {"type": float}),
 )
 
 
 def statement(args: argparse.Namespace) -> dict[str, Any]:
     """The keyword arguments of `Limpet.remember` that were given, and no others."""
-    given: dict[str, Any] = {"topics": args.topic, "metadata": pairs(args.meta)}
-    for usage, _, _ in STATEMENT:
-        name = usage.split()[0][2:].replace("-", "_")
-        if name not in ("topic", "meta"):
-            given[name] = getattr(args, name)
+    names = [settings.get("dest") or usage.split()[0][2:].replace("-", "_") for usage, _, settings in STATEMENT]
+    given = {name: getattr(args, name) for name in names} | {"metadata": pairs(args.metadata)}
     return {name: value for name, value in given.items() if value not in (None, False, {})}
 
 

@@ -40,11 +40,6 @@ class _Field:
         self.repr, self.compare = repr, compare
         self.metadata: dict[str, Any] = metadata or {}
 
-    def arguments(self) -> dict[str, Any]:
-        """What `dataclasses.field` would be given for the same."""
-        given = {name: getattr(self, name) for name in self.__slots__ if name not in ("name", "type")}
-        return {name: value for name, value in given.items() if value is not _MISSING}
-
 
 def _dataclass(*, slots: bool, frozen: bool = False, kw_only: bool = False) -> Callable[[type], Any]:
     if not slots:
@@ -189,7 +184,11 @@ class _Standard:
 def _standard(cls: Any) -> Any:
     import dataclasses
 
-    given = [(name, field.type, dataclasses.field(**field.arguments())) for name, field in cls.__fields__.items()]
+    given = []
+    for name, field in cls.__fields__.items():
+        said = {part: getattr(field, part) for part in _Field.__slots__ if part not in ("name", "type")}
+        told = {part: value for part, value in said.items() if value is not _MISSING}
+        given.append((name, field.type, dataclasses.field(**told)))
     return dataclasses.make_dataclass(cls.__name__, given, kw_only=not cls.__match_args__)
 
 

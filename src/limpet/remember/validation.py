@@ -99,7 +99,8 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
 
         valid_from = None if valid_from is None else parse_time(valid_from, now=now)
         valid_to = None if valid_to is None else parse_time(valid_to, now=now)
-        _check_interval(valid_from, valid_to, now)
+        if valid_to is not None:
+            _check_interval(valid_from, valid_to, now)
     because = check_list("because", item["because"]) if given("because") else ()
     if because and not all(isinstance(cause, str) for cause in because):
         raise BadInput("because must be ids")
@@ -293,9 +294,7 @@ def check_limit(limit: int) -> None:
         raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
 
 
-def _check_interval(start: int | None, end: int | None, now: int) -> None:
-    if end is None:
-        return
+def _check_interval(start: int | None, end: int, now: int) -> None:
     if start is None and end <= now:
         raise BadInput("valid_to is past: say since when it held, too", hint="valid_from, before valid_to")
     if start is not None and end <= start:
