@@ -123,9 +123,9 @@ def features(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> d
     names = [] if found.table.speakers[best[0]] else named_things(plan.query)
     unnamed, other_code = _unnamed(store, found, plan, best, names) if names else (0.0, False)
     query = plan.query.strip().casefold()
-    literal = PART <= len(query) <= READ and any(
+    literal = PART <= len(query) <= READ and True in [
         query in one.content.casefold() for one in found.memories(store, best[: plan.k])
-    )
+    ]
     known = {
         "coverage": max(covered),
         "coverage_first": covered[0],

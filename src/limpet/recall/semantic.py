@@ -204,7 +204,7 @@ class SemanticSearch:
         rows = self._store.vectors.embedders()
         if not rows:
             raise self._no_vector(plan)
-        if not self.can_answer() and plan.remaining() < LOAD_SECONDS:
+        if plan.remaining() < LOAD_SECONDS and not self.can_answer():
             raise EmbedderUnavailable("the deadline leaves no time to load the embedding model")
         try:
             import numpy as np  # only now: to load it takes longer than some deadlines leave

@@ -159,7 +159,7 @@ class Store:
         """`options`: those of the engine's `Database`."""
         self.database = self.DATABASE(path, **options)
         self.describe = describe
-        self.path = self.database.path
+        self.path, self.read_only = self.database.path, self.database.read_only
         self.snapshot = self.database.snapshot
 
     def __getattr__(self, name: str) -> Any:
@@ -169,10 +169,6 @@ class Store:
         package, prefix = (self.PACKAGE, self.PREFIX) if name in OWN else (__package__, "")
         repository = getattr(import_module(f"{package}.{MODULES[name]}"), prefix + name.capitalize())
         return self.__dict__.setdefault(name, repository(self))
-
-    @property
-    def read_only(self) -> bool:
-        return self.database.read_only
 
     @property
     def begun(self) -> bool:
