@@ -1,10 +1,12 @@
 """A judge of fewer layers that says what the judge says: rows of questions and texts, and the training on them.
 
     python -m training.distil_judge rows ROWS.jsonl.gz [--most 20000]
-    python -m training.distil_judge train TEACHER ROWS.jsonl.gz OUT --layers 0,2,5 [--minutes 60]
+    python -m training.distil_judge train TEACHER ROWS.jsonl.gz OUT --layers 0,1,3,5 [--frozen 2] [--minutes 60]
 
-TEACHER: a folder by `unpack.py`; its layers named begin the student, and it reads each batch beside the student. A row
-is a question with the texts nearest to it of a written store, and which of them answer.
+TEACHER: a folder by `unpack.py`; its layers named begin the student, and it reads each batch beside the student. Each
+layer of the student is to give what the one of the teacher gave that it began as, so the third of 0,1,3,5 stands for
+two. The first, FROZEN, stay the teacher's and are run once for both. A row is a question with the texts nearest to it of
+a written store, and which of them answer.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ KEEPING = 2  # times that a sentence with its own question is a row
 WARMING, KEPT = 0.05, 0.998
 # The log-odds of a text beyond these say no more: its place among the others does.
 CLIPPED = 6.0
+MASKED = -10_000.0
 
 
 def rows(options: argparse.Namespace) -> None:
@@ -79,22 +82,38 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
         options.start, attn_implementation="eager", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
     )
     teacher = copy.deepcopy(model).eval().requires_grad_(False)
-    if options.layers:
-        layers = model.bert.encoder.layer
-        model.bert.encoder.layer = torch.nn.ModuleList([layers[int(place)] for place in options.layers.split(",")])
-        model.config.num_hidden_layers = len(model.bert.encoder.layer)
+    places = [int(place) for place in options.layers.split(",")]
+    whole = model.bert.encoder.layer
+    model.bert.encoder.layer = torch.nn.ModuleList([whole[place] for place in places])
+    model.config.num_hidden_layers = len(places)
     model.bert.embeddings.requires_grad_(False)
+    for layer in model.bert.encoder.layer[: options.frozen]:
+        layer.requires_grad_(False)
 
-    def read(batch: list[dict[str, Any]]) -> tuple[Any, Any]:
-        """What student and teacher say of the texts of some rows: float32 (n,) each."""
+    def read(batch: list[dict[str, Any]]) -> tuple[Any, Any, Any]:
+        """What student and teacher say of the texts of some rows: float32 (n,) each; how far apart their layers are."""
         questions = [asked for row in batch for asked in row.get("questions") or [row["question"]] * len(row["texts"])]
         texts = [text for row in batch for text in row["texts"]]
         tokens = tokenizer(
             questions, texts, truncation="longest_first", max_length=TOKENS, padding=True, return_tensors="pt"
         )
+        real = tokens["attention_mask"].bool()
+        mask = (1.0 - tokens["attention_mask"][:, None, None].float()) * MASKED
         with torch.no_grad():
-            said = teacher(**tokens).logits.squeeze(-1)
-        return model(**tokens).logits.squeeze(-1), said
+            hidden = teacher.bert.embeddings(tokens["input_ids"], tokens["token_type_ids"])
+            states = []
+            for layer in teacher.bert.encoder.layer:
+                hidden = _only(layer(hidden, mask))
+                states.append(hidden)
+            said = teacher.classifier(teacher.bert.pooler(hidden)).squeeze(-1).float()
+        mine, apart = states[options.frozen - 1], torch.zeros(())
+        for layer, place in zip(model.bert.encoder.layer[options.frozen :], places[options.frozen :], strict=True):
+            mine, wanted = _only(layer(mine, mask)), states[place]
+            if place == len(states) - 1:  # of the last only the first token is read
+                apart = apart + F.mse_loss(mine[:, 0].float(), wanted[:, 0].float())
+            else:
+                apart = apart + F.mse_loss(mine[real].float(), wanted[real].float())
+        return model.classifier(model.bert.pooler(mine)).squeeze(-1).float(), said, apart
 
     @torch.no_grad()
     def measure() -> None:
@@ -102,7 +121,7 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
         agreed, rank, firsts, teachers, gaps = [], [], [], [], []
         for start in range(0, len(held), 8):
             part = held[start : start + 8]
-            odds, said = (values.numpy() for values in read(part))
+            odds, said = (values.numpy() for values in read(part)[:2])
             at = 0
             for row in part:
                 mine, own = odds[at : at + len(row["texts"])], said[at : at + len(row["texts"])]
@@ -134,16 +153,17 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
         [value for value in model.parameters() if value.requires_grad], lr=options.rate, weight_decay=0.01
     )
     model.train()
-    began, spent, losses = time.process_time(), 0.0, []
+    began, spent, losses, inside = time.process_time(), 0.0, [], []
     for step, batch in enumerate(batches(), 1):
         gone = (time.process_time() - began - spent) / (60 * options.minutes * options.threads)
         if gone >= 1:
             break
         for group in optimiser.param_groups:
             group["lr"] = options.rate * min(gone / WARMING, (1 - gone) / (1 - WARMING) + 1e-3)
-        odds, wanted = read(batch)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=options.bfloat16):
+            odds, wanted, apart = read(batch)
         wanted = wanted.clip(-CLIPPED, CLIPPED)
-        loss = F.smooth_l1_loss(odds, wanted)
+        loss = F.smooth_l1_loss(odds, wanted) + options.inside * apart
         at = 0
         for row in batch:  # its order among the others counts as much as its height
             part = slice(at, at + len(row["texts"]))
@@ -156,13 +176,14 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         losses.append(loss.item())
+        inside.append(apart.item())
         with torch.no_grad():
             for name, value in model.named_parameters():
                 if name in mean:
                     mean[name].lerp_(value, 1 - min(KEPT, step / (step + 10)))
         if step % 200 == 0:
             model.save_pretrained(options.out)
-            print(step, f"{gone:.3f}", f"loss {np.mean(losses[-100:]):.3f}", flush=True)
+            print(step, f"{gone:.3f}", f"loss {np.mean(losses[-100:]):.3f}, of layers {np.mean(inside[-100:]):.4f}", flush=True)
         if options.figures and step % options.figures == 0:
             before = time.process_time()
             measure()
@@ -171,6 +192,10 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
     measure()
     model.save_pretrained(options.out)
     shutil.copy(Path(options.start) / "vocab.txt", options.out)
+
+
+def _only(output: Any) -> Any:
+    return output[0] if isinstance(output, tuple) else output
 
 
 def main() -> int:
@@ -183,7 +208,10 @@ def main() -> int:
     training: Any = verbs.add_parser("train")
     for name in ("start", "rows", "out"):
         training.add_argument(name)
-    training.add_argument("--layers")
+    training.add_argument("--layers", default="0,1,3,5")
+    training.add_argument("--frozen", type=int, default=2)
+    training.add_argument("--inside", type=float, default=5.0, help="weight of the distance between layers")
+    training.add_argument("--bfloat16", action="store_true")
     training.add_argument("--minutes", type=float, default=60)
     training.add_argument("--rate", type=float, default=2e-4)
     training.add_argument("--figures", type=int, default=0)
