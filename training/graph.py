@@ -62,7 +62,7 @@ class Graph:
         )
 
     def encoder(self) -> str:
-        """All layers: float32 (texts, tokens, width)."""
+        """All layers: float32 (texts, tokens, width); of the last the first token alone, where nothing else is asked for."""
         stored, scale = _stored(self.state[WORDS], axis=1)
         rows = self.add("Gather", self.constant(WORDS + STORED, stored), "input_ids")
         rows = self.add("Cast", rows, to=TensorProto.FLOAT)
@@ -73,17 +73,19 @@ class Graph:
         norm = (self.plain(f"embeddings.LayerNorm.{part}") for part in ("weight", "bias"))
         hidden = self.add("LayerNormalization", rows, *norm, epsilon=EPSILON)
         self.mask = self.add("Cast", "attention_mask", to=TensorProto.INT32)
-        layer = 0
-        while f"encoder.layer.{layer}.output.dense.weight" in self.state:
-            hidden = self._layer(f"encoder.layer.{layer}", hidden)
-            layer += 1
+        layers = len({name.split(".")[2] for name in self.state if name.startswith("encoder.layer.")})
+        for layer in range(layers):
+            only_first = layer == layers - 1 and "classifier.weight" in self.state
+            hidden = self._layer(f"encoder.layer.{layer}", hidden, only_first=only_first)
         return hidden
 
-    def _layer(self, name: str, hidden: str) -> str:
+    def _layer(self, name: str, hidden: str, *, only_first: bool) -> str:
         parts = [f"{name}.attention.self.{part}" for part in ("query", "key", "value")]
         weights = self.add("Concat", *(self.matrix(f"{part}.weight") for part in parts), axis=1)
         biases = self.add("Concat", *(self.plain(f"{part}.bias") for part in parts), axis=0)
         attention = self.add("Attention", hidden, weights, biases, self.mask, domain=MICROSOFT, num_heads=HEADS)
+        if only_first:
+            attention, hidden = (self.add("Gather", of, self._whole("zero", 0), axis=1) for of in (attention, hidden))
         attention = self.add("MatMul", attention, self.matrix(f"{name}.attention.output.dense.weight"))
         hidden = self.norm(f"{name}.attention.output", attention, hidden, f"{name}.attention.output.dense.bias")
         wide = self.add("MatMul", hidden, self.matrix(f"{name}.intermediate.dense.weight"))

@@ -150,8 +150,11 @@ def _dense(tensors: Tensors, values: np.ndarray, name: str) -> np.ndarray:
     return result
 
 
-def _layer(tensors: Tensors, name: str, hidden: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Attention and the two products behind it, each with its sum and norm: float32 (texts * tokens, width)."""
+def _layer(tensors: Tensors, name: str, hidden: np.ndarray, mask: np.ndarray, *, only_first: bool) -> np.ndarray:
+    """Attention and the two products behind it, each with its sum and norm: float32 (texts * tokens, width).
+
+    `only_first`: (texts, width), of the first token of each.
+    """
     import numpy as np
 
     texts, tokens = len(mask), mask.shape[-1]
@@ -168,6 +171,8 @@ def _layer(tensors: Tensors, name: str, hidden: np.ndarray, mask: np.ndarray) ->
     np.exp(weights, out=weights)
     weights /= weights.sum(axis=-1, keepdims=True)
     heads = (weights @ value).transpose(0, 2, 1, 3).reshape(hidden.shape)
+    if only_first:
+        heads, hidden = heads[::tokens], hidden[::tokens]
     attended = _dense(tensors, heads, f"{name}.attention.output.dense") + hidden
     hidden = _norm(tensors, attended, f"{name}.attention.output.LayerNorm")
     wide = _gelu(_dense(tensors, hidden, f"{name}.intermediate.dense"))
@@ -190,14 +195,14 @@ def _by_numpy(tensors: Tensors, feed: dict[str, np.ndarray]) -> np.ndarray:
     texts, tokens, width = rows.shape
     hidden = _norm(tensors, rows.reshape(-1, width), "embeddings.LayerNorm")
     mask = np.where(feed["attention_mask"] > 0, np.float32(0), np.float32(MASKED))[:, None, None, :]
-    layer = 0
+    classifies, layer = "classifier.bias" in tensors, 0
     while f"encoder.layer.{layer}.output.dense.bias" in tensors:
-        hidden = _layer(tensors, f"encoder.layer.{layer}", hidden, mask)
+        is_last = f"encoder.layer.{layer + 1}.output.dense.bias" not in tensors
+        hidden = _layer(tensors, f"encoder.layer.{layer}", hidden, mask, only_first=is_last and classifies)
         layer += 1
-    hidden = hidden.reshape(texts, tokens, width)
-    if "classifier.bias" in tensors:
-        return _dense(tensors, np.tanh(_dense(tensors, hidden[:, 0], "pooler.dense")), "classifier")
-    return hidden
+    if classifies:
+        return _dense(tensors, np.tanh(_dense(tensors, hidden, "pooler.dense")), "classifier")
+    return hidden.reshape(texts, tokens, width)
 
 
 def digest(path: str) -> str:
