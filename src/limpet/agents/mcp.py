@@ -40,6 +40,8 @@ WORK_BATCH_JOBS = 16
 # Vectors are made when no call came for so long, as they take all processors; or after so long, whoever calls. A
 # recall makes those that it lacks itself.
 QUIET_SECONDS, LONGEST_SECONDS = 0.2, 10.0
+# After so many calls what they left free in the heap is handed back: 60 recalls in a row leave 45 MB.
+CALLS_GIVEN_BACK = 8
 # The drain looks for jobs that other processes left even when nobody writes here.
 IDLE_LOOK_SECONDS = 60.0
 # Exposures that wait for the thread; a store that cannot be written must not fill the memory.
@@ -65,7 +67,7 @@ class Drain:
         self._exposures: deque[tuple[Limpet, str, list[tuple[str, int]], str]] = deque(maxlen=MOST_EXPOSURES)
         self._told = threading.Event()
         self._since = math.inf  # when what waits came, in monotonic seconds; inf: nothing waits
-        self._called_at = 0.0
+        self._called_at, self._calls = 0.0, 0
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="limpet-work", daemon=True)
 
@@ -80,6 +82,7 @@ class Drain:
     def called(self) -> None:
         """A call begins, which is not to wait for what has time."""
         self._called_at = time.monotonic()
+        self._calls += 1
 
     def add(self, via: str, items: list[tuple[str, int]], session: str, seen: Limpet | None = None) -> None:
         """An exposure for each memory that a tool answered with. `seen`: the store from the scope of the call."""
@@ -99,6 +102,9 @@ class Drain:
             self._told.clear()
             # At once: a client that has its answer may end this process without a word.
             self._keep()
+            if self._calls >= CALLS_GIVEN_BACK:
+                self._calls = 0
+                give_back()
             if not told and self._since == math.inf:
                 self._take_in_edits()
                 self._since = 0.0
