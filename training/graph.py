@@ -62,7 +62,7 @@ class Graph:
         )
 
     def encoder(self) -> str:
-        """All layers: float32 (texts, tokens, width); of the last the first token alone, where nothing else is asked for."""
+        """All layers: float32 (texts, tokens, width). With a classifier the last gives the first token alone."""
         stored, scale = _stored(self.state[WORDS], axis=1)
         rows = self.add("Gather", self.constant(WORDS + STORED, stored), "input_ids")
         rows = self.add("Cast", rows, to=TensorProto.FLOAT)
