@@ -13,11 +13,9 @@ the teacher's give.
 from __future__ import annotations
 
 import argparse
-import copy
 import gzip
 import json
 import random
-import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -26,15 +24,15 @@ from typing import Any
 
 import numpy as np
 
+from training import narrow
+
 NEAREST, STRANGERS = 7, 1
 BATCH, TOKENS = 6, 80
 KEEPING = 2  # times that a sentence with its own question is a row
 WARMING, KEPT = 0.05, 0.998
 # The log-odds of a text beyond these say no more: its place among the others does.
 CLIPPED = 6.0
-MASKED = -10_000.0
-# Texts by which `cut` fits; of what is left, the share that is dropped at once; how little large weights cost.
-ROWS_CUT, DROPPED, RIDGE = 200, 12, 1e-3
+ROWS_CUT = 200  # by which a cut is fitted
 
 
 def rows(options: argparse.Namespace) -> None:
@@ -75,89 +73,32 @@ def read_rows(path: str, held: int) -> tuple[list[dict[str, Any]], list[dict[str
     return [row for row in every if row["half"] == "tuning"], random.Random(7).sample(kept, min(held, len(kept)))
 
 
-def tokens_of(tokenizer: Any, rows: list[dict[str, Any]]) -> tuple[Any, Any]:
-    """The tokens of the texts of some rows with their questions, and the mask that attention adds."""
+def tokens_of(tokenizer: Any, rows: list[dict[str, Any]]) -> Any:
+    """The tokens of the texts of some rows with their questions."""
     questions = [asked for row in rows for asked in row.get("questions") or [row["question"]] * len(row["texts"])]
     texts = [text for row in rows for text in row["texts"]]
-    tokens = tokenizer(
-        questions, texts, truncation="longest_first", max_length=TOKENS, padding=True, return_tensors="pt"
-    )
-    return tokens, (1.0 - tokens["attention_mask"][:, None, None].float()) * MASKED
-
-
-def model_of(folder: str) -> Any:
-    """A cross-encoder with middles as wide as its file has them."""
-    import torch
-    from safetensors.torch import load_file
-    from transformers import BertConfig, BertForSequenceClassification
-
-    state = load_file(Path(folder) / "model.safetensors")
-    config = BertConfig.from_pretrained(folder)
-    config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
-    config.num_labels, config._attn_implementation = 1, "eager"
-    model: Any = BertForSequenceClassification(config)
-    for number, layer in enumerate(model.bert.encoder.layer):
-        width = len(state[f"bert.encoder.layer.{number}.intermediate.dense.bias"])
-        layer.intermediate.dense = torch.nn.Linear(config.hidden_size, width)
-        layer.output.dense = torch.nn.Linear(width, config.hidden_size)
-    model.load_state_dict(state, strict=False)
-    return model
-
-
-def save(model: Any, start: str, out: str) -> None:
-    from safetensors.torch import save_file
-
-    Path(out).mkdir(parents=True, exist_ok=True)
-    save_file({name: value.contiguous() for name, value in model.state_dict().items()}, Path(out) / "model.safetensors")
-    for name in ("config.json", "vocab.txt"):
-        shutil.copy(Path(start) / name, out)
+    return tokenizer(questions, texts, truncation="longest_first", max_length=TOKENS, padding=True, return_tensors="pt")
 
 
 def layers_of(model: Any, hidden: Any, mask: Any) -> list[Any]:
     states = []
     for layer in model.bert.encoder.layer:
-        hidden = _only(layer(hidden, mask))
+        hidden = narrow.only(layer(hidden, mask))
         states.append(hidden)
     return states
 
 
 def cut(options: argparse.Namespace) -> None:
-    """Cut one layer after the other, each fitted on what the cut ones before it give."""
-    import torch
     from transformers import BertTokenizerFast
 
-    torch.set_grad_enabled(False)
-    torch.set_num_threads(options.threads)
     given, held = read_rows(options.rows, options.held)
     given = random.Random(3).sample(given, ROWS_CUT)
     tokenizer = BertTokenizerFast(str(Path(options.start) / "vocab.txt"))
-    teacher = model_of(options.start).eval()
-    student = copy.deepcopy(teacher)
+    teacher, student = narrow.load(options.start, 1).eval(), narrow.load(options.start, 1).eval()
     batches = [tokens_of(tokenizer, given[place : place + BATCH]) for place in range(0, len(given), BATCH)]
-    hidden = [teacher.bert.embeddings(tokens["input_ids"], tokens["token_type_ids"]) for tokens, _ in batches]
-    for number, width in enumerate(map(int, options.keep.split(","))):
-        layer = student.bert.encoder.layer[number]
-        attended = [_only(layer.attention(state, mask)) for state, (_, mask) in zip(hidden, batches, strict=True)]
-        real = [tokens["attention_mask"].bool() for tokens, _ in batches]
-        middle = torch.cat([layer.intermediate(state)[place] for state, place in zip(attended, real, strict=True)])
-        wanted = middle @ layer.output.dense.weight.T
-        squares, products = (middle.T @ middle).double(), (middle.T @ wanted).double()
-        ridge, alive = RIDGE * squares.diagonal().mean(), torch.arange(middle.shape[1])
-        while True:
-            inverse = torch.linalg.inv(squares[alive][:, alive] + ridge * torch.eye(len(alive), dtype=torch.float64))
-            fitted = inverse @ products[alive]
-            if len(alive) <= width:
-                break
-            cost = (fitted**2).sum(1) / inverse.diagonal()  # of the sum of squares, if this one went
-            alive = alive[cost.argsort()[min(len(alive) - width, len(alive) // DROPPED) :]].sort().values
-        first, second = layer.intermediate.dense, layer.output.dense
-        first.weight, first.bias = (torch.nn.Parameter(value[alive].clone()) for value in (first.weight, first.bias))
-        second.weight = torch.nn.Parameter(fitted.T.float())
-        lost = ((middle[:, alive] @ second.weight.T - wanted) ** 2).sum() / ((wanted - wanted.mean(0)) ** 2).sum()
-        print(f"layer {number}: {len(alive)} kept, {float(lost):.4f} of the variance lost", flush=True)
-        hidden = [_only(layer(state, mask)) for state, (_, mask) in zip(hidden, batches, strict=True)]
+    narrow.cut(student, batches, list(map(int, options.keep.split(","))))
     measure(teacher, student, tokenizer, held)
-    save(student, options.start, options.out)
+    narrow.save(student, options.start, options.out)
 
 
 def read(teacher: Any, student: Any, tokenizer: Any, batch: list[dict[str, Any]]) -> tuple[Any, Any, Any]:
@@ -165,10 +106,11 @@ def read(teacher: Any, student: Any, tokenizer: Any, batch: list[dict[str, Any]]
     import torch
     from torch.nn import functional as F
 
-    tokens, mask = tokens_of(tokenizer, batch)
+    tokens = tokens_of(tokenizer, batch)
+    mask = narrow.mask_of(tokens)
     real = tokens["attention_mask"].bool()
     with torch.no_grad():
-        hidden = teacher.bert.embeddings(tokens["input_ids"], tokens["token_type_ids"])
+        hidden = narrow.embedded(teacher, tokens)
         wanted = layers_of(teacher, hidden, mask)
         said = teacher.classifier(teacher.bert.pooler(wanted[-1])).squeeze(-1).float()
     states = layers_of(student, hidden, mask)
@@ -213,7 +155,7 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
     draw = random.Random(options.seed)
     given, held = read_rows(options.rows, options.held)
     tokenizer = BertTokenizerFast(str(Path(options.start) / "vocab.txt"))
-    teacher, student = model_of(options.start).eval().requires_grad_(False), model_of(options.cut).eval()
+    teacher, student = narrow.load(options.start, 1).eval().requires_grad_(False), narrow.load(options.cut, 1).eval()
     student.bert.embeddings.requires_grad_(False)
 
     def batches() -> Iterator[list[dict[str, Any]]]:
@@ -258,7 +200,7 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
                 if name in mean:
                     mean[name].lerp_(value, 1 - min(KEPT, step / (step + 10)))
         if step % 200 == 0:
-            save(student, options.start, options.out)
+            narrow.save(student, options.start, options.out)
             of_layers = np.mean(inside[-100:])
             print(step, f"{gone:.3f} loss {np.mean(losses[-100:]):.3f}, of layers {of_layers:.4f}", flush=True)
         if options.figures and step % options.figures == 0:
@@ -267,11 +209,7 @@ def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, 
             spent += time.process_time() - before
     student.load_state_dict(mean, strict=False)
     measure(teacher, student, tokenizer, held)
-    save(student, options.start, options.out)
-
-
-def _only(output: Any) -> Any:
-    return output[0] if isinstance(output, tuple) else output
+    narrow.save(student, options.start, options.out)
 
 
 def main() -> int:

@@ -13,21 +13,22 @@ import argparse
 import json
 import random
 import re
-import shutil
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+import narrow
 import numpy as np
 import torch
 from torch.nn import functional as F
-from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+from transformers import AutoTokenizer
 
 CHANGES = ("replaces", "ends", "resolves")
 RELATIONS = (*CHANGES, "same", "adds", "sibling", "unrelated")
 SYMMETRIC = ("same", "sibling", "unrelated")  # as true of the newer and the older
-TOKENS, TOGETHER = 112, 7
+TOKENS, TOGETHER, DROPOUT = 112, 7, 0.1
+PAIRS_CUT = 1_000  # by which a cut is fitted
 WARMING = 0.06  # share of the time in which the rate rises
 KEPT = 0.998  # of the mean of weights, a step
 SWAPPED = 0.3  # share of symmetric pairs that are shown the other way round
@@ -59,26 +60,31 @@ def written(row: dict[str, Any], side: str, draw: random.Random | None = None) -
 class Reader:
     """The encoder with its head, and the texts in tokens."""
 
-    def __init__(self, start: str, layers: int | None) -> None:
+    def __init__(self, start: str) -> None:
         self.tokenizer = AutoTokenizer.from_pretrained(start)
-        config = BertConfig.from_pretrained(start)
-        config.num_labels, config.problem_type = len(RELATIONS), None
-        if layers:
-            config.num_hidden_layers = layers
-        self.model = BertForSequenceClassification.from_pretrained(
-            start, config=config, attn_implementation="eager", ignore_mismatched_sizes=True
-        )
+        self.model = narrow.load(start, len(RELATIONS), DROPOUT)
+
+    def cut(self, rows: list[dict[str, Any]], widths: list[int]) -> None:
+        """Make the middles of its layers narrower, fitted on some pairs."""
+        batches = []
+        for start in range(0, len(rows), TOGETHER):
+            pairs = [(written(row, "old"), written(row, "new")) for row in rows[start : start + TOGETHER]]
+            batches.append(self.tokens(pairs))
+        narrow.cut(self.model.eval(), batches, widths)
+
+    def tokens(self, pairs: list[tuple[str, str]]) -> Any:
+        older, newer = zip(*pairs, strict=True)
+        return self.tokenizer(
+            list(older), list(newer), truncation="longest_first", max_length=TOKENS, padding=True,
+            return_tensors="pt", return_token_type_ids=True,
+        )  # fmt: skip
 
     def logits(self, pairs: list[tuple[str, str]]) -> torch.Tensor:
         """Log-odds of each relation: float32 (n, 7). Pairs of a length are read together: few tokens are padding."""
         order = sorted(range(len(pairs)), key=lambda place: sum(map(len, pairs[place])))
         parts = []
         for start in range(0, len(order), TOGETHER):
-            older, newer = zip(*(pairs[place] for place in order[start : start + TOGETHER]), strict=True)
-            tokens = self.tokenizer(
-                list(older), list(newer), truncation="longest_first", max_length=TOKENS, padding=True,
-                return_tensors="pt", return_token_type_ids=True,
-            )  # fmt: skip
+            tokens = self.tokens([pairs[place] for place in order[start : start + TOGETHER]])
             parts.append(self.model(**tokens).logits)
         return torch.cat(parts)[torch.tensor(order).argsort()]
 
@@ -166,7 +172,9 @@ def train(options: argparse.Namespace) -> None:
     quiet = [row for row in quiet if row["field"] not in held]
     given += [row for row in quiet if row["rel"] in RELATIONS]  # marked in a stream
     quiet = [row for row in quiet if row["rel"] not in RELATIONS]
-    reader = Reader(options.start, options.layers)
+    reader = Reader(options.start)
+    if options.cut:
+        reader.cut(draw.sample(given, PAIRS_CUT), list(map(int, options.cut.split(","))))
     model = reader.model
     model.bert.embeddings.requires_grad_(False)
     model.bert.embeddings.token_type_embeddings.requires_grad_(not options.frozen)  # an embedder knows one of both
@@ -195,7 +203,7 @@ def train(options: argparse.Namespace) -> None:
                 if name in mean:
                     mean[name].lerp_(value, 1 - min(KEPT, step / (step + 10)))
         if step % 100 == 0:
-            model.save_pretrained(options.out)
+            narrow.save(model, options.start, options.out)
             print(step, f"{gone:.3f}", f"loss {np.mean(losses[-100:]):.3f}", flush=True)
         if options.figures and step % options.figures == 0:
             before = time.process_time()
@@ -204,10 +212,7 @@ def train(options: argparse.Namespace) -> None:
     model.load_state_dict(mean, strict=False)
     print(f"{step} steps of {PAIRS + REVERSED + STRANGERS}, {len(given)} pairs; the mean of the last:", flush=True)
     measure(reader, kept_back)
-    model.save_pretrained(options.out)
-    reader.tokenizer.save_pretrained(options.out)
-    if (vocabulary := Path(options.start) / "vocab.txt").exists():
-        shutil.copy(vocabulary, options.out)
+    narrow.save(model, options.start, options.out)
 
 
 def main() -> int:
@@ -219,7 +224,7 @@ def main() -> int:
     add("--held", default="", help="fields that are held back, with ; between them")
     add("--quiet", help="a file by quiet_pairs.py")
     add("--pairs", type=int, help="so many of the others alone: for a learning curve")
-    add("--layers", type=int, help="the first layers alone")
+    add("--cut", help="width of the middle of each layer, with commas, to which the start is cut before")
     add("--frozen", type=int, default=0, help="first layers that stay as they are, when training goes on")
     add("--minutes", type=float, default=60, help="of the processor, with all threads busy")
     add("--rate", type=float, default=6e-5)
