@@ -13,10 +13,12 @@ import hashlib
 import sys
 from pathlib import Path
 
+import narrow
 import onnx
 from graph import write
 from mean import mean_of
-from transformers import BertForSequenceClassification
+
+EMBEDDED, JUDGED = 256, 80  # tokens that each reads
 
 
 def main() -> int:
@@ -25,9 +27,9 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--judge", action="store_true")
     options = parser.parse_args()
-    judge = BertForSequenceClassification.from_pretrained
-    model = judge(options.folder[0]) if options.judge else mean_of(options.folder)
-    weights = write({name: value.float().numpy() for name, value in model.state_dict().items()}, options.out)
+    model = narrow.load(options.folder[0], 1) if options.judge else mean_of(options.folder)
+    state = {name: value.float().numpy() for name, value in model.state_dict().items()}
+    weights = write(state, options.out, JUDGED if options.judge else EMBEDDED)
     onnx.checker.check_model(str(options.out))
     data = weights.read_bytes()
     print(f"{weights}: {len(data) / 1e6:.1f} MB, sha256 {hashlib.sha256(data).hexdigest()}")

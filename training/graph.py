@@ -21,7 +21,8 @@ HEADS = 12
 EPSILON = 1e-12
 MICROSOFT = "com.microsoft"  # operators of onnxruntime, fused
 STORED, SCALE = ".int8", ".scale"
-DTYPES = {TensorProto.FLOAT: "F32", TensorProto.INT8: "I8"}  # as safetensors names them
+DTYPES = (TensorProto.FLOAT, TensorProto.INT8)
+NAMES = {"float32": "F32", "int8": "I8"}  # as safetensors names them
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 WORDS, POSITIONS, KINDS = (f"embeddings.{name}_embeddings.weight" for name in ("word", "position", "token_type"))
 
@@ -50,7 +51,7 @@ class Graph:
 
     def matrix(self, name: str) -> str:
         """A matrix of torch, (out, in), as (in, out) in 8 bits with one scale a column of it."""
-        stored, scale = _stored(self.state[name].T, axis=0)
+        stored, scale = in_8_bits(self.state[name].T, axis=0)
         whole = self.add("Cast", self.constant(name + STORED, stored), to=TensorProto.FLOAT)
         return self.add("Mul", whole, self.constant(name + SCALE, scale))
 
@@ -63,7 +64,7 @@ class Graph:
 
     def encoder(self) -> str:
         """All layers: float32 (texts, tokens, width). With a classifier the last gives the first token alone."""
-        stored, scale = _stored(self.state[WORDS], axis=1)
+        stored, scale = in_8_bits(self.state[WORDS], axis=1)
         rows = self.add("Gather", self.constant(WORDS + STORED, stored), "input_ids")
         rows = self.add("Cast", rows, to=TensorProto.FLOAT)
         rows = self.add("Mul", rows, self.add("Gather", self.constant(WORDS + SCALE, scale), "input_ids"))
@@ -114,18 +115,20 @@ class Graph:
         return helper.make_model(graph, opset_imports=versions, ir_version=8)
 
 
-def _stored(values: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
+def in_8_bits(values: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """int8 values and float32 scales, one for all that lies along the axis."""
     scale = (np.abs(values).max(axis=axis, keepdims=True) / 127).clip(1e-12).astype(np.float32)
     return np.rint(values / scale).astype(np.int8), scale
 
 
-def write(state: Mapping[str, np.ndarray], path: Path) -> Path:
+def write(state: Mapping[str, np.ndarray], path: Path, tokens: int) -> Path:
     """Write an encoder: its logits if `state` has a classifier, else the hidden states of its tokens.
 
+    `tokens`: that are ever read; so many places are kept.
     `path` gets the operators; the weights go beside it, in the format safetensors. Returns the path of the weights.
     """
     state = {name.removeprefix("model.").removeprefix("bert."): value for name, value in state.items()}
+    state[POSITIONS] = state[POSITIONS][:tokens]
     graph = Graph(state)
     hidden = graph.encoder()
     if "classifier.weight" in state:
@@ -138,24 +141,38 @@ def write(state: Mapping[str, np.ndarray], path: Path) -> Path:
     return weights
 
 
-def _move_out(model: onnx.ModelProto, path: Path) -> None:
-    """Put the parameters into a file of their own, in 32 bits first, so that each lies at a multiple of its size."""
-    moved = [tensor for kind in DTYPES for tensor in model.graph.initializer if tensor.data_type == kind]
+def file_of(tensors: Mapping[str, np.ndarray]) -> tuple[bytes, dict[str, tuple[int, int]]]:
+    """A file in the format safetensors, and where each tensor lies in it: its offset and length.
+
+    Those in 32 bits come first, so that each lies at a multiple of its size.
+    """
+    ordered = sorted(tensors.items(), key=lambda item: -item[1].itemsize)
     header, at = {}, 0
-    for tensor in moved:
-        end = at + len(tensor.raw_data)
-        header[tensor.name] = {
-            "dtype": DTYPES[tensor.data_type], "shape": list(tensor.dims), "data_offsets": [at, end]
+    for name, value in ordered:
+        header[name] = {
+            "dtype": NAMES[value.dtype.name], "shape": list(value.shape), "data_offsets": [at, at + value.nbytes]
         }  # fmt: skip
-        at = end
+        at += value.nbytes
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    path.write_bytes(b"".join([len(text).to_bytes(8, "little"), text, *(tensor.raw_data for tensor in moved)]))
+    data = b"".join([len(text).to_bytes(8, "little"), text, *(value.tobytes() for _, value in ordered)])
+    begun = 8 + len(text)
+    return data, {
+        name: (begun + one["data_offsets"][0], one["data_offsets"][1] - one["data_offsets"][0])
+        for name, one in header.items()
+    }
+
+
+def _move_out(model: onnx.ModelProto, path: Path) -> None:
+    """Put the parameters into a file of their own."""
+    moved = [tensor for tensor in model.graph.initializer if tensor.data_type in DTYPES]
+    data, places = file_of({tensor.name: numpy_helper.to_array(tensor) for tensor in moved})
+    path.write_bytes(data)
     for tensor in moved:
-        begin, end = header[tensor.name]["data_offsets"]
+        offset, length = places[tensor.name]
         tensor.ClearField("raw_data")
         tensor.data_location = TensorProto.EXTERNAL
-        for key, value in (("location", path.name), ("offset", 8 + len(text) + begin), ("length", end - begin)):
+        for key, value in (("location", path.name), ("offset", offset), ("length", length)):
             tensor.external_data.add(key=key, value=str(value))
 
 

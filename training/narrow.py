@@ -19,7 +19,7 @@ from transformers import BertConfig, BertForSequenceClassification
 
 MASKED = -10_000.0
 # Of what is left, the share that is dropped at once; how little large weights cost.
-DROPPED, RIDGE = 12, 1e-3
+DROPPED, RIDGE = 12, 1e-4
 
 
 def load(folder: str | Path, labels: int, dropout: float = 0.0) -> Any:
@@ -75,19 +75,22 @@ def cut(model: Any, batches: Sequence[Any], widths: Sequence[int]) -> None:
         middle = torch.cat([layer.intermediate(state)[place] for state, place in zip(attended, real, strict=True)])
         wanted = middle @ layer.output.dense.weight.T
         squares, products = (middle.T @ middle).double(), (middle.T @ wanted).double()
-        ridge, alive = RIDGE * squares.diagonal().mean(), torch.arange(middle.shape[1])
+        squares += torch.diag(RIDGE * squares.diagonal())
+        alive, spread = torch.arange(middle.shape[1]), wanted.std(0)  # some are far larger than all others
         while True:
-            inverse = torch.linalg.inv(squares[alive][:, alive] + ridge * torch.eye(len(alive), dtype=torch.float64))
+            inverse = torch.linalg.inv(squares[alive][:, alive])
             fitted = inverse @ products[alive]
             if len(alive) <= width:
                 break
-            cost = (fitted**2).sum(1) / inverse.diagonal()  # what the sum of squares rises by without this one
+            cost = ((fitted / spread) ** 2).sum(
+                1
+            ) / inverse.diagonal()  # of leaving this one out
             alive = alive[cost.argsort()[min(len(alive) - width, len(alive) // DROPPED) :]].sort().values
         weight, bias, last = (
             layer.intermediate.dense.weight[alive].clone(), layer.intermediate.dense.bias[alive].clone(),
             layer.output.dense.bias.clone(),
         )  # fmt: skip
-        lost = ((middle[:, alive] @ fitted.float() - wanted) ** 2).sum() / ((wanted - wanted.mean(0)) ** 2).sum()
+        lost = (((middle[:, alive] @ fitted.float() - wanted) / spread) ** 2).mean()
         resize(layer, len(alive))
         layer.intermediate.dense.weight.copy_(weight)
         layer.intermediate.dense.bias.copy_(bias)

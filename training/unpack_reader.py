@@ -2,22 +2,21 @@
 
     python training/unpack_reader.py START READER.safetensors OUT
 
-START: the folder by unpack_e5.py that its training began with: its weights in 4 bits are exact, what training changed
-is added, and its word table has all pieces.
+START: the folder by unpack_e5.py that its training began with, of which its word table has all pieces.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 from pathlib import Path
 
+import narrow
 import numpy as np
 import torch
+from graph import SCALE, STORED, WORDS
 from safetensors.numpy import load_file
 from train_reader import RELATIONS
-from transformers import BertConfig, BertForSequenceClassification
 
 
 def main() -> int:
@@ -26,28 +25,19 @@ def main() -> int:
     parser.add_argument("reader", type=Path)
     parser.add_argument("out", type=Path)
     options = parser.parse_args()
-    config = BertConfig.from_pretrained(options.start)
-    config.num_labels = len(RELATIONS)
-    model = BertForSequenceClassification.from_pretrained(options.start, config=config)
-    state, shipped = model.state_dict(), load_file(options.reader)
-
-    def whole(name: str) -> np.ndarray:
-        """Of a matrix in 8 bits, its values."""
-        return shipped[f"{name}.int8"].astype(np.float32) * shipped[f"{name}.scale"]
-
+    model, shipped = narrow.load(options.start, len(RELATIONS)), load_file(options.reader)
+    for number, layer in enumerate(model.bert.encoder.layer):
+        narrow.resize(layer, len(shipped[f"encoder.layer.{number}.intermediate.dense.bias"]))
+    state = model.state_dict()
     for name in state:
         short = name.removeprefix("bert.")
-        if f"{short}.down.int8" in shipped:
-            change = (whole(f"{short}.down") @ whole(f"{short}.up")).T
-            state[name] += torch.from_numpy(change)
-        elif f"{short}.int8" in shipped:
-            state[name] = torch.from_numpy(whole(short).T.copy())
+        if short + STORED in shipped and short != WORDS:
+            whole = shipped[short + STORED].astype(np.float32) * shipped[short + SCALE]
+            state[name] = torch.from_numpy(whole.T.copy())
         elif short in shipped and state[name].shape == shipped[short].shape:
             state[name] = torch.from_numpy(shipped[short].copy())
     model.load_state_dict(state)
-    model.save_pretrained(options.out)
-    for path in options.start.glob("*token*"):
-        shutil.copy(path, options.out)
+    narrow.save(model, options.start, options.out)
     return 0
 
 

@@ -14,7 +14,6 @@ import os
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import EmbedderUnavailable
@@ -31,9 +30,7 @@ EPSILON = 1e-12
 MASKED = -10_000.0  # added to the attention that padding gets, as onnxruntime does
 # A process that reads this many times stays, so a session is opened beside it; and more texts at once wait for it.
 READS_BEFORE_SESSION, TEXTS_BY_NUMPY = 4, 8
-_DTYPES = {"F32": "float32", "I8": "int8", "F16": "float16", "U8": "uint8"}
-# Weights that share a scale where they are stored in 4 bits, two in a byte.
-BLOCK = 32
+_DTYPES = {"F32": "float32", "I8": "int8"}
 GELU_PART = 16_384  # numbers
 # Held while NumPy multiplies: OpenBLAS waits for its threads before a fork, for ever where one of them is at work.
 _AT_WORK = threading.RLock()
@@ -106,29 +103,9 @@ class Encoder:
 def _matrix(tensors: Tensors, name: str) -> np.ndarray:
     import numpy as np
 
-    if f"{name}.int4" in tensors:
-        return _from_halves(tensors[f"{name}.int4"], tensors[f"{name}.scale"]).T
     whole: np.ndarray = tensors[f"{name}.int8"].astype(np.float32)
     whole *= tensors[f"{name}.scale"]
     return whole
-
-
-def _from_halves(packed: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """float32 (rows, 2n) of bytes (rows, n), a scale each BLOCK weights."""
-    values = _halves()[packed].view("float32").reshape(len(packed), -1, BLOCK)
-    values *= scale.astype(values.dtype)[:, :, None]
-    whole: np.ndarray = values.reshape(len(packed), -1)
-    return whole
-
-
-@cache
-def _halves() -> np.ndarray:
-    """Both weights of each byte in one number of eight bytes: complex64 (256,). 5 times as fast to look up as two."""
-    import numpy as np
-
-    numbers = np.arange(256)
-    both: np.ndarray = (numbers & 15) - 8 + 1j * ((numbers >> 4) - 8)
-    return both.astype(np.complex64)
 
 
 def _norm(tensors: Tensors, values: np.ndarray, name: str) -> np.ndarray:
@@ -144,8 +121,6 @@ def _norm(tensors: Tensors, values: np.ndarray, name: str) -> np.ndarray:
 
 def _dense(tensors: Tensors, values: np.ndarray, name: str) -> np.ndarray:
     result: np.ndarray = values @ _matrix(tensors, f"{name}.weight")
-    if f"{name}.weight.up.int8" in tensors:  # what training changed of weights in 4 bits
-        result += (values @ _matrix(tensors, f"{name}.weight.down")) @ _matrix(tensors, f"{name}.weight.up")
     result += tensors[f"{name}.bias"]
     return result
 
@@ -185,11 +160,7 @@ def _by_numpy(tensors: Tensors, feed: dict[str, np.ndarray]) -> np.ndarray:
 
     ids = feed["input_ids"]
     words = "embeddings.word_embeddings.weight"
-    if f"{words}.int4" in tensors:
-        flat = ids.reshape(-1)
-        rows = _from_halves(tensors[f"{words}.int4"][flat], tensors[f"{words}.scale"][flat]).reshape(*ids.shape, -1)
-    else:
-        rows = tensors[f"{words}.int8"][ids].astype(np.float32) * tensors[f"{words}.scale"][ids]
+    rows = tensors[f"{words}.int8"][ids].astype(np.float32) * tensors[f"{words}.scale"][ids]
     rows += tensors["embeddings.position_embeddings.weight"][: ids.shape[1]]
     rows += tensors["embeddings.token_type_embeddings.weight"][feed["token_type_ids"]]
     texts, tokens, width = rows.shape
