@@ -19,7 +19,7 @@ from transformers import BertConfig, BertForSequenceClassification
 
 MASKED = -10_000.0
 # Of what is left, the share that is dropped at once; how little large weights cost.
-DROPPED, RIDGE = 12, 1e-4
+DROPPED, RIDGE = 12, 1e-3
 
 
 def load(folder: str | Path, labels: int, dropout: float = 0.0) -> Any:
@@ -75,22 +75,20 @@ def cut(model: Any, batches: Sequence[Any], widths: Sequence[int]) -> None:
         middle = torch.cat([layer.intermediate(state)[place] for state, place in zip(attended, real, strict=True)])
         wanted = middle @ layer.output.dense.weight.T
         squares, products = (middle.T @ middle).double(), (middle.T @ wanted).double()
-        squares += torch.diag(RIDGE * squares.diagonal())
-        alive, spread = torch.arange(middle.shape[1]), wanted.std(0)  # some are far larger than all others
+        # Values that are far larger than all others are kept best: with each scaled to its own spread a reader was lost.
+        ridge, alive = RIDGE * squares.diagonal().mean(), torch.arange(middle.shape[1])
         while True:
-            inverse = torch.linalg.inv(squares[alive][:, alive])
+            inverse = torch.linalg.inv(squares[alive][:, alive] + ridge * torch.eye(len(alive), dtype=torch.float64))
             fitted = inverse @ products[alive]
             if len(alive) <= width:
                 break
-            cost = ((fitted / spread) ** 2).sum(
-                1
-            ) / inverse.diagonal()  # of leaving this one out
+            cost = ((fitted / spread) ** 2).sum(1) / inverse.diagonal()  # of leaving this one out
             alive = alive[cost.argsort()[min(len(alive) - width, len(alive) // DROPPED) :]].sort().values
         weight, bias, last = (
             layer.intermediate.dense.weight[alive].clone(), layer.intermediate.dense.bias[alive].clone(),
             layer.output.dense.bias.clone(),
         )  # fmt: skip
-        lost = (((middle[:, alive] @ fitted.float() - wanted) / spread) ** 2).mean()
+        lost = ((middle[:, alive] @ fitted.float() - wanted) ** 2).sum() / ((wanted - wanted.mean(0)) ** 2).sum()
         resize(layer, len(alive))
         layer.intermediate.dense.weight.copy_(weight)
         layer.intermediate.dense.bias.copy_(bias)
