@@ -75,14 +75,14 @@ def cut(model: Any, batches: Sequence[Any], widths: Sequence[int]) -> None:
         middle = torch.cat([layer.intermediate(state)[place] for state, place in zip(attended, real, strict=True)])
         wanted = middle @ layer.output.dense.weight.T
         squares, products = (middle.T @ middle).double(), (middle.T @ wanted).double()
-        # Values that are far larger than all others are kept best: with each scaled to its own spread a reader was lost.
+        # What is far larger than all else is kept best: with each value in its own scale a reader was lost.
         ridge, alive = RIDGE * squares.diagonal().mean(), torch.arange(middle.shape[1])
         while True:
             inverse = torch.linalg.inv(squares[alive][:, alive] + ridge * torch.eye(len(alive), dtype=torch.float64))
             fitted = inverse @ products[alive]
             if len(alive) <= width:
                 break
-            cost = ((fitted / spread) ** 2).sum(1) / inverse.diagonal()  # of leaving this one out
+            cost = (fitted**2).sum(1) / inverse.diagonal()  # of leaving this one out
             alive = alive[cost.argsort()[min(len(alive) - width, len(alive) // DROPPED) :]].sort().values
         weight, bias, last = (
             layer.intermediate.dense.weight[alive].clone(), layer.intermediate.dense.bias[alive].clone(),
