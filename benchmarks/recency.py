@@ -100,7 +100,7 @@ def run(half: str, embedder: Any, *, one_store: bool, **options: Any) -> list[As
                 durable=False,
             ) as memory:  # fmt: skip
                 ids = [store(memory, line) for line in part]
-                memory.work(only_vectors=True)
+                memory.work()
                 asked += [ask(memory, line, one, **options) for line, one in zip(part, ids, strict=True)]
     return asked
 
@@ -125,7 +125,7 @@ def updates(path: str, embedder: Any, **options: Any) -> list[Asked]:
                 {"content": turn.content, "speaker": turn.speaker, "session": turn.session, "valid_from": turn.at}
                 for turn in haystack.turns
             )
-            memory.work(only_vectors=True)
+            memory.work()
             ids = {str(receipt.id): turn.id for receipt, turn in zip(receipts, haystack.turns, strict=True)}
             found = [ids[one.id] for one in memory.recall(question.text, k=DEPTH, **options).items]
         places = [found.index(id) + 1 if id in found else DEPTH + 1 for id in ordered]
