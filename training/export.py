@@ -3,7 +3,8 @@
     python training/export.py FOLDER [FOLDER ...] OUT.onnx
     python training/export.py --judge FOLDER OUT.onnx
 
-Of several folders the mean of their weights is taken (mean.py). `--judge`: of a cross-encoder, which gives log-odds.
+Of several folders the mean of their weights is taken (mean.py). `--judge`: of the relevance judge, which reads fewer
+tokens.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import hashlib
 import sys
 from pathlib import Path
 
-import narrow
 import onnx
 from graph import write
 from mean import mean_of
@@ -27,9 +27,7 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--judge", action="store_true")
     options = parser.parse_args()
-    model = narrow.load(options.folder[0], 1) if options.judge else mean_of(options.folder)
-    state = {name: value.float().numpy() for name, value in model.state_dict().items()}
-    weights = write(state, options.out, JUDGED if options.judge else EMBEDDED)
+    weights = write(mean_of(options.folder), options.out, JUDGED if options.judge else EMBEDDED)
     onnx.checker.check_model(str(options.out))
     data = weights.read_bytes()
     print(f"{weights}: {len(data) / 1e6:.1f} MB, sha256 {hashlib.sha256(data).hexdigest()}")
