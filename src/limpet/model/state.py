@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from .clock import MICROSECONDS_PER_DAY
-from .dataclass import NamedTuple, dataclass, replace
+from .dataclass import dataclass, replace
 from .events import Event
 from .memory import REACHED, TRUST, least_trusted, unlike_topics
 
@@ -56,7 +56,8 @@ class MemoryState:
         return self.valid_to
 
 
-class SearchFields(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SearchFields:
     """What the projection derives from a memory's state for searching. Words, separated by spaces."""
 
     fingerprint: int | None  # of scope, kind, speaker and normalised text: equal for the same statement; int64

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
 
-from ...keys import signing_key
 from ...model.dataclass import replace
 from ...model.errors import BadInput
 from ...model.events import Event
@@ -51,7 +50,7 @@ class Projection:
         self._con = connection
         self._sql = statements()
         self._describe = describe
-        self._chain = Chain(connection, signing_key())
+        self._chain = Chain(connection, database.signing_key)
         # Numbers of names, for the length of this transaction.
         self._scopes: dict[str, int] = {}
         self._numbers: SessionNumbers | None = None
@@ -236,7 +235,7 @@ class Projection:
         self._con.execute(self._sql["insert_memory"], self._version(num, state, at, body, fields.fingerprint))
         if body is not None:
             token = scope_token(self._intern_scope(state.scope))
-            self._index.describe(self._con, body, (*fields[1:], token))
+            self._index.describe(self._con, body, (fields.topics, fields.labels, fields.dates, fields.grams, token))
 
     def _version(
         self, num: int, state: MemoryState, at: int, body: int | None, fingerprint: int | None

@@ -10,8 +10,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from functools import cached_property
 from importlib import import_module
 
+from ...keys import signing_key
 from ...model.errors import StoreError
 
 TYPE_CHECKING = False
@@ -60,6 +62,11 @@ class Database(ABC):
     read_only: bool
     begun: bool
     index: Any  # full text and codes beside the rows: what it does is said in `SqliteIndex`
+
+    @cached_property
+    def signing_key(self) -> bytes | None:
+        """What signs the chain of events, asked for once. Raises BadInput."""
+        return signing_key()
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Any]:
