@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 from importlib import import_module
 
-from ...keys import signing_key
 from ...model.errors import StoreError
 
 TYPE_CHECKING = False
@@ -66,6 +65,8 @@ class Database(ABC):
     @cached_property
     def signing_key(self) -> bytes | None:
         """What signs the chain of events, asked for once. Raises BadInput."""
+        from ...keys import signing_key
+
         return signing_key()
 
     @abstractmethod
