@@ -21,7 +21,7 @@ from .transcripts import FEWEST_WORDS, Candidate, Turn
 # Log-odds of both models together, the linear one's so many times, from which a sentence is kept; of the linear one
 # alone; and from where on the judge is asked. Chosen on the tuning halves of tests/quality/organizer.
 LINEAR = 2.0
-KEPT = {"user": 1.4, "agent": 0.5}
+KEPT = {"user": 1.62, "agent": 0.5}
 KEPT_ALONE = {"user": 1.2, "agent": 1.0}
 ASKED = -3.0
 # So much less is enough where words leave no doubt of the kind.
