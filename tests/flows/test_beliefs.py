@@ -266,11 +266,11 @@ def test_another_number_is_a_proposed_correction_and_both_stay(memory, clock):
     old = memory.remember("Backups are kept for 30 days")
     memory.work()
     clock.advance(days=1)
-    new = memory.remember("Backups are no longer kept for 30 days but for 90")
+    new = memory.remember("Backups are kept for 90 days now, not 30")
     memory.work()
     assert set(contents(memory.recall("how long are backups kept?"))) >= {
         "Backups are kept for 30 days",
-        "Backups are no longer kept for 30 days but for 90",
+        "Backups are kept for 90 days now, not 30",
     }
     (item,) = memory.review()
     assert (item.kind, item.memory.id, item.other.id) == ("correction", new.id, old.id)
@@ -280,7 +280,7 @@ def test_another_number_is_a_proposed_correction_and_both_stay(memory, clock):
 
     assert memory.get(old.id).superseded_by == new.id
     assert contents(memory.recall("how long are backups kept?")) == [
-        "Backups are no longer kept for 30 days but for 90"
+        "Backups are kept for 90 days now, not 30"
     ]
     assert memory.review() == []
     memory.undo(receipt.event)
@@ -309,7 +309,7 @@ def test_episodes_keyed_facts_and_other_speakers_are_never_merged(memory, clock)
 def test_decisions_survive_a_rebuild(memory, clock):
     memory.remember("Backups are kept for 30 days")
     clock.advance(days=1)
-    memory.remember("Backups are no longer kept for 30 days but for 90")
+    memory.remember("Backups are kept for 90 days now, not 30")
     memory.work()
     memory.accept(memory.review()[0].id)
     before = [(one.id, one.state, one.superseded_by) for one in memory.list(all_states=True).memories]
