@@ -279,9 +279,7 @@ def test_another_number_is_a_proposed_correction_and_both_stay(memory, clock):
     receipt = memory.accept(item.id)
 
     assert memory.get(old.id).superseded_by == new.id
-    assert contents(memory.recall("how long are backups kept?")) == [
-        "Backups are kept for 90 days now, not 30"
-    ]
+    assert contents(memory.recall("how long are backups kept?")) == ["Backups are kept for 90 days now, not 30"]
     assert memory.review() == []
     memory.undo(receipt.event)
     assert memory.get(old.id).superseded_by is None
