@@ -41,7 +41,7 @@ WORK_BATCH_JOBS = 16
 # recall makes those that it lacks itself.
 QUIET_SECONDS, LONGEST_SECONDS = 0.2, 10.0
 # After so many calls what they left free in the heap is handed back: 60 recalls in a row leave 45 MB.
-CALLS_GIVEN_BACK = 8
+CALLS_GIVEN_BACK = 4
 # The drain looks for jobs that other processes left even when nobody writes here.
 IDLE_LOOK_SECONDS = 60.0
 # Exposures that wait for the thread; a store that cannot be written must not fill the memory.
