@@ -2,7 +2,7 @@
 
 Of the 1,536 values in the middle of a layer most can be replaced by the others: `cut` keeps those that can be replaced
 least, and fits the weights behind them by least squares, each layer on what the cut ones before it give. Of the
-relevance judge, a third narrower, the log-odds then correlate by .93 with what they were, before any training; of the
+relevance judge with two thirds of them the log-odds then correlate by .96 with what they were, with half by .93; of the
 same judge with four of its six layers by .74 after 22 minutes of training.
 """
 

@@ -1,13 +1,10 @@
-"""A narrower judge that says what the judge says: the middle of each layer cut, then trained to give the same.
+"""A narrower judge that says what the judge says: the middle of each layer is cut.
 
     python -m training.narrow_judge rows ROWS.jsonl.gz [--most 20000]
-    python -m training.narrow_judge cut TEACHER ROWS.jsonl.gz OUT [--keep 384,512,512,768,768,768]
-    python -m training.narrow_judge train TEACHER OUT ROWS.jsonl.gz TRAINED [--minutes 30]
+    python -m training.narrow_judge cut JUDGE ROWS.jsonl.gz OUT [--keep 1024,1024,1024,1152,1024,1536]
 
-TEACHER: a folder by `unpack.py`. A row is a question with the texts nearest to it of a written store, and which of
-them answer. `cut` keeps, of the 1,536 values in the middle of each layer, those that the others can replace least, and
-fits the weights behind them by least squares: half of them say nearly all. `train` lets the student's layers give what
-the teacher's give.
+JUDGE: a folder by `unpack.py`. A row is a question with the texts nearest to it of a written store, and which of them
+answer. How it is cut: narrow.py. Training it afterwards to give what the whole one gives made it worse (docs/log.md).
 """
 
 from __future__ import annotations
@@ -18,7 +15,6 @@ import json
 import random
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +25,6 @@ from training import narrow
 NEAREST, STRANGERS = 7, 1
 BATCH, TOKENS = 6, 80
 KEEPING = 2  # times that a sentence with its own question is a row
-WARMING, KEPT = 0.05, 0.998
 # The log-odds of a text beyond these say no more: its place among the others does.
 CLIPPED = 6.0
 ROWS_CUT = 200  # by which a cut is fitted
@@ -80,14 +75,6 @@ def tokens_of(tokenizer: Any, rows: list[dict[str, Any]]) -> Any:
     return tokenizer(questions, texts, truncation="longest_first", max_length=TOKENS, padding=True, return_tensors="pt")
 
 
-def layers_of(model: Any, hidden: Any, mask: Any) -> list[Any]:
-    states = []
-    for layer in model.bert.encoder.layer:
-        hidden = narrow.only(layer(hidden, mask))
-        states.append(hidden)
-    return states
-
-
 def cut(options: argparse.Namespace) -> None:
     from transformers import BertTokenizerFast
 
@@ -101,33 +88,15 @@ def cut(options: argparse.Namespace) -> None:
     narrow.save(student, options.start, options.out)
 
 
-def read(teacher: Any, student: Any, tokenizer: Any, batch: list[dict[str, Any]]) -> tuple[Any, Any, Any]:
-    """What student and teacher say of the texts of some rows: float32 (n,) each; how far apart their layers are."""
-    import torch
-    from torch.nn import functional as F
-
-    tokens = tokens_of(tokenizer, batch)
-    mask = narrow.mask_of(tokens)
-    real = tokens["attention_mask"].bool()
-    with torch.no_grad():
-        hidden = narrow.embedded(teacher, tokens)
-        wanted = layers_of(teacher, hidden, mask)
-        said = teacher.classifier(teacher.bert.pooler(wanted[-1])).squeeze(-1).float()
-    states = layers_of(student, hidden, mask)
-    apart = F.mse_loss(states[-1][:, 0].float(), wanted[-1][:, 0].float())  # of the last only the first token is read
-    for mine, theirs in zip(states[:-1], wanted[:-1], strict=True):
-        apart = apart + F.mse_loss(mine[real].float(), theirs[real].float())
-    return student.classifier(student.bert.pooler(states[-1])).squeeze(-1).float(), said, apart
-
-
 def measure(teacher: Any, student: Any, tokenizer: Any, held: list[dict[str, Any]]) -> None:
     import torch
 
     agreed, rank, firsts, teachers, gaps = [], [], [], [], []
     for start in range(0, len(held), 8):
         part = held[start : start + 8]
+        tokens = tokens_of(tokenizer, part)
         with torch.no_grad():
-            odds, said = (values.numpy() for values in read(teacher, student, tokenizer, part)[:2])
+            odds, said = (model(**tokens).logits.squeeze(-1).numpy() for model in (student, teacher))
         at = 0
         for row in part:
             mine, own = odds[at : at + len(row["texts"])], said[at : at + len(row["texts"])]
@@ -145,73 +114,6 @@ def measure(teacher: Any, student: Any, tokenizer: Any, held: list[dict[str, Any
     )
 
 
-def train(options: argparse.Namespace) -> None:  # noqa: PLR0915  one training, read from top to bottom
-    import torch
-    from torch.nn import functional as F
-    from transformers import BertTokenizerFast
-
-    torch.manual_seed(options.seed)
-    torch.set_num_threads(options.threads)
-    draw = random.Random(options.seed)
-    given, held = read_rows(options.rows, options.held)
-    tokenizer = BertTokenizerFast(str(Path(options.start) / "vocab.txt"))
-    teacher, student = narrow.load(options.start, 1).eval().requires_grad_(False), narrow.load(options.cut, 1).eval()
-    student.bert.embeddings.requires_grad_(False)
-
-    def batches() -> Iterator[list[dict[str, Any]]]:
-        while True:
-            draw.shuffle(given)
-            for start in range(0, len(given) - 24 * BATCH + 1, 24 * BATCH):
-                part = sorted(given[start : start + 24 * BATCH], key=lambda row: max(map(len, row["texts"])))
-                some = [part[place : place + BATCH] for place in range(0, len(part), BATCH)]
-                draw.shuffle(some)
-                yield from some
-
-    mean = {name: value.detach().clone() for name, value in student.named_parameters() if value.requires_grad}
-    optimiser = torch.optim.AdamW(
-        [value for value in student.parameters() if value.requires_grad], lr=options.rate, weight_decay=0.01
-    )
-    began, spent, losses, inside = time.process_time(), 0.0, [], []
-    for step, batch in enumerate(batches(), 1):
-        gone = (time.process_time() - began - spent) / (60 * options.minutes * options.threads)
-        if gone >= 1:
-            break
-        for group in optimiser.param_groups:
-            group["lr"] = options.rate * min(gone / WARMING, (1 - gone) / (1 - WARMING) + 1e-3)
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=options.bfloat16):
-            odds, wanted, apart = read(teacher, student, tokenizer, batch)
-        wanted = wanted.clip(-CLIPPED, CLIPPED)
-        loss = F.smooth_l1_loss(odds, wanted) + options.inside * apart
-        at = 0
-        for row in batch:  # its order among the others counts as much as its height
-            part = slice(at, at + len(row["texts"]))
-            at = part.stop
-            if "questions" in row:  # of other questions each
-                continue
-            loss = loss + F.kl_div(odds[part].log_softmax(0), wanted[part].log_softmax(0), reduction="sum", log_target=True) / len(batch)  # fmt: skip  # noqa: E501
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(student.parameters(), 1.0)
-        optimiser.step()
-        losses.append(loss.item())
-        inside.append(apart.item())
-        with torch.no_grad():
-            for name, value in student.named_parameters():
-                if name in mean:
-                    mean[name].lerp_(value, 1 - min(KEPT, step / (step + 10)))
-        if step % 200 == 0:
-            narrow.save(student, options.start, options.out)
-            of_layers = np.mean(inside[-100:])
-            print(step, f"{gone:.3f} loss {np.mean(losses[-100:]):.3f}, of layers {of_layers:.4f}", flush=True)
-        if options.figures and step % options.figures == 0:
-            before = time.process_time()
-            measure(teacher, student, tokenizer, held)
-            spent += time.process_time() - before
-    student.load_state_dict(mean, strict=False)
-    measure(teacher, student, tokenizer, held)
-    narrow.save(student, options.start, options.out)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     verbs = parser.add_subparsers(required=True)
@@ -222,21 +124,9 @@ def main() -> int:
     cutting: Any = verbs.add_parser("cut")
     for name in ("start", "rows", "out"):
         cutting.add_argument(name)
-    cutting.add_argument("--keep", default="384,512,512,768,768,768")
+    cutting.add_argument("--keep", default="1024,1024,1024,1152,1024,1536")
     cutting.set_defaults(run=cut)
-    training: Any = verbs.add_parser("train")
-    for name in ("start", "cut", "rows", "out"):
-        training.add_argument(name)
-    training.add_argument("--inside", type=float, default=5.0, help="weight of the distance between layers")
-    training.add_argument("--bfloat16", action="store_true")
-    training.add_argument("--minutes", type=float, default=30)
-    training.add_argument("--rate", type=float, default=1e-4)
-    training.add_argument("--figures", type=int, default=0)
-    training.add_argument("--seed", type=int, default=1)
-    training.set_defaults(run=train)
-    for verb in (cutting, training):
-        verb.add_argument("--held", type=int, default=250)
-        verb.add_argument("--threads", type=int, default=1)
+    cutting.add_argument("--held", type=int, default=250)
     options = parser.parse_args()
     options.run(options)
     return 0

@@ -26,7 +26,7 @@ examples:
 
 
 def _texts(verb: Verb) -> dict[str, Any]:
-    """What help says above the arguments of a command, and below them."""
+    """Return what help says above the arguments of a command, and below them."""
     lines = verb.example.splitlines()
     heading = f"example{'s' * (len(lines) > 1)}:\n"
     about = f"{verb.about[0].upper()}{verb.about[1:]}."
@@ -47,14 +47,14 @@ def whole_parser() -> Parser:
 
 
 def help_of(verb: Verb) -> str:
-    """What `limpet NAME --help` prints: of a row with subcommands these too."""
+    """Write what `limpet NAME --help` prints: of a row with subcommands these too."""
     below = [one for one in rows(verb.name.split()[0]) if one.name.startswith(f"{verb.name} ")]
     listed = "".join(_line(one.name[len(verb.name) + 1 :], one.about) for one in below)
     return parser_of(verb, **_texts(verb)).format_help() + (f"\nsubcommands:\n{listed}" if listed else "")
 
 
 def top_help() -> str:
-    """What `limpet --help` prints: the commands in groups, those of every day first."""
+    """Write what `limpet --help` prints: the commands in groups, those of every day first."""
     text, group = f"usage: limpet COMMAND ...\n\n{DESCRIPTION}\n", ""
     for verb in table():
         if verb.group != group:

@@ -45,7 +45,7 @@ def check_weight(weight: float) -> float:
 
 
 def is_scrubbed(event: Event) -> bool:
-    """Whether it says no more than an event of a purged memory or session may."""
+    """Tell whether an event says no more than one of a purged memory or session may."""
     if event.type in SESSION_EVENTS:
         return scrub(event) == event
     return event.type in ("linked", "unlinked") or (event.content is None and event.data.keys() <= STRUCTURAL)

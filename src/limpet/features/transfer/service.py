@@ -252,7 +252,7 @@ def copy_store(
 
 
 def copy_events(source: Store, target: Store, progress: Progress | None = None) -> CopyReport:
-    """What the target has already must be the beginning of the same ledger."""
+    """Check that what the target has already is the beginning of the same ledger."""
     if source.path == target.path:
         raise BadInput("a store cannot be copied into itself")
     there, coming = 0, _events(source)
