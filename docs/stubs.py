@@ -8,7 +8,7 @@ import sys
 from types import ModuleType
 
 import limpet
-from limpet import api, asynchronous
+from limpet import api, asynchronous, every_day
 from limpet.history import queries
 
 HEAD = '''\
@@ -29,11 +29,14 @@ def package_stub() -> str:
 def asynchronous_stub() -> str:
     """Every class as a stub: its own methods, then the verbs of the class that it stands before, as coroutines."""
     classes = [
-        _class("AsyncHistory", queries, "History", ["def __init__(self, runner: object, limpet: object) -> None: ..."]),
-        _class("AsyncLimpet", api, "Limpet", [_opening()]),
+        _class(
+            "AsyncHistory", {queries: "History"}, ["def __init__(self, runner: object, limpet: object) -> None: ..."]
+        ),
+        _class("AsyncLimpet", {every_day: "EveryDay", api: "Limpet"}, [_opening()]),
     ]
     body = "\n\n".join(classes)
-    return HEAD + "".join(sorted(_imports(api, body) | _imports(queries, body))) + "\n" + body + "\n"
+    imports = {line for home in (api, every_day, queries) for line in _imports(home, body)}
+    return HEAD + "".join(sorted(imports)) + "\n" + body + "\n"
 
 
 def _opening() -> str:
@@ -42,16 +45,17 @@ def _opening() -> str:
     return f"def __init__(self, {_arguments(opener)}) -> None: ..."
 
 
-def _class(name: str, module: ModuleType, source: str, lines: list[str]) -> str:
-    own = next(one for one in _tree(asynchronous).body if isinstance(one, ast.ClassDef) and one.name == name)
-    given = next(one for one in _tree(module).body if isinstance(one, ast.ClassDef) and one.name == source)
+def _class(name: str, sources: dict[ModuleType, str], lines: list[str]) -> str:
+    """`sources`: module -> the class in it."""
+    own = _class_in(asynchronous, name)
     mine = [
         one
         for one in own.body
         if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
         and (one.name[0] != "_" or one.name in ("__aenter__", "__aexit__"))
     ]
-    verbs = [one for one in given.body if isinstance(one, ast.FunctionDef)]
+    given = [_class_in(module, source) for module, source in sources.items()]
+    verbs = [one for each in given for one in each.body if isinstance(one, ast.FunctionDef)]
     known = {one.name for one in mine}
     rows = [row for one in mine for row in _method(one, coroutine=isinstance(one, ast.AsyncFunctionDef))]
     rows += [
@@ -62,6 +66,10 @@ def _class(name: str, module: ModuleType, source: str, lines: list[str]) -> str:
     ]
     said = inspect.cleandoc(ast.get_docstring(own) or "").split("\n")[0]
     return f'class {name}:\n    """{said}"""\n\n' + "".join(f"    {row}\n" for row in lines + rows)
+
+
+def _class_in(module: ModuleType, name: str) -> ast.ClassDef:
+    return next(one for one in _tree(module).body if isinstance(one, ast.ClassDef) and one.name == name)
 
 
 def _is_property(one: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -83,6 +83,8 @@ API = {
     "errors": ("Errors", tuple(name for name in limpet.__all__ if is_error(name))),
     "types": ("Types", ()),
 }
+# Those of `EveryDay` too, which is no public name.
+WITH_ALL_VERBS = "\n    options: {inherited_members: true}"
 # What a browser would fetch by itself.
 FETCHED = re.compile(
     r"<(?:script|img|iframe|source)[^>]+src=[\"']?https?:"
@@ -139,7 +141,7 @@ def api(folder: Path) -> list[str]:
         written.append(f"docs/reference/api/{page}.md")
         target = folder / written[-1]
         target.parent.mkdir(parents=True, exist_ok=True)
-        entries = [f"::: {homes[name]}.{name}" for name in names or rest]
+        entries = [f"::: {homes[name]}.{name}" + WITH_ALL_VERBS * (name == "Limpet") for name in names or rest]
         intro = "From docstrings; every name is imported from `limpet`. In words: [Python](../python.md)."
         target.write_text("\n\n".join([f"# {heading}", intro, *entries]) + "\n", encoding="utf-8")
     return written

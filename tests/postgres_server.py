@@ -181,7 +181,7 @@ def take_over() -> None:
     import itertools
     from hashlib import sha256
 
-    import limpet.api
+    import limpet.every_day
     from limpet.folders import is_url
     from limpet.store import open_store
 
@@ -193,4 +193,4 @@ def take_over() -> None:
             path = url_of(name)
         return open_store(path, describe, **given)
 
-    limpet.api.open_store = open_tenant
+    limpet.every_day.open_store = open_tenant

@@ -72,7 +72,7 @@ def _with_verbs_of(source: type) -> Callable[[type], type]:
     name itself."""
 
     def fill(cls: type) -> type:
-        for name, verb in vars(source).items():
+        for name, verb in inspect.getmembers(source):
             if name.startswith("_") or name in vars(cls):
                 continue
             if inspect.isfunction(verb):

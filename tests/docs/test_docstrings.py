@@ -13,7 +13,7 @@ import pytest
 import limpet
 from tests.feature_functions import FUNCTIONS
 
-VERBS = {f"Limpet.{name}": verb for name, verb in vars(limpet.Limpet).items() if name[0] != "_"}
+VERBS = {f"Limpet.{name}": verb for name, verb in inspect.getmembers(limpet.Limpet) if name[0] != "_"}
 SHOWN = ("path", "scope", "embedder", "read_only")  # what a store says of itself: nothing to call
 OTHERS = {"AsyncLimpet": limpet.AsyncLimpet, **FUNCTIONS}
 

@@ -526,7 +526,7 @@ def test_a_hook_imports_nothing_heavy(path, shop):
         "inspect",
         "socket",
     }
-    light = heavy | {"limpet.api", "limpet.recall.answer"}
+    light = heavy | {"limpet.every_day", "limpet.recall.answer"}
     for (client, event, data, _), unwanted, most in ((inputs.MESSAGES[0], heavy, 125), (inputs.TOOLS[0], light, 42)):
         code = (
             "import os, sys\n"

@@ -68,7 +68,7 @@ def annotations(owner):
 def reached():
     """Every class that a user of `limpet.open` can come to, or must give."""
     functions = [one for name, one in FUNCTIONS.items() if name != "evaluate.run"]
-    left, found = [limpet.open, limpet.Limpet, *functions], {}
+    left, found = [limpet.open, *limpet.Limpet.__mro__[:-1], *functions], {}
     while left:
         owner = left.pop()
         module = sys.modules[owner.__module__]

@@ -9,7 +9,7 @@ from ..model.clock import format_time
 from ..model.errors import BadInput, NotFound, counted
 from ..model.memory import ORIGINS, valued
 from . import output, tables
-from .output import code, day, flat, in_a_line, line, moment, printable, receipt, short, words
+from .output import day, flat, in_a_line, line, moment, printable, receipt, short, words
 from .tables import detail
 from .verbs import LOOK, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store
 from .write import just_read
@@ -50,7 +50,7 @@ def _fact(args: Namespace) -> int:
         if args.value is not None or args.end:
             done = _set_or_end(memory, args)
             output.result(done) if args.json else receipt(done, memory, args)
-            return code(done)
+            return 0
         if not args.history:
             fact = memory.fact(args.key, as_of=args.as_of, known_at=args.known_at)
             output.result(fact) if args.json else line(printable(fact.value))
@@ -146,6 +146,10 @@ def _decide(memory: Limpet, args: Namespace, verb: str) -> list[Receipt]:
                 raise
             done.append(rejected(error, id))
     return done
+
+
+def _decided(done: list[Receipt]) -> int:
+    return 2 if any(each.status == "rejected" for each in done) else 0
 
 
 def _sweep(memory: Limpet, args: Namespace) -> list[Swept | HeldSecret]:
@@ -300,11 +304,10 @@ VERBS = (
     ),
     Verb(
         name="review accept", group=PEOPLE, about="say yes to items", run=partial(_decide, verb="accept"), show=receipt,
-        code=code,
-        arguments=(_IDS,),
+        code=_decided, arguments=(_IDS,),
     ),
     Verb(name="review reject", group=PEOPLE, about="say no to items", run=partial(_decide, verb="reject"), show=receipt,
-         code=code, arguments=(_IDS,)),
+         code=_decided, arguments=(_IDS,)),
     Verb(
         name="review sweep", group=PEOPLE, run=_sweep, show=_swept, code=lambda found: 0 if found else 1,
         about="what would not be stored so today: by a rule, as an instruction, for a secret in any scope",
@@ -324,7 +327,7 @@ VERBS = (
         arguments=(arg("[NAME]", "the session (default: a new name)"), arg("--title TEXT", "what it is about")),
     ),
     Verb(name="session end", group=PEOPLE, about="end a session; a summary becomes its episode",
-         run=partial(_summed_up, verb="session_end"), show=receipt, code=code, arguments=(_NAME, _SUMMARY)),
+         run=partial(_summed_up, verb="session_end"), show=receipt, arguments=(_NAME, _SUMMARY)),
     Verb(
         name="session list", group=PEOPLE, about="sessions, the one with the latest memory first",
         run=lambda memory, args: [_row(one) for one in memory.sessions(limit=args.limit)],
@@ -334,7 +337,7 @@ VERBS = (
     Verb(name="session show", group=PEOPLE, about="what was stored in a session, and which rules it kept or broke",
          run=_session, show=_session_shown, arguments=(_NAME,)),
     Verb(name="session compress", group=PEOPLE, about="sum a session up in an episode",
-         run=partial(_summed_up, verb="compress"), show=receipt, code=code, arguments=(_NAME, _SUMMARY)),
+         run=partial(_summed_up, verb="compress"), show=receipt, arguments=(_NAME, _SUMMARY)),
     Verb(
         name="scope", group=PEOPLE, about="the scopes there are, with how many memories; rename and merge them",
         example="limpet scope\nlimpet scope rename project:web project:shop\n"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
     from ..api import Limpet
+    from ..every_day import EveryDay
     from ..history.view import Node
     from ..model.memory import Memory
     from ..recall.answer import Item
@@ -179,7 +180,7 @@ def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> 
 # -- receipts
 
 
-def receipt(done: Receipt | list[Receipt], memory: Limpet, args: Namespace) -> None:
+def receipt(done: Receipt | list[Receipt], memory: EveryDay, args: Namespace) -> None:
     """Print what a write did, or several; the text that was stored is the one that was typed."""
     several, given = done if isinstance(done, list) else [done], vars(args)
     typed = next(
@@ -204,11 +205,6 @@ def receipt(done: Receipt | list[Receipt], memory: Limpet, args: Namespace) -> N
     if event := several[-1].event:
         back = f"`limpet undo` takes it back; later, `limpet undo {short(event)}`"
         words(back if given.get("redo", True) else "`limpet undo --redo` does it again")
-
-
-def code(done: Receipt | list[Receipt]) -> int:
-    """The exit code of a write, or of several."""
-    return 2 if any(each.status == "rejected" for each in (done if isinstance(done, list) else [done])) else 0
 
 
 # -- vectors

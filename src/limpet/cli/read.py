@@ -10,7 +10,7 @@ from ..model.memory import EDGE_TYPES, KINDS, valued
 from . import output, tables
 from .output import BOLD, flat, in_a_line, line, paint, short, short_ids, words
 from .tables import entry
-from .verbs import EVERY_DAY, GRAPH, ID, LOOK, TIME_FORMS, TIMES, Verb, arg, given_text, open_store, pairs
+from .verbs import EVERY_DAY, GRAPH, ID, LOOK, TIME_FORMS, TIMES, Verb, arg, given_text, open_every_day, pairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
+    from ..every_day import EveryDay
     from ..history.walk import Why
     from ..recall.brief import Brief
     from .verbs import Argument
@@ -70,7 +71,7 @@ def _recall(args: Namespace) -> int:
     if served is not None and served[0].items:
         answer, short = served
     else:
-        with open_store(args) as memory:
+        with open_every_day(args) as memory:
             seen = memory.in_all_scopes() if args.all_scopes else memory
             verb: Any = seen.recall_sessions if args.sessions else seen.recall
             answer = verb(**given, lexical_only=args.lexical, explain=args.explain)
@@ -117,7 +118,7 @@ def _shown(_: dict[str, Any], memory: Limpet, args: Namespace) -> None:
 
 
 def _list(args: Namespace) -> int:
-    with open_store(args) as memory:
+    with open_every_day(args) as memory:
         seen = memory.in_all_scopes() if args.all_scopes else memory
         chosen = {**filters(args), "all_states": args.all}
         if args.related:
@@ -149,7 +150,7 @@ def _list(args: Namespace) -> int:
     return 0 if page.memories else NOTHING
 
 
-def _counts(args: Namespace, seen: Limpet, chosen: dict[str, Any]) -> int:
+def _counts(args: Namespace, seen: EveryDay, chosen: dict[str, Any]) -> int:
     """How many memories of each kind, topic, entity or month, the most first."""
     if args.by == "entity":
         counts = {entity.name: entity.count for entity in seen.graph.entities(limit=args.limit)}

@@ -15,11 +15,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..api import Limpet
+    from ..every_day import EveryDay
     from ..model.memory import Memory
 
 
-def listed(memories: Sequence[Memory], memory: Limpet, *, scopes: bool = False) -> None:
+def listed(memories: Sequence[Memory], memory: EveryDay, *, scopes: bool = False) -> None:
     """Print one memory a line: id, kind, day, state if it is not active, its scope with `scopes`, text, topics."""
     names = memory.abbreviate([each.id for each in memories])
     size = max(map(len, names), default=0)

@@ -20,9 +20,12 @@ from ..registry import COMMANDS, FeatureMissing, part
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, NoReturn
+    from typing import Any, NoReturn, TypeVar
 
     from ..api import Limpet
+    from ..every_day import EveryDay
+
+    Opened = TypeVar("Opened", bound=EveryDay)
 
 # Messages are English, and `Parser.error` reads them: a look for translations imports `locale` and searches folders.
 argparse._ = str  # type: ignore[attr-defined]
@@ -132,7 +135,7 @@ def find(words: list[str], *, whole: bool = False) -> tuple[Verb, list[str]]:
     `whole`. Raises BadInput."""
     named = {one.name: one for one in rows(words[0])}
     size = 1
-    while size < len(words) and any(f"{name} ".startswith(f"{' '.join(words[: size + 1])} ") for name in named):
+    while size < len(words) and " ".join(words[: size + 1]) in named:
         size += 1
     name = " ".join(words[:size])
     verb = named[name]
@@ -218,9 +221,13 @@ STATEMENT: tuple[Argument, ...] = (
 
 def statement(args: argparse.Namespace) -> dict[str, Any]:
     """The keyword arguments of `Limpet.remember` that were given, and no others."""
-    names = [settings.get("dest") or usage.split()[0][2:].replace("-", "_") for usage, _, settings in STATEMENT]
-    given = {name: getattr(args, name) for name in names} | {"metadata": pairs(args.metadata)}
-    return {name: value for name, value in given.items() if value not in (None, False, {})}
+    given = {}
+    for usage, _, settings in STATEMENT:
+        name = settings.get("dest") or usage.split()[0][2:].replace("-", "_")
+        value = pairs(args.metadata) if name == "metadata" else getattr(args, name)
+        if value not in (None, False, {}):
+            given[name] = value
+    return given
 
 
 def pairs(words: list[str] | None) -> dict[str, Any]:
@@ -280,7 +287,19 @@ def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool
     Where none is: `create` begins it with the first write; a --dry-run of that, and `or_empty`, get an empty one in
     memory. Raises StoreMissing, other StoreErrors, BadInput.
     """
-    from ..api import Limpet, open
+    from ..api import Limpet
+
+    return _opened(Limpet, args, create=create, or_empty=or_empty)
+
+
+def open_every_day(args: argparse.Namespace, *, create: bool = False) -> EveryDay:
+    """The same for a command that needs no verb but those of every day, which load sooner."""
+    from ..every_day import EveryDay
+
+    return _opened(EveryDay, args, create=create)
+
+
+def _opened(kind: type[Opened], args: argparse.Namespace, *, create: bool, or_empty: bool = False) -> Opened:
     from ..settings import read_settings
 
     or_empty = or_empty or (create and bool(vars(args).get("dry_run")))
@@ -289,8 +308,8 @@ def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool
     try:
         if create and os.path.isfile(settings.path) and not os.path.getsize(settings.path):  # noqa: PTH113, PTH202
             print(f"{settings.path} was empty (0 bytes): a new store begins there", file=sys.stderr)
-        return Limpet(settings, create=create, late=create)
+        return kind(settings, create=create, late=create)
     except StoreMissing:
         if not or_empty:
             raise
-        return open(":memory:", scope=args.scope)
+        return kind(read_settings(":memory:", args.scope, None))

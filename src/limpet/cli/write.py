@@ -10,7 +10,7 @@ from ..folders import beside
 from ..model.errors import BadInput, counted
 from ..model.memory import KINDS, STORED_TYPES, valued
 from . import output, verbs
-from .output import code, quoted, receipt, short
+from .output import quoted, receipt, short
 from .verbs import CHANGE, EVERY_DAY, GRAPH, ID, STATEMENT, TEXT, TIME_FORMS, VECTORS, Verb, arg, open_store
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
+    from ..every_day import EveryDay
     from ..model.memory import Memory
     from ..remember.change import Forgotten
     from ..remember.operations import Operation
@@ -31,7 +32,7 @@ MAX_LINE_BYTES = 8_000_000
 READ_BYTES = 262_144
 
 
-def just_read(memory: Limpet, given: dict[str, Any], text: Any) -> str:
+def just_read(memory: EveryDay, given: dict[str, Any], text: Any) -> str:
     """Give a statement that an agent has just read from outside that origin, unless the user states it. Returns why."""
     if given.get("origin") == "user" or not isinstance(text, str):
         return ""
@@ -50,11 +51,11 @@ def _remember(args: Namespace) -> int:
             raise BadInput("--batch reads stdin: give neither TEXT nor --id with it")
         return _batch(args, given)
     text = verbs.given_text(args.text)
-    with open_store(args, create=True) as memory:
+    with verbs.open_every_day(args, create=True) as memory:
         why = just_read(memory, given, text)
         done = memory.remember(text, id=args.id, **given).with_reason(why)
         output.result(done) if args.json else receipt(done, memory, args)
-    return code(done)
+    return 0
 
 
 def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
@@ -209,7 +210,7 @@ VERBS = (
     ),
     Verb(
         name="correct", group=EVERY_DAY, about="replace a belief by a new one; the old one stays readable as of then",
-        run=_correct, show=receipt, code=code,
+        run=_correct, show=receipt,
         arguments=(ID, TEXT, arg("--why TEXT", "what made the old belief wrong"), *STATEMENT),
         example='limpet correct 7rk2qm "The limit is 1000 a minute" --why "gateway upgraded"',
     ),
@@ -234,7 +235,7 @@ VERBS = (
     ),
     Verb(
         name="edit", group=CHANGE, about="better words for the same belief, or another kind or scope",
-        run=_edit, show=receipt, code=code,
+        run=_edit, show=receipt,
         arguments=(
             ID, arg("[TEXT]", "the text, or - to read stdin"),
             arg("--kind KIND", "make a belief of this kind of what a rule kept as an episode", choices=KINDS),

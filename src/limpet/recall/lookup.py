@@ -1,4 +1,4 @@
-"""Memories by id, and listings. The contracts are those of the verbs in `api.py`."""
+"""Memories by id, and listings. The contracts are those of the verbs in `every_day.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recall and briefs from a request. The contracts are those of the verbs in `api.py`."""
+"""Recall and briefs from a request. The contracts are those of the verbs in `every_day.py`."""
 
 from __future__ import annotations
 
