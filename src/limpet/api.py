@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import IO, Any
 
+    from . import erasure
     from .erasure import PurgeReport
     from .features.transfer import service as transfer_service
     from .features.transfer.records import TransferReport
@@ -42,16 +43,16 @@ if TYPE_CHECKING:
     from .remember.write import Receipt
     from .store.records import Problem, SessionRow, StoreStats
     from .vectors.embedder import Embedder
+    from .work import doctor as work_doctor
     from .work import service as work_service
     from .work.doctor import Check
 else:
     # What a verb hands over to is imported when the first of them is called.
     beliefs, changes = registry.Part("remember.beliefs"), registry.Part("remember.change")
-    remember_review = registry.Part("remember.review")
-    transfer_service = registry.Part("features.transfer.service")
-    journal_lines = registry.Part("remember.journal")
+    remember_review, erasure = registry.Part("remember.review"), registry.Part("erasure")
+    transfer_service, journal_lines = registry.Part("features.transfer.service"), registry.Part("remember.journal")
     remember_scopes, operations = registry.Part("remember.scopes"), registry.Part("remember.operations")
-    work_service = registry.Part("work.service")
+    work_doctor, work_service = registry.Part("work.doctor"), registry.Part("work.service")
 
 Progress = Callable[[int, int], None]
 
@@ -67,16 +68,10 @@ KEPT: Any = _Kept()
 
 
 def open(
-    path: str | os.PathLike[str] | None = None,
-    *,
-    scope: str | None = None,
-    read_only: bool = False,
-    create: bool = True,
-    durable: bool | None = None,
-    clock: Clock | None = None,
-    embedder: Embedder | str | None = None,
-    judge: bool | None = None,
-) -> Limpet:
+    path: str | os.PathLike[str] | None = None, *, scope: str | None = None, read_only: bool = False,
+    create: bool = True, durable: bool | None = None, clock: Clock | None = None,
+    embedder: Embedder | str | None = None, judge: bool | None = None,
+) -> Limpet:  # fmt: skip
     """Open a memory store, making it when there is none; without `create` (and `read_only`) that is StoreMissing.
 
     `path`: a file, ":memory:", or a database (`postgresql://host/name?tenant=team`); else LIMPET_STORE, else the
@@ -188,7 +183,7 @@ class Limpet(EveryDay):
         >>> {one.status for one in memory.doctor()} <= {"ok", "warn", "fail"}
         True
         """
-        return work_service.doctor(self._context)
+        return work_doctor.doctor(self._context)
 
     def correct(
         self, id: str, content: str, *, why: str | None = None, valid_from: Time = None, version: Time = None,
@@ -360,9 +355,7 @@ class Limpet(EveryDay):
                 "a purge erases for good and was not confirmed",
                 hint="confirm=True does it, dry_run=True says what would go; retract and archive can be undone",
             )
-        from .erasure import purge
-
-        return purge(
+        return erasure.purge(
             self._context, id, confirm=not dry_run, all_wordings=all_wordings, quoting=quoting,
             copies=copies, prove=prove, wait=wait, scopes=None if scopes is None else tuple(scopes),
             reopened=self._reopened,

@@ -52,8 +52,6 @@ CLOCKS = ("valid", "stored")
 # Called at the end of each write, inside of its transaction: set by who works for a client that may give its call up,
 # and raises then, so that nothing is stored.
 before_commit: ContextVar[Callable[[], None] | None] = ContextVar("before_commit", default=None)
-
-
 # Within `one_operation`: whose it is, and its id once there is one.
 _operation: ContextVar[tuple[object, list[bytes]]] = ContextVar("operation", default=(None, []))
 
@@ -234,19 +232,10 @@ class Context:
         return replace(memory, state=state, confidence=value, confidence_word=confidence_word(memory, value))
 
     def filter(
-        self,
-        kind: str | Iterable[str] = (),
-        topics: Iterable[str] = (),
-        since: Time = None,
-        until: Time = None,
-        *,
-        clock: str = "valid",
-        session: str | None = None,
-        speaker: str | None = None,
-        key: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        known_at: int | None = None,
-    ) -> Filter:
+        self, kind: str | Iterable[str] = (), topics: Iterable[str] = (), since: Time = None, until: Time = None, *,
+        clock: str = "valid", session: str | None = None, speaker: str | None = None, key: str | None = None,
+        metadata: Mapping[str, Any] | None = None, known_at: int | None = None,
+    ) -> Filter:  # fmt: skip
         """What reads from these scopes let pass. `clock`: which time `since` and `until` are of. Raises BadInput."""
         if clock not in CLOCKS:
             raise BadInput(f"unknown clock: {clock!r}", hint=f"one of: {', '.join(CLOCKS)}")

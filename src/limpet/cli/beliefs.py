@@ -302,10 +302,8 @@ VERBS = (
         run=lambda memory, args: memory.review(limit=args.limit),
         arguments=(arg("--limit COUNT", "items at most", default=20),),
     ),
-    Verb(
-        name="review accept", group=PEOPLE, about="say yes to items", run=partial(_decide, verb="accept"), show=receipt,
-        code=_decided, arguments=(_IDS,),
-    ),
+    Verb(name="review accept", group=PEOPLE, about="say yes to items", run=partial(_decide, verb="accept"),
+         show=receipt, code=_decided, arguments=(_IDS,)),
     Verb(name="review reject", group=PEOPLE, about="say no to items", run=partial(_decide, verb="reject"), show=receipt,
          code=_decided, arguments=(_IDS,)),
     Verb(

@@ -13,7 +13,9 @@ import time
 from contextlib import contextmanager, suppress
 
 from ..model.clock import format_time
+from ..model.encode import plain
 from ..model.errors import AmbiguousId, LimpetError
+from ..model.ids import parse_id, short_id, shorten_ids
 from ..model.memory import valued
 from .verbs import terminal_width
 
@@ -88,16 +90,7 @@ def paint(text: str, code: str) -> str:
 
 def short(id: str) -> str:
     """The short id of a memory or an operation."""
-    from ..model.ids import parse_id, short_id
-
     return short_id(parse_id(id))
-
-
-def short_ids(text: str, typed: Sequence[str] = ()) -> str:
-    """A text with the ids in it shortened, except those that a person typed."""
-    from ..model.ids import shorten_ids
-
-    return shorten_ids(text, typed)
 
 
 def day(at: int | datetime | None) -> str:
@@ -135,8 +128,6 @@ def line(text: str) -> None:
 
 def result(value: Any) -> None:
     """Print a result as JSON: one object, or one a line of what is a list."""
-    from ..model.encode import plain
-
     for part in value if type(value) in (list, tuple) else [value]:
         print(encode(plain(part)))
 
@@ -172,7 +163,7 @@ def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> 
         if len(problem.texts) > CANDIDATES:
             words(f"{MARGIN}and {len(problem.texts) - CANDIDATES} more")
     else:
-        words(short_ids(f"limpet: {problem.message}", typed))
+        words(shorten_ids(f"limpet: {problem.message}", typed))
     if problem.hint:
         words(f"  hint: {problem.hint}")
 
@@ -189,7 +180,7 @@ def receipt(done: Receipt | list[Receipt], memory: EveryDay, args: Namespace) ->
     for each in several:
         # A text with a secret in it is not printed again.
         text = valued(given.get("key"), typed) if typed and not each.redacted else ""
-        reason = printable(short_ids(each.reason)) if each.reason else ""
+        reason = printable(shorten_ids(each.reason)) if each.reason else ""
         if each.status == "rejected":
             words(f"limpet: rejected: {reason}")
         else:

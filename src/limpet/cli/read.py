@@ -6,9 +6,11 @@ import sys
 
 from .. import registry
 from ..model.clock import format_time
+from ..model.encode import plain
+from ..model.ids import shorten_ids
 from ..model.memory import EDGE_TYPES, KINDS, valued
 from . import output, tables
-from .output import BOLD, flat, in_a_line, line, paint, short, short_ids, words
+from .output import BOLD, flat, in_a_line, line, paint, short, words
 from .tables import entry
 from .verbs import EVERY_DAY, GRAPH, ID, LOOK, TIME_FORMS, TIMES, Verb, arg, given_text, open_every_day, pairs
 
@@ -262,8 +264,6 @@ _OF_A_NODE = {
 
 def _outline(answer: Any, *_: object) -> None:
     """Print an answer by its JSON form: each list under its name, a line a memory or link, what hangs on it below."""
-    from ..model.encode import plain
-
     shown = plain(answer)
     is_empty = True
     for name, value in shown.items() if isinstance(shown, dict) else [("memories", shown)]:
@@ -300,7 +300,7 @@ def _part(part: dict[str, Any], before: str) -> None:
         for name, value in part.items()
         if name not in _OF_A_NODE and isinstance(value, str | int | float) and value is not False
     )
-    more = short_ids(flat(more))
+    more = shorten_ids(flat(more))
     if "content" in part:
         at = f"{part['at'][:16].replace('T', ' ')}  " if "at" in part else ""
         state = "" if part["standing"] == "held" else f"[{part['standing']}] "

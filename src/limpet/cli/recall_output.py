@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..model.clock import format_time
 from ..model.errors import counted
+from ..model.ids import shorten_ids
 from ..model.memory import valued
 from ..rank.adjust import DOUBTFUL
 from . import output, tables
@@ -34,14 +35,14 @@ def recalled(answer: Recall, names: Sequence[str], budget_tokens: int | None = N
             line("")
         _item(rank, item, name, item.scope if scopes else "")
         if also := answer.also.get(item.id):
-            line(MARGIN + paint(f"also {len(also)} like it: {output.short_ids(', '.join(also))}", DIM))
+            line(MARGIN + paint(f"also {len(also)} like it: {shorten_ids(', '.join(also))}", DIM))
     if (explained := answer.explained) is not None:
         times = f", names {', '.join(explained.times)}" if explained.times else ""
         line(f"\n{paint('read as:', output.BOLD)} {explained.intent}{times}")
         counts = ", ".join(f"{count} {why}" for why, count in explained.counts.items())
         line(f"{paint('left out:', output.BOLD)} {counts or 'nothing near the question'}")
         for out in explained.left_out:
-            about = f" ({output.short_ids(out.detail)})" if out.detail else ""
+            about = f" ({shorten_ids(out.detail)})" if out.detail else ""
             text = f"{short(out.id)}  {paint(out.why, output.CYAN)}{about}: {in_a_line(out)}"
             line(MARGIN + cut(text, LEFT_OUT_WIDTH))
     _caveats(answer, len(answer.items), budget_tokens)
@@ -98,7 +99,7 @@ def _item(rank: int, item: Item, name: str, scope: str) -> None:
     for what, (id, other) in item.history():
         line(MARGIN + paint(cut(f"{what}: {flat(other)} ({short(id)})", LEFT_OUT_WIDTH), YELLOW))
     if item.disputed_by:
-        line(MARGIN + paint(f"disputed: see {output.short_ids(', '.join(item.disputed_by))}", YELLOW))
+        line(MARGIN + paint(f"disputed: see {shorten_ids(', '.join(item.disputed_by))}", YELLOW))
     if item.why is not None:
         _why(item.why)
 
@@ -143,7 +144,7 @@ def whole(memory: Memory, versions: Sequence[Memory], store: Limpet) -> None:
         now = _facts(version) | {"state": version.state, "used": ""}
         for name, value in now.items():
             if value != before.get(name, ""):
-                detail(name, output.short_ids(value) or "-")
+                detail(name, shorten_ids(value) or "-")
         before = now
 
 

@@ -174,10 +174,8 @@ def _restore(args: Namespace) -> int:
             done = memory.restore(args.id)
             output.result(done) if args.json else receipt(done, memory, args)
         return 0
-    from ..registry import part
-
     with output.progress("copying pages") as progress:
-        kept = part("features.restore").restore_backup(args.store, args.id, progress=progress)
+        kept = registry.part("features.restore").restore_backup(args.store, args.id, progress=progress)
     if args.json:
         output.result({"restored": args.id, "replaced": kept})
         return 0

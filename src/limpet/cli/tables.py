@@ -6,9 +6,11 @@ import sys
 import time
 from collections.abc import Sequence
 
+from ..model.encode import plain
+from ..model.ids import shorten_ids
 from ..model.memory import REACHED
 from . import output
-from .output import CYAN, DIM, MARGIN, YELLOW, cut, day, flat, in_a_line, line, paint, printable, short_ids, words
+from .output import CYAN, DIM, MARGIN, YELLOW, cut, day, flat, in_a_line, line, paint, printable, words
 from .verbs import terminal_width
 
 TYPE_CHECKING = False
@@ -78,13 +80,12 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], none: str = "")
 
 def rows(answer: Sequence[Any], none: str = "nothing found") -> None:
     """Print a list of objects by their JSON form, one a row, a column for each field."""
-    from ..model.encode import plain
 
     def cell(name: str, value: Any) -> str:
         if value is None or isinstance(value, bool):
             return {True: "yes", False: "no", None: "-"}[value]
         text = f"{value:,}" if isinstance(value, int) else flat(str(value))
-        return text[:19].replace("T", " ") if name.endswith("at") else short_ids(text)
+        return text[:19].replace("T", " ") if name.endswith("at") else shorten_ids(text)
 
     shown: list[dict[str, Any]] = plain(list(answer))
     cells = [[cell(name, value) for name, value in row.items()] for row in shown]

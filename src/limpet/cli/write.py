@@ -6,6 +6,7 @@ import json
 import os
 import sys
 
+from .. import registry
 from ..folders import beside
 from ..model.errors import BadInput, counted
 from ..model.memory import KINDS, STORED_TYPES, valued
@@ -36,11 +37,9 @@ def just_read(memory: EveryDay, given: dict[str, Any], text: Any) -> str:
     """Give a statement that an agent has just read from outside that origin, unless the user states it. Returns why."""
     if given.get("origin") == "user" or not isinstance(text, str):
         return ""
-    # Most often nothing was: then nothing is imported either.
+    # Most often nothing was: then nothing is imported.
     if not os.path.isfile(f"{beside(memory.path)}.foreign"):  # noqa: PTH113
         return ""
-    from .. import registry
-
     return registry.call("taint", memory.path, given, text) or ""
 
 

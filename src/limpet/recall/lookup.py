@@ -47,10 +47,8 @@ def show(context: Context, id: str) -> Memory:
 
 
 def history(context: Context, id: str) -> builtins.list[Memory]:
-    return [
-        context.as_read(one)
-        for one in context.store.memories.versions(context.store.memories.resolve(id, context.scopes))
-    ]
+    memories = context.store.memories
+    return [context.as_read(one) for one in memories.versions(memories.resolve(id, context.scopes))]
 
 
 def list(

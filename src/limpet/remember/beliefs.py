@@ -26,7 +26,6 @@ from .write import Receipt, Writer, changed, held, values_of
 
 if TYPE_CHECKING:
     from ..context import Context, Time
-    from ..store import Store
 
 # Kinds in the order in which a quoted summary takes them.
 WEIGHT = ("decision", "correction", "lesson", "goal", "preference", "fact", "skill", "inference", "opinion", "note")
@@ -63,21 +62,14 @@ class Fact(JsonForm):
     recorded_at = Instant("recorded_at_us")
 
 
+# What a fact and its memory have by the same name.
+_ALIKE = ("key", "id", "scope", "valid_from_us", "valid_to_us", "confidence", "confidence_word", "origin")
+
+
 def as_fact(memory: Memory) -> Fact:
     """The fact that a keyed memory states."""
-    assert memory.key is not None
-    return Fact(
-        key=memory.key,
-        value=memory.content,
-        id=memory.id,
-        scope=memory.scope,
-        valid_from_us=memory.valid_from_us,
-        valid_to_us=memory.valid_to_us,
-        confidence=memory.confidence,
-        confidence_word=memory.confidence_word,
-        origin=memory.origin,
-        recorded_at_us=memory.created_at_us,
-    )
+    alike: dict[str, Any] = {name: getattr(memory, name) for name in _ALIKE}
+    return Fact(value=memory.content, recorded_at_us=memory.created_at_us, **alike)
 
 
 def fact(context: Context, key: str, *, as_of: Time, known_at: Time) -> Fact:
@@ -147,7 +139,7 @@ def session_end(context: Context, name: str, *, summary: str | None, origin: str
         statement = context.validate({"content": summary, "kind": "episode", "session": name, "origin": origin})
 
     def write(writer: Writer) -> Receipt:
-        known = _session(writer.reads, context.scope, name)
+        known = session(context, name)
         receipt = Receipt(id=None, status="changed" if known.ended_at is None else "unchanged")  # type: ignore[arg-type]
         if statement is not None:
             receipt = state(writer, statement)
@@ -161,13 +153,9 @@ def session_end(context: Context, name: str, *, summary: str | None, origin: str
 
 
 def session(context: Context, name: str) -> SessionRow:
-    return _session(context.store, context.scope, name)
-
-
-def _session(reads: Store, scope: str, name: str) -> SessionRow:
-    found = reads.sessions.get(scope, name)
+    found = context.store.sessions.get(context.scope, name)
     if found is None:
-        raise NotFound(f"no session {name} in {scope}", hint="`limpet session list` shows them")
+        raise NotFound(f"no session {name} in {context.scope}", hint="`limpet session list` shows them")
     return found
 
 

@@ -220,8 +220,6 @@ def clean_topics(topics: Iterable[Any]) -> tuple[tuple[str, ...], tuple[str, ...
 
 def check_metadata(metadata: Any) -> dict[str, Any]:
     """A JSON object that comes back as it went in. Raises BadInput."""
-    if metadata is None:
-        return {}
     if not isinstance(metadata, Mapping):
         raise BadInput(f"metadata must be an object, not {type(metadata).__name__}")
     texts = "".join(map(str, _leaves(metadata, MAX_METADATA_DEPTH)))

@@ -16,7 +16,6 @@ from ..store.records import ALL
 if TYPE_CHECKING:
     from ..context import Context
     from ..jobs.embed import WorkReport
-    from .doctor import Check
 
 Progress = Callable[[int, int], None]
 
@@ -150,12 +149,6 @@ def models(context: Context) -> list[ModelInfo]:
             message = error.message
         found.append(ModelInfo(name, fingerprint, dimensions, row.state if row else "installed", not message, message))
     return found
-
-
-def doctor(context: Context) -> list[Check]:
-    from .doctor import doctor  # NumPy with it
-
-    return doctor(context)
 
 
 def rebuild(context: Context, *, progress: Progress | None) -> int:

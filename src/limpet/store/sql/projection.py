@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
-from operator import attrgetter, itemgetter
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 
 from ...model.dataclass import replace
 from ...model.errors import BadInput
@@ -59,12 +58,17 @@ class Projection:
     def append(self, events: Sequence[Event]) -> None:
         """Write events and project them, in order. Memories that are new one after the other, which is most of what a
         batch is, are written together."""
-        for fresh, run in groupby(self._firsts(events), itemgetter(1)):
-            if fresh:
-                self._append_new([event for event, _ in run])
-            else:
-                for event, _ in run:
-                    self._append_change(event)
+        made: set[bytes] = set()
+        new: list[Event] = []
+        for event in events:
+            if event.type == "remembered" and event.memory not in made and self._is_first(event):
+                made.add(event.memory)
+                new.append(event)
+                continue
+            self._append_new(new)
+            new = []
+            self._append_change(event)
+        self._append_new(new)
 
     def _note_renaming(self, events: Sequence[Event]) -> None:
         """Which scope goes by another name, of events of a memory: the first of one that moved a whole scope."""
@@ -90,42 +94,33 @@ class Projection:
         """Once, after the last `append` of a transaction."""
         self._chain.conclude()
 
-    def _firsts(self, events: Iterable[Event]) -> Iterator[tuple[Event, bool]]:
-        """Each event, and whether it makes a memory: a second device may have made one of the same id.
-
-        An event whose id is the memory's is the first: it was given that id because no event had it.
-        """
-        made: set[bytes] = set()
-        for event in events:
-            first = event.type == "remembered" and event.memory not in made
-            if first and event.id != event.memory:
-                first = (
-                    self._con.execute("SELECT 1 FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)).get
-                    is None
-                )
-            if first:
-                made.add(event.memory)
-            yield event, first
+    def _is_first(self, event: Event) -> bool:
+        """Whether it makes a memory: a second device may have made one of the same id. An event whose id is the
+        memory's does: it was given that id because no event had it."""
+        there = "SELECT 1 FROM memory WHERE id = ? AND retired_at IS NULL"
+        return event.id == event.memory or self._con.execute(there, (event.memory,)).get is None
 
     def _append_new(self, events: list[Event]) -> None:
         """New memories: text with its search fields, event and first version, a statement for each table."""
-        body, first = (last + 1 for last in self._con.execute(self._sql["last_numbers"]).fetchone())
-        later = FIRST_LATER if all(event.content is not None for event in events) else self._next_later()
+        if not events:
+            return
+        body, first = self._con.execute(self._sql["next_numbers"]).fetchone()
+        later = 0  # the number of a version without a text
         texts, ledger, versions = [], [], []
         for seq, event in enumerate(events, first):
             state = initial(event)
             fields = self._describe(state, event.mark)
             scope = self._intern_scope(state.scope)
-            num = None if event.content is None else body
-            if num is not None:
+            num = None
+            if event.content is None:
+                later = later + 1 if later else self._next_later()
+            else:
+                num, body = body, body + 1
                 texts.append(
                     (num, event.content, fields.topics, fields.labels, fields.dates, scope_token(scope), fields.grams)
                 )
-                body += 1
-            else:
-                later += 1
             ledger.append(self._chain.event_row(seq, event, num))
-            versions.append(self._version(num or later - 1, state, event.at, num, fields.fingerprint))
+            versions.append(self._version(num or later, state, event.at, num, fields.fingerprint))
         self._index.insert(self._con, texts)
         self._con.executemany(self._sql["insert_event"], ledger)
         self._con.executemany(self._sql["insert_memory"], versions)

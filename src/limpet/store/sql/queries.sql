@@ -209,9 +209,9 @@ SELECT {event} FROM {events}
    AND {in_scopes}
  ORDER BY v.seq
 
--- name: last_numbers
--- The last text and the last event. Primary keys.
-SELECT ifnull((SELECT max(num) FROM body), 0), ifnull((SELECT max(seq) FROM event), 0)
+-- name: next_numbers
+-- Those of the next text and the next event. Primary keys.
+SELECT ifnull((SELECT max(num) FROM body), 0) + 1, ifnull((SELECT max(seq) FROM event), 0) + 1
 
 -- name: insert_event
 -- The ledger grows; its row is made by chain.py.

@@ -19,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-
 # How many spellings of a name are looked for at once.
 MOST_FORMS = 64
 _HEAD = re.compile(r"^-- (name|fragment): (\w+)\n((?:-- .*\n)*)", re.MULTILINE)

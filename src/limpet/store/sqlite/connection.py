@@ -153,8 +153,8 @@ def connect(path: str, *, flags: int = READ_WRITE, like: str | None = None) -> a
     file = path.removeprefix("file://").split("?")[0] if flags & apsw.SQLITE_OPEN_URI else path
     if file == ":memory:":
         return apsw.Connection(path, flags=flags)
-    if head_of(file):
-        wanted = is_encrypted(file)
+    if head := head_of(file):
+        wanted = not head.startswith(MAGIC) and is_encrypted(file)
     elif like is not None:
         wanted = is_encrypted(like)
     else:
