@@ -22,7 +22,7 @@ from .model.memory import (
     Memory,
     check_characters,
     check_key,
-    check_kinds,
+    check_kind,
     check_list,
     check_scope,
 )
@@ -250,7 +250,7 @@ class Context:
             topics = check_topics(topics)
         return Filter(
             scopes=self.scopes,
-            kinds=check_kinds(kind),
+            kinds=tuple(map(check_kind, (kind,) if isinstance(kind, str) else check_list("kind", kind))),
             topics=topics,
             session=session,
             speaker=speaker,

@@ -125,7 +125,7 @@ def test_months_and_days_that_no_calendar_has_are_left_out(text, years, months, 
 )
 def test_words_that_are_no_dates(text):
     assert mentioned(text) == NOTHING
-    assert not mentioned(text)
+    assert not any(mentioned(text))
 
 
 def test_agreement_is_the_share_of_the_named_parts():

@@ -15,7 +15,7 @@ from limpet.settings import DEFAULT_EMBEDDER
 from limpet.store.records import VectorChunk
 from limpet.vectors import signs
 from limpet.vectors.embedder import load_embedder
-from limpet.vectors.index import VectorIndex, _highest, dot, encode_for_store, quantise
+from limpet.vectors.index import VectorIndex, dot, encode_for_store, quantise
 
 DIMENSIONS = 384
 
@@ -196,7 +196,6 @@ def test_an_empty_index_finds_nothing(first_look):
     scan = index.search(unit(1)[0], scopes=None)
     assert scan.take(5) == []
     assert np.isnan(scan.score_of([1, 2])).all()
-    assert index.size == 0
 
 
 def test_an_index_follows_its_store_and_a_running_scan_keeps_its_state_less_what_is_purged(first_look):
@@ -326,11 +325,13 @@ def test_an_embedder_is_loaded_once_in_a_process():
     assert load_embedder(DEFAULT_EMBEDDER) is load_embedder(DEFAULT_EMBEDDER)
 
 
-def test_the_highest_of_many_are_found_with_all_that_equal_the_last():
-    values = np.random.default_rng(5).integers(0, 500, size=5_003).astype(np.float32)
-    for count in (1, 10, 50, 5_002, 9_999):
-        floor = np.sort(values)[-min(count, len(values))]
-        assert _highest(values, count).tolist() == np.flatnonzero(values >= floor).tolist()
+def test_of_many_that_are_equally_near_those_of_the_lowest_texts_are_taken_first():
+    texts = list(range(1, 1_001))
+    index, _ = index_of(unit(90)[np.random.default_rng(5).integers(0, 90, size=1_000)], texts)
+    for count in (1, 10, 50, 999, 9_999):
+        scan = index.search(unit(1, seed=1)[0], scopes=None)
+        near = dict(zip(texts, scan.score_of(texts).tolist(), strict=True))
+        assert scan.take(count) == sorted(texts, key=lambda text: (-near[text], text))[:count]
 
 
 def test_texts_and_questions_that_are_embedded_at_once_get_the_vectors_they_get_alone():

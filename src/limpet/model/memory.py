@@ -152,11 +152,6 @@ def check_list(what: str, values: Iterable[T]) -> tuple[T, ...]:
     return tuple(check_several(what, values))
 
 
-def check_kinds(kind: str | Iterable[str]) -> tuple[str, ...]:
-    """A kind, or several. Raises BadInput."""
-    return tuple(map(check_kind, (kind,) if isinstance(kind, str) else check_list("kind", kind)))
-
-
 def check_kind(kind: str) -> str:
     return _one_of("kind", kind, KINDS)
 

@@ -49,14 +49,10 @@ def factors(one: PriorFactors, now: int) -> dict[str, float]:
     }
 
 
-def objections(one: Stated) -> int:
-    """Count how often it was said to be wrong and nobody said since that it is useful."""
-    return max(0, one.wrong - one.useful)
-
-
 def doubts(one: Stated) -> int:
-    """Objections that count. What the user said stands until a person has decided about them in review."""
-    return 0 if one.trust == "user" else objections(one)
+    """Count how often it was said to be wrong and nobody said since that it is useful. What the user said stands until
+    a person has decided in review."""
+    return 0 if one.trust == "user" else max(0, one.wrong - one.useful)
 
 
 def stage(observations: int, trust: str) -> str:

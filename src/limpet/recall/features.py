@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import fsum, isnan, log, log1p
 
-from ..model.dataclass import NamedTuple, dataclass, replace
+from ..model.dataclass import NamedTuple, dataclass
 from ..rank.constants import RELATED_COSINE, UNRELATED_COSINE
 from ..text.dates import agreement, mentioned, spans
-from .index import CandidateTable, worth_of
+from .index import CandidateTable
 from .plan import asks_latest, asks_of_agent
 
 # Characters at which a memory's neighbours count half as much as for an empty one.
@@ -136,6 +136,16 @@ def compute_features(table: CandidateTable, match: QueryMatch, *, without: froze
     return columns
 
 
+def worth_of(words: int, worth: Sequence[float]) -> float:
+    """Add up what a set of the query's words is worth: bit j for the j-th."""
+    total = 0.0
+    for value in worth:
+        if words & 1:
+            total += value
+        words >>= 1
+    return total
+
+
 def _neighbours(
     table: CandidateTable, match: QueryMatch, covered: Sequence[float], brevity: Sequence[float],
     cosines: Sequence[float],
@@ -190,8 +200,8 @@ def _sessions(table: CandidateTable, match: QueryMatch, cosines: Sequence[float]
         members[session or -1 - i].append(i)
     spoken, near = [0.0] * len(table.sessions), [0.0] * len(table.sessions)
     for places in members.values():
-        total = log1p(fsum(match.text[i] for i in places))
-        best = sorted(cosines[i] for i in places)[-BEST_OF_SESSION:]
+        total = log1p(fsum(map(match.text.__getitem__, places)))
+        best = sorted(map(cosines.__getitem__, places))[-BEST_OF_SESSION:]
         mean = fsum(best) / len(best)
         for i in places:
             spoken[i], near[i] = total, mean
@@ -202,8 +212,8 @@ def _dates(times: Sequence[int], match: QueryMatch) -> list[float]:
     """The share of the date parts named in the query that a memory's time has; 1 within a stretch of time it names."""
     when, stretches = mentioned(match.query), spans(match.query, match.at)
     if stretches:
-        when = replace(when, weekdays=frozenset())  # the latest one is meant, not each
-    if not when and not stretches:
+        when = when._replace(weekdays=frozenset())  # the latest one is meant, not each
+    if not any(when) and not stretches:
         return [0.0] * len(times)
     return [1.0 if any(start <= at < end for start, end in stretches) else agreement(when, at) for at in times]
 

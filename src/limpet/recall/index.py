@@ -150,7 +150,7 @@ class SqlIndex:
         return table
 
     def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[list[float], list[int]]:
-        terms_of, worth = self._store.search.tokenizer.counts, list(stems.values())
+        terms_of = self._store.search.tokenizer.counts
         fields, having = [], []
         for text_id in text_ids:
             one, value, words = self._rows[text_id], 0.0, 0
@@ -158,22 +158,12 @@ class SqlIndex:
             for text, share in ((content, 0.0), (one.topics, 1.0), (one.labels, 0.5), (one.dates, 1.0)):
                 if not text:
                     continue
-                terms, has = terms_of(text), 0
-                for j, stem in enumerate(stems):
+                terms, found = terms_of(text), 0.0
+                for j, (stem, worth) in enumerate(stems.items()):
                     if stem in terms:
-                        has |= 1 << j
-                words |= has
-                value += share * worth_of(has, worth)
+                        words |= 1 << j
+                        found += worth
+                value += share * found
             fields.append(value)
             having.append(words)
         return fields, having
-
-
-def worth_of(words: int, worth: Sequence[float]) -> float:
-    """Add up what a set of the query's words is worth: bit j for the j-th."""
-    total = 0.0
-    for value in worth:
-        if words & 1:
-            total += value
-        words >>= 1
-    return total

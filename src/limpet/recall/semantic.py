@@ -84,7 +84,6 @@ class SemanticSearch:
         self._judge = judge
         self._lock = threading.RLock()
         self._index: VectorIndex | None = None
-        self._row: EmbedderRow | None = None
         self._idle_at = -1  # data version at which nothing waited
 
     def load(self) -> StoreEmbedder:
@@ -113,8 +112,8 @@ class SemanticSearch:
 
     def can_answer(self) -> bool:
         """Whether the embedder whose vectors answer is loaded: while it is replaced, not the current one."""
-        active = self._active()
-        return self.is_loaded() if active is None or active.name == self.name else is_loaded(active.name)
+        rows = self._store.vectors.embedders()
+        return is_loaded(rows[0].name) if rows and rows[0].name != self.name else self.is_loaded()
 
     def for_writing(self, until: float | None = None) -> tuple[StoreEmbedder, EmbedderRow]:
         """The embedder that new texts get vectors of, and its row in the store: the one whose vectors answer, so that
@@ -122,12 +121,12 @@ class SemanticSearch:
 
         `until`, on the monotonic clock: one of others that has not answered by then raises EmbedderUnavailable.
         """
-        active = self._answering()
-        if active is not None and active.name != self.name:
+        rows = self._store.vectors.embedders()
+        if rows and rows[0].has_vectors and rows[0].name != self.name:
             with suppress(EmbedderUnavailable):
-                embedder = load_embedder(active.name)
+                embedder = load_embedder(rows[0].name)
                 embedder = embedder if until is None else embedder.by(until)
-                if embedder.fingerprint == active.fingerprint:
+                if embedder.fingerprint == rows[0].fingerprint:
                     return self._registered(embedder)
         embedder = self.load()
         return self._registered(embedder if until is None else embedder.by(until))
@@ -138,33 +137,14 @@ class SemanticSearch:
 
     def successor(self) -> tuple[StoreEmbedder, EmbedderRow] | None:
         """Return the current embedder and its row if it has a row and another one answers."""
-        embedder, active = self.load(), self._active()
-        fingerprint = embedder.fingerprint
-        if active is None or active.fingerprint == fingerprint:
-            return None
-        known = any(row.fingerprint == fingerprint for row in self._store.vectors.embedders())
-        return self._registered(embedder) if known else None
-
-    def to_measure(self) -> int:
-        """Texts that are embedded to measure the embedder before vectors are made. None of one that is not loaded."""
-        if not self.is_loaded() or (embedder := self.load()).calibration is not None:
-            return 0
-        rows = (one for one in self._store.vectors.embedders() if one.fingerprint == embedder.fingerprint)
-        return 0 if any(one.calibration is not None for one in rows) else TEXTS
+        embedder = self.load()
+        others = [row.fingerprint for row in self._store.vectors.embedders()[1:]]
+        return self._registered(embedder) if embedder.fingerprint in others else None
 
     def answers(self, row: EmbedderRow) -> bool:
         """Whether a text that has a vector of this embedder is found by it now."""
-        active = self._answering()
-        return active is None or active.num == row.num
-
-    def _answering(self) -> EmbedderRow | None:
-        """The active embedder's row, if it has any vector."""
-        active = self._active()
-        return active if active is not None and self._store.vectors.chunks(active.num, {}, most=0)[1] else None
-
-    def _active(self) -> EmbedderRow | None:
         rows = self._store.vectors.embedders()
-        return rows[0] if rows else None  # all others are being filled
+        return not rows or not rows[0].has_vectors or rows[0].num == row.num
 
     def _registered(self, embedder: StoreEmbedder) -> tuple[StoreEmbedder, EmbedderRow]:
         """The embedder and its row, which says how its cosines lie; made, and measured, when it is new."""
@@ -193,11 +173,11 @@ class SemanticSearch:
 
     def index(self) -> tuple[EmbedderRow, VectorIndex] | None:
         """The active embedder's row and its search index; None before the first vector."""
-        active = self._active()
-        if active is None:
+        rows = self._store.vectors.embedders()
+        if not rows:
             return None
         with self._lock:
-            return active, self._index_of(active)
+            return rows[0], self._index_of(rows[0])
 
     def search(self, plan: Plan) -> SearchScan:
         """Scan for a plan's query. Raises EmbedderUnavailable when there is nothing to search with, or no time."""
@@ -214,11 +194,11 @@ class SemanticSearch:
         with self._lock:
             embedder, row = self._for_reading(plan, rows)
             index = self._index_of(row)
+        if not row.has_vectors:
+            raise self._no_vector(plan)
         deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
         # Half of the time that is left at most: the rest scans what has been read.
         whole = index.refresh(None if deadline is None else (time.monotonic() + deadline) / 2)
-        if not index.size:
-            raise self._no_vector(plan)
         vector = _beside(plan, embedder).embed_query(plan.query)
         if len(vector) != row.dimensions:
             raise EmbedderUnavailable(
@@ -260,11 +240,10 @@ class SemanticSearch:
         return embedder, active
 
     def _index_of(self, row: EmbedderRow) -> VectorIndex:
-        if self._index is None or self._row is None or self._row.num != row.num:
+        if self._index is None or self._index.embedder != row.num:
             from ..vectors.index import VectorIndex
 
             self._index = VectorIndex(self._store, row.num, row.dimensions)
-            self._row = row
         return self._index
 
     def judge(self, plan: Plan, *, asked_for: bool = False) -> Judge | None:
@@ -289,7 +268,9 @@ class SemanticSearch:
         if _until(plan, 1) - time.monotonic() < first:
             return replace(plan, unembedded=None)
         waiting = self.waiting()
-        first += self.to_measure() * SECONDS_PER_TEXT
+        if self.is_loaded() and (embedder := self.load()).calibration is None:
+            measured = [row.fingerprint for row in self._store.vectors.embedders() if row.calibration is not None]
+            first += 0 if embedder.fingerprint in measured else TEXTS * SECONDS_PER_TEXT  # to measure it
         if self._store.read_only or _until(plan, waiting) - time.monotonic() < first:
             return replace(plan, unembedded=waiting)
         why = ""
@@ -315,7 +296,7 @@ class SemanticSearch:
         beside = store.jobs.busy(embed.KIND, clock.now())
         seconds = SECONDS_BESIDE if beside else SECONDS
         embedder, row = self.for_writing(min(_until(plan, waiting), time.monotonic() + seconds))
-        if not self.answers(row):
+        if row.state != "active" and not self.answers(row):
             return  # it would find nothing sooner
         embedder.load()  # before the time is looked at again, and before any job is leased
         until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + seconds

@@ -17,7 +17,6 @@ from ..model.errors import AmbiguousId, BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import Filter, Memory, least_trusted
 from ..model.state import cancelled_by
-from ..rank.adjust import objections
 from ..store.records import MOST_WAITING, OBJECTION, Proposal
 from ..text.blocks import plain_line
 from .decide import take_key
@@ -171,7 +170,8 @@ def decide(context: Context, id: str, verdict: str) -> Receipt:
     receipt = context.write(write)
     if raw is not None and receipt.reason == "wrong rejected":
         # It is right for all that: what was said against it is answered.
-        context.store.usage.record([raw] * objections(context.memory(receipt.id or id)), context.now(), "useful")
+        memory = context.memory(receipt.id or id)
+        context.store.usage.record([raw] * (memory.wrong - memory.useful), context.now(), "useful")
         context.store.reviews.withdraw(OBJECTION, [raw])
     return receipt
 

@@ -96,8 +96,9 @@ class EmbedderRow(NamedTuple):
     name: str
     dimensions: int
     state: str  # "active" answers queries; "building" is being filled
+    has_vectors: bool
     # How its cosines lie, see vectors/calibration.py; None = not known yet.
-    calibration: tuple[float, float, float] | None = None
+    calibration: tuple[float, float, float] | None
 
 
 class NewVector(NamedTuple):

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cache
 
 from ..model.clock import MICROSECONDS_PER_DAY
-from ..model.dataclass import dataclass
+from ..model.dataclass import NamedTuple
 from .describe import MONTHS, WEEKDAYS
 
 _MONTH_OF = (
@@ -53,17 +53,13 @@ _TELLS_WHEN = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mentioned:
-    """Parts of dates that a text names; weekdays from Monday = 0."""
+class Mentioned(NamedTuple):
+    """Parts of dates that a text names; weekdays from Monday = 0. `any` of them: it names one."""
 
     years: frozenset[int] = frozenset()
     months: frozenset[int] = frozenset()
     days: frozenset[int] = frozenset()
     weekdays: frozenset[int] = frozenset()
-
-    def __bool__(self) -> bool:
-        return bool(self.years or self.months or self.days or self.weekdays)
 
 
 NOTHING = Mentioned()
@@ -103,12 +99,7 @@ def mentioned(text: str) -> Mentioned:
         if name not in _DOUBTFUL or capital or _compiled(_SPOKEN_OF.format(name=name)).search(text):
             months.add(_MONTH_OF[name])
     weekdays = {_DAY_OF[name.lower()] for name in _compiled(_WEEKDAY).findall(text)}
-    return Mentioned(
-        years=frozenset(years),
-        months=frozenset(months) & _MONTHS_THERE_ARE,
-        days=frozenset(days) & _DAYS_THERE_ARE,
-        weekdays=frozenset(weekdays),
-    )
+    return Mentioned(frozenset(years), _MONTHS_THERE_ARE & months, _DAYS_THERE_ARE & days, frozenset(weekdays))
 
 
 def spans(text: str, now: int) -> list[tuple[int, int]]:
@@ -181,20 +172,13 @@ def tells_when(text: str) -> bool:
 
 def agreement(wanted: Mentioned, at: int) -> float:
     """The share of the named parts of a date that a time has, 0 to 1; 0 when none was named."""
-    if not wanted:
-        return 0.0
     try:
         day = datetime.fromtimestamp(at // 1_000_000, UTC)
     except (ValueError, OverflowError, OSError):
         return 0.0
     named = agreed = 0
-    for parts, own in (
-        (wanted.years, day.year),
-        (wanted.months, day.month),
-        (wanted.days, day.day),
-        (wanted.weekdays, day.weekday()),
-    ):
+    for parts, own in zip(wanted, (day.year, day.month, day.day, day.weekday()), strict=True):
         if parts:
             named += 1
             agreed += own in parts
-    return agreed / named
+    return agreed / named if named else 0.0

@@ -81,12 +81,6 @@ class Encoder:
         output: np.ndarray = self._session.run(None, feed)[0]
         return output
 
-    def check(self, sha256: str) -> None:
-        """Read the whole file of weights. Raises EmbedderUnavailable: it is not the one whose digest this is."""
-        if digest(self.weights) != sha256:
-            name = os.path.basename(self.weights)  # noqa: PTH119
-            raise EmbedderUnavailable(f"{name} is not the file it should be (sha256 differs)", hint=REINSTALL)
-
     def _open(self) -> None:
         with self._opening:
             if self._session is None:
@@ -98,14 +92,6 @@ class Encoder:
         # What is wrong with the runtime is told to whoever needs it: many texts at once.
         with suppress(EmbedderUnavailable):
             self._open()
-
-
-def _matrix(tensors: Tensors, name: str) -> np.ndarray:
-    import numpy as np
-
-    whole: np.ndarray = tensors[f"{name}.int8"].astype(np.float32)
-    whole *= tensors[f"{name}.scale"]
-    return whole
 
 
 def _norm(tensors: Tensors, values: np.ndarray, name: str) -> np.ndarray:
@@ -120,7 +106,9 @@ def _norm(tensors: Tensors, values: np.ndarray, name: str) -> np.ndarray:
 
 
 def _dense(tensors: Tensors, values: np.ndarray, name: str) -> np.ndarray:
-    result: np.ndarray = values @ _matrix(tensors, f"{name}.weight")
+    weights = tensors[f"{name}.weight.int8"].astype("float32")
+    weights *= tensors[f"{name}.weight.scale"]
+    result: np.ndarray = values @ weights
     result += tensors[f"{name}.bias"]
     return result
 

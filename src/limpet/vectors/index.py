@@ -85,11 +85,6 @@ class VectorIndex:
         self._blocks: dict[int, int] = {}  # chunk number -> block in the arrays
         self._state = _Arrays(self._dimensions)
 
-    @property
-    def size(self) -> int:
-        """Vectors held, empty slots included."""
-        return self._state.used
-
     def refresh(self, deadline: float | None = None) -> bool:
         """Read what changed since the last time, the newest first; cheap when nothing did. False: the deadline, on the
         monotonic clock, came before all was read."""
@@ -139,10 +134,14 @@ class VectorIndex:
             else:
                 differing[start:end] = signs.differing(bits, state.signs[segment][:, part])
             end = start
-        hidden = state.hidden(scopes)
+        parts = []
+        if state.filled != state.used:
+            parts.append(state.text_ids[: state.used] == 0)
+        if scopes is not None and not state.present <= set(scopes):
+            parts.append(~np.isin(state.scopes[: state.used], np.asarray(scopes, dtype=np.int32)))
         if end:
-            hidden = np.zeros(state.used, dtype=bool) if hidden is None else hidden
-            hidden[:end] = True
+            parts.append(np.arange(state.used) < end)
+        hidden = np.logical_or.reduce(parts) if parts else None  # slots that must not be found
         if bits is not None:
             return SearchScan(self, query, state, closely, None, hidden, differing=differing, complete=not end)
         scores *= state.scales[: state.used] * scale[0]
@@ -202,18 +201,6 @@ class _Arrays:
             self.place = _longer(self.place, int(text_ids.max()) + 1)
             self.place[text_ids[there]] = start + there
             self.present |= set(self.scopes[start + there].tolist())
-
-    def hidden(self, scopes: Sequence[int] | None) -> np.ndarray | None:
-        """Slots that must not be found; None when there are none."""
-        parts = []
-        if self.filled != self.used:
-            parts.append(self.text_ids[: self.used] == 0)
-        if scopes is not None and not self.present <= set(scopes):
-            parts.append(~np.isin(self.scopes[: self.used], np.asarray(scopes, dtype=np.int32)))
-        if not parts:
-            return None
-        out: np.ndarray = np.logical_or.reduce(parts)
-        return out
 
     def scores(self, slots: np.ndarray, codes: np.ndarray, scale: float) -> np.ndarray:
         """Approximate cosines of slots, in rising order, with a query's codes and their scale. float32 (n,)."""
@@ -292,7 +279,9 @@ class SearchScan:
         end = min(self._taken + n, len(self._slots))
         if end > len(self._ordered):
             count = min(len(self._slots), max(end, 2 * len(self._ordered)))
-            best = _highest(self._left, count)
+            best = np.arange(len(self._left))
+            if count < len(best):  # and all that equal the last of them: ties go by text
+                best = np.flatnonzero(self._left >= np.partition(self._left, -count)[-count])
             text_ids = self._state.text_ids[self._slots[best]]
             ordered = text_ids[np.lexsort((text_ids, -self._left[best]))]
             self._ordered = ordered[ordered != 0][:count].tolist()  # 0: purged meanwhile
@@ -318,8 +307,7 @@ class SearchScan:
         """The places of those texts that have a vector, and these as they were stored, float32 (n, dimensions). Each is
         read of the store once."""
         wanted, read = np.asarray(text_ids).tolist(), self._read
-        missing = [one for one in wanted if one not in read]
-        if missing:
+        if missing := sorted(set(wanted) - read.keys()):
             read.update(dict.fromkeys(missing))
             read.update(self._index.store.vectors.exact(self._index.embedder, missing))
         places, vectors = [], []
@@ -364,10 +352,3 @@ class SearchScan:
             for place, cosine in zip((there[~few] - count).tolist(), cosines, strict=True):
                 found[place] = cosine
         return found
-
-
-def _highest(values: np.ndarray, count: int) -> np.ndarray:
-    """Places of the `count` highest values, and of all that equal the last of them."""
-    if count >= len(values):
-        return np.arange(len(values))
-    return np.flatnonzero(values >= np.partition(values, len(values) - count)[len(values) - count])

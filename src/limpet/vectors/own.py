@@ -10,9 +10,10 @@ import json
 import os.path
 from typing import TYPE_CHECKING
 
+from ..model.errors import EmbedderUnavailable
 from .calibration import Calibration
-from .encoder import Encoder
-from .onnx_model import OnnxModel
+from .encoder import Encoder, digest
+from .onnx_model import REINSTALL, OnnxModel
 from .wordpiece import DATA, wordpiece
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ with open(os.path.join(DATA, "limpet.json"), encoding="utf-8") as file:  # noqa:
 MODEL_SHA256: str = _figures["sha256"]
 
 
-class OwnModel(OnnxModel):
+class OwnModel(Encoder, OnnxModel):
     """The embedder `limpet`: English, 384 dimensions, the mean over a text's tokens."""
 
     name = "limpet"
@@ -38,10 +39,7 @@ class OwnModel(OnnxModel):
     is_local = True
 
     def __init__(self, folder: str = DATA) -> None:
-        self._encoder = Encoder(folder, "limpet")
-
-    def load(self) -> None:
-        self._encoder.load()
+        super().__init__(folder, "limpet")
 
     def calibrated(self) -> Calibration:
         return self.calibration
@@ -51,8 +49,10 @@ class OwnModel(OnnxModel):
         return self
 
     def check(self) -> None:
-        """Compare the file's digest. Raises EmbedderUnavailable: another file lies in its place."""
-        self._encoder.check(MODEL_SHA256)
+        """Read the whole file of weights. Raises EmbedderUnavailable: another one lies in its place."""
+        if digest(self.weights) != MODEL_SHA256:
+            name = os.path.basename(self.weights)  # noqa: PTH119
+            raise EmbedderUnavailable(f"{name} is not the file it should be (sha256 differs)", hint=REINSTALL)
 
     def _ids(self, text: str) -> list[int]:
         return wordpiece().ids(text, TOKENS)
@@ -60,7 +60,7 @@ class OwnModel(OnnxModel):
     def _run(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
         import numpy as np
 
-        hidden = self._encoder.run(rows)
+        hidden = self.run(rows)
         mask = np.zeros(hidden.shape[:2], dtype=np.float32)
         for place, row in enumerate(rows):
             mask[place, : len(row)] = 1

@@ -10,7 +10,7 @@ from ...model.clock import MICROSECONDS_PER_DAY
 from ...model.dataclass import dataclass, replace
 from ...model.errors import BadInput, EmbedderUnavailable
 from ...model.ids import parse_id
-from ...model.memory import Filter, Memory, check_kinds
+from ...model.memory import Filter, Memory
 from ...remember.beliefs import sum_up
 from ...remember.validation import OUTSIDE
 from ...text.instructions import any_reads_like_instruction
@@ -130,8 +130,8 @@ def retention(
     >>> retention(memory, days=365).archive  # nothing is that old
     []
     """
-    context, kinds = memory._context, check_kinds(kind)
-    store = context.store
+    context = memory._context
+    store, kinds = context.store, context.filter(kind).kinds
     if not kinds:
         raise BadInput("no kind is named", hint="the usual one is episode")
     if isinstance(days, bool) or not 1 <= days <= MOST_DAYS:

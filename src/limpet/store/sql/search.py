@@ -221,16 +221,15 @@ class Search(Repository, ABC):
 class Vectors(Repository, ABC):
     def embedders(self) -> list[EmbedderRow]:
         """Those that have vectors here, the one that answers first."""
-        rows = self._database.rows(
-            "SELECT num, fingerprint, name, dimensions, state, unrelated, related, apart FROM embedder"
-            " ORDER BY state, num"
-        )
-        return [
-            EmbedderRow(
-                num, fingerprint, name, dimensions, state, None if calibration[0] is None else tuple(calibration)
-            )
-            for num, fingerprint, name, dimensions, state, *calibration in rows
-        ]
+        found = []
+        for *known, has_vectors, unrelated, related, apart in self._database.rows(
+            "SELECT e.num, e.fingerprint, e.name, e.dimensions, e.state,"
+            " EXISTS (SELECT 1 FROM chunk c WHERE c.embedder = e.num), e.unrelated, e.related, e.apart"
+            " FROM embedder e ORDER BY e.state, e.num"
+        ):
+            calibration = None if apart is None else (unrelated, related, apart)
+            found.append(EmbedderRow._make((*known, bool(has_vectors), calibration)))
+        return found
 
     def register(self, fingerprint: str, name: str, dimensions: int) -> EmbedderRow:
         """The row of an embedder, made when it is new. The first one is active at once. Raises BadInput."""

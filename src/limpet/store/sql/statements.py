@@ -139,13 +139,10 @@ def filtered(name: str, where: Filter | None, *, id: str = "c.value") -> tuple[s
     return statement.replace("{visible}", condition), bound
 
 
+# What a row may say of its trust: where somebody's hand put another text, that may not be printed.
+_KNOWN = {origin: origin for origin in TRUST}
 _Unfrozen = type("", Memory.__bases__, {"__slots__": Memory.__slots__})  # filled 12 times as fast
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-
-def _trust(stored: str) -> str:
-    """What a row says, or `import` where somebody's hand put a text that is no origin: it may not be printed."""
-    return stored if stored in TRUST else "import"
 
 
 def to_json(value: Any) -> str | None:
@@ -170,7 +167,7 @@ def to_memory(row: tuple[Any, ...]) -> Memory:
     ) = row  # fmt: skip
     made.id, made.content, made.topics, made.pinned = format_id(id), content or "", topics_of(topics), bool(pinned)
     made.metadata = json.loads(metadata) if metadata else {}
-    made.trust = _trust(trust)
+    made.trust = _KNOWN.get(trust, "import")
     made.superseded_by = format_id(superseded_by) if superseded_by else None
     made.uses, made.used_at_us = uses or 0, used_at or None
     made.useful, made.not_useful, made.wrong = useful or 0, not_useful or 0, wrong or 0
@@ -181,7 +178,7 @@ def to_memory(row: tuple[Any, ...]) -> Memory:
 
 def to_state(row: tuple[Any, ...]) -> MemoryState:
     """A row of `columns` in queries.sql: of its fields those that are a state's."""
-    values = [*row[1:9], row[9], _trust(row[28]), *row[10:22], row[24], row[25]]
+    values = [*row[1:9], row[9], _KNOWN.get(row[28], "import"), *row[10:22], row[24], row[25]]
     known = dict(zip(MemoryState.__slots__, values, strict=True))
     known |= {"topics": topics_of(row[5]), "metadata": json.loads(row[7]) if row[7] else {}, "pinned": bool(row[18])}
     return MemoryState(**known)
