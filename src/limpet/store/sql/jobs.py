@@ -37,7 +37,7 @@ class Jobs(Repository):
         with self._database.writing() as con:
             if kind == EMBED:
                 _take(con, limit=limit)
-            return sorted(Job(*row) for row in con.execute(statements()["lease_jobs"], bound).fetchall())
+            return sorted(map(Job._make, con.execute(statements()["lease_jobs"], bound).fetchall()))
 
     def lease_these(self, kind: str, subjects: Sequence[int], *, at: int, until: int) -> list[Job]:
         """Of these jobs those that could be taken now."""
@@ -105,7 +105,7 @@ class Jobs(Repository):
 
     def dead(self) -> list[Job]:
         rows = self._database.rows("SELECT kind, subject, attempts, error FROM job WHERE state = 'dead' LIMIT 100")
-        return [Job(*row) for row in rows]
+        return list(map(Job._make, rows))
 
     def last_error(self, kind: str) -> str | None:
         """Why the job failed that did last, of those that wait or are dead."""
@@ -210,7 +210,7 @@ class Relations(Repository):
 
     def of(self, ids: Sequence[bytes]) -> list[Relation]:
         """All verdicts about some memories, as the older or the newer one."""
-        return [Relation(*row) for row in self._ask("relations", ids=self._database.ids(ids))] if ids else []
+        return list(map(Relation._make, self._ask("relations", ids=self._database.ids(ids)))) if ids else []
 
     def newer_texts(self, bodies: Sequence[int]) -> list[int]:
         """Texts of the memories that say what became of those which have some texts."""

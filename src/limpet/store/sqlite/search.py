@@ -164,6 +164,17 @@ def _expression(rare: list[str], common: list[str]) -> tuple[str, int]:
     return f"({' OR '.join(first)}) AND ({' OR '.join([*first, *others, *others])})", 2
 
 
+def new_chunk(con: apsw.Connection, embedder: int) -> int:
+    """An empty chunk of an embedder."""
+    con.execute(
+        "INSERT INTO chunk (embedder, version, used, codes, scales, bodies, scopes)"
+        " SELECT num, 1, 0, zeroblob(?2 * dimensions), zeroblob(?2 * 4), zeroblob(?2 * 8), zeroblob(?2 * 4)"
+        " FROM embedder WHERE num = ?1",
+        (embedder, CHUNK_SLOTS),
+    )
+    return con.last_insert_rowid()
+
+
 class SqliteVectors(Vectors):
     def _chunk(self, con: apsw.Connection, num: int) -> VectorChunk:
         version, used, *parts = con.execute(
@@ -175,8 +186,7 @@ class SqliteVectors(Vectors):
         held = codes[: used * dimensions], scales[: used * 4], bodies[: used * 8], scopes[: used * 4]
         return VectorChunk(num, version, used, *held)
 
-    def _new_chunk(self, con: apsw.Connection, embedder: int) -> int:
-        return new_chunk(con, embedder)
+    _new_chunk = staticmethod(new_chunk)
 
     def _put(
         self, con: apsw.Connection, chunk: int, used: int, vectors: Sequence[NewVector], scopes: Sequence[int]
@@ -199,14 +209,3 @@ class SqliteVectors(Vectors):
             " VALUES ((SELECT embedder FROM chunk WHERE num = ?2), ?1, ?2, ?3, ?4)",
             zip(text_ids, repeat(chunk), range(used, used + several), exact, strict=False),
         )
-
-
-def new_chunk(con: apsw.Connection, embedder: int) -> int:
-    """An empty chunk of an embedder."""
-    con.execute(
-        "INSERT INTO chunk (embedder, version, used, codes, scales, bodies, scopes)"
-        " SELECT num, 1, 0, zeroblob(?2 * dimensions), zeroblob(?2 * 4), zeroblob(?2 * 8), zeroblob(?2 * 4)"
-        " FROM embedder WHERE num = ?1",
-        (embedder, CHUNK_SLOTS),
-    )
-    return con.last_insert_rowid()
