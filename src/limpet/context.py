@@ -167,7 +167,7 @@ class Context:
                 is_wanted()
             return writer.events
 
-        if not self.store.begun:
+        if not self.store.database.begun:
             numbers = count(1)
             inside(self.store, lambda _: next(numbers).to_bytes(16, "big"))  # what is refused begins no store
         if self._unclaimed is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from .. import pause
 from ..agents.hooks.client_adapters import CLIENT_ADAPTERS, SESSION_VARIABLES
 from ..folders import beside, is_there, shown
-from ..model.errors import BadInput, LimpetError
+from ..model.errors import BadInput, LimpetError, StoreError
 from ..model.times import parse_duration
 from ..settings import read_settings
 from . import output, tables
@@ -139,7 +139,6 @@ def _store(args: Namespace) -> str:
 
 def _write_folder(*, off: bool) -> None:
     """Put the line `off` into the `.limpet` of the current folder, or take it out; other lines stay."""
-    from ..model.errors import StoreError
     from ..store.files import write_own
 
     file = Path.cwd() / pause.FOLDER_FILE

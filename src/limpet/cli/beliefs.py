@@ -10,9 +10,9 @@ from ..model.errors import BadInput, NotFound, counted
 from ..model.memory import ORIGINS, valued
 from . import output, tables
 from .output import day, flat, in_a_line, line, moment, printable, receipt, short, words
+from .remember import just_read
 from .tables import detail
 from .verbs import LOOK, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store
-from .write import just_read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ EVERY_DAY, LOOK, CHANGE, PEOPLE, GRAPH, IN_OUT, STORE, AGENTS, PLUMBING = GROUPS
 )  # fmt: skip
 # The first word of a command -> the module below cli/ that has its rows, in the order of `help`.
 HOMES = {
-    "remember": "write", "recall": "read", "list": "read", "show": "read", "correct": "write", "forget": "write",
+    "remember": "remember", "recall": "read", "list": "read", "show": "read", "correct": "write", "forget": "write",
     "prepare": "read", "audit": "beliefs", "why": "read", "impact": "read", "stats": "read",
     "edit": "write", "tag": "write", "pin": "write", "merge": "write", "archive": "write", "restore": "store",
     "purge": "store", "undo": "write", "log": "write", "feedback": "write",

@@ -24,7 +24,7 @@ from ..rank import constants as C
 from ..rank.adjust import factors
 from ..rank.weights import WEIGHTS
 from ..text.describe import searchable
-from ..text.excerpt import excerpt, words_of
+from ..text.excerpt import excerpt, nearest, parts, words_of
 from .newer import replacements
 from .plan import asks_for_several
 from .relevance import relevance
@@ -181,8 +181,6 @@ def read_by_judge(
 ) -> None:  # fmt: skip
     """Let the relevance judge (vectors/judge.py) read the first, where it can be asked, for the log-odds that each
     answers the question; and set the relevance of all. Where it doubts those that it has read it reads on."""
-    from ..text.excerpt import nearest, parts
-
     order = ranking.order
     asked = parts(plan.query)  # of a long message the part that speaks of the result: the judge knows questions
     first = max(C.JUDGED_THOROUGHLY, plan.k) if thorough else C.JUDGED

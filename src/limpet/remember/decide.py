@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ..model.clock import format_time
 from ..model.dataclass import replace
-from ..model.errors import BadInput, NotFound
+from ..model.errors import BadInput
 from ..model.ids import format_id, parse_id, proposal_id
 from ..model.memory import Memory, check_origin, is_below
 from ..text.normalise import same_value
@@ -156,16 +156,6 @@ def correct(
         start = statement.valid_from if statement.valid_from is not None else writer.now
         writer.replace(old, new, statement.origin, start, why)
     return receipt
-
-
-def observe(writer: Writer, memory: bytes, statement: ValidStatement, *, unused: bytes | None = None) -> Receipt:
-    """Note that a memory was stated again. `unused`: the id to give the event, which the caller knows to be free."""
-    from .restate import restate
-
-    there = writer.as_it_is(memory)
-    if there is None:
-        raise NotFound(f"no memory with the id {format_id(memory)}")
-    return restate(writer, there, statement, unused=unused)
 
 
 # -- what is known already, was corrected, or waits

@@ -15,12 +15,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from ..model.clock import MICROSECONDS_PER_SECOND
-from ..model.state import MemoryState, SearchFields
 from .normalise import fingerprint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from ..model.state import MemoryState, SearchFields
 
 _WORDS = re.compile(r"\w+")
 MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
@@ -42,6 +43,8 @@ _PART = r"[A-Z]{2,}(?=[A-Z][a-z]|\b|\d)|[A-Z]?[a-z]+|[A-Z]+|\d+"
 
 def describe(state: MemoryState, mark: int | None = None) -> SearchFields:
     """Search fields of a memory's state; all None for one without content. `mark`: its fingerprint, if known."""
+    from ..model.state import SearchFields  # a recall does without it
+
     if state.content is None:
         return SearchFields(None, None, None, None)
     labels = leaves(state.metadata) if state.metadata else []

@@ -12,6 +12,7 @@ from contextlib import suppress
 from ... import registry
 from ...folders import is_there, shown
 from ...model.dataclass import dataclass, replace
+from ...model.errors import NotFound
 from ...pause import append, is_incognito, look, read_pauses
 from ...text.blocks import plain_line, strip_blocks
 from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, off, shape
@@ -202,8 +203,6 @@ class _Event:
     def end(self) -> None:
         if not self.call.session or not is_there(self.settings.path):
             return
-        from ...model.errors import NotFound
-
         with self._opened() as memory:
             with suppress(NotFound):  # it began before limpet was there
                 memory.session_end(self.session)

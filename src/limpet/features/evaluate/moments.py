@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...agents.hooks.gate import query_of
 from ...model.dataclass import dataclass
+from ...model.errors import BadInput, message_of
 from ...pause import read_pauses
 from ..organize.files import find, read
 from ..transfer.records import TransferReport
@@ -59,8 +60,6 @@ def from_transcripts(memory: Limpet, paths: Iterable[Path], report: TransferRepo
 
     Raises BadInput for a path that is not there; what cannot be read is in `report`.
     """
-    from ...model.errors import BadInput, message_of
-
     pauses = read_pauses(memory.path)
     for path in find(list(paths), report):
         try:

@@ -67,7 +67,7 @@ def init(memory: Limpet, path: str | os.PathLike[str], *, author: str = "user") 
         made = folder.SyncState(store=store, scope=context.scope, author=author)
         if known is not None:
             made.files, made.lines = known.files, known.lines
-        if not context.store.begun:
+        if not context.store.database.begun:
             context.write(lambda _: None)  # what is noted beside a store needs one
         folder.save(root, made)
         os.utime(root / OWN / STATE, ns=(0, 0))

@@ -23,7 +23,8 @@ from ...model.errors import BadInput, LimpetError
 from ...model.ids import format_id
 from ...model.memory import TRUST, Filter
 from ...pause import look, read_pauses
-from ...remember.decide import observe, state
+from ...remember.decide import state
+from ...remember.restate import restate
 from ...remember.validation import ValidStatement, validate
 from ...remember.write import Writer
 from ...store.records import Candidate as Stored
@@ -372,7 +373,9 @@ def _write(writer: Writer, one: _Statement, twin: Stored | None) -> tuple[str, s
     if twin is None:
         receipt = state(writer, valid, unused=one.id, again=heard)
     elif content(twin.content) == content(valid.content) and TRUST[twin.trust] <= TRUST[valid.origin]:
-        receipt = observe(writer, twin.id, heard, unused=one.id)
+        there = writer.as_it_is(twin.id)
+        assert there is not None, "a memory that was read stays at least as a tombstone"
+        receipt = restate(writer, there, heard, unused=one.id)
     else:  # what else a longer text says, or a more trusted one, is not what is confirmed
         return "observed", None
     return receipt.status, receipt.id

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from ...cli import output
 from ...cli.verbs import IN_OUT, VECTORS, Verb, arg, open_store
+from ...folders import shown
 from ...model.errors import BadInput, counted
 from .printing import imported, notes, undone_by
-from .service import READERS, TAKERS, WRITERS
+from .service import READERS, TAKERS, WRITERS, copy_store
 
 if TYPE_CHECKING:
     from .records import TransferReport
@@ -84,9 +85,6 @@ def _export(args: Namespace) -> int:
 
 
 def _copy(args: Namespace) -> int:
-    from ...folders import shown
-    from .service import copy_store
-
     with output.progress("copying events") as progress:
         report = copy_store(args.source, args.target, progress=progress)
     if args.json:

@@ -12,7 +12,8 @@ from collections import Counter
 from ...model.dataclass import NamedTuple, replace
 from ...model.state import SESSION_EVENTS, scrub
 from ...store.sql import jobs
-from ...store.sql.statements import to_event, to_json
+from ...store.sql.ledger import to_event
+from ...store.sql.statements import to_json
 from ...store.sql.store import Connection, Repository
 
 TYPE_CHECKING = False

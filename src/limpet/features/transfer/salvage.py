@@ -11,7 +11,7 @@ import apsw
 from ...model.clock import format_time
 from ...model.events import Event
 from ...model.ids import format_id
-from ...store.sql.statements import to_event
+from ...store.sql.ledger import to_event
 from ...store.sqlite.connection import open_connection
 
 # How many row numbers are tried, one after the other, to get past what is broken: pages of the upper levels lead to

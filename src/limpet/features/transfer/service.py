@@ -128,8 +128,6 @@ def import_from(
 @contextlib.contextmanager
 def _scratch(context: Context) -> Iterator[Context]:
     """The same memories in a store in memory."""
-    from ...text.describe import describe
-
     with contextlib.closing(open_store(":memory:", describe)) as store:
         coming = context.store.ledger.events()
         while part := list(islice(coming, BATCH_EVENTS)):

@@ -9,8 +9,9 @@ from ...model.dataclass import replace
 from ...model.errors import BadInput
 from ...model.ids import format_id, parse_id
 from ...model.memory import check_list
-from ...remember.validation import check_limit
+from ...remember.validation import check_limit, check_name, check_text, without_control
 from ...store.records import Action
+from ...text.secrets import redact
 from .exposures import Exposure, ExposureRow, Exposures, summed_up
 
 TYPE_CHECKING = False
@@ -31,9 +32,6 @@ def note_action(memory: Limpet, session: str, kind: str, what: str) -> None:
 
     >>> note_action(memory, "monday", "did", "ran the tests")
     """
-    from ...remember.validation import check_name, check_text, without_control
-    from ...text.secrets import redact
-
     if kind not in ACTIONS:
         raise BadInput(f"unknown kind: {kind[:60]!r}", hint=f"one of: {', '.join(ACTIONS)}")
     session, what = check_name("session", session) or "", without_control(what)
@@ -53,8 +51,6 @@ def note_exposures(
     >>> id = memory.remember("Deploys go out on Tuesdays").id
     >>> note_exposures(memory, [(id, 9)], session="monday", client="mine", via="message")
     """
-    from ...text.secrets import redact
-
     context = memory._context
     session = redact(session)[0]
     now, randomized = context.now(), frozenset(drawn)

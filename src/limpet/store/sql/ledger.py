@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from ...model.events import Event
 from ...model.ids import short_id
 from .memories import scope_list, the_only
-from .statements import to_event
 from .store import Repository
 
 TYPE_CHECKING = False
@@ -146,3 +146,12 @@ class Ledger(Repository):
 
     def _events(self, name: str, **bound: Any) -> list[Event]:
         return list(map(to_event, self._ask(name, **bound)))
+
+
+def to_event(row: tuple[Any, ...]) -> Event:
+    """A row of `event` in queries.sql."""
+    seq, id, type, memory, at, operation, origin, content, data = row
+    return Event(
+        id=id, type=type, memory=memory, at=at, operation=operation or id, origin=origin, content=content,
+        data=json.loads(data) if data else {}, seq=seq,
+    )  # fmt: skip

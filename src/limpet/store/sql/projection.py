@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 
@@ -11,7 +12,8 @@ from ...model.events import Event
 from ...model.ids import session_mark
 from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
 from .chain import Chain
-from .statements import scope_token, statements, to_event, to_json, to_state, versions_of
+from .ledger import to_event
+from .statements import KNOWN_TRUST, scope_token, statements, to_json, topics_of, versions_of
 from .store import Connection, Database
 
 TYPE_CHECKING = False
@@ -206,7 +208,7 @@ class Projection:
 
     def _state(self, id: bytes) -> MemoryState | None:
         row = self._con.execute(self._sql["memory_current"], {"id": id}).fetchone()
-        return to_state(row) if row else None
+        return _to_state(row) if row else None
 
     def _events_of(self, memory: bytes) -> list[Event]:
         return list(map(to_event, self._con.execute(self._sql["events_of_memory"], {"memory": memory, "after": 0})))
@@ -401,6 +403,14 @@ class Projection:
         # Purged on two devices: the last one stands.
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (purged.memory,))
         self._insert_version(initial(as_heard(self._con, first)), purged.at, None)
+
+
+def _to_state(row: tuple[Any, ...]) -> MemoryState:
+    """A row of `columns` in queries.sql: of its fields those that are a state's."""
+    values = [*row[1:9], row[9], KNOWN_TRUST.get(row[28], "import"), *row[10:22], row[24], row[25]]
+    known = dict(zip(MemoryState.__slots__, values, strict=True))
+    known |= {"topics": topics_of(row[5]), "metadata": json.loads(row[7]) if row[7] else {}, "pinned": bool(row[18])}
+    return MemoryState(**known)
 
 
 def doubted(con: Connection, event: bytes) -> int | None:

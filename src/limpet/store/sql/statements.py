@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import product
 
-from ...model.events import Event
 from ...model.ids import format_id
 from ...model.memory import TRUST, Filter, Memory, caseless
-from ...model.state import MemoryState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,7 +138,7 @@ def filtered(name: str, where: Filter | None, *, id: str = "c.value") -> tuple[s
 
 
 # What a row may say of its trust: where somebody's hand put another text, that may not be printed.
-_KNOWN = {origin: origin for origin in TRUST}
+KNOWN_TRUST = {origin: origin for origin in TRUST}
 _Unfrozen = type("", Memory.__bases__, {"__slots__": Memory.__slots__})  # filled 12 times as fast
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -167,27 +165,10 @@ def to_memory(row: tuple[Any, ...]) -> Memory:
     ) = row  # fmt: skip
     made.id, made.content, made.topics, made.pinned = format_id(id), content or "", topics_of(topics), bool(pinned)
     made.metadata = json.loads(metadata) if metadata else {}
-    made.trust = _KNOWN.get(trust, "import")
+    made.trust = KNOWN_TRUST.get(trust, "import")
     made.superseded_by = format_id(superseded_by) if superseded_by else None
     made.uses, made.used_at_us = uses or 0, used_at or None
     made.useful, made.not_useful, made.wrong = useful or 0, not_useful or 0, wrong or 0
     made.confidence, made.confidence_word, made.source_state = 0.0, "", None
     made.__class__ = Memory
     return made
-
-
-def to_state(row: tuple[Any, ...]) -> MemoryState:
-    """A row of `columns` in queries.sql: of its fields those that are a state's."""
-    values = [*row[1:9], row[9], _KNOWN.get(row[28], "import"), *row[10:22], row[24], row[25]]
-    known = dict(zip(MemoryState.__slots__, values, strict=True))
-    known |= {"topics": topics_of(row[5]), "metadata": json.loads(row[7]) if row[7] else {}, "pinned": bool(row[18])}
-    return MemoryState(**known)
-
-
-def to_event(row: tuple[Any, ...]) -> Event:
-    """A row of `event` in queries.sql."""
-    seq, id, type, memory, at, operation, origin, content, data = row
-    return Event(
-        id=id, type=type, memory=memory, at=at, operation=operation or id, origin=origin, content=content,
-        data=json.loads(data) if data else {}, seq=seq,
-    )  # fmt: skip

@@ -60,7 +60,7 @@ class Database(ABC):
 
     path: str
     read_only: bool
-    begun: bool
+    begun: bool  # False: a file that the first write will make; until then everything answers as in an empty store
     index: Any  # full text and codes beside the rows: what it does is said in `SqliteIndex`
 
     @cached_property
@@ -181,11 +181,6 @@ class Store:
         package, prefix = (self.PACKAGE, self.PREFIX) if name in OWN else (__package__, "")
         repository = getattr(import_module(f"{package}.{MODULES[name]}"), prefix + name.capitalize())
         return self.__dict__.setdefault(name, repository(self))
-
-    @property
-    def begun(self) -> bool:
-        """False: a file that the first write will make. Until then everything answers as in an empty store."""
-        return self.database.begun
 
     def data_version(self) -> int:
         """A number that changes when anything was committed, by whichever process."""

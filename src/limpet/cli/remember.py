@@ -1,0 +1,123 @@
+"""The command `remember`: one statement, or lines of them as they come."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from .. import registry
+from ..folders import beside
+from ..model.errors import BadInput
+from . import output, verbs
+from .output import receipt
+from .verbs import EVERY_DAY, STATEMENT, VECTORS, Verb, arg, open_store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ..every_day import EveryDay
+
+# Longer than any line that could be stored: 1 MB of text written as \uXXXX, and its metadata.
+MAX_LINE_BYTES = 8_000_000
+# What one read takes at most; the whole lines of it are one transaction.
+READ_BYTES = 262_144
+
+
+def just_read(memory: EveryDay, given: dict[str, Any], text: Any) -> str:
+    """Give a statement that an agent has just read from outside that origin, unless the user states it. Returns why."""
+    if given.get("origin") == "user" or not isinstance(text, str):
+        return ""
+    # Most often nothing was: then nothing is imported.
+    if not os.path.isfile(f"{beside(memory.path)}.foreign"):  # noqa: PTH113
+        return ""
+    return registry.call("taint", memory.path, given, text) or ""
+
+
+def _remember(args: Namespace) -> int:
+    given = verbs.statement(args)
+    if args.batch:
+        if args.text is not None or args.id is not None:
+            raise BadInput("--batch reads stdin: give neither TEXT nor --id with it")
+        return _batch(args, given)
+    text = verbs.given_text(args.text)
+    with verbs.open_every_day(args, create=True) as memory:
+        why = just_read(memory, given, text)
+        done = memory.remember(text, id=args.id, **given).with_reason(why)
+        output.result(done) if args.json else receipt(done, memory, args)
+    return 0
+
+
+def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
+    """Store lines as they come: what waits makes one transaction; then a receipt line for each, in their order."""
+    if sys.stdin is None:
+        raise BadInput("stdin is closed")
+    worst, number = 0, 0
+    with open_store(args, create=True) as memory:
+        for lines in _blocks(sys.stdin.fileno()):
+            items: list[tuple[int, dict[str, Any] | str]] = []
+            for raw in lines:
+                number += 1
+                if raw is None or raw.strip():
+                    items.append((number, _parsed(number, raw)))
+            good = [defaults | item for _, item in items if isinstance(item, dict)]
+            reasons = [just_read(memory, each, each.get("content")) for each in good]
+            done = memory.remember_batch(good) if good else []
+            receipts = (each.with_reason(why) for each, why in zip(done, reasons, strict=True))
+            for place, item in items:
+                if isinstance(item, dict):
+                    shown = next(receipts).as_dict() | {"line": place}
+                else:
+                    shown = {"id": None, "status": "rejected", "event": None, "reason": item, "line": place}
+                worst = 2 if shown["status"] == "rejected" else worst
+                output.result(shown)
+            sys.stdout.flush()
+        output.embedded(memory, args)
+    return worst
+
+
+def _blocks(source: int) -> Iterator[list[bytes | None]]:
+    """The whole lines of each read; None for one that is too long. A writer that waits for its receipt gets it."""
+    held, length = b"", 0
+    while piece := os.read(source, READ_BYTES):
+        first, *others = piece.split(b"\n")
+        if not others:
+            length += len(first)
+            held = held + first if length <= MAX_LINE_BYTES else b""
+            continue
+        *lines, rest = others
+        yield [held + first if length + len(first) <= MAX_LINE_BYTES else None, *lines]
+        held, length = rest, len(rest)
+    if length:
+        yield [held if length <= MAX_LINE_BYTES else None]
+
+
+def _parsed(number: int, raw: bytes | None) -> dict[str, Any] | str:
+    """A statement; words when the line is none."""
+    if raw is None:
+        return f"line is too long: {MAX_LINE_BYTES:,} bytes at most"
+    try:
+        value = json.loads(verbs.decode(raw, f"line {number}"))
+    except BadInput as error:
+        return error.message
+    except (ValueError, RecursionError) as error:
+        return f"not JSON: {error}"
+    return value if isinstance(value, dict) else "not a JSON object"
+
+
+VERBS = (
+    Verb(
+        name="remember", group=EVERY_DAY, about="store a statement, or a batch of them", run=_remember,
+        arguments=(
+            arg("[TEXT]", "the text, or - to read stdin"),
+            arg("--batch", "read JSONL from stdin, one statement a line; answer a receipt line for each as soon as it "
+                "is durable. Options are defaults for every line"),
+            *STATEMENT, VECTORS, arg("--id UUID", "the id it shall have (default: a new UUIDv7)"),
+        ),
+        example='limpet remember "begin IMMEDIATE ends the WAL deadlock" --kind lesson --topic sqlite --meta line=7\n'
+        "jq -c '{content: .text}' notes.json | limpet remember --batch",
+    ),
+)  # fmt: skip
