@@ -37,14 +37,12 @@ def same_words(one: str, other: str) -> bool:
 
 
 def _plain_words(text: str) -> list[str]:
-    words = value_form(text).split()
-    return [
-        one.casefold() if len(one) > 1 and one.strip(",;:.?!()").isalpha() and _is_plain(one) else one for one in words
-    ]
+    return [one.casefold() if _is_plain(one) else one for one in value_form(text).split()]
 
 
 def _is_plain(word: str) -> bool:
-    return word.islower() or word.isupper() or word.istitle()
+    is_word = len(word) > 1 and word.strip(",;:.?!()").isalpha()
+    return is_word and (word.islower() or word.isupper() or word.istitle())
 
 
 def fingerprint(scope: str, kind: str, speaker: str | None, key: str | None, text: str) -> int:
