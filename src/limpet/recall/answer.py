@@ -6,6 +6,7 @@ signal says of them), `score.py` (the one number that decides), `pack.py` (near-
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 
 from ..model.clock import Instant, MaybeInstant
@@ -197,7 +198,7 @@ def recall(
         items=items,
         missing=found.missing,
         notes=found.notes,
-        elapsed_ms=plan.elapsed_ms(),
+        elapsed_ms=(time.perf_counter() - plan.began) * 1000,
         truncated=packed.truncated,
         relevance=likely,
         relevant=relevant,

@@ -6,6 +6,7 @@ signal is optional: one that cannot answer is named in `missing`, with the reaso
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 
 from ..model.dataclass import dataclass, field
@@ -137,7 +138,8 @@ def _text_hits(index: SearchIndex, plan: Plan, found: Candidates) -> TextHits:
     """The best by words."""
     if "lexical" in plan.without:
         return TextHits()
-    hits = index.text_hits(with_grams(plan.query), plan.where, deadline=plan.words_until)
+    until = None if plan.deadline is None else max(plan.deadline, time.monotonic() + plan.seconds_for_words)
+    hits = index.text_hits(with_grams(plan.query), plan.where, deadline=until)
     found.stems, found.absent = hits.stems, hits.absent
     if not hits.complete:
         found.miss("lexical", "the deadline came before all words were scored")

@@ -43,7 +43,7 @@ class Plan:
     k: int
     now: int
     deadline: float | None
-    deadline_ms: float | None
+    seconds_for_words: float  # that its words have at least, whatever comes before them, as on a cold disk
     budget_tokens: int | None
     lexical_only: bool
     without: frozenset[str]
@@ -60,18 +60,6 @@ class Plan:
     def remaining(self) -> float:
         """Seconds until the deadline; infinite without one."""
         return float("inf") if self.deadline is None else self.deadline - time.monotonic()
-
-    def elapsed_ms(self) -> float:
-        """Since it was asked: with what was done before the store was searched."""
-        return (time.perf_counter() - self.began) * 1000
-
-    @property
-    def words_until(self) -> float | None:
-        """When the search by words ends. What came before it, as on a cold disk, takes none of its time: it has as
-        long as there was in all, up to SECONDS_FOR_WORDS."""
-        if self.deadline is None or self.deadline_ms is None:
-            return self.deadline
-        return max(self.deadline, time.monotonic() + min(self.deadline_ms / 1000, SECONDS_FOR_WORDS))
 
 
 def make_plan(
@@ -99,13 +87,14 @@ def make_plan(
     unknown = without - set(SIGNALS)
     if unknown:
         raise BadInput(f"unknown signal: {sorted(unknown)[0]!r}", hint=f"one of: {', '.join(SIGNALS)}")
+    seconds = None if deadline_ms is None else deadline_ms / 1000
     return Plan(
         query=query.encode("utf-8", "replace").decode()[:MAX_QUERY_CHARACTERS].replace("\0", " "),
         where=where,
         k=k,
         now=now,
-        deadline=None if deadline_ms is None else time.monotonic() + deadline_ms / 1000,
-        deadline_ms=deadline_ms,
+        deadline=None if seconds is None else time.monotonic() + seconds,
+        seconds_for_words=min(seconds or SECONDS_FOR_WORDS, SECONDS_FOR_WORDS),
         budget_tokens=budget_tokens,
         lexical_only=lexical_only,
         without=without,

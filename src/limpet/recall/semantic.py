@@ -6,7 +6,6 @@ when it is complete. Of the texts that have no vector yet, a recall makes as man
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Sequence
@@ -199,7 +198,7 @@ class SemanticSearch:
         deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
         # Half of the time that is left at most: the rest scans what has been read.
         whole = index.refresh(None if deadline is None else (time.monotonic() + deadline) / 2)
-        vector = _beside(plan, embedder).embed_query(plan.query)
+        vector = embedder.by(time.monotonic() + OTHERS_SHARE * plan.remaining()).embed_query(plan.query)
         if len(vector) != row.dimensions:
             raise EmbedderUnavailable(
                 f"{embedder.name} gives {len(vector)} numbers, the stored vectors have {row.dimensions}",
@@ -227,7 +226,7 @@ class SemanticSearch:
             raise EmbedderUnavailable("the deadline leaves no time to embed the query")
         active = rows[0]
         embedder = self.load() if active.name == self.name else load_embedder(active.name)
-        fingerprint = _beside(plan, embedder).fingerprint
+        fingerprint = embedder.by(time.monotonic() + OTHERS_SHARE * plan.remaining()).fingerprint
         if fingerprint != active.fingerprint:
             current = next((row for row in rows if row.fingerprint == fingerprint), None)
             # Half of the texts would hide the other half.
@@ -275,8 +274,9 @@ class SemanticSearch:
             return replace(plan, unembedded=waiting)
         why = ""
         try:
-            self._embed_waiting(plan, waiting)
-            self.activate_when_complete()
+            row = self._embed_waiting(plan, waiting)
+            if row.state != "active":
+                self.activate_when_complete()
         except EmbedderUnavailable as error:
             why = error.message + (f" ({error.hint})" if error.hint else "")
         except StoreError:  # somebody else writes: the next recall may
@@ -285,8 +285,8 @@ class SemanticSearch:
         short = plan.remaining() < SECONDS_FOR_WORDS
         return replace(plan, deadline=time.monotonic() + SECONDS_FOR_WORDS) if short else plan
 
-    def _embed_waiting(self, plan: Plan, waiting: int) -> None:
-        """Embed while there is time."""
+    def _embed_waiting(self, plan: Plan, waiting: int) -> EmbedderRow:
+        """Embed while there is time. Return the row of the embedder that new texts get vectors of."""
         store, clock = self._store, self._clock
         try:
             from ..jobs import embed  # NumPy with it, which takes longer to load than some deadlines leave
@@ -297,7 +297,7 @@ class SemanticSearch:
         seconds = SECONDS_BESIDE if beside else SECONDS
         embedder, row = self.for_writing(min(_until(plan, waiting), time.monotonic() + seconds))
         if row.state != "active" and not self.answers(row):
-            return  # it would find nothing sooner
+            return row  # it would find nothing sooner
         embedder.load()  # before the time is looked at again, and before any job is leased
         until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + seconds
         embedder = embedder.by(until)
@@ -313,7 +313,7 @@ class SemanticSearch:
             if beside and not slowest and plan.deadline is None:
                 size = max(size, 1)  # one, however busy the machine is
             if size < 1:
-                return
+                break
             part, queue = queue[:size], queue[size:]
             at = clock.now()
             lease = at + embed.LEASE_SECONDS * MICROSECONDS_PER_SECOND
@@ -322,6 +322,7 @@ class SemanticSearch:
                 embed.run(store, embedder, row, jobs, clock)
                 slowest = max(slowest, (time.monotonic() - started) / len(jobs))
                 most = min(embed.BATCH, GROWTH * size)
+        return row
 
     def waiting(self, *, most: int | None = None) -> int:
         """Texts whose vectors could be made now, counted up to `most`; all take as long as a search by words."""
@@ -332,12 +333,6 @@ class SemanticSearch:
         if not found:
             self._idle_at = version
         return found
-
-
-def _beside(plan: Plan, embedder: StoreEmbedder) -> StoreEmbedder:
-    """The embedder as it is asked for a plan: one that might be slow leaves time for what stands in for it."""
-    left = plan.remaining()
-    return embedder.by(math.inf if left == math.inf else time.monotonic() + OTHERS_SHARE * left)
 
 
 def _until(plan: Plan, waiting: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -147,7 +148,7 @@ def recall_sessions(
         without_session=alone,
         missing=found.missing,
         notes=found.notes,
-        elapsed_ms=plan.elapsed_ms(),
+        elapsed_ms=(time.perf_counter() - plan.began) * 1000,
         truncated=truncated,
         relevance=ranking.relevance,
         relevant=ranking.relevant,
