@@ -178,7 +178,7 @@ def run(embedder: Any, *, write: bool) -> dict[str, Any]:
     print(lines)
     if write:
         (Path(limpet.__file__).parent / "agents" / "hooks" / "fit_weights.py").write_text(
-            '"""Whether a memory fits a message: log-odds, see agents/hooks/fit.py.\n\n'
+            '"""The weights of the fit of a memory to a message: log-odds, see agents/hooks/fit.py.\n\n'
             f"Written by `python -m benchmarks.tune --part hooks --write`, fitted on {len(messages)} messages and\n"
             f"{len(questions)} questions of training/ that no model was trained on. Guarded by\n"
             "tests/quality/test_prompts.py.\n"

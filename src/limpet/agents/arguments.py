@@ -91,7 +91,7 @@ def taint(store: str, given: dict[str, Any], text: str) -> str:
 
 
 def holds_half_a_character(value: Any) -> bool:
-    """Whether a text in there cannot be UTF-8. JSON can name such, also inside of a text that is JSON itself."""
+    """Return whether any text in a value has a lone surrogate, which JSON can name and UTF-8 cannot."""
     if isinstance(value, str):
         return any("\ud800" <= character <= "\udfff" for character in value) if not value.isascii() else False
     if isinstance(value, Mapping):
@@ -118,7 +118,7 @@ def _value(given: Any, schema: Schema, place: str) -> Any:
 
 
 def _parsed(text: str, type: str) -> Any:
-    """What a model wrote as text: JSON where it is that of the type that is wanted, else the text."""
+    """Parse a text argument as JSON; return the text itself if it is not JSON of the wanted type."""
     try:
         value = json.loads(text.lower() if type == "boolean" else text)
     except (ValueError, RecursionError):

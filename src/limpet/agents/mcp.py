@@ -123,7 +123,7 @@ class Drain:
         return max(0.0, due - time.monotonic())
 
     def _take_in_edits(self) -> None:
-        """Of folders of any size: recalls look at small ones themselves."""
+        """Take in the edits of mirrors of any size: recalls look at small ones themselves."""
         try:
             registry.part("features.mirror").take_in_edits(self._memory)
         except LimpetError as error:

@@ -53,7 +53,7 @@ FIRST_QUESTION = "What is known here?"
 
 
 def place(store: str) -> Path | None:
-    """Where the socket of a store is; None where there cannot be one."""
+    """Return the path of a store's socket; None where there cannot be one."""
     path = address_of(store)
     return None if path is None else Path(path)
 
@@ -201,7 +201,7 @@ class RecallServer:
             return b"{}"
 
     def _answer_to_hook(self, question: bytes) -> bytes:
-        """What an event asks for is done; a hook of another environment, or another version, does it itself."""
+        """Handle a hook's event. Decline it if the hook has another environment or version: it then does the work."""
         fields = question.split(b"\0", 6 + len(ENVIRONMENT))
         version, client, event, scope, store, folder, *theirs = map(os.fsdecode, fields[:-1])
         # Where a hook names no scope, its folder says which; here the environment would.
@@ -220,7 +220,7 @@ class RecallServer:
             self._loading.start()
 
     def _load(self) -> None:
-        """What a cold process has no time to wait for. Until there are vectors, it is tried again now and then."""
+        """Load the models with a first recall. It is tried again now and then until there are vectors."""
         try:
             self._asked()
             self._is_loaded = "vector" not in self._memory.recall(FIRST_QUESTION).missing

@@ -379,7 +379,7 @@ class Tools:
 
 
 def state_of(store: str, session: str) -> State:
-    """Whether limpet is off for a call to this process."""
+    """Return whether limpet is off for a call to this process."""
     return look(store, os.getcwd(), session, time.time_ns() // 1_000)  # noqa: PTH109
 
 

@@ -1,4 +1,4 @@
-"""What agents have just read from outside: whether a statement is taken from it.
+"""Detection of statements copied from outside texts that an agent has just read.
 
 Hooks note a page, a mail or another server's answer as hashes of its runs of words in `<store>.foreign`, for half an
 hour; a statement that shares most of its own with them carries that origin, whatever the agent says.

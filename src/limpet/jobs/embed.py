@@ -33,7 +33,7 @@ MAX_ATTEMPTS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkReport:
-    """What a worker did. Counts of embedding jobs, and of memories compared with those near them."""
+    """The report of a worker. Counts of embedding jobs, and of memories compared with those near them."""
 
     done: int = 0
     checked: int = 0
@@ -111,7 +111,7 @@ def queue_missing(store: Store, row: EmbedderRow, kind: str, at: int) -> None:
 
 
 class WrongShape(ValueError):
-    """What an embedder gave is not a vector for each text."""
+    """An embedder's result that is not one vector for each text."""
 
 
 def run(store: Store, embedder: StoreEmbedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:

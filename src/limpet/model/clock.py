@@ -20,7 +20,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Clock(Protocol):
-    """What tells a store the time."""
+    """The source of a store's time."""
 
     def now(self) -> int:
         """Microseconds since 1970, UTC."""

@@ -22,7 +22,7 @@ _SAYING = ("content", "text", "value", "node", "message", "name", "id")
 
 
 class _Field:
-    """What a class says of one of its values; named as in `dataclasses.Field`."""
+    """The declaration of one value of a class; named as in `dataclasses.Field`."""
 
     __slots__ = ("compare", "default", "default_factory", "metadata", "name", "repr", "type")
 

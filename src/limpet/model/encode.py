@@ -1,4 +1,4 @@
-"""What the Python API answers: the JSON form of a dataclass, as its fields declare it, and answers that are sequences.
+"""Results of the Python API: the JSON form of a dataclass, as its fields declare it, and results that are sequences.
 
 `docs/reference/json.md` says what they are; `tests/unit/test_json_forms.py` holds them to the byte.
 """

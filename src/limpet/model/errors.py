@@ -56,7 +56,7 @@ def counted(count: int, what: str, mark: str = "") -> str:
 
 
 def message_of(error: Exception) -> str:
-    """What went wrong, without what to do."""
+    """Return an error's message without its hint."""
     return error.message if isinstance(error, LimpetError) else str(error)
 
 
@@ -76,14 +76,14 @@ class NotFound(LimpetError):
 
 
 class BadInput(LimpetError):
-    """What was given cannot be used; nothing was changed."""
+    """An input that cannot be used; nothing was changed."""
 
     code = "bad_input"
     exit_code = 2
 
 
 class AmbiguousId(BadInput):
-    """What names several memories; `candidates` lists their ids, `texts` short ids and what these memories say."""
+    """A name that fits several memories; `candidates` lists their ids, `texts` their short ids and contents."""
 
     code = "ambiguous_id"
 

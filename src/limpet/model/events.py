@@ -1,4 +1,4 @@
-"""What the ledger holds: immutable events. Every change is one, and nothing changes without one.
+"""The ledger's events, immutable. Every change is one, and nothing changes without one.
 
 `data` holds what the event type needs (JSON values), content excepted: text is stored once, in `Event.content`.
 """

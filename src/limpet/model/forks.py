@@ -23,7 +23,7 @@ def note_use(thing: object) -> None:
 
 
 def is_child() -> bool:
-    """Whether this process was forked from one that had a store or a model in use."""
+    """Return whether this process was forked from one that had a store or a model in use."""
     return bool(_kept)
 
 

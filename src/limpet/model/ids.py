@@ -75,7 +75,7 @@ def line_id(fresh: bytes, name: str) -> bytes:
 
 
 def is_line_id(raw: bytes, name: str) -> bool:
-    """Whether `line_id` made it of this name; another id is taken for it once in 2^44."""
+    """Return whether `line_id` made this id from the name; wrong for one other id in 2^44."""
     return int.from_bytes(raw, "big") & (1 << RANDOM_BITS) - 1 == _line_bits(name)
 
 
@@ -161,7 +161,7 @@ def named_by(text: str, ask: Callable[[str, bytes, bytes], list[bytes]]) -> list
 
 
 def names_id(text: str, id: str) -> bool:
-    """Whether a person's text names this one among some few, by its short id or the beginning of it. False: no id."""
+    """Return whether a text is this id, its short id, or the beginning of either. A text that is no id: False."""
     raw = parse_id(id)
     try:
         return bool(

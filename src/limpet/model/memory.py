@@ -99,7 +99,7 @@ class Memory(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which memories may be seen at all. Applied before ranking, in every signal alike. Times are microseconds."""
+    """The conditions a memory must meet. Applied before ranking, in every signal alike. Times are microseconds."""
 
     scopes: tuple[str, ...] | None = None  # None = every scope
     kinds: tuple[str, ...] = ()
@@ -166,13 +166,13 @@ def least_trusted(origins: Iterable[str]) -> str:
 
 
 def is_below(origin: str, other: str) -> bool:
-    """Whether the one is believed less than the other; what is no known origin least of all."""
+    """Return whether `origin` is trusted less than `other`; an unknown one is trusted least."""
     return TRUST.get(origin, -1) < TRUST.get(other, -1)
 
 
 def is_unconfirmed(origin: str, trust: str) -> bool:
-    """Whether a memory came, or rests on what came, from outside, and nobody here has said it: it is found when it is
-    asked for, and put before nobody unasked."""
+    """Return whether a memory rests on outside sources and nobody here has confirmed it. Such a memory is found when
+    asked for, and never shown unasked."""
     return origin in FOREIGN or trust in FOREIGN
 
 

@@ -1,4 +1,4 @@
-"""How events become beliefs: a pure fold, the only one: writes and `rebuild` both use it.
+"""The fold from events to beliefs: pure, and the only one, used by writes and by `rebuild`.
 
 `apply` gives a memory's next state; `replay` folds a whole history with its undone events left out.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryState:
-    """What the store believes about one memory between two events; the versioned part of a `Memory`."""
+    """A memory as the store believes it between two events; the versioned part of a `Memory`."""
 
     id: bytes
     scope: str
@@ -58,7 +58,7 @@ class MemoryState:
 
 @dataclass(frozen=True, slots=True)
 class SearchFields:
-    """What the projection derives from a memory's state for searching. Words, separated by spaces."""
+    """The search fields that the projection derives from a memory's state. Words, separated by spaces."""
 
     fingerprint: int | None  # of scope, kind, speaker and normalised text: equal for the same statement; int64
     topics: str | None
@@ -135,8 +135,8 @@ SESSION_EVENTS = frozenset({"session_started", "session_ended"})
 
 
 def replay_session(events: Sequence[Event]) -> tuple[int | None, str | None]:
-    """When a session ended and its title, of its events, oldest first, without what was undone. Started again: it goes
-    on."""
+    """Return a session's end (None: open) and title, from its events, oldest first, without undone ones. A later start
+    reopens it."""
     cancelled = cancelled_by(events)
     ended_at, title = None, None
     for event in events:
@@ -165,7 +165,7 @@ def scrub(event: Event) -> Event:
 
 
 def erased_name(mark: bytes) -> str:
-    """What a session is called whose name was erased."""
+    """Return the name that replaces an erased session name."""
     return f"erased-{mark.hex()[:12]}"
 
 

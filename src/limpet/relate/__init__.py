@@ -1,1 +1,1 @@
-"""How newer memories stand to older ones: read once, by a model, when the newer one is stored."""
+"""Relations of newer memories to older ones, judged once by a model when the newer one is stored."""

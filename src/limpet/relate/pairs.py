@@ -1,4 +1,4 @@
-"""Which memories are read together, and what the reader is given of each."""
+"""The pairs of memories that the reader compares, and the text it gets of each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SHORTEST = 3  # words: "Thank you" states nothing
 
 
 def statement(memory: Memory) -> str:
-    """What the reader is given of a memory: its date, who says it, its key and topics, its text."""
+    """Return a memory as the reader gets it: its date, its speaker, its key and topics, its text."""
     parts = [(format_time(memory.valid_from_us) or "")[:10]]
     if memory.speaker:
         parts.append(f"{memory.speaker}:")
@@ -27,11 +27,11 @@ def in_order(one: Memory, other: Memory) -> tuple[Memory, Memory]:
 
 
 def may_relate(older: Memory, newer: Memory) -> bool:
-    """Whether a newer statement can say anything of an older one.
+    """Return whether a newer statement can say anything of an older one.
 
-    Of one scope, of one heading of a document, by one speaker where both name theirs; not of one instant, as the lines
-    of a batch are; not two values of keys, which their keys compare; not of what happened, which stays so; not of one
-    or two words; and nothing trusted less touches what is trusted more.
+    Both must share scope and heading, and the speaker where both name one. Not related: statements of one instant (the
+    lines of a batch), two values of keys (compared by key), events, texts of one or two words, and a newer statement
+    that is trusted less.
     """
     speakers = {name for name in (older.speaker, newer.speaker) if name}
     headings = {str(one.metadata.get("heading") or "") for one in (older, newer)}

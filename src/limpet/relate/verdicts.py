@@ -1,4 +1,4 @@
-"""What the reader's verdict about two statements is worth: the one table of relations, levels and thresholds.
+"""The verdicts of the reader about two statements: the one table of relations, levels and thresholds.
 
 A change is that the older statement holds no more: `replaces` (another value), `ends` (no value), `resolves` (a problem
 or a plan is over). A level says how sure that is on real streams, where nearly no pair is a change.
@@ -23,7 +23,7 @@ LIKELY_FROM, SURE_FROM, SAME_FROM = 1.6, 4.5, 4.0
 
 
 class Verdict(NamedTuple):
-    """How a newer statement stands to an older one, and how sure that is."""
+    """The relation of a newer statement to an older one, and its certainty."""
 
     relation: str
     level: str

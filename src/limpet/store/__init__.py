@@ -1,4 +1,4 @@
-"""Where memories are kept. `sql/` has the repositories that engines share; each engine has a folder of its own.
+"""Storage of memories. `sql/` has the repositories that engines share; each engine has a folder of its own.
 
 Which engine keeps a store is chosen here alone: a file is SQLite's, a URL is Postgres's. Nothing outside this package
 imports a database driver.
@@ -38,7 +38,7 @@ def open_store(
 
 
 def open_pen(path: str) -> Pen:
-    """What hooks write with; of a URL what answers like it. Raises StoreError and its kind."""
+    """Open the writer that hooks use; for a URL, its equivalent. Raises StoreError and its kind."""
     if is_url(path):
         from ..registry import part
 

@@ -32,7 +32,7 @@ def write_own(path: Path, content: bytes, *, force: bool = True) -> None:
 
 
 def check_place(path: Path, *, store: str) -> None:
-    """Whether something may be made at this path at all. Raises BadInput."""
+    """Check that a file may be made at this path. Raises BadInput."""
     if not path.absolute().parent.is_dir():
         raise BadInput(f"cannot write to {path}", hint="give a path in a folder that is there")
     if store != ":memory:" and _is_of_store(path, store):
@@ -42,7 +42,7 @@ def check_place(path: Path, *, store: str) -> None:
 
 
 def _is_of_store(path: Path, store: str) -> bool:
-    """Whether a path leads to a store or a file beside it, by links, by another name, or in other case."""
+    """Return whether a path leads to a store or a file beside it, by links, by another name, or in other case."""
     own = [base + suffix for base in {os.path.abspath(store), os.path.realpath(store)} for suffix in SIDE_FILES]  # noqa: PTH100
     # As it is named; in the folder that it is in; and where it leads.
     names = {os.path.abspath(path), os.path.join(os.path.realpath(path.parent), path.name), os.path.realpath(path)}  # noqa: PTH100, PTH118
@@ -121,7 +121,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def writing(path: Path | str) -> Iterator[None]:
-    """What the file system says becomes a limpet error."""
+    """Turn errors of the file system into a StoreError."""
     try:
         yield
     except OSError as error:

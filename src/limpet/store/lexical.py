@@ -1,4 +1,4 @@
-"""Which words of a query are searched for and what they are worth: the same for every engine and backing."""
+"""The query's search terms and their worth: the same for every engine and backing."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def worth(useful: Iterable[tuple[int, str]], texts: int) -> dict[str, float]:
 
 
 def absent_worth(absent: int, texts: int) -> float:
-    """What so many terms that no text has would be worth."""
+    """Return the worth of `absent` terms that no text has."""
     return absent * math.log((texts + 0.5) / 0.5)
 
 

@@ -20,7 +20,7 @@ ALL = 2**63 - 1
 
 
 class Candidate(NamedTuple):
-    """What ranking needs to know of one memory. `text_id` is the key that search signals speak of."""
+    """A memory as ranking sees it. `text_id` is the key of search signals."""
 
     num: int  # row of this version
     text_id: int
@@ -52,7 +52,7 @@ class Candidate(NamedTuple):
 
 
 class UseCounts(NamedTuple):
-    """How often a memory was used, when last (0: never), and what `feedback` said of it."""
+    """The uses of a memory, the last one (0: never), and the counts of its `feedback`."""
 
     uses: int
     used_at: int
@@ -124,7 +124,7 @@ class Job(NamedTuple):
 
 
 class Validity(NamedTuple):
-    """What decides how a memory stands. Times are microseconds."""
+    """The facts that decide a memory's validity. Times are microseconds."""
 
     state: str
     replaced: bool
@@ -133,7 +133,7 @@ class Validity(NamedTuple):
 
 
 class GraphNode(NamedTuple):
-    """What queries over the whole graph need of a memory. Times are microseconds."""
+    """A memory as queries over the whole graph see it. Times are microseconds."""
 
     id: bytes
     kind: str
@@ -154,7 +154,7 @@ class GraphNode(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """What consolidation needs of a memory. `scope` and `session` are numbers, `topics` a JSON list, size in bytes."""
+    """A memory as consolidation sees it. `scope` and `session` are numbers, `topics` a JSON list, size in bytes."""
 
     text_id: int
     id: bytes
@@ -176,7 +176,7 @@ class Page(Holds["Memory"]):
 
 
 class TurnRow(NamedTuple):
-    """What somebody said in a session: an episode that names its speaker."""
+    """A turn of a session: an episode that names its speaker."""
 
     id: bytes
     mark: int | None  # fingerprint; None: its words are gone
@@ -209,7 +209,7 @@ class SessionRow(NamedTuple):
 
 
 class Lately(NamedTuple):
-    """What says, without its text, what a recent memory belongs to. Times in microseconds UTC."""
+    """A recent memory's subject and session, without its text. Times in microseconds UTC."""
 
     num: int
     kind: str
@@ -224,7 +224,7 @@ class Lately(NamedTuple):
 
     @property
     def said_at(self) -> int:
-        """When it was said: what is stored of an old conversation is no news."""
+        """The time it was said: a stored old conversation is not news."""
         return min(self.created_at, self.valid_from)
 
 
@@ -251,7 +251,7 @@ class Proposal(NamedTuple):
 
 
 class Relation(NamedTuple):
-    """How a newer memory stands to an older one, by a model that has read both. `level`: sure or likely."""
+    """A relation of a newer memory to an older one, by a model that read both. `level`: sure or likely."""
 
     older: bytes
     newer: bytes
@@ -287,7 +287,7 @@ BEYOND_REBUILD = frozenset({"pages", "ledger", "chain"})
 
 
 def is_beyond_rebuild(problem: Problem) -> bool:
-    """Whether it is lost: a rebuild makes anew what follows from the ledger, and no more."""
+    """Return whether a problem is beyond `rebuild`, which makes only what follows from the ledger."""
     return problem.check in BEYOND_REBUILD and "FTS" not in problem.message
 
 
@@ -329,7 +329,7 @@ class BackupPlan(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """What a search for erased texts in files has found, byte by byte."""
+    """The result of a byte-by-byte search for erased texts in files."""
 
     pieces: int  # of the texts, which were looked for; 0: the texts are too short to be told from others
     files: int

@@ -1,1 +1,1 @@
-"""What grows out of the queue: looking for what was said twice, keys that mean the same, the doctor."""
+"""The work of the queue: finding repeated statements and keys that mean the same, and the doctor."""

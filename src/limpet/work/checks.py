@@ -131,13 +131,13 @@ class Checks:
 
 
 def key_phrase(key: str) -> str:
-    """What a key is embedded as: "the home address of user"."""
+    """Return the phrase that is embedded for a key: "the home address of user"."""
     subject, _, attribute = key.partition(".")
     return f"the {_words(attribute)} of {_words(subject)}"
 
 
 def same_names(a: str, b: str) -> bool:
-    """Whether nothing tells two keys apart that meaning does not see: numbers."""
+    """Return whether two keys have the same words with digits, which their vectors do not tell apart."""
     one, other = ({word for word in _words(key).split() if any(map(str.isdigit, word))} for key in (a, b))
     return one == other
 

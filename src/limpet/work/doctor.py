@@ -79,7 +79,7 @@ def doctor(context: Context) -> list[Check]:
 
 
 def advice(problem: Problem) -> str:
-    """What to do about a finding of `verify`."""
+    """Return the advice for a finding of `verify`."""
     beyond = is_beyond_rebuild(problem)
     return (
         f"restore a backup, or {'save what can be read with `limpet export jsonl`' if beyond else '`limpet rebuild`'}"
@@ -87,7 +87,7 @@ def advice(problem: Problem) -> str:
 
 
 def _vectors(store: Store, embedder: Embedder) -> tuple[str, str] | None:
-    """What the vectors that answer lack, and what to do: they are of another embedder, or some texts have none."""
+    """Return (problem, command) if the active vectors are another embedder's or some are missing, else None."""
     rows = store.vectors.embedders()
     active = next((row for row in rows if row.state == "active"), None)
     if active is None or (len(rows) < 2 and active.fingerprint == embedder.fingerprint):

@@ -1,4 +1,4 @@
-"""What an event asks for: look up, note, begin, end. Each role opens only what it needs.
+"""Answers to hook events: look up, note, begin, end. Each role opens only what it needs.
 
 A message and a start open the store by the API; a tool call and an answer are a line of the journal, without it.
 """
@@ -257,7 +257,7 @@ class _Event:
 
 
 def _transcript(call: Call) -> str:
-    """Where the client keeps this session; Copilot CLI says so only at other events."""
+    """Return the file of this session's transcript, "" if there is none; Copilot CLI names it only at other events."""
     path = call.transcript
     if not path and call.client == "copilot":
         root = os.environ.get("COPILOT_HOME") or os.path.expanduser("~/.copilot")  # noqa: PTH111

@@ -191,7 +191,7 @@ def parse_event(client: str, event: str, data: dict[str, Any]) -> Call | None:
 
 
 def call_of(client: str, event: str) -> dict[str, str] | None:
-    """What a client's hook gives the server, each field where the client fills it in; None for what is no call."""
+    """Return the arguments of a hook that calls the server, as placeholders the client fills in; None for no call."""
     fields = CALLS.get(client, {}).get(CLIENT_ADAPTERS[client].events[event])
     return None if fields is None else {"client": client, "event": event} | {name: f"${{{name}}}" for name in fields}
 
@@ -209,7 +209,7 @@ def nested(value: Any) -> Any:
 
 
 def _exited(data: dict[str, Any]) -> bool:
-    """Whether a shell's own last lines tell of a code other than 0: Copilot CLI and Gemini CLI say it nowhere else."""
+    """Return whether a shell's last lines give a code other than 0: Copilot CLI and Gemini CLI tell it only there."""
     for path in ("toolResult.textResultForLlm", "tool_response.llmContent"):
         said = _at(data, path)
         for line in reversed(said[-500:].splitlines()) if isinstance(said, str) else ():

@@ -1,4 +1,4 @@
-"""Whether a memory fits a message: a probability for each of the best results of a recall. Pure.
+"""The fit of memories to a message: a probability for each of the best results of a recall. Pure.
 
 Recall puts memories in order; a message to an agent is seldom a question, and most need none of them.
 """
@@ -49,7 +49,7 @@ def features(
 
 
 def probability(known: Mapping[str, float]) -> float:
-    """That a memory is worth its tokens with this message, 0 to 1."""
+    """Return the probability that a memory is worth its tokens with this message, 0 to 1."""
     weights = W.FITS_JUDGED if "judge" in known else W.FITS_BY_WORDS if "word_vectors" in known else W.FITS
     log_odds = weights["one"] + sum(weights.get(name, 0.0) * value for name, value in known.items())
     log_odds += FEWER * known.get("few", 0.0)

@@ -1,4 +1,4 @@
-"""Whether a memory fits a message: log-odds, see agents/hooks/fit.py.
+"""The weights of the fit of a memory to a message: log-odds, see agents/hooks/fit.py.
 
 Written by `python -m benchmarks.tune --part hooks --write`, fitted on messages and questions of training/ that no model
 was trained on, each in its own store, longer ones made of them, and those of another store: every fourth, by words

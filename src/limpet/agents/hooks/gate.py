@@ -21,7 +21,7 @@ _QUOTES = '"\u201c\u00ab\u201e\u300c`'
 
 
 def query_of(message: str) -> str:
-    """What of a message is looked up; empty when it is not worth it."""
+    """Return the part of a message to look up; "" if it is not worth a recall."""
     text = message if len(message) <= HEAD + TAIL else message[:HEAD] + "\n" + message[-TAIL:]
     text = text.strip()
     # `opencode run` puts a message into quotation marks: it is no phrase to be found word for word.
@@ -41,7 +41,7 @@ def query_of(message: str) -> str:
 
 
 def _weight(word: str) -> float:
-    """How many words a run of characters is."""
+    """Return how many words a run of characters counts for."""
     dense = sum(any(low <= one <= high for low, high in _DENSE) for one in word[:20])
     return dense / 2 if dense else float(sum(map(str.isalnum, word[:20])) >= 2)
 

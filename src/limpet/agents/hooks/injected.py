@@ -64,7 +64,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What could be injected: sections within a budget of tokens, of which `block` shows what was not shown yet."""
+    """An offer of sections within a budget of tokens; `block` leaves out what was shown before."""
 
     sections: list[Section]
     budget: int
@@ -89,14 +89,14 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What is injected, and its exposures."""
+    """The injected text and its exposures."""
 
     text: str = ""
     items: tuple[tuple[str, int], ...] = ()  # ids and their tokens, the frame of the block shared out among them
 
 
 def brief(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
-    """What the store knows that fits this message, in a block of `budget` tokens at most; empty when nothing fits.
+    """Offer the memories that fit this message, in a block of at most `budget` tokens; empty when nothing fits.
 
     By words alone: a hook is a cold process, and a model would not be loaded in time.
     """
@@ -119,7 +119,7 @@ def brief_from_vectors(memory: Limpet, message: str, budget: int, holdout: Holdo
 def offered(
     found: Recall, message: str, abbreviate: Callable[[list[str]], list[str]], budget: int, holdout: Holdout
 ) -> Offer:
-    """What of a recall of ASKED with its traces a message is offered.
+    """Offer the results of a recall of ASKED with traces that fit the message.
 
     What somebody pinned, prefers or wants is never held out.
     """
@@ -132,8 +132,8 @@ def offered(
 
 
 def _kept(found: Recall, message: str) -> list[Item]:
-    """What fits, each with what may say what became of it; notes that limpet took by itself last, and not compared with
-    by the others.
+    """Return the results that fit, each followed by the one that replaced or resolved it. Limpet's own notes are
+    compared apart and come last.
     """
     several = found.items
     stated = [one for one in several if AMBIENT not in one.topics]
@@ -153,14 +153,14 @@ def _kept(found: Recall, message: str) -> list[Item]:
 
 
 def _fitting(items: Sequence[Item], message: str, read: int) -> list[Item]:
-    """What fits the message: by meaning where any has a cosine, else by words."""
+    """Return the results that fit the message: by meaning where any has a cosine, else by words."""
     scores = [one.why.ranked if one.why else one.score for one in items]  # what the weights of fit.py know
     fits = fitting(scores, [signals(one.why) for one in items], list(map(told_by, items)), message, read)
     return [one for one, is_shown in zip(items, fits, strict=True) if is_shown]
 
 
 def told_by(one: Item) -> str:
-    """What a memory says in words: its text, topics and key."""
+    """Return the words of a memory: its text, topics and key."""
     return " ".join((one.content, *one.topics, one.key or ""))
 
 
@@ -181,7 +181,7 @@ _STALE = {"drifted": " | its file says otherwise now", "gone": " | its file is g
 
 
 def may_be_shown(one: Item | Memory) -> bool:
-    """What came from outside is left out: unconfirmed in any case, else when it reads like an instruction."""
+    """Return False for a memory from outside that is unconfirmed or reads like an instruction."""
     if is_unconfirmed(one.origin, one.trust):
         return False
     outside = one.origin not in INSIDE or one.trust not in INSIDE
@@ -229,5 +229,5 @@ def day(at: int) -> str:
 
 
 def signals(trace: Trace | None) -> dict[str, float]:
-    """What each signal said of a result."""
+    """Return the raw value of each signal of a result."""
     return {name: one.raw for name, one in trace.signals.items()} if trace else {}

@@ -29,7 +29,7 @@ CLAIM_MS, KEEP_MS = 250, 60_000
 
 
 class Turn(NamedTuple):
-    """What a session did from the user's last message on."""
+    """The actions of a session since the user's last message."""
 
     lines: tuple[tuple[str, str], ...]  # (kind, what)
     remembered: bool  # whether the scope got any memory meanwhile
@@ -128,7 +128,7 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str)
 
 @contextmanager
 def _opened(settings: Settings) -> Iterator[tuple[Pen, str]]:
-    """What is written with, and the scope that is meant."""
+    """Open the store's pen and yield it with the scope meant."""
     pen = open_pen(settings.path)
     try:
         if settings.checkout is None:

@@ -1,4 +1,4 @@
-"""What a session begins with, or keeps through its compaction: what is open, the rules, what was done.
+"""The state that a session begins with or keeps through its compaction: open problems, rules, finished work.
 
 A sub-agent, which has neither seen its session's beginning nor its messages, begins with the rules and what fits its
 task.
@@ -35,12 +35,12 @@ SUBAGENT_TOKENS = 400
 
 
 def left_off(memory: Limpet, session: str, *, same: bool) -> Offer:
-    """What is open, rules, and where the last session (`same`: this one, after its compaction) left off."""
+    """Offer open problems, rules, and the state of the last session (`same`: of this one, after its compaction)."""
     return Offer(_state(memory, session, MAX_TOKENS, same=same), MAX_TOKENS)
 
 
 def survival(memory: Limpet, session: str) -> Offer:
-    """What a summary of this session should keep."""
+    """Offer the memories that a summary of this session should keep."""
     above = "Keep in the summary what the following data says, with its ids."
     return Offer(_state(memory, session, MAX_TOKENS // 2, same=True), MAX_TOKENS // 2, above)
 
@@ -80,7 +80,7 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
 
 
 def _rules(memory: Limpet) -> list[Memory]:
-    """What is pinned first, then what was used most, then the newest."""
+    """Return rules, pinned ones first, then by uses, then the newest."""
     kinds = ("preference", "lesson", "decision")
     several = [one for kind in kinds for one in memory.list(kind=kind, sort="uses", limit=RULES).memories]
     rules = [one for one in several if one.pinned or one.kind == "preference"]

@@ -82,7 +82,7 @@ class LimpetMemoryService(BaseMemoryService):
 
 
 def _text(content: Any) -> str:
-    """What is said in words: no calls, no thoughts, no files."""
+    """Return the spoken text of a content, without its calls, thoughts and files."""
     parts = (content.parts if content else None) or ()
     return readable("\n".join(one.text for one in parts if one.text and not one.thought))
 

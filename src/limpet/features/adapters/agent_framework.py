@@ -56,7 +56,7 @@ class LimpetContextProvider(ContextProvider):
 
 
 def _text(message: Any) -> str:
-    """What a message says, or what its calls and their results hold."""
+    """Return the text of a message, else the names, arguments and results of its calls."""
     if message.text:
         return str(message.text)
     names = ("name", "arguments", "result")

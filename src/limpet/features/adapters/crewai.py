@@ -96,7 +96,7 @@ class LimpetBackend:
         self, scope_prefix: str | None = None, categories: list[str] | None = None, record_ids: list[str] | None = None,
         older_than: datetime | None = None, metadata_filter: dict[str, Any] | None = None,
     ) -> int:  # fmt: skip
-        """How many were retracted."""
+        """Retract the records that match, and return how many."""
         gone = [
             one
             for one in self._all(scope_prefix)

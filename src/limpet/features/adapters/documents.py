@@ -101,7 +101,7 @@ class Documents:
         return self.memory.correct(there.id, content, **given)
 
     def _retract_twins(self, metadata: dict[str, Any], seen: datetime | None) -> None:
-        """Of documents that several processes made under a name at the same instant the last one stays."""
+        """Keep the last of the documents that several processes stored under one name at the same instant."""
         where = {name: metadata[name] for name in ("adapter", "document")}
         while True:  # one that is retracted may have been replaced meanwhile
             made = [one for one in pages(self.memory, metadata=where, since=seen, clock="stored") if self._is_ours(one)]
@@ -116,7 +116,7 @@ class Documents:
         self.memory.remember(one.content, kind=one.kind, valid_to=until, origin=one.origin)
 
     def delete(self, name: str) -> bool:
-        """Whether there was one. Retracted: `limpet undo` brings it back. Raises BadInput (a person's word)."""
+        """Retract a document; return whether there was one. `limpet undo` restores it. Raises BadInput."""
         where = {"adapter": self.adapter, "document": name}
         gone = self.memory.forget(metadata=where, why=f"deleted through {self.adapter}", origin=self.origin)
         if gone.waiting:
@@ -141,7 +141,7 @@ def text_of(one: Memory) -> str:
 
 
 def _header(name: str) -> str:
-    """What the text begins with. Names that differ in case, white space or form alone are told apart by a digest."""
+    """Return the first line of a document's text. A digest separates names that differ only in case, spaces or form."""
     plain = " ".join(unicodedata.normalize("NFC", name).casefold().split())
     if name == plain:
         return f"{name}:\n"

@@ -135,7 +135,7 @@ class LimpetStore(BaseStore):
         return kept
 
     def _matches(self, op: SearchOp, everything: bool) -> list[tuple[Memory, float | None]]:
-        """What a recall finds, then what is not searched by its text."""
+        """Return (memory, score) for the results of a recall, then (memory, None) for values that are not searched."""
         k = MOST_RESULTS if op.filter else max(1, min(MOST_RESULTS, op.offset + op.limit))
         if everything:
             return [(self._memory.get(one.id), one.score) for one in self._memory.recall(op.query or "", k=k)]
@@ -208,7 +208,7 @@ def _any(one: Memory) -> dict[str, Any]:
 
 
 def _text(value: dict[str, Any], fields: Any) -> str:
-    """What a value says: its only text, or a line for each part of it."""
+    """Return the searchable text of a value: its only text, or a line for each part of it."""
     if fields is False:
         return ""
     if fields:
@@ -251,7 +251,7 @@ def _holds(value: Any, operator: str, other: Any) -> bool:
 
 
 def _fits(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
-    """Whether a namespace begins or ends with a path, in which "*" is any label."""
+    """Return whether a namespace begins or ends with a path, in which "*" is any label."""
     path = tuple(condition.path)
     if len(namespace) < len(path):
         return False

@@ -25,7 +25,7 @@ class LimpetMemoryBlock(BaseMemoryBlock[str]):
     budget_tokens: int = Field(default=600, description="Tokens of the brief, at most.")
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **given: Any) -> str:
-        """What is remembered that matters for the last message of the user."""
+        """Return the memories that matter for the last message of the user, as text."""
         said = [one.content or "" for one in messages or () if one.role.value == "user"]
         session = given.get("session_id")
         brief = await asyncio.to_thread(

@@ -50,7 +50,7 @@ def memory_tools(memory: Limpet, *, k: int = 8) -> list[Any]:
     """`recall` and `remember` as tools of an agent, in the scope of an open store."""
 
     async def recall(query: str) -> str:
-        """What is remembered that matters for a question, the best first.
+        """Recall what is remembered that matters for a question, the best first.
 
         Args:
             query: A question, or what the memory should be about.
@@ -71,7 +71,7 @@ def memory_tools(memory: Limpet, *, k: int = 8) -> list[Any]:
 
 
 def _said(item: Any) -> tuple[str, str]:
-    """Who says what in an item of the Responses API."""
+    """Return (speaker, text) of an item of the Responses API."""
     kind = str(item.get("type") or "message")
     if kind.endswith("_output"):
         return TOOL, _text(item.get("output"))

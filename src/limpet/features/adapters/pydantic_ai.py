@@ -126,7 +126,7 @@ class LimpetMemoryStore:
             return MemoryMutation(version=change(there), replayed=False, existed=there is not None)
 
     def _done(self, operation: MemoryOperation) -> Any:
-        """What an operation did, by what it left: a version of a file, or the deletion of one."""
+        """Return the result of an operation that was done before, read from the file's versions; None if it was not."""
         for name in ("operation", "deletion"):
             where = {"adapter": ADAPTER, name: operation.id}
             for one in pages(self._files.memory, metadata=where, all_states=True):

@@ -58,7 +58,7 @@ class Turns:
         self.add_named((secrets.token_hex(4), *one, None) for one in items)
 
     def names(self) -> set[object]:
-        """Of the turns, and of those that were taken back."""
+        """Return the names of all turns, retracted ones included."""
         found = pages(self.memory, session=self.session, metadata={"adapter": self.adapter}, all_states=True)
         return {one.metadata.get("turn") for one in found}
 

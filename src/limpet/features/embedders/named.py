@@ -24,7 +24,7 @@ MOST_DIMENSIONS = 16_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """What a setting says."""
+    """A parsed embedder setting."""
 
     text: str
     folder: Path | None = None  # or a model's file in one

@@ -59,7 +59,7 @@ class Folder:
         return found if isinstance(found, dict) else {}
 
     def tokens(self) -> int:
-        """How many tokens the model reads."""
+        """Return the number of tokens that the model reads."""
         said = [
             self._json("sentence_bert_config.json").get("max_seq_length"),
             self._json("tokenizer_config.json").get("model_max_length"),
@@ -86,14 +86,14 @@ class Folder:
         return POOLINGS[chosen[0]] if chosen else "mean"
 
     def prompts(self) -> tuple[str, str]:
-        """What is put before a question, and before a text."""
+        """Return the texts put before a question and before a passage."""
         said = self._json("config_sentence_transformers.json").get("prompts")
         said = said if isinstance(said, dict) else {}
         text = next((said[name] for name in ("passage", "document") if said.get(name)), "")
         return str(said.get("query") or ""), str(text)
 
     def fingerprint(self) -> str:
-        """Of the model's weights, by pieces, and its tokenizer."""
+        """Return a hash of the model's weights, sampled in pieces, and of its tokenizer."""
         digest = hashlib.sha256((self.root / "tokenizer.json").read_bytes())
         for path in sorted({self.model, *self.model.parent.glob(f"{self.model.name}?data*")}):
             size = path.stat().st_size

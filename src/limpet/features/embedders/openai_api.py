@@ -107,7 +107,7 @@ class RemoteEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        """Of what is asked for: whether the server's model is another by the same name it does not tell."""
+        """The model's name and a hash of the settings. The server does not tell if it changes the model itself."""
         said = f"{self._spec.url}\n{self._spec.dimensions}\n{self._spec.query}\n{self._spec.passage}"
         return f"openai:{self._named()}:{hashlib.sha256(said.encode()).hexdigest()[:12]}"
 
@@ -160,7 +160,7 @@ class RemoteEmbedder:
         return self._model
 
     def _fitting(self, texts: Sequence[str]) -> np.ndarray:
-        """Of as many requests as the server wants; of a text that is too long for it the beginning. Raises ValueError
+        """Embed texts in as many requests as the server accepts. Cut a text that is too long for it. Raises ValueError
         for a text that it refuses at any length."""
         import numpy as np
 
@@ -177,7 +177,7 @@ class RemoteEmbedder:
             raise ValueError(refused.message) from None
 
     def _vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """Of one request."""
+        """Embed texts in one request."""
         import numpy as np
 
         # An empty text is refused by some.

@@ -1,4 +1,4 @@
-"""What a replay comes to: how much of what was needed was found, what was shown for nothing, at how many tokens."""
+"""The figures of a replay: the share of needed memories found, the memories shown for nothing, the tokens spent."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def of_all(needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed]) -> Fig
 def by_client(
     moments: Sequence[Moment], needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed]
 ) -> dict[str, Figures]:
-    """Of each client, by name; "" where nobody said which."""
+    """Return the figures of each client, by name; "" where the client is unknown."""
     places: dict[str, list[int]] = {}
     for place, moment in enumerate(moments):
         places.setdefault(moment.client, []).append(place)
@@ -76,7 +76,7 @@ def by_client(
 
 
 def by_kind(needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed], kinds: dict[str, str]) -> dict[str, Figures]:
-    """Of each kind of memory. `kinds`: of each memory."""
+    """Return the figures of each kind of memory. `kinds`: memory id -> kind."""
     pairs = [pair for wanted, one in zip(needs, replayed, strict=True) for pair in zip(wanted, one.found, strict=True)]
     items = [item for one in replayed for item in one.shown]
     there = sorted({need.kind for need, _ in pairs} | {kinds.get(one.id, "") for one in items})

@@ -1,4 +1,4 @@
-"""Why what was needed was not found: recall asked again as of then, for more results and for what it left out."""
+"""Reasons for misses: recall asked again as of then, for more results and for what it left out."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def worst(
     memory: Limpet, clock: str, moments: Sequence[Moment], needs: Sequence[Sequence[Need]],
     replayed: Sequence[Replayed], limit: int,
 ) -> tuple[Miss, ...]:  # fmt: skip
-    """What users had to say again first, then what is clearest; a memory once."""
+    """Return the worst misses, one a memory: those that a user had to repeat first, then by evidence."""
     missed = [
         (need, moment)
         for moment, wanted, one in zip(moments, needs, replayed, strict=True)

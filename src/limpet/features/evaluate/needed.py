@@ -1,4 +1,4 @@
-"""What a turn needed of what the store knew: what its work uses, and what the user had to tell again.
+"""The memories that a turn needed: those its work uses, and those that the user had to repeat.
 
 Every memory that was known is asked about, and not only those that were shown: of thousands some share words with a
 long answer by chance. So words count by how rare they are, where exposures (`text/attribution.py`) count them alike,
@@ -50,7 +50,7 @@ class Version(NamedTuple):
     words: dict[str, int]  # and their weights
 
     def is_known(self, at: int, since: int | None = None) -> bool:
-        """Whether the store knew it and held it true; with `since` whether it began to hold before that."""
+        """Return whether the store held it true at `at`; with `since`, whether it began to hold before that time."""
         one = self.memory
         if one.state != "active" or (one.valid_to_us is not None and one.valid_to_us <= at):
             return False
@@ -75,8 +75,8 @@ class Versions:
         return [one for one in self.all if one.is_known(at, since)]
 
     def of_sessions(self, moments: Iterable[Moment], clock: str) -> list[list[Need]]:
-        """Of each moment, in their order. A memory counts once a session: after that the session has it, and what is
-        left of it that was not said yet is common words, which a next question has as well."""
+        """Return the needs of each moment, in order. A memory counts once a session: afterwards the session has it, and
+        the words not said yet are common ones that a next question has as well."""
         met: dict[str, set[str]] = {}
         found: list[list[Need]] = []
         for one in moments:
@@ -130,7 +130,7 @@ class Versions:
                 yield Need((one.id,), one.kind, one.content, told_again, evidence, frozenset(words))
 
     def _rarity(self, word: str, length: int) -> float:
-        """How unlikely a text of `length` words has it by chance, in nats; nothing of words that are always said."""
+        """Return how unlikely a text of `length` words has the word by chance, in nats; 0 for common words."""
         if word in SAID_ANYWAY:
             return 0.0
         rate = (len(self._with.get(word, ())) + 0.5) / self._words
@@ -138,6 +138,6 @@ class Versions:
 
 
 def can_tell(version: Version, before: str) -> bool:
-    """Whether a memory holds enough beyond what was said before that its use would show."""
+    """Return whether a memory adds enough words to `before` that its use would show."""
     known = weigh_words(before)
     return sum(weight for word, weight in version.words.items() if word not in known) >= LEAST

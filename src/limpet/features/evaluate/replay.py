@@ -48,7 +48,7 @@ def as_shown(
     moments: Sequence[Moment], needs: Sequence[Sequence[Need]], versions: Versions,
     exposures: Mapping[str, Sequence[tuple[int, str, int]]],
 ) -> list[Replayed]:  # fmt: skip
-    """What sessions really were shown: (when, id, tokens) of each, in order, put to the moment they came at."""
+    """Assign the (when, id, tokens) that each session was shown to the latest moment before them, and judge them."""
     shown: list[list[tuple[str, int]]] = [[] for _ in moments]
     places: dict[str, list[int]] = {}
     for place, moment in enumerate(moments):
@@ -66,7 +66,7 @@ def judged(
     moments: Sequence[Moment], needs: Sequence[Sequence[Need]], versions: Versions,
     shown: Sequence[Sequence[tuple[str, int]]],
 ) -> list[Replayed]:  # fmt: skip
-    """What was shown at each moment, held against what the sessions needed."""
+    """Compare what was shown at each moment with what the sessions needed."""
     by_id = {one.memory.id: one for one in versions.all}
     later: dict[str, set[str]] = {}  # what a session needs from a moment on
     useful: list[tuple[Shown, ...]] = []

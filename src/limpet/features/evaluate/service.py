@@ -36,7 +36,7 @@ PAGE = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation(JsonForm):
-    """What `limpet eval` found. `ways`: limpet as it is set, first; then what it is compared with."""
+    """The report of `limpet eval`. `ways`: limpet as it is set comes first, then the settings compared with it."""
 
     sessions: int
     moments: int
@@ -110,7 +110,7 @@ def _versions(memory: Limpet) -> Iterator[Memory]:
 
 
 def _exposures(memory: Limpet) -> dict[str, list[tuple[int, str, int]]]:
-    """What each session was shown, in order: (when, id, tokens)."""
+    """Return the exposures of each session, in order: (when, id, tokens)."""
     found: dict[str, list[tuple[int, str, int]]] = {}
     for one in reversed(exposures(memory, limit=EXPOSURES)):
         if one.shown:

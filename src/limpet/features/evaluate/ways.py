@@ -35,7 +35,7 @@ Way = Callable[["Moment"], Offer]
 
 
 class Setting(NamedTuple):
-    """What of limpet can be set for a replay."""
+    """Settings of limpet that a replay can vary."""
 
     search: str = "meaning"  # words: as a hook that finds no running process
     embedder: str = ""  # another than the store's
@@ -66,7 +66,7 @@ def times(moment: Moment, clock: str) -> dict[str, Any]:
 
 
 def limpet(memory: Limpet, setting: Setting, clock: str) -> Way:
-    """What hooks would inject."""
+    """Return a way that replays what hooks would inject."""
 
     def way(moment: Moment) -> Offer:
         if not moment.query:

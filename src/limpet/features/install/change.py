@@ -198,7 +198,7 @@ Part = Entry | Permission | Hooks | Block | OwnFile
 
 
 class Change(NamedTuple):
-    """What happens to one file. `after` None: it goes. `backup`: what to put beside it before that."""
+    """A change of one file. `after` None: delete it. `backup`: the text to store beside it first."""
 
     path: Path
     what: str
@@ -288,7 +288,7 @@ def _uninstalled(path: Path, parts: Sequence[Part]) -> Change:
 
 
 def _is_here(text: str, parts: Sequence[Part]) -> bool:
-    """Whether limpet stands in a text. A rule that stands there without limpet's hooks is its writer's."""
+    """Return whether a text has a part of limpet's. A permission alone does not count: its user may have written it."""
     return any(part.found(text) is not None for part in parts if not isinstance(part, Permission))
 
 

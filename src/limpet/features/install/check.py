@@ -179,7 +179,7 @@ def _sampled(command: list[str]) -> list[str]:
 
 
 def _sample(client: str, event: str, folder: str) -> dict[str, Any]:
-    """What the client sends with a message, as far as limpet reads it."""
+    """Return a sample of the event that the client sends with a message, with the fields that limpet reads."""
     made: dict[str, Any] = {"hook_event_name": event}
     for name, value in (("session", "limpet-doctor"), ("folder", folder), ("text", ASKED)):
         place = CLIENT_ADAPTERS[client].fields[name][0]

@@ -1,4 +1,4 @@
-"""What goes where for each client: files, and what limpet adds to them. As the clients are in November 2026."""
+"""The files of each client and the entries that limpet adds to them. As the clients are in November 2026."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ DESCRIPTION = "Memory across sessions: recalled by itself, in one file you own."
 
 
 class Place(NamedTuple):
-    """Where to install: for the user (`project` None), or in one project."""
+    """The target of an install: the user (`project` None) or one project."""
 
     home: Path
     project: Path | None
@@ -101,7 +101,7 @@ def program() -> tuple[str, ...]:
 
 
 def _claude_hook(place: Place, event: str) -> dict[str, Any]:
-    """What only notes an action does not hold the agent up, or is no process where the MCP server can answer.
+    """Return the hook's entry. A hook that only notes an action runs asynchronously, or as a call of the MCP server.
 
     A turn's end is waited for: `claude -p` leaves right after it, and ends what still runs in the background.
     """
@@ -159,7 +159,7 @@ def _opencode_servers(_: Place, folder: Path) -> list[Path]:
 
 
 def _cline_servers(place: Place, _: Path) -> list[Path]:
-    """Of the command line, and of the extension for VS Code where it is there. A project has none."""
+    """Return the server files of the command line and, if installed, of the VS Code extension; [] for a project."""
     code = "Library/Application Support" if sys.platform == "darwin" else ".config"
     base = place.home / ("AppData/Roaming" if place.windows else code)
     extension = base / "Code/User/globalStorage/saoudrizwan.claude-dev"
@@ -182,7 +182,7 @@ Names = tuple[str | None, str | None]
 
 
 class Client(NamedTuple):
-    """Where a client looks for what limpet adds."""
+    """The places where a client reads rules, servers and hooks."""
 
     folder: Callable[[Place], Path]
     rules: tuple[Rule | None, Rule | None] = (None, None)
@@ -345,12 +345,12 @@ def parts(client: str, place: Place) -> list[Part]:
 
 
 def is_present(client: str, place: Place) -> bool:
-    """Whether the client seems to be on this machine: its folder is there."""
+    """Return whether the client's folder exists on this machine."""
     return _TABLE[client].folder(place).is_dir() or (client == "cline" and (place.home / ".cline").is_dir())
 
 
 def is_granted(place: Place) -> bool:
-    """Whether the rule that allows limpet's tools stands in Claude Code's settings. Raises BadInput."""
+    """Return whether Claude Code's settings have the rule that allows limpet's tools. Raises BadInput."""
     every = parts("claude", place._replace(allow_tools=True))
     return any(there for part, there in present(every) if isinstance(part, Permission))
 

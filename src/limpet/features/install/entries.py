@@ -46,12 +46,12 @@ def merged(there: dict[str, Any], new: dict[str, Any], *, is_trusted: bool) -> d
 
 
 def is_address(entry: Mapping[str, Any]) -> bool:
-    """Whether the server's entry names an address instead of a command."""
+    """Return whether the server's entry names an address instead of a command."""
     return "command" not in entry and any(isinstance(entry.get(name), str) for name in ("url", "httpUrl", "serverUrl"))
 
 
 def is_ours(entry: Any) -> bool:
-    """Whether the command of a hooks list's entry, or of each of its hooks, runs limpet."""
+    """Return whether the entry of a hooks list, or every hook in it, runs limpet."""
     if not isinstance(entry, dict):
         return False
     if isinstance(entry.get("hooks"), list):

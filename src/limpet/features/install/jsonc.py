@@ -43,7 +43,7 @@ class Node:
 
     @property
     def left(self) -> int:
-        """Where this child begins, its key included."""
+        """The offset where this child begins, its key included."""
         return self.start if self.key is None else self.key_start
 
     def child(self, key: str | int) -> Node | None:

@@ -193,7 +193,7 @@ def _changes(root: Path, store_version: Callable[[], int], stop: threading.Event
 
 
 def read_topic(memory: Limpet, topic: str) -> str:
-    """What this scope and `global` hold about a topic, as the Markdown of a mirror. Raises NotFound.
+    """Return the memories of this scope and `global` about a topic, as the Markdown of a mirror. Raises NotFound.
 
     >>> _ = memory.remember("Deploys go out on Tuesdays", topics=["deploy"])
     >>> "Tuesdays" in read_topic(memory, "deploy")
@@ -246,7 +246,7 @@ def _noted(context: Context) -> list[str]:
 
 
 def _changed_at(root: str, most: int | None) -> int | None:
-    """When a file of the folder, or which files there are, last changed, in nanoseconds.
+    """Return the time of the last change in the folder, in nanoseconds: of its list of files or of a file.
 
     None: not since the last sync, it is no mirror, or it holds more than `most` files and looking would take long.
     """

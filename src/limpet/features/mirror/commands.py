@@ -29,7 +29,7 @@ def _init(memory: Limpet, args: Namespace) -> list[MirrorReport]:
 
 
 def _holds_notes(args: Namespace) -> bool:
-    """Whether the folder becomes memories, which begin a store: an empty one would mirror a mistyped path."""
+    """Return whether the folder has notes to store. A store begun for an empty one would mirror a mistyped path."""
     return any(Path(args.dir).glob("*.md"))
 
 

@@ -288,5 +288,5 @@ class MirrorReport(JsonForm):
 
     @property
     def changed(self) -> bool:
-        """Whether anything was done, on either side."""
+        """True if the sync changed anything, on either side."""
         return bool(self.files) or any(getattr(self, name) for name in COUNTS)

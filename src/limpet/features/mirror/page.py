@@ -65,7 +65,7 @@ class Page:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What the front matter says below `metadata`."""
+        """The values of the front matter below `metadata`."""
         inner = self.front.values.get("metadata")
         return inner if isinstance(inner, dict) else {}
 
@@ -95,7 +95,7 @@ def read(text: str) -> Page:
 
 
 class Group(NamedTuple):
-    """What a page of entries is about: a topic, the episodes of a month, or (neither) the rest of a scope."""
+    """The subject of a page of entries: a topic, the episodes of a month, or (neither) the rest of a scope."""
 
     topic: str | None = None
     month: str | None = None
@@ -109,7 +109,7 @@ class Group(NamedTuple):
 
 
 def group(text: str) -> Group:
-    """What `str` of a group says, read back."""
+    """Parse the `str` of a group."""
     return Group(*json.loads(text))
 
 
@@ -186,7 +186,7 @@ def _item(first: str, more: Sequence[str], heading: str, start: int, end: int) -
 
 
 def marked(mark: str, one: Memory) -> str:
-    """What `item` takes for a mark: of what is unconfirmed, with its origin."""
+    """Return the mark for `item`, with the memory's origin if it is unconfirmed."""
     return f"{mark} {one.trust}, unconfirmed" if is_unconfirmed(one.origin, one.trust) else mark
 
 
@@ -203,7 +203,7 @@ def item(text: str, mark: str, eol: str) -> list[str]:
 
 
 def shown(content: str, key: str | None) -> str:
-    """What a memory says in a topic page: the value of a keyed fact comes with its key."""
+    """Return the text of a memory in a topic page: the value of a keyed fact follows its key."""
     return f"**{key}**: {content}" if key else content
 
 
@@ -281,7 +281,7 @@ def add(page: Page, heading: str, text: str, mark: str) -> Entry:
 
 
 def read_item(lines: Sequence[str]) -> str:
-    """What an entry's own lines say when they are read again."""
+    """Return the text that an entry's own lines have when they are read again."""
     bare = [_bare(line) for line in lines]
     bullet = _BULLET.match(bare[0])
     return _item(bullet[1] or "" if bullet else "", bare[1:], "", 0, 1).text
@@ -322,7 +322,7 @@ _OURS = frozenset({"type", "limpet", "topic", "month"})
 
 
 def has_prose(page: Page) -> bool:
-    """Whether a topic page holds more than its title, our headings and entries."""
+    """Return whether a topic page holds more than its title, our headings and entries."""
     taken = {at for one in page.entries for at in range(one.start, one.end)}
     titles = 0
     for at, line in enumerate(page.lines[page.front.lines :], page.front.lines):

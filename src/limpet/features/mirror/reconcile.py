@@ -45,12 +45,12 @@ class Task(NamedTuple):
 
 
 def store_hash(one: Memory) -> str:
-    """Of all that a file shows of a memory."""
+    """Return a hash of all that a file shows of a memory."""
     return digest(page.shown(one.content, one.key) + page.marked("", one))
 
 
 def said_in(one: Memory, group: str) -> str:
-    """What an entry that shows this memory says when it is read."""
+    """Return the text that an entry for this memory has when it is read."""
     if group:
         return page.read_item(page.item(page.shown(one.content, one.key), "0" * 12, ""))
     return one.content.strip()
@@ -104,7 +104,7 @@ class Matcher:
             self._marks[id.replace("-", "")] = id
 
     def mark(self, id: str) -> str:
-        """What stands in a file for an id: its last twelve digits, as long as no other memory here ends so."""
+        """Return the mark of an id in a file: its last twelve digits, unless another memory here has the same."""
         return short(id) if self._marks.get(short(id), id) == id else id.replace("-", "")
 
     def know(self, id: str) -> None:
@@ -168,8 +168,8 @@ def decide(
     memories: Mapping[str, Memory],
     earlier: Callable[[str, str], str | None],
 ) -> list[Task]:
-    """What the store is to be told. `earlier(id, text)`: the state of a memory that is not listed, or was never in the
-    base: "active" when its text was this once, else its state; None for one the store does not know.
+    """Return the tasks for the store. `earlier(id, text)`: the state of a memory that is not listed, or was never in
+    the base: "active" when its text was this once, else its state; None for one the store does not know.
     """
     tasks: list[Task] = []
     loose = {digest(said_in(one, "topic")) for id, one in memories.items() if id not in matcher.place}

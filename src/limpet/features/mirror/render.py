@@ -78,7 +78,7 @@ class Render:
         return True
 
     def _stale(self, view: View) -> bool:
-        """Whether the store says something else than at the last sync about anything in a file."""
+        """Return whether a memory of the file has changed in the store since the last sync."""
         assert view.base is not None
         for was in view.base.entries:
             one = self._memories.get(was.id)
@@ -123,7 +123,7 @@ class Render:
         return made, vanishes
 
     def _successor(self, id: str, unplaced: dict[str, Memory]) -> Memory | None:
-        """What replaced a memory takes its place."""
+        """Return the unplaced memory that replaced this one, directly or over several steps; it takes its place."""
         for _ in range(100):
             gone = self._store.memories.get(parse_id(id))
             if gone is None or gone.superseded_by is None:
@@ -280,7 +280,7 @@ _NEW_MORE = "# More memory\n\nFiles that [MEMORY.md](MEMORY.md) has no room for,
 
 
 class Pointer(NamedTuple):
-    """What the index says of one file; `rank`: higher is more useful."""
+    """A line of the index for one file; `rank`: higher is more useful."""
 
     file: str
     title: str

@@ -116,7 +116,7 @@ class Sync:
     # -- the store's side
 
     def _listed(self) -> dict[str, Memory]:
-        """What is held now in the mirror's scopes, oldest first."""
+        """Return the active memories of the mirror's scope by id, oldest first."""
         where = Filter(scopes=(self._base.scope,), as_of=self._context.now())
         return {memory.id: memory for memory in self._context.store.listings.each(where, descending=False)}
 
@@ -264,7 +264,7 @@ class Sync:
             self._context.store.reviews.propose([proposal])
 
     def _decide(self, writer: Writer, one: Prepared, made: dict[int, str]) -> tuple[str, str | None]:
-        """What becomes of a task, or why it is not taken; and the id of the memory that its entry is from now on."""
+        """Do a task. Return its outcome (or why it is not done) and the id that its entry has from now on."""
         what, id, statement = one.task.what, one.task.id, one.statement
         if what in ("new", "conflict"):
             assert statement is not None

@@ -151,7 +151,7 @@ def _gemini(into: Conversation, row: dict[str, Any], place: str) -> None:
 
 
 def _gemini_folder(path: str) -> str | None:
-    """Where the agent worked: a file beside its chats says it, else the client's list of projects."""
+    """Return the agent's folder, from a file beside its chats or else from the client's list of projects."""
     kept = Path(path).parent.parent
     root, known = kept / ".project_root", kept.parent.parent / "projects.json"
     try:

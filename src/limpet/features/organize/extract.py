@@ -76,7 +76,7 @@ def _of_message(turn: Turn) -> Iterator[Candidate]:
 
 
 def _is_kept(sentence: statements.Sentence, plain: str) -> bool:
-    """Whether a sentence is worth keeping. What a user asks to have remembered is, whatever models say."""
+    """Return whether a sentence is worth keeping. A sentence that a user asks to remember always is."""
     if sentence.text.endswith(("?", ":")) or len(sentence.text.split()) < FEWEST_WORDS:
         return False
     if sentence.role == "user" and (has("asked", plain) or has("ill", plain)):
@@ -96,7 +96,7 @@ def _is_kept(sentence: statements.Sentence, plain: str) -> bool:
 
 
 def _says_change(sentence: statements.Sentence, plain: str) -> bool:
-    """Whether a user's sentence says that something is otherwise than it was."""
+    """Return whether a user's sentence says that something has changed."""
     is_whole = sentence.role == "user" and len(plain.split()) >= FEWEST_WORDS and not plain.endswith(":")
     return is_whole and has("changed", plain) and not has("unsure", plain)
 

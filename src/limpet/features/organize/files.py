@@ -1,4 +1,4 @@
-"""Which files there are to organize, the mark of their content, and what of them may be read.
+"""The files to organize, a hash of their content, and the parts of them that may be read.
 
 Nothing is read of incognito sessions, of paused times and of folders that are off, and no turn that holds what is to
 be ignored.
@@ -66,7 +66,7 @@ def digest_of(path: Path) -> str:
 
 
 def read(path: Path, report: TransferReport, pauses: Pauses) -> Iterator[Conversation]:
-    """What of a file may be read. Raises BadInput when it is nothing that is known, or cannot be read at all."""
+    """Yield the conversations of a file that may be read. Raises BadInput for an unknown or unreadable file."""
     if is_ignored(str(path), pauses.ignore):
         report.note("files whose path is ignored were left out")
         return

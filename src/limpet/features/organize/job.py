@@ -52,7 +52,7 @@ SECRET_WORDS = 9
 
 @dataclass(slots=True, kw_only=True)
 class OrganizeReport(TransferReport):
-    """What organizing did. `new`, `known` and so on are of statements; a known one was taken by an earlier run."""
+    """The report of organizing. `new`, `known` and so on count statements; an earlier run stored the known ones."""
 
     SHOWN = (
         "files", "unchanged", "conversations", "new", "observed", "known", "quarantined", "redacted", "echoes",
@@ -300,7 +300,7 @@ class _Run:
         return [one for one in near if not one.key and one.kind != "episode" and one.trust in ("user", "agent")]
 
     def _is_repeated(self, text: str, lines: Sequence[str]) -> bool:
-        """Whether a text says most of what one of some lines says, and neither another number nor the contrary."""
+        """Return whether some line repeats most of a text, with the same numbers and negations."""
         stems = self._context.store.search.stems([text, *lines])
 
         def sure(text: str) -> set[str]:
@@ -391,6 +391,6 @@ def id_of(each: Candidate, one: Conversation, scope: str) -> bytes:
 
 
 def is_part_of(short: str, long: str) -> bool:
-    """Whether the words of a text stand one after the other in a longer one."""
+    """Return whether a longer text holds the words of a shorter one in a row."""
     mine, theirs = (" ".join(re.findall(r"\w+", normalise(text))) for text in (short, long))
     return len(mine) < len(theirs) and f" {mine} " in f" {theirs} " and len(mine.split()) >= FEWEST_WORDS

@@ -48,7 +48,7 @@ _ERROR = re.compile(
 
 
 def from_calls(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> list[Candidate]:
-    """What was `spoken`, and what tool calls teach: one lesson a failure, words about it are part of it."""
+    """Return `spoken` and the lessons of tool calls, one for each failure; it absorbs the spoken words about it."""
     candidates = list(spoken)
     for lesson, parts in _lessons(turns, spoken):
         candidates = [one for one in candidates if not any(one is part for part in parts)] + [lesson]
@@ -83,7 +83,7 @@ def _lessons(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> Iterator[tup
 
 
 def _is_taken_back(turns: Sequence[Turn]) -> bool:
-    """Whether a person's next words reject what was done, and it was put back."""
+    """Return whether the user's next words reject the change and the change was reverted."""
     place = next((place for place, turn in enumerate(turns) if turn.role == "user"), None)
     if place is None or not has("no", turns[place].text):
         return False
@@ -135,7 +135,7 @@ def _commands(turns: Sequence[Turn]) -> Iterator[Candidate]:
 
 
 def program(command: str) -> str:
-    """What a command runs: the program of its last step that does something, and its subcommand; empty for looks."""
+    """Return the program and subcommand of a command's last step that is not mere inspection; "" if there is none."""
     for step in reversed(_STEP.split(command)):
         words = _BEFORE.sub("", step).split()
         name = words[0].rpartition("/")[2].lower() if words else ""
@@ -146,7 +146,7 @@ def program(command: str) -> str:
 
 
 def _is_retry(command: str, later: str) -> bool:
-    """Whether the later command is the first again, perhaps worded otherwise or wrapped (`nix develop -c make`)."""
+    """Return whether the later command is the first again, perhaps reworded or wrapped (`nix develop -c make`)."""
     if later.endswith(" " + command):
         return True
     mine, theirs = set(command.split()), set(later.split())

@@ -194,7 +194,7 @@ def _chunks(turns: Sequence[Turn]) -> Iterator[Chunk]:
 
 
 def _line(turn: Turn) -> str:
-    """What was said, or a shell command and how it ended; other tools' output is not sent."""
+    """Return the text of a turn, or its shell command and outcome; other tools' output is not sent."""
     if not turn.command or turn.failed is None:
         return turn.text
     return f"{turn.command[:300]} -> " + (f"failed: {error_line(turn.output)}" if turn.failed else "worked")

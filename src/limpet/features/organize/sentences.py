@@ -102,7 +102,7 @@ _BY_CUE: dict[str, re.Pattern[str]] = {
 
 
 def has(cue: str, sentence: str) -> bool:
-    """Whether a sentence has a cue of the table."""
+    """Return whether a sentence has a cue of the table."""
     return _BY_CUE[cue].search(sentence) is not None
 
 

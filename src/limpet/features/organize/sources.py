@@ -1,4 +1,4 @@
-"""What the organizer has read, and what hooks say is there to read."""
+"""The sources that the organizer has read, and those that hooks report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sentences of a conversation are worth remembering, and as what: a linear model over their words and letters.
+"""A linear model of which sentences are worth remembering, and as which kind, over their words and letters.
 
 No list of cue words finds "Maria signs off the invoices" and leaves "Maria signs off tonight's": what tells a standing
 statement from one of the moment is spread over tense, articles, numbers, and what stands before and after. So sentences
@@ -59,12 +59,12 @@ def in_message(each: Sequence[str], role: str) -> list[Sentence]:
 
 
 def question(one: Sentence) -> str:
-    """What the relevance judge is asked of a sentence: it was trained on these words too."""
+    """Return the question about a sentence for the relevance judge, in the words it was trained on."""
     return f"Worth keeping? {one.role}. {one.before[-BEFORE:]}".rstrip()
 
 
 def slots(one: Sentence) -> list[int]:
-    """Where the weights of what a sentence shows are: places in 0 .. SLOTS - 1, each once, in order."""
+    """Return the indexes of a sentence's weights, in 0 .. SLOTS - 1, unique and sorted."""
     return sorted({crc32(shown.encode()) % SLOTS for shown in _shown(one)})
 
 
@@ -101,7 +101,7 @@ def _plain(text: str) -> str:
 
 
 def log_odds(one: Sentence) -> float:
-    """That a sentence is worth keeping. Raises LimpetError if the file of weights is damaged."""
+    """Return the log-odds that a sentence is worth keeping. Raises LimpetError if the file of weights is damaged."""
     return _sum(slots(one), 0)
 
 

@@ -65,7 +65,7 @@ def topics_of(text: str, existing: Sequence[str], subject: str | None) -> tuple[
 
 
 def subject_of(turns: Sequence[Turn], folder: str) -> str | None:
-    """What a session was about: the part of the project that it changed, else what its user spoke of most often."""
+    """Return a session's subject: the part of the project it changed most, else the term its user used most."""
     paths = [turn.path.removeprefix(folder).replace("\\", "/") for turn in turns if turn.path]
     changed = Counter(_parts([f"{PurePosixPath(path).parent.as_posix()}/" for path in paths]))
     spoken = _terms(" ".join(turn.text for turn in turns if turn.role == "user"))

@@ -1,4 +1,4 @@
-"""What every reader of transcripts yields: conversations of messages and tool calls in one form, and candidates.
+"""The output of transcript readers: conversations of messages and tool calls, and candidates.
 
 Clients wrap messages in words that nobody said, and limpet puts its own in; both are taken out here.
 """
@@ -194,7 +194,7 @@ _OWN_COMMAND = re.compile(r"(?:^|[\s;&|/])limpet\s")
 
 
 def _is_own(tool: str, command: str) -> bool:
-    """Whether a call is of limpet's own tools, or of its command."""
+    """Return whether a call is of limpet's own tools or command."""
     return "limpet" in tool.lower() or _OWN_COMMAND.search(command) is not None
 
 
@@ -224,7 +224,7 @@ def _path(given: Any) -> str:
 
 
 def output_text(output: Any, depth: int = 6) -> str:
-    """What a tool answered, as text, from any of the shapes that clients keep."""
+    """Return a tool's output as text, from any of the shapes that clients store."""
     output = nested(output)
     if isinstance(output, dict):
         output = next((output[name] for name in _OUTPUT if output.get(name)), "")

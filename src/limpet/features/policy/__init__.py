@@ -53,7 +53,7 @@ _CODE = r"[_/`={}<>$]|\w\.\w|\(\)|\d|[a-z][A-Z]|\b[A-Z]{2,}\b"
 
 
 def worth_judging(text: str, *, closely: bool) -> bool:
-    """Whether a text could break a rule. `closely`: also texts that name no person.
+    """Return whether a text could break a rule. `closely`: also consider texts that name no person.
 
     Words are looked up in sets, a tenth of the time that a pattern of all of them takes.
     """
@@ -91,7 +91,7 @@ class ContentPolicy:
 
     @staticmethod
     def unjudged(store: Store, rows: list[int]) -> list[int]:
-        """Of some rows of memories: what speaks of a person and waits for its judgement."""
+        """Return those of the rows that speak of a person and wait for a judgement."""
         waiting = store.jobs.unchecked(rows)
         at_once = (*RECORDS, *AT_ONCE)
         return [

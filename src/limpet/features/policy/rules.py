@@ -1,4 +1,4 @@
-"""What may not be stored: five rules against bias, each a class of sentences that prototypes stand for.
+"""The five rules against biased memories, each a class of sentences described by prototypes.
 
 A sentence is compared with the prototypes by the vectors of an embedder and a few structural signs; a ridge regression
 over a kernel of that similarity weighs them. The prototypes are in benchmarks/prototypes.json; what
@@ -108,7 +108,7 @@ VECTORS = Path(__file__).parent / "prototype_vectors"
 
 
 class Refusal(NamedTuple):
-    """Why a sentence is not stored."""
+    """A reason for not storing a sentence."""
 
     rule: str  # one of RULES
     score: float  # 0 to 1
@@ -163,7 +163,7 @@ class Rules:
         return found
 
     def _refusals(self, texts: Iterable[str], known: Mapping[str, np.ndarray]) -> dict[str, Refusal | None]:
-        """What speaks against each sentence alone. `known`: the vectors of some."""
+        """Return the refusal of each sentence, judged alone, or None. `known`: the vectors of some."""
         import numpy as np
 
         texts = list(texts)
@@ -229,14 +229,14 @@ def points_of(signs: np.ndarray, vectors: np.ndarray, middle: np.ndarray) -> np.
 
 
 def signs_of(texts: Sequence[str]) -> np.ndarray:
-    """Which of SIGNS each text has: bool (n, s)."""
+    """Return which of SIGNS each text has: bool (n, s)."""
     import numpy as np
 
     return np.array([[has_sign(name, text) for name in SIGNS] for text in texts], dtype=bool).reshape(-1, len(SIGNS))
 
 
 def has_sign(name: str, text: str) -> bool:
-    """Whether a text has one of SIGNS. Linear in its length."""
+    """Return whether a text has one of SIGNS. Linear in its length."""
     return re.search(SIGNS[name], text, re.IGNORECASE) is not None
 
 

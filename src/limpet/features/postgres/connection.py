@@ -149,7 +149,7 @@ def configure(con: psycopg.Connection[Any]) -> None:
 
 
 class Rows:
-    """What a statement gives. It is asked when that is read, together with the statements before it."""
+    """The rows of a statement. Reading them sends the statement, together with those before it."""
 
     __slots__ = ("_rows", "_session")
 
@@ -312,7 +312,7 @@ def translation(error: psycopg.Error | UnicodeEncodeError, store: str) -> Limpet
 
 
 def unreachable(error: psycopg.Error, store: str, seconds: float) -> StoreError:
-    """Why there is no connection. `seconds`: how long one was waited for."""
+    """Return the error for a failed connection. `seconds`: the time waited for it."""
     unknown = ("", "it cannot be reached", "is the server running, and can it be reached?")
     _, why, hint = next((one for one in _WHY if one[0] in str(error)), unknown)
     waited = f" for {seconds:.0f} seconds" if seconds >= 1 else ""

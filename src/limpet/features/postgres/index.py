@@ -1,4 +1,4 @@
-"""What stands beside the rows: the words of texts, as rows too, and slots of codes."""
+"""The search index: the words of texts, as rows too, and slots of codes."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class PostgresMaintenance(Maintenance):
         return {"before_bytes": before, "after_bytes": self.stats().file_bytes}
 
     def _bytes(self, con: Session) -> tuple[int, int]:
-        """Of the tables of all tenants: their pages are shared."""
+        """Return the bytes of the tables of all tenants, whose pages are shared, and 0 free bytes."""
         held = con.execute(
             "SELECT sum(pg_total_relation_size(oid)) FROM pg_class"
             " WHERE relnamespace = CAST('limpet_rows' AS regnamespace) AND relkind = 'r'"

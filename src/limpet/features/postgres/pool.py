@@ -64,7 +64,7 @@ class Connection(psycopg.Connection[Any]):
         self.posted = True
 
     def finish(self) -> list[PGresult]:
-        """What was sent and not read yet. Raises what the server says of a statement that failed."""
+        """Read the results of the statements sent so far. Raises the server's error if one failed."""
         if not self.posted:
             return []
         found: list[PGresult] = self.wait(fetch_many(self.pgconn))
@@ -106,7 +106,7 @@ _SHARING = threading.Lock()
 
 
 class Pool:
-    """Of a tenant; idle connections are shared with others of its server. Thread-safe."""
+    """The connections of a tenant; idle ones are shared with other tenants of its server. Thread-safe."""
 
     def __init__(self, place: Place) -> None:
         self._place = place

@@ -103,7 +103,7 @@ def _extremes(statement: str) -> str:
 
 
 class Call(NamedTuple):
-    """How a statement is asked for."""
+    """A prepared form of a statement."""
 
     key: tuple[str, tuple[type, ...]]
     made: str | None  # its name; None: it has yet to be prepared

@@ -109,7 +109,7 @@ class App:
             log.info("request", extra={"fields": fields | ({"token": who} if who else {})})
 
     async def _open(self, path: str, request: Request) -> Response | None:
-        """What is answered to anybody: probes come by any name and have no token."""
+        """Answer the requests that need no token: probes, under any host name."""
         if path == "/healthz":
             return PlainTextResponse("ok\n")
         if path == "/readyz":
@@ -136,7 +136,7 @@ class App:
         return PlainTextResponse("stopping\n" if self.stopping else "ready\n", 503 if self.stopping else 200)
 
     async def _grant(self, request: Request) -> Grant:
-        """Whose request it is. Raises _Unknown, StoreError."""
+        """Return the grant of a request. Raises _Unknown, StoreError."""
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer" or not token:
             raise _Unknown
@@ -149,7 +149,7 @@ class App:
         return found
 
     def _known(self, token: str) -> Grant | None:
-        """Whose token this is, of those that limpet gave. Raises StoreError."""
+        """Return the grant of a token that limpet issued, or None. Raises StoreError."""
         found = self._tokens.find(token)
         if found is None and self._owner and not self._tokens.grants():
             found = OWNER if secrets.compare_digest(token.encode(), self._owner.encode()) else None
@@ -254,7 +254,7 @@ _STATUS: dict[type[LimpetError], int] = {
 
 
 def _is_api(path: str) -> bool:
-    """Whether it is asked for by programs; the rest is the page's."""
+    """Return whether a path belongs to the API; the others belong to the web page."""
     return path in ("/mcp", "/metrics", "/healthz", "/readyz") or path.startswith(("/v1/", "/.well-known/"))
 
 

@@ -1,4 +1,4 @@
-"""What MCP answers to a token: the service of its scope, behind the role that each call takes."""
+"""The MCP service of a token: limited to its scope, and to the calls that its role may make."""
 
 from __future__ import annotations
 

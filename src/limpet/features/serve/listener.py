@@ -55,7 +55,7 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def config_of(app: ASGIApp, *, stop_seconds: int = STOP_SECONDS, **given: Any) -> uvicorn.Config:
-    """How `app` is served, within the limits. Clients are known by their address: no header may change it."""
+    """Return the server's configuration for `app`. Clients are known by their address: no header may change it."""
     connections = Connections()
     return uvicorn.Config(
         limited(app, connections), http=protocol_of(connections), log_level="warning", lifespan="on", ws="none",

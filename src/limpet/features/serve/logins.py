@@ -35,7 +35,7 @@ class Logins:
             raise BadInput(f"no key set of an issuer: {where}", hint="a file, or an https:// URL") from error
 
     def subject(self, token: str) -> str | None:
-        """Whose token this is, if the issuer signed it for this resource and it holds. May ask the issuer for keys."""
+        """Return the subject of a valid token that the issuer signed for this resource. May ask the issuer for keys."""
         try:
             key = self._client.get_signing_key_from_jwt(token) if self._client else self._key(token)
             said = jwt.decode(

@@ -34,7 +34,7 @@ _METHODS: dict[str, tuple[type[types.RequestParams], type[types.Result]]] = {
 
 
 class Answering(Protocol):
-    """What `protocol.Service` does."""
+    """The interface of `protocol.Service`."""
 
     def answer(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]: ...
 
@@ -51,7 +51,7 @@ def server_of(service: Answering | None) -> Server[Any]:
 async def _answer(
     usual: Answering | None, answers: type[types.Result], ctx: ServerRequestContext[Any, Any], _: Any
 ) -> types.Result:
-    """What the service answers, from a thread: the loop goes on listening, for a cancellation too."""
+    """Run the service in a thread and return its answer: the loop goes on listening, for a cancellation too."""
     service = usual or (None if ctx.request is None else ctx.request.scope.get(SERVICE))
     if service is None:
         raise MCPError(INTERNAL_ERROR, "nobody answers this request")

@@ -1,4 +1,4 @@
-"""Who may do what in which scope: tokens, kept as digests in a private file that is looked at with each request."""
+"""Tokens and the roles and scopes they grant, stored as digests in a private file that each request reads."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Forbidden(LimpetError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """What one token, or one login, may do. Times are microseconds UTC."""
+    """The rights of one token or login. Times are microseconds UTC."""
 
     id: str
     name: str
@@ -169,17 +169,17 @@ class Tokens:
             return list(self._grants)
 
     def any(self) -> bool:
-        """Whether any grant holds."""
+        """Return whether any grant holds."""
         return any(one.holds(now_us()) for one in self.grants())
 
     def find(self, token: str) -> Grant | None:
-        """Whose token this is, if it holds."""
+        """Return the grant of a token if it holds."""
         wanted = _digest(token)
         # Of 256 random bits: what the time of a comparison tells of a digest opens nothing.
         return self._one(lambda one: one.sha256 == wanted)
 
     def of_subject(self, subject: str) -> Grant | None:
-        """What the login of an issuer may do, if anything."""
+        """Return the grant of an issuer's login if it holds."""
         return self._one(lambda one: one.subject == subject)
 
     def _one(self, fits: Any) -> Grant | None:

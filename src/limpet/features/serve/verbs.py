@@ -110,7 +110,7 @@ def _(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
 
 @_verb("undo", "write", "Take back the operation of an event, which a receipt names.", "event", event=text())
 def _(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
-    """Of a named event alone: the last operation of a shared scope may be somebody else's."""
+    """Undo a named event only: the last operation of a shared scope may be somebody else's."""
     parse_id(given["event"])  # a whole one: nobody looks for others by their beginnings
     try:
         own_operation(memory, grant.sees, given["event"])
@@ -121,7 +121,7 @@ def _(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
 
 @_verb("stats", "read", "Counts.")
 def _(memory: Limpet, grant: Grant, _: Given) -> dict[str, Any]:
-    """Of the scope; of the whole store only for who may see all of it."""
+    """Return the counts of the scope, and of the whole store for those who may see all of it."""
     shown: dict[str, Any] = {
         "scope": memory.scope,
         "memories": memory.count(),

@@ -152,7 +152,7 @@ def unpack_text(blob: bytes, limit: int) -> bytes:
 
 
 def pack_text(text: bytes) -> bytes:
-    """What `unpack_text` reads."""
+    """Compress a text for `unpack_text`."""
     packed: bytes = _lz4().compress(text)
     return packed
 

@@ -203,7 +203,7 @@ def read_chats(path: Path, report: TransferReport) -> Iterator[Record]:
 
 
 def _branch(mapping: dict[str, Any], key: Any, place: str, report: TransferReport) -> _Messages:
-    """Of ChatGPT's tree: from the message `key` that was shown last, or the last leaf, to the root."""
+    """Yield the messages of ChatGPT's tree from the root to `key`, the last one shown, or to the last leaf."""
     nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
     messages = {key: node["message"] for key, node in nodes.items() if isinstance(node.get("message"), dict)}
     roles = {key: _dict(message.get("author")).get("role") for key, message in messages.items()}
@@ -229,7 +229,7 @@ def _branch(mapping: dict[str, Any], key: Any, place: str, report: TransferRepor
 
 
 def _listed(messages: list[Any], place: str, report: TransferReport) -> _Messages:
-    """Of Claude's list."""
+    """Yield the messages of Claude's list."""
     for number, message in enumerate(messages, 1):
         where = f"{place}, message {number}"
         if not isinstance(message, dict):
@@ -290,7 +290,7 @@ def read_claude_memory(path: Path, report: TransferReport) -> Iterator[Record]:
 def claude_memory_record(
     file: Path, lines: list[str], entry: tuple[str, str] | None, ids: dict[str, str], report: TransferReport
 ) -> Record:
-    """What one file says. `entry`: its title and hook in the index; `ids`: the names of the files it may link to."""
+    """Return the record of one file. `entry`: its title and hook in the index; `ids`: the files it may link to."""
     name = file.name
     front = markdown.front_matter(lines)
     for line, text in front.bad:

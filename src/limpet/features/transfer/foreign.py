@@ -80,7 +80,7 @@ class ForeignFile:
         return tuple(bytes(raw).decode("utf-8", "replace") for (raw,) in found)
 
     def _damage(self) -> str | None:
-        """What SQLite's own check says of the file as a whole; None: it is sound, as far as that can be told.
+        """Return the findings of SQLite's own check of the file; None if it is sound, as far as SQLite can tell.
 
         A changed character in a text breaks no structure: no check finds that.
         """

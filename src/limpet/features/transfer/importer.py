@@ -188,7 +188,7 @@ class Importer:
 
     def _write_links(self) -> None:
         def rank(ends: _Ends) -> tuple[bool, int]:
-            """What rests on earlier memories, then, the last first, what rests on later ones: little leads to each."""
+            """Return a sort key: links to earlier memories, then links to later ones from the last back."""
             source, target, *_ = ends
             forward = self._order[source] <= self._order.get(target, -1)
             return forward, -self._order[source] if forward else self._order[source]

@@ -252,8 +252,8 @@ class _Import:
         self._before.clear()
 
     def _put_aside(self, place: str, line: dict[str, Any]) -> bool:
-        """Whether a line waits for the file's end, because its key had this value before: of a file that is imported
-        again only the last value of a key says what holds, and the ones before it are known."""
+        """Return whether a line waits for the end of the file because its key had this value before. When a file is
+        imported again, only the last value of a key holds; the ones before it are known."""
         if not line.get("key") or line.get("valid_from"):
             return False
         context = self._context

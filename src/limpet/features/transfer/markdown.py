@@ -105,7 +105,7 @@ def front_matter(lines: list[str]) -> Front:
 
 
 def _front_values(text: str) -> dict[str, Any]:
-    """What a text of YAML says. Raises YAMLError, also for what is no map of names, for aliases and for depth."""
+    """Parse YAML front matter. Raises YAMLError, also for a text that is no map, for aliases and for deep nesting."""
     import yaml
 
     events = yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
@@ -137,7 +137,7 @@ def _front_values(text: str) -> dict[str, Any]:
 
 
 def front_scalar(text: str) -> Any:
-    """What a word without quotes says: true and false, null, a number, or the text itself. A date stays text."""
+    """Parse an unquoted YAML scalar: true and false, null, a number, or the text itself. A date stays text."""
     if text in ("true", "false"):
         return text == "true"
     if text in ("null", "~", ""):
@@ -239,7 +239,7 @@ def page_of(name: str, lines: list[str]) -> Page:
 
 
 def _own_fields(mark: str) -> dict[str, Any]:
-    """What limpet's own mark says of a statement; nothing when it is no JSON any more."""
+    """Return the fields in limpet's own mark of a statement; {} if it is no longer JSON."""
     try:
         return parsed(mark)
     except BadInput:

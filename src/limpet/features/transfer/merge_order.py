@@ -1,4 +1,4 @@
-"""How what several devices said becomes one belief: the order of their events, and values of one key at one instant.
+"""The merge of several devices' events into one belief: their order, and values of one key at one instant.
 
 Events of all devices have one order: by (stamp, operation, place). A stamp is the time of an operation, or one more
 than the last stamp its device had seen (a hybrid logical clock): what somebody knew comes before what they then did,
@@ -43,7 +43,7 @@ class Conflict(NamedTuple):
 
 
 def in_merge_order(history: Iterable[SequencedEvent]) -> tuple[list[SequencedEvent], list[Conflict]]:
-    """What follows from the history of some keys, that no device said: which value ends where another begins.
+    """Return the events that the history of some keys implies: each value ends where the next begins.
 
     `history`: all events of every memory that ever had one of the keys, without derived ones, in their order. Of two
     values that hold at one instant after an operation, the one that began to hold first (of equals: that came first) is

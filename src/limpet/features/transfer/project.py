@@ -37,7 +37,7 @@ MAX_PAGES = 5_000
 
 
 class Piece(NamedTuple):
-    """What one memory is made of. `key` names it within its file; `lines` 0: it has no lines."""
+    """The source of one memory. `key` names it within its file; `lines` 0: it has no lines."""
 
     key: str
     content: str

@@ -1,4 +1,4 @@
-"""What every reader yields, and the report that readers and importer write together.
+"""The records that readers yield, and the report that readers and importer write together.
 
 A reader is a function `read(path, report) -> Iterator[Record]`. It trusts nothing in the file: what it does not
 understand goes into the report, with its place, and it goes on. It raises BadInput only when it cannot go on at all.
@@ -74,7 +74,7 @@ class Record:
 
 @dataclass(slots=True, kw_only=True)
 class TransferReport(JsonForm):
-    """What a transfer did. Counts are of memories; of `jsonl` lines, of `segments` events."""
+    """The report of a transfer. Counts are of memories; for `jsonl` of lines, for `segments` of events."""
 
     SHOWN: ClassVar[tuple[str, ...]] = (
         "new", "changed", "known", "quarantined", "redacted", "links", "rejected", "more_rejected", "notes",
@@ -208,7 +208,7 @@ def cleaned(
 def records_from(
     items: Iterable[tuple[str, Any]], report: TransferReport, make: Callable[[dict[str, Any], str], Record | None]
 ) -> Iterator[Record]:
-    """What `make` makes of each (place, object); what it refuses with BadInput goes into the report."""
+    """Yield the record that `make` returns for each (place, object); an object it refuses goes into the report."""
     for place, item in items:
         try:
             if not isinstance(item, dict):
@@ -222,7 +222,7 @@ def records_from(
 
 
 def is_own_file(path: Path, report: TransferReport) -> bool:
-    """Whether something in a folder is a file to read; what it is instead goes into the report.
+    """Return whether a path is a regular file; report anything else as skipped.
 
     A link may lead out of the folder; a pipe, a socket or a device may never come to an end.
     """
@@ -366,7 +366,7 @@ def json_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, dict[s
 
 
 def mark_of(memory: Memory) -> dict[str, Any]:
-    """What an import left in the metadata."""
+    """Return the mark that an import left in the metadata."""
     mark = memory.metadata.get(MARK)
     return mark if isinstance(mark, dict) else {}
 
@@ -376,7 +376,7 @@ def own_metadata(memory: Memory) -> dict[str, Any]:
 
 
 def facts_of(memory: Memory) -> dict[str, Any]:
-    """What Markdown and Memori's metadata say of a memory beside its text, kind, topics and times."""
+    """Return the fields of a memory beyond text, kind, topics and times, for Markdown and Memori's metadata."""
     facts = {
         "key": memory.key, "session": memory.session, "speaker": memory.speaker, "confidence": memory.stated_confidence,
         "importance": memory.importance if memory.importance != 0.5 else None, "metadata": own_metadata(memory) or None,

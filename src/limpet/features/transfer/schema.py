@@ -172,7 +172,7 @@ def check_event(event: Event) -> None:
 
 
 def _check_together(event: Event) -> None:
-    """What fields say of each other, and of the event."""
+    """Check an event's fields against each other and against the event. Raises BadInput."""
     data = event.data
     trust = data.get("trust")
     if trust is not None and TRUST[trust] > TRUST[event.origin]:
@@ -192,7 +192,7 @@ def _check_together(event: Event) -> None:
 
 
 def is_emptied(event: Event) -> bool:
-    """Whether it says nothing any more, as after a purge."""
+    """Return whether a purge has emptied the event."""
     return event.type in _EMPTIED and event.content is None and event.data.keys() <= STRUCTURAL
 
 
@@ -213,7 +213,7 @@ class Acyclic:
         self._sources.setdefault((type, target), []).append(source)
 
     def closes(self, type: str, source: bytes, target: bytes) -> bool:
-        """Whether a link would close a cycle: `target` leads to `source` already."""
+        """Return whether a link would close a cycle because `target` leads to `source` already."""
         # Backwards: what links is mostly newer than what it links to, so that little or nothing leads to it.
         leading, seen = {source}, set[bytes]()
         while leading and target not in leading:
@@ -283,7 +283,7 @@ class Lifecycle:
         self._purged = {id for id, memory in memories.items() if memory.state == "purged"}
 
     def _unfit(self, event: Event) -> str:
-        """Why the event cannot follow what is there; nothing when it can."""
+        """Return why the event cannot follow the history so far; "" if it can."""
         scope, data = self._scopes.get(event.memory), event.data
         if event.type in SESSION_EVENTS:
             return ""
@@ -315,7 +315,7 @@ class Lifecycle:
         return any(event.type in SESSION_EVENTS for event in self._store.ledger.events(memory=id))
 
     def _note(self, event: Event) -> None:
-        """What later lines may speak of."""
+        """Note the ids of an event that later lines may refer to."""
         self._events[event.id] = (event.type, event.memory)
         if event.type == "remembered":
             if event.content is None and event.memory not in self._scopes:

@@ -160,7 +160,7 @@ def _seal(store: Store, folder: Path) -> tuple[bytes, list[SegmentRow]]:
 
 
 def _place_of(path: str) -> str:
-    """Which file on which machine: another one for a copy. A server's store is the same from all machines."""
+    """Return a hash of the file and its machine, which differs for a copy. A server's store has one on all machines."""
     where = path
     if not is_url(path):
         try:
@@ -263,7 +263,7 @@ def _fresh(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], report: Tra
 
 
 def _head_of(file: SegmentFile) -> SegmentRow:
-    """What a segment says of itself. Raises BadInput for one that is cut off, changed, or of a newer limpet."""
+    """Parse a segment's header. Raises BadInput for one that is cut off, changed, or of a newer limpet."""
     lines = _lines(file)
     text = lines[0][1] if lines else b""
     if len(text) > MAX_HEADER_BYTES:

@@ -81,7 +81,7 @@ def _function(format: str, known: Mapping[str, tuple[str, str, str]]) -> Callabl
 
 
 def records(format: str, path: Path, report: TransferReport) -> Iterator[Record]:
-    """What is in a file or folder. Raises BadInput; what the file system says becomes a StoreError."""
+    """Yield the records of a file or folder. Raises BadInput, and StoreError for errors of the file system."""
     read = _function(format, READERS)
     if not path.exists():
         raise BadInput(f"no file or folder {path}")
@@ -142,7 +142,7 @@ def _scratch(context: Context) -> Iterator[Context]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What is exported: the memories of some scopes, oldest first, with their links."""
+    """The memories to export: those of some scopes, oldest first, with their links."""
 
     store: Store
     scopes: tuple[str, ...] | None  # None = every scope
@@ -152,7 +152,7 @@ class Source:
     encrypt: bool  # with age
 
     def new_file(self, path: Path) -> AbstractContextManager[IO[bytes]]:
-        """Where it is written to. Raises BadInput, StoreError."""
+        """Open the output file. Raises BadInput, StoreError."""
         return new_file(path, store=self.store.path, force=self.force)
 
     def memories(
@@ -226,7 +226,7 @@ def export_to(
 
 
 class CopyReport(NamedTuple):
-    """What a copy has brought over. `there`: events that the target had before."""
+    """The report of a copy. `there`: events that the target had before."""
 
     events: int
     there: int

@@ -1,4 +1,4 @@
-"""Whether the file that a memory was read from is as it was. Files are only compared; no rank depends on it."""
+"""Comparison of memories with the files they were read from. Ranking does not depend on it."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ class Sync(Projection):
                     )
 
     def _edited_at_once(self, one: SequencedEvent, segments: Sequence[SegmentRow]) -> bool:
-        """Whether other words were given on a device that this edit's device had not heard of by then."""
+        """Return whether another device changed the text before this edit's device had heard of it."""
         row = segments[one.segment]
         seen = row.header.get("seen", {})
         others = self._con.execute(self._sql["edits"], {"id": one.event.memory}).fetchall()
@@ -269,7 +269,7 @@ class Sync(Projection):
         self._con.execute("UPDATE sealed SET through = (SELECT coalesce(max(seq), 0) FROM event)")
 
     def _token(self, event: Event) -> str | None:
-        """Which scope a text is found in: that of the memory's first event."""
+        """Return the scope token of an event's text: the scope of the memory's first event."""
         scope = event.data.get("scope")
         if scope is None:
             begun = next((one for one in self._events_of(event.memory) if one.type == "remembered"), None)
@@ -391,13 +391,13 @@ class Sync(Projection):
 
 
 def _payload(event: Event) -> str:
-    """What tells two events apart, its id left out."""
+    """Return an event as JSON without its id, to tell it from another with the same id."""
     told = (event.type, event.memory.hex(), event.at, event.operation.hex(), event.origin, event.content, event.data)
     return json.dumps(told, sort_keys=True)
 
 
 def _claim(event: Event) -> tuple[bool, str]:
-    """Of two events with one id, the lesser keeps it: the one that makes the memory of this id, whatever else comes."""
+    """Return the sort key of events that share an id; the least keeps it: first the one that makes that memory."""
     return (event.id != event.memory, _payload(event))
 
 

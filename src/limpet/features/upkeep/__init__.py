@@ -1,4 +1,4 @@
-"""What a store would not take in today, what nobody used for long, and secrets that it holds: found, and set right."""
+"""Upkeep: texts that today's rules would refuse, memories long unused, and secrets in the store."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def scan(memory: Limpet, *, redact: bool = False) -> list[HeldSecret]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """What expires: `archive`, the oldest first; `fold`: names of sessions that are summed up before."""
+    """The memories that expire: `archive`, the oldest first; `fold`: sessions to summarise before."""
 
     archive: list[Memory]
     fold: list[str]

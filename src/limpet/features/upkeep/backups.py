@@ -32,7 +32,7 @@ SHORTEST = 60 * MICROSECONDS_PER_SECOND
 
 
 def backup_state(context: Context) -> BackupState:
-    """What there is of backups, without reading one."""
+    """Return the plan and the newest backup, without reading one."""
     newest = at = None
     for path, kind in context.store.erasure.copies():
         with contextlib.suppress(OSError):

@@ -30,8 +30,8 @@ KEPT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldSecret(JsonForm):
-    """Where the store holds a secret. `place`: memory, journal, session or scope; `id`: of the memory, the number
-    of the journal's line, or none where the name itself is what holds it."""
+    """A secret that the store holds. `place`: memory, journal, session or scope; `id`: of the memory, the number of the
+    journal's line, or None where the name itself holds it."""
 
     place: str
     scope: str | None
@@ -131,7 +131,7 @@ def _set_right(context: Context, one: HeldSecret) -> HeldSecret:
 
 
 def _without(context: Context, memory: Memory) -> ValidStatement | None:
-    """What is believed still, without its secrets. None: nothing is, or nothing else was said."""
+    """Return the memory's statement without its secrets; None if it is no longer believed or nothing is left."""
     if memory.state != "active" or memory.superseded_by is not None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What was put before agents, and whether it was of use; which rules a session kept."""
+"""Exposures: the memories shown to agents, whether they were useful, and which rules a session followed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _shown(item: tuple[str, int]) -> tuple[str, int]:
 def exposures(
     memory: Limpet, *, session: str | None = None, id: str | None = None, limit: int = 20
 ) -> Sequence[Exposure]:
-    """What was put before agents in this scope, or in one session, newest first; or when one memory was, wherever.
+    """Return what agents were shown in this scope or session, newest first; or when one memory was shown, anywhere.
 
     Raises BadInput, NotFound.
 
@@ -99,8 +99,8 @@ def exposures(
 
 
 def usefulness(memory: Limpet, *, limit: int = 10) -> Usefulness:
-    """What was surfaced in this scope, at what cost, how much of it showed up in the work, and what showing it
-    changed; shares with their 95 % interval. Raises BadInput.
+    """Return what was shown in this scope, at what cost, how much of it was used, and the effect of showing it; shares
+    with their 95 % interval. Raises BadInput.
 
     >>> usefulness(memory).shown.times
     0
@@ -110,8 +110,8 @@ def usefulness(memory: Limpet, *, limit: int = 10) -> Usefulness:
 
 
 def adherence(memory: Limpet, session: str) -> list[Adherence]:
-    """Which rules (preferences, lessons, decisions, corrections) a session kept or broke, by the commands and edits
-    of its journal; unknown where these do not say. Asked again later, it says what is known by then.
+    """Return which rules (preferences, lessons, decisions, corrections) a session kept or broke, by the commands and
+    edits in its journal so far; unknown where these do not tell.
 
     >>> _ = memory.remember("Always run make lint before a commit", kind="preference", origin="user")
     >>> [one.verdict for one in adherence(memory, "monday")]

@@ -1,4 +1,4 @@
-"""What was put before agents, kept and counted, with intervals that hold for few cases too.
+"""Exposures, stored and counted, with intervals that hold for few cases too.
 
 Hooks write such rows by themselves (`agents/hooks/journal.py`).
 """
@@ -39,7 +39,7 @@ class ExposureRow(NamedTuple):
 
 
 class UseCount(NamedTuple):
-    """How often a memory was surfaced (or, `shown` False, held out) and used. Judged and used: once a session."""
+    """Counts of a memory shown (or, `shown` False, held out) and used. Judged and used: once a session."""
 
     memory: bytes
     shown: bool
@@ -151,7 +151,7 @@ class Exposure(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use(JsonForm):
-    """What was counted of one memory, or of all. Judged and used: once a session."""
+    """Use counts of one memory, or of all. Judged and used: once a session."""
 
     times: int  # shown so often
     tokens: int  # for so many

@@ -1,4 +1,4 @@
-"""Whether the rules that an agent was given were kept in a session, by what it did: commands and their results, edits.
+"""Adherence: whether a session kept its rules, judged by its commands, their results and its edits.
 
 What it said of itself is no evidence, and nor is that something was not done: both leave it unknown.
 """
@@ -32,7 +32,7 @@ Command = tuple[str, ...]
 
 
 class Rule(NamedTuple):
-    """What of a text can be checked against commands."""
+    """The parts of a text that can be checked against commands."""
 
     forbidden: tuple[Command, ...] = ()
     untouched: tuple[str, ...] = ()  # paths that are not to be edited
@@ -51,7 +51,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adherence(JsonForm):
-    """How a rule fared. `verdict`: kept, broken or unknown; `evidence`: the lines of the journal that say so."""
+    """A rule's verdict: kept, broken or unknown. `evidence`: the journal lines that show it."""
 
     memory: Memory = field(metadata={"form": lambda one: {"id": one.id, "kind": one.kind, "content": one.content}})
     verdict: str
@@ -59,7 +59,7 @@ class Adherence(JsonForm):
 
 
 def adherence(rules: Iterable[Memory], lines: Sequence[Action]) -> list[Adherence]:
-    """Of each rule; the broken first. `lines`: the session's journal, oldest first."""
+    """Return the adherence to each rule, broken ones first. `lines`: the session's journal, oldest first."""
     steps = [step for line in lines if line.kind in ("did", "failed") for step in _steps(line)]
     judged = ((one, *judge(rule_of(one.content), steps)) for one in rules)
     found = [Adherence(memory=one, verdict=verdict, evidence=evidence) for one, verdict, evidence in judged]
@@ -67,7 +67,7 @@ def adherence(rules: Iterable[Memory], lines: Sequence[Action]) -> list[Adherenc
 
 
 def rule_of(text: str) -> Rule:
-    """What a rule forbids, prefers and wants done before something else, as far as it names commands."""
+    """Return what a rule forbids, prefers and wants done before something else, as far as it names commands."""
     text = text[:READ]
     forbidden: list[Command] = []
     untouched: list[str] = []
@@ -147,7 +147,7 @@ def _words(command: str) -> Command:
 
 
 def _runs(step: Command, command: Command) -> bool:
-    """Whether a step is a command: the same program, and the other words of it as whole words, in any order."""
+    """Return whether a step runs a command: the same program, with its other words in any order."""
     return bool(step) and step[0] == command[0] and set(command[1:]) <= set(step[1:])
 
 

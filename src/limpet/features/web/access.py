@@ -1,4 +1,4 @@
-"""Who is answered: our host, our origin, a browser that came by the one link that was printed, a form that we made.
+"""Access control: our host, our origin, a browser that followed the printed link, a form that we made.
 
 A page of another site in the same browser, also one that lets its name point to this machine, fails the first two;
 what it makes the browser send carries no cookie; and a form that it makes up has no token.
@@ -36,7 +36,7 @@ PURGES, PURGE_SECONDS = 5, 60.0
 
 
 class Visitor:
-    """Whose browser it is: of `limpet ui` the owner's, who may do all and sees every scope."""
+    """The visitor: the owner in `limpet ui`, who may do everything and sees every scope."""
 
     id = ""
 
@@ -49,7 +49,7 @@ class Visitor:
         return True
 
     def sees(self, scope: str) -> bool:  # noqa: ARG002
-        """Whether they may see a scope; "" stands for all of them."""
+        """Return whether they may see a scope; "" stands for all of them."""
         return True
 
     def usual(self) -> str:
@@ -57,7 +57,7 @@ class Visitor:
         return ""
 
     def may_purge(self) -> bool:
-        """Whether another purge may be made now, which is counted then."""
+        """Count a purge and return True, or return False if there were too many within PURGE_SECONDS."""
         now = time.monotonic()
         if len(self._purges) == PURGES and now - self._purges[0] < PURGE_SECONDS:
             return False
@@ -66,7 +66,7 @@ class Visitor:
 
 
 class Guard(Protocol):
-    """Who is answered, and under what names. `stranger`: what to do, for who is not known."""
+    """Rules for whom to answer, and under which hosts. `stranger`: what to do for unknown visitors."""
 
     hosts: frozenset[str]
     origins: frozenset[str]
@@ -74,7 +74,7 @@ class Guard(Protocol):
     stranger: str
 
     def visitor(self, cookies: str) -> Visitor | None:
-        """Who has the cookie that was given, in a Cookie header."""
+        """Return the visitor whose cookie is in a Cookie header."""
 
 
 def cookie_of(cookies: str, name: str) -> str:

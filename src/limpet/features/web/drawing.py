@@ -80,7 +80,7 @@ def radial(
 
 
 def _tree(roots: list[str], near: dict[str, list[str]]) -> tuple[dict[str, list[str]], dict[str, int]]:
-    """What hangs below each, and how far it is: breadth first, so that every one hangs as near as it can."""
+    """Return the children and the depth of each node in a breadth-first tree below `roots`."""
     below: dict[str, list[str]] = {id: [] for id in near}
     depth = dict.fromkeys(roots, 0)
     left = deque(roots)

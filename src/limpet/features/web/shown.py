@@ -1,4 +1,4 @@
-"""How templates show things: times, sizes, texts with what cannot be seen in them, differences, bars and lines."""
+"""Formatting for templates: times, sizes, texts with invisible characters, differences, bars and lines."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Growth(NamedTuple):
 
 
 def _columns(days: Sequence[str]) -> tuple[str, list[str]]:
-    """What a column stands for (a day, else a month), and the columns from the first day to the last."""
+    """Return the unit of a column ("day" or "month") and the columns from the first day to the last."""
     first, last = (date.fromisoformat(day).toordinal() for day in (days[0], days[-1]))
     every = [date.fromordinal(number).isoformat() for number in range(first, last + 1)]
     if len(every) <= COLUMNS:
@@ -188,7 +188,7 @@ def family_of(signal: str) -> str:
 
 
 def families(trace: Trace) -> dict[str, float]:
-    """What each family of signals brought to a score."""
+    """Return the contribution of each family of signals to a score."""
     found: dict[str, float] = {}
     for name, one in trace.signals.items():
         family = family_of(name)

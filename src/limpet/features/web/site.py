@@ -99,15 +99,15 @@ class Site:
         return self.memory.in_scope(scope) if scope else self._everywhere
 
     def watermark(self) -> str:
-        """What changes whenever the store does."""
+        """Return a value that changes whenever the store does."""
         return self.memory._context.store.ledger.watermark()
 
     def waiting(self, scope: str) -> list[ReviewItem]:
-        """What waits for a person there."""
+        """Return the review items that wait in a scope."""
         return self.kept(("review", scope), lambda: self.seen_from(scope).review(limit=MOST_WAITING))
 
     def kept(self, what: Hashable, make: Callable[[], T]) -> T:
-        """What was made before, as long as the store has not changed."""
+        """Return the cached value of `what`, or make it anew if the store has changed."""
         mark = self.watermark()
         found = self._kept.get(what)
         if found is None or found[0] != mark:
@@ -146,7 +146,7 @@ class Ask:
         return self.request.url.path
 
     def may(self, role: str) -> bool:
-        """Whether the visitor may do what takes a role, here and now."""
+        """Return whether the visitor may do what needs `role`, here and now."""
         return self.visitor.may(role) and (role == "read" or not self.site.read_only)
 
     def need(self, role: str) -> None:
@@ -296,7 +296,7 @@ def _endpoint(site: Site, view: View, method: str, role: str) -> Callable[[Reque
 
 
 def _answer(site: Site, view: View, method: str, role: str, request: Request, form: dict[str, list[str]]) -> Response:
-    """What a view says, or the page of what went wrong."""
+    """Return the response of a view, or an error page."""
     ask = Ask(site, request, form)
     try:
         if method == "POST":

@@ -77,7 +77,7 @@ def care(ask: Ask) -> Response:
 
 
 def _clients(ask: Ask) -> list[Any]:
-    """What doctor finds of the clients into which limpet was installed: their hooks are tried."""
+    """Run the doctor's check of installed clients, hooks included."""
     from ..install.check import check_clients
 
     return check_clients(ask.memory.path, ask.site.memory.scope)

@@ -48,7 +48,7 @@ def home(ask: Ask) -> Response:
 
 
 def _new(store: Limpet, since: int) -> tuple[int, Page]:
-    """How many memories were stored since, and the newest of them; where there are none, the newest of all."""
+    """Return how many memories were stored since then, and the newest of them, or of all if there are none."""
     learned = store.count(clock="stored", since=since)
     return learned, store.list(clock="stored", since=since if learned else None, limit=6)
 
@@ -64,7 +64,7 @@ def _visits(ask: Ask) -> tuple[int, int]:
 
 
 def _figures(site: Site, scope: str) -> dict[str, Any]:
-    """What is slow in a large store. Exposures are counted of one scope."""
+    """Return the figures that are slow in a large store. Exposures are counted in one scope."""
     store, here = site.seen_from(scope), site.seen_from(scope or site.memory.scope)
     by_day = store.count_by("day", "kind")
     kinds: dict[str, int] = {}
@@ -81,8 +81,8 @@ def _figures(site: Site, scope: str) -> dict[str, Any]:
 
 
 def _health(ask: Ask) -> dict[str, Any]:
-    """Of the machine and not of the memories: for who keeps the store. What was last tried of the clients stands here
-    until they are tried again; until then, in which of them limpet is."""
+    """Return the machine's health for the store's owner: backups, clients that have limpet, and the results of the last
+    test of their hooks."""
     if not ask.visitor.may("owner"):
         return {}
     found: tuple[BackupState, list[tuple[str, bool, bool]]] = ask.site.kept(
@@ -103,7 +103,7 @@ def make_ahead(site: Site) -> None:
 
 @changes_nothing
 def view(ask: Ask) -> Response:
-    """Which scope is shown, and whether light or dark: of this browser alone."""
+    """Set which scope is shown, and the light or dark theme, for this browser alone."""
     answer = ask.back()
     for cookie, name in ((SCOPE, "scope"), (THEME, "theme")):
         if name in ask.form and (name != "scope" or ask.visitor.sees(ask.form[name])):

@@ -78,12 +78,12 @@ def _day_after(value: str) -> str:
 
 
 def _states(several: Sequence[Any]) -> dict[str, str]:
-    """How each stands, where that is not as one expects; what a recall finds is held."""
+    """Return the states of memories that are not active, by id; a result of recall is active."""
     return {one.id: one.state for one in several if getattr(one, "state", "active") != "active"}
 
 
 def _facets(ask: Ask) -> dict[str, list[tuple[str, int]]]:
-    """How many memories there are of each kind and topic; kept until the store changes."""
+    """Return the number of memories of each kind and topic; cached until the store changes."""
 
     def counted() -> dict[str, list[tuple[str, int]]]:
         kinds = [(name, count) for (name,), count in ask.memory.count_by("kind").items()]
@@ -227,7 +227,7 @@ def feedback(ask: Ask) -> Response:
 
 
 def purge_asked(ask: Ask, wrong: str = "", status: int = 200) -> Response:
-    """What would go, before anybody can say yes."""
+    """Show what a purge would remove, before it can be confirmed."""
     one = ask.memory.get(ask.name("id"))
     ask.own(one.id)
     would = ask.memory.purge(one.id, dry_run=True, scopes=ask.purgeable())
@@ -267,7 +267,7 @@ def undo(ask: Ask) -> Response:
 
 
 def _what_holds_again(ask: Ask, events: Sequence[str]) -> str | None:
-    """Where to go on from the page of a correction that is taken back: to what it replaced. None: stay."""
+    """Return the path of the memory that an undone correction had replaced, when its own page is shown, else None."""
     for event in events:
         for operation in ask.memory.log(event=event) if event else ():
             made = {one.id for one in operation.changes if one.what == "remembered"}
@@ -278,7 +278,7 @@ def _what_holds_again(ask: Ask, events: Sequence[str]) -> str | None:
 
 
 def similar(ask: Ask) -> Response:
-    """What is near in meaning: asked for by itself, since it is a whole recall."""
+    """Show memories near in meaning: a request of its own, since it takes a whole recall."""
     try:
         found = ask.memory.related(ask.name("id"), k=8)
     except NotFound:
@@ -290,7 +290,7 @@ def similar(ask: Ask) -> Response:
 
 
 def changes(ask: Ask) -> Response:
-    """What was done, the newest first, each with its undo."""
+    """Show the operations, newest first, each with its undo."""
     limit = min(max(ask.number("limit", 30), 1), 500)
     done = ask.site.kept(("log", ask.scope, limit), lambda: ask.memory.log(limit=limit))
     return ask.page("changes.html", operations=done, limit=limit, command=ask.command("log", "--limit", limit))

@@ -145,7 +145,7 @@ def graph(ask: Ask) -> Response:
 
 
 def _seeds(ask: Ask, words: str, then: str | None) -> list[str]:
-    """What a graph is drawn around: a memory, what is found for words, or that on which most turns."""
+    """Return the ids to draw a graph around: a memory, results of a recall, or the most central memories."""
     store = ask.memory
     if not words:
         central = [one.node.id for one in store.graph.centrality(limit=12, known_at=then)]

@@ -94,11 +94,11 @@ class Columns:
 
     @property
     def all_read(self) -> bool:
-        """Whether nothing is left to be read ahead."""
+        """True if nothing is left to be read ahead."""
         return self._version >= 0 and self.postings.all_read
 
     def refresh(self, version: int, deadline: float | None, *, seconds: float = READ_SECONDS) -> bool:
-        """Whether the arrays show the store as it is now; False when reading what is missing takes too long."""
+        """Update the arrays to the store. Return False if reading what is missing takes too long."""
         until = time.monotonic() + seconds
         # Half of the time that is left at most: the rest answers the query.
         until = until if deadline is None else min(until, (time.monotonic() + deadline) / 2)
@@ -191,7 +191,7 @@ class Columns:
         return [self._scopes[name] for name in dict.fromkeys(names) if name in self._scopes]
 
     def passing(self, text_ids: np.ndarray, where: Filter) -> np.ndarray:
-        """Which of some texts pass the filter; it must ask for nothing that needs rows."""
+        """Return a mask of the texts that pass the filter, which must need no rows."""
         mask = among(self.state[text_ids], self._known(where.states)) if where.states else self.row[text_ids] > 0
         if where.scopes is not None:
             mask &= among(self.scope[text_ids], self.scope_numbers(where.scopes))
@@ -258,7 +258,7 @@ class Columns:
     # -- words and use
 
     def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None) -> ArrayHits:
-        """What `Search.lexical` finds."""
+        """Search as `Search.lexical` does."""
         with self._feed.within(deadline):
             reading = self.postings.words_there_are * SECONDS_PER_WORD
             held_only = self._feed.in_pieces and deadline is not None and deadline - time.monotonic() < reading

@@ -104,7 +104,7 @@ def fields_of(one: Posting) -> np.ndarray:
 
 
 def positions(ordered: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where texts stand in a list, or would, and whether they do. Both are int32: else the list would be copied."""
+    """Return the texts' places in a list and whether each is in it. Both are int32: else the list would be copied."""
     if not len(ordered):
         return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
     at = ordered.searchsorted(wanted)
@@ -119,7 +119,7 @@ def distinct(numbers: np.ndarray) -> np.ndarray:
 
 
 def among(numbers: np.ndarray, wanted: Sequence[int]) -> np.ndarray:
-    """Which numbers are among a few."""
+    """Return a mask of the numbers that are in `wanted`, which should be short."""
     mask = np.zeros(len(numbers), dtype=bool)
     for one in wanted:
         mask |= numbers == one
@@ -127,7 +127,7 @@ def among(numbers: np.ndarray, wanted: Sequence[int]) -> np.ndarray:
 
 
 def occurrences(words: list[str], text: list[str]) -> int:
-    """How often some words stand one after the other."""
+    """Count how often some words stand in a row in a text."""
     return sum(text[i : i + len(words)] == words for i in range(len(text) - len(words) + 1))
 
 
@@ -174,7 +174,7 @@ class Postings:
 
     @property
     def all_read(self) -> bool:
-        """Whether all lists are there, or as many as may be held."""
+        """True if all lists are read, or as many as may be held."""
         return self._last is None or self._held >= MAX_READ_AHEAD
 
     def read(self, until: float) -> None:
@@ -232,7 +232,7 @@ class Postings:
                 self._more[stem] = self._more.get(stem, 0) + 1
 
     def _covers(self, stem: str) -> bool:
-        """Whether the index has been read beyond this word: what is not held of it is not there."""
+        """Return whether the index has been read beyond this word, so that a text not held does not have it."""
         return self._last is None or stem <= self._last
 
     def _slot(self, stem: str) -> tuple[_Slice, int] | None:
@@ -391,7 +391,7 @@ class Postings:
         return total / 2 if first < last else total
 
     def _within(self, where: Filter, columns: Columns) -> tuple[list[int] | None, list[Posting]] | None:
-        """What every row must be in: scopes, where they are small, and topics. None: nothing can be."""
+        """Return the lists that every row must be in: scopes, where they are small, and topics. None: no row can be."""
         phrases = [self._phrase(topic) for topic in where.topics if self._tokenizer.counts(topic)]
         if where.scopes is None:
             return None, phrases
@@ -418,8 +418,8 @@ class Postings:
         return found
 
     def words(self, text_ids: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-        """What the query's words are worth in topics, labels and dates of some texts (a label's counts half), and
-        which of the words each text has, wherever: (texts, stems)."""
+        """Return the worth of the query's words in topics, labels and dates of some texts (a label's counts half), and
+        which of the words each text has, anywhere: (texts, stems)."""
         topics, labels, dates = np.zeros(len(text_ids)), np.zeros(len(text_ids)), np.zeros(len(text_ids))
         having = np.zeros((len(text_ids), len(stems)), dtype=bool)
         text_ids = text_ids.astype(np.int32)

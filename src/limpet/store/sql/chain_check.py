@@ -1,4 +1,4 @@
-"""What is wrong with the hash chain of events, which `chain.py` makes; and its signature."""
+"""The check of the hash chain of events, which `chain.py` makes, and of its signature."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _STEPS = (
 
 
 def verify_chain(con: Connection, key: bytes | None = None, *, read: Read | None = None) -> list[Problem]:
-    """What is wrong with the chain, and with its signature if there is a key for it. `read`: of an engine whose values
-    have the types of their columns."""
+    """Return the problems of the chain, and of its signature if there is a key for it. `read`: for an engine whose
+    values have the types of their columns."""
     found = _Found(con, read)
     problems = list(islice(found.problems(), MOST + 1))
     if len(problems) > MOST:
@@ -62,7 +62,7 @@ def sign_chain(con: Connection, key: bytes, *, read: Read | None = None) -> list
 
 
 class _Found:
-    """What is found from the first place of the chain to the last."""
+    """A check of the chain from its first place to the last."""
 
     def __init__(self, con: Connection, read: Read | None) -> None:
         self._con = con

@@ -1,4 +1,4 @@
-"""Which scope a checkout has: the first repository of a name has `project:<name>`, others a name with a mark."""
+"""The scopes of checkouts: the first repository of a name has `project:<name>`, others a name with a mark."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HAS_COMMITS = "SELECT 1 FROM checkout WHERE identity >= 'commit:' AND identity 
 
 
 class Checkouts(Repository):
-    """Which scope each repository has."""
+    """The scope of each repository."""
 
     def scope_of(self, checkout: Checkout | None) -> str:
         """The scope of a repository; if it has claimed none, the one that it would get; `global` outside of any."""
@@ -68,7 +68,7 @@ def _taken(con: Connection, scope: str) -> bool:
 
 
 def _renamed(con: Connection, scope: str, at: int) -> str:
-    """What a scope that was given at a time is called now."""
+    """Return the present name of a scope that was given at a time."""
     for was, name in con.execute(
         "SELECT r.was, r.scope FROM renamed r JOIN event v ON v.id = r.event WHERE r.at >= ? ORDER BY v.seq", (at,)
     ).fetchall():

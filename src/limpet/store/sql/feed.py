@@ -1,4 +1,4 @@
-"""What the arrays of a long process are fed with, as far as it is the same for every engine with rows."""
+"""The feed of a long process's arrays, as far as it is the same for every engine with rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Changes(NamedTuple):
-    """What changed in a store since a revision of it."""
+    """The changes in a store since a revision of it."""
 
     revision: object  # to ask with the next time
     last: int  # the highest text id there is
@@ -40,7 +40,7 @@ COLUMNS = (
 
 
 class WordLists(NamedTuple):
-    """Where some words are that follow each other in the index."""
+    """The places of consecutive words of the index."""
 
     words: list[str]
     sizes: list[int]  # how many places each has
@@ -70,7 +70,7 @@ class WordFeed(ABC):
 
     @abstractmethod
     def totals(self) -> tuple[int, int]:
-        """How many texts the index has, and how many words all of them together."""
+        """Return the number of texts in the index, and of all their words together."""
 
     @abstractmethod
     def frequency(self, word: str) -> int:
@@ -78,7 +78,7 @@ class WordFeed(ABC):
 
     @abstractmethod
     def occurrences(self, word: str, *, most: int | None = None) -> np.ndarray:
-        """Where a word is: the first places, int64."""
+        """Return the first places of a word, int64."""
 
     @abstractmethod
     def lists_after(self, word: str, *, most: int) -> WordLists:
@@ -112,7 +112,7 @@ class ChangeFeed(Repository, ABC):
 
     @abstractmethod
     def _making(self) -> object:
-        """What changes when rows were made anew without an event."""
+        """Return a value that changes when rows were made anew without an event."""
 
     # How many index terms a text has: what is selected, and the join that it takes.
     length: str
@@ -144,7 +144,7 @@ class ChangeFeed(Repository, ABC):
         return self._store.search.allowed(Filter(topics=(topic,), states=()))
 
     def changes(self, since: object | None) -> Changes:
-        """What changed since a revision that was given before; None: none was."""
+        """Return the changes since an earlier revision, or with None since the beginning."""
         making = self._making()
         with self._database.reading() as con:
             event = con.execute("SELECT seq, id FROM event ORDER BY seq DESC LIMIT 1").get or (0, b"")

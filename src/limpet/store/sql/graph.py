@@ -24,7 +24,7 @@ class Edges(Repository):
         return Edge(*found[0]) if found else None
 
     def reaches(self, type: str, start: bytes, goal: bytes) -> bool:
-        """Whether edges of this type lead from `start` to `goal`, now. Any memory reaches itself."""
+        """Return whether edges of this type lead from `start` to `goal`, now. Any memory reaches itself."""
         return bool(self._ask("edge_reaches", type=type, start=start, goal=goal))
 
     def of(
@@ -47,7 +47,7 @@ class Edges(Repository):
         return self._linked(*filtered("edges_from_matching", where, id="e.source"), types, where.known_at)
 
     def _linked(self, statement: str, bound: dict[str, Any], types: Sequence[str], known_at: int | None) -> list[Edge]:
-        """What a statement over `edge e` finds of edges of these types that were known then."""
+        """Run a statement over `edge e` and return the edges of these types that were known then."""
         bound |= {f"type{i}": type for i, type in enumerate(types)}
         bound |= {} if known_at is None else {"known_at": known_at}
         linked = f"e.type IN ({', '.join(f':type{i}' for i in range(len(types)))}) AND {_known('e', known_at)}"
@@ -85,7 +85,7 @@ class Graph(Repository):
         return {row[1]: to_memory(row) for row in found}
 
     def validity(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Validity]:
-        """How some memories stand that pass the filter: all that a walk needs to know of most of them."""
+        """Return the validity of those memories that pass the filter: all that a walk needs to know of most of them."""
         found = self._ask("lives_by_id", where, ids=self._database.ids(ids)) if ids else []
         return {row[0]: Validity._make(row[1:]) for row in found}
 

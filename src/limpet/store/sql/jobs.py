@@ -1,4 +1,4 @@
-"""What waits: texts and other work for a worker, pairs of memories for a person; and how a model has read such pairs.
+"""The queues: texts and other work for a worker, pairs of memories for a person; and a model's verdicts on pairs.
 
 The queue is leased, so that a killed worker's jobs come back; failed ones wait longer, then lie dead. A text that no
 worker has come for has no row yet: it waits because its number is above `taken.through`, and a write need not touch the
@@ -40,7 +40,7 @@ class Jobs(Repository):
             return sorted(map(Job._make, con.execute(statements()["lease_jobs"], bound).fetchall()))
 
     def lease_these(self, kind: str, subjects: Sequence[int], *, at: int, until: int) -> list[Job]:
-        """Of these jobs those that could be taken now."""
+        """Lease those of these jobs that are free now."""
         bound = {"kind": kind, "subjects": self._database.numbers(subjects), "at": at, "until": until}
         with self._database.writing() as con:
             if kind == EMBED:
@@ -99,7 +99,7 @@ class Jobs(Repository):
         return int(count)
 
     def busy(self, kind: str, at: int) -> bool:
-        """Whether somebody is at work on such jobs."""
+        """Return whether a worker holds a lease on such a job."""
         leased = "SELECT subject FROM job WHERE kind = ? AND state = 'waiting' AND leased_until > ? LIMIT 1"
         return bool(self._database.rows(leased, (kind, at)))
 
@@ -108,7 +108,7 @@ class Jobs(Repository):
         return list(map(Job._make, rows))
 
     def last_error(self, kind: str) -> str | None:
-        """Why the job failed that did last, of those that wait or are dead."""
+        """Return the latest error among the jobs that wait or are dead."""
         found = self._database.rows(
             "SELECT error FROM job WHERE kind = ? AND error IS NOT NULL AND error <> ?"
             " ORDER BY not_before DESC, subject LIMIT 1",
@@ -195,8 +195,8 @@ def flush(database: Database, *, seconds: float) -> bool:
 
 
 class Relations(Repository):
-    """How newer memories stand to older ones, as a model has read both. What a person rejected in review is in no
-    answer. Made from texts, never ledger."""
+    """The relations of newer memories to older ones, by a model that read both. Those that a person rejected in review
+    are left out. Made from texts, never ledger."""
 
     def add(self, relations: Sequence[Relation]) -> None:
         """Keep verdicts; a later one about the same pair takes the place of the earlier."""
@@ -277,8 +277,7 @@ class Reviews(Repository):
         return self._named(text, "proposals_named", scopes=scope_list(scopes))
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
-        """Of proposals and memories: for each its short id, as long as it takes to be neither another proposal's nor
-        memory's."""
+        """Return short ids of proposals and memories, each long enough to be unique among all of them."""
         if not ids:
             return []
         bound = {"ids": self._database.ids(ids)}

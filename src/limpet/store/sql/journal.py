@@ -1,4 +1,4 @@
-"""What hooks write: lines of the journal, and what was put before agents. `agents/hooks/journal.py` writes here."""
+"""The writes of hooks: lines of the journal, and exposures. `agents/hooks/journal.py` writes here."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def in_front(con: Connection, session: str, ids: Iterable[bytes], via: str | Non
 
 
 def compact(con: Connection, session: str) -> None:
-    """What the session was shown is in front of it no more."""
+    """Note that the session has lost what it was shown, by a compaction."""
     con.execute(_COMPACT, (session,))
 
 

@@ -115,7 +115,7 @@ class Listings(Repository):
         return int(found)
 
     def count_kinds(self, where: Filter) -> dict[str, int]:
-        """How many of each kind pass the filter, the most first."""
+        """Count the memories of each kind that pass the filter, the most first."""
         return {kind: count for (kind,), count in self.count_by(where, ("kind",)).items()}
 
     def count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
@@ -123,8 +123,8 @@ class Listings(Repository):
         return self._ask("scopes_with", where)
 
     def count_by(self, where: Filter, by: Sequence[str]) -> dict[tuple[str, ...], int]:
-        """How many pass the filter, by what they have of `by`: kind, state, origin, scope, topic (one or several), day
-        (when the store first knew it, UTC). The most first, then by name."""
+        """Count the memories that pass the filter by kind, state, origin, scope, topic or day (when the store first
+        knew it, UTC), one or several of these. The most first, then by name."""
         statement, bound = filtered("count_by", where)
         columns = ", ".join(f"{_PARTS[one]} AS part{i}" for i, one in enumerate(by))
         statement = statement.replace("{counted}", columns)
@@ -151,8 +151,8 @@ class Listings(Repository):
         return self._database.rows(statement, names | {"at": at, "limit": limit})
 
     def lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
-        """What was recorded later than `after`, the newest first; at most `limit` of each scope. Nothing that a rule
-        made an episode because it guesses at, infers of or labels a person."""
+        """Return memories recorded later than `after`, the newest first; at most `limit` of each scope. Episodes that a
+        rule made because they guess at or label a person are left out."""
         found = [
             Lately(num, kind, name, title, bool(is_open), topics_of(topics), origin, importance, at, since)
             for num, kind, name, title, is_open, topics, origin, importance, at, since in self._of_each_scope(

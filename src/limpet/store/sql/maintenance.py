@@ -129,7 +129,7 @@ class Maintenance(Repository, ABC):
         """Everything that is wrong. `key`: of the signature of the chain, if it is to be looked at."""
 
     def _entries(self, con: Any) -> Callable[[], Iterator[Any]] | None:  # noqa: ARG002
-        """How the engine reads the entries of the chain, if not all at once."""
+        """Return the engine's reader of the chain's entries, or None if it reads them all at once."""
         return None
 
     @abstractmethod
@@ -142,11 +142,11 @@ class Maintenance(Repository, ABC):
 
     @abstractmethod
     def encryption(self) -> tuple[bool, str]:
-        """Whether the file is encrypted, and the driver that reads it, with its cipher if it has one."""
+        """Return whether the file is encrypted, and the driver that reads it, with its cipher if it has one."""
 
     @abstractmethod
     def _bytes(self, con: Any) -> tuple[int, int]:
-        """What the store takes, and what of it is free."""
+        """Return the bytes that the store takes, and the free ones among them."""
 
     def backup_plan(self) -> BackupPlan | None:
         found = self._database.rows("SELECT folder, every, keep, done_at FROM backup_plan")
@@ -164,20 +164,20 @@ class Maintenance(Repository, ABC):
 
 
 def check_rows(con: Any, only: Collection[str] | None = None) -> list[Problem]:
-    """How the tables fit together. `only`: the checks to make."""
+    """Return the problems in how the tables fit together. `only`: the checks to make."""
     checks = [one for one in _CHECKS if only is None or one[0] in only]
     found = ((check, message, con.execute(statement).get) for check, message, statement in checks)
     return [Problem(check=check, message=f"{wrong} {message}") for check, message, wrong in found if wrong]
 
 
 class Erasure(Repository, ABC):
-    """What a purge does beyond the rows."""
+    """The parts of a purge beyond the rows."""
 
     # What a purge cannot reach of this engine, in words; "" where it reaches all.
     beyond = ""
 
     def is_locked(self, file: Path) -> bool:
-        """Whether only its recipients can search a file. Raises OSError."""
+        """Return whether only its recipients can search a file. Raises OSError."""
         with file.open("rb") as opened:
             return opened.read(len(AGE)) == AGE
 

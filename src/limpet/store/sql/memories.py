@@ -125,7 +125,7 @@ def the_only(text: str, found: Sequence[bytes], what: str, scopes: Sequence[str]
 
 
 class Usage(Repository):
-    """How often memories were used, and what was said of it."""
+    """The use counts of memories, and their feedback."""
 
     def record(self, ids: Sequence[bytes], at: int, verdict: str | None = None) -> None:
         flags = {name: int(verdict == name) for name in ("useful", "not_useful", "wrong")}

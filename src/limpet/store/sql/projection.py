@@ -73,7 +73,7 @@ class Projection:
         self._append_new(new)
 
     def _note_renaming(self, events: Sequence[Event]) -> None:
-        """Which scope goes by another name, of events of a memory: the first of one that moved a whole scope."""
+        """Note which scope has a new name, from a memory's events: the first one of a move of a whole scope."""
         cancelled = cancelled_by(events)
         for event in events:
             if event.type == "moved" and event.data.get("whole") and event.operation == event.id:
@@ -97,8 +97,8 @@ class Projection:
         self._chain.conclude()
 
     def _is_first(self, event: Event) -> bool:
-        """Whether it makes a memory: a second device may have made one of the same id. An event whose id is the
-        memory's does: it was given that id because no event had it."""
+        """Return whether the event makes a memory, which another device may have made before under the same id. An
+        event with the memory's id does: it got that id because no event had it."""
         there = "SELECT 1 FROM memory WHERE id = ? AND retired_at IS NULL"
         return event.id == event.memory or self._con.execute(there, (event.memory,)).get is None
 
@@ -202,7 +202,7 @@ class Projection:
             self._follow(event.memory, body, current.scope, after.scope)
 
     def _is_session(self, id: bytes) -> bool:
-        """Whether an id is a session's mark and no memory's: a stranger's event may have made it both."""
+        """Return whether an id is a session's mark and no memory's: a stranger's event may have made it both."""
         types = {one.type for one in self._events_of(id)}
         return bool(types & SESSION_EVENTS) and "remembered" not in types
 
@@ -310,7 +310,7 @@ class Projection:
                 self._project_edge(replace(event, at=undone.at))
 
     def _follow(self, id: bytes, body: int | None, was: str, scope: str) -> None:
-        """What else knows the scope of a memory by its number goes with it."""
+        """Update the rows that have the number of a memory's scope."""
         num = self._intern_scope(scope)
         self._con.execute("INSERT INTO scope_left VALUES (?) ON CONFLICT DO NOTHING", (self._intern_scope(was),))
         self._con.execute("UPDATE usage SET scope = ? WHERE id = ?", (num, id))

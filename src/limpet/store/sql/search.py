@@ -1,4 +1,4 @@
-"""What search asks of the rows: how texts are cut into words, what ranking needs of them, and vectors.
+"""The rows that search reads: texts cut into words, the fields that ranking needs, and vectors.
 
 Full text and how codes are kept are the engine's own. Texts are cut by SQLite's tokenizer for every engine, so that
 scores are equal.
@@ -207,7 +207,7 @@ class Search(Repository, ABC):
         return [found[id] for id in ids if id in found]
 
     def was_left(self, scopes: Sequence[str]) -> bool:
-        """Whether a memory was ever moved out of one of these: as known before, its text is found elsewhere."""
+        """Return whether a memory was ever moved out of one of these: as known before, its text is found elsewhere."""
         marks = ", ".join("?" * len(scopes))
         left = f"SELECT 1 FROM scope_left WHERE scope IN (SELECT num FROM scope WHERE name IN ({marks})) LIMIT 1"
         return bool(scopes) and bool(self._database.rows(left, tuple(scopes)))

@@ -57,7 +57,7 @@ _CONDITIONS = {
 
 
 def scope_token(num: int) -> str:
-    """What stands for a scope in the index: begins with a private-use character, so that no text has it."""
+    """Return the token of a scope in the index. It begins with a private-use character, which no text has."""
     return f"\ue000{num}"
 
 
@@ -103,8 +103,8 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
 
 
 def caseless_match(column: str, name: str, bound: dict[str, Any], i: int) -> str:
-    """Whether a column has a name, whatever its case (`caseless`): SQL ignores that of ASCII alone. `i`: unlike that of
-    the statement's other names."""
+    """Return the SQL that compares a column with a name in any case: SQL itself ignores only that of ASCII letters.
+    `i`: different for each name in the statement."""
     spelt = {name: None}
     if not name.isascii():  # each letter beyond ASCII in either case; of many such letters, as words are
         several = [name, name.lower(), name.upper(), name.capitalize(), name.title()]

@@ -65,7 +65,7 @@ class Database(ABC):
 
     @cached_property
     def signing_key(self) -> bytes | None:
-        """What signs the chain of events, asked for once. Raises BadInput."""
+        """The key that signs the chain of events. Raises BadInput."""
         # Most stores are signed by nobody: then nothing is imported either.
         if {"LIMPET_SIGNING_KEY", "LIMPET_SIGNING_KEY_COMMAND"}.isdisjoint(os.environ):
             return None
@@ -132,7 +132,7 @@ class Repository:
         return self._database.rows(statement, bound | condition)
 
     def _named(self, text: str, name: str, **bound: Any) -> list[bytes]:
-        """What a statement finds by an id, a short id or the beginning of an id, a dozen at most. Raises BadInput."""
+        """Return what a statement finds by an id, a short id or an id's beginning, a dozen at most. Raises BadInput."""
         from ...model.ids import named_by
         from .statements import statements
 

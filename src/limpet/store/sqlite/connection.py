@@ -107,7 +107,7 @@ def check_place(path: str | os.PathLike[str], *, read_only: bool) -> None:
 
 
 def _stays_empty(path: str) -> bool:
-    """Whether a file has no bytes, and not because a process is about to make a store of it."""
+    """Return whether a file is empty and stays so: another process may be about to make a store of it."""
     for _ in range(EMPTY_LOOKS):
         try:
             status = os.stat(path)
@@ -142,7 +142,7 @@ def head_of(path: str | os.PathLike[str]) -> bytes:
 
 
 def is_encrypted(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is one of SQLite3 Multiple Ciphers: all but these bytes of its header is encrypted."""
+    """Return whether SQLite3 Multiple Ciphers made the file: it leaves only these bytes of the header unencrypted."""
     head = head_of(path)
     return head[20:] == b"\x20\x40\x20\x20" and not head.startswith(MAGIC)
 
@@ -219,7 +219,7 @@ def translated(path: str) -> Iterator[None]:
 
 
 def how_to_write(path: str) -> str:
-    """What to do where a store, or a new one, takes no write."""
+    """Return the advice for a store that cannot be written."""
     there = os.path.exists(path)
     place = os.path.abspath(path)
     while not os.path.exists(place):

@@ -44,7 +44,7 @@ class SqliteIndex:
             con.execute(_INSERT + _VALUES * (len(part) - 1), [value for row in part for value in row])
 
     def describe(self, con: apsw.Connection, num: int, described: tuple[Any, ...]) -> None:
-        """What is searched for with a text: topics, labels, dates, grams, scope token."""
+        """Set a text's search fields: topics, labels, dates, grams, scope token."""
         con.execute(
             "UPDATE body SET topics = ?1, labels = ?2, dates = ?3, grams = ?4, scope = ?5 WHERE num = ?6"
             " AND (topics IS NOT ?1 OR labels IS NOT ?2 OR dates IS NOT ?3 OR grams IS NOT ?4 OR scope IS NOT ?5)",

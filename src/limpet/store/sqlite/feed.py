@@ -1,4 +1,4 @@
-"""What the arrays of a long process are fed with, from the file: texts with their memories, and the index's word lists.
+"""The feed of a long process's arrays from the file: texts with their memories, and the index's word lists.
 
 Only a connection that reads uses it, always the same one, under its lock.
 """

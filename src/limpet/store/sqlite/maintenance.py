@@ -118,8 +118,8 @@ def _verify_ledger(con: apsw.Connection, key: bytes | None = None) -> list[Probl
 
 
 def first_problem(path: str) -> str | None:
-    """What is wrong with a copy that stands for a store or is to become one; None if it is sound, or a rebuild makes
-    it so: what follows from the ledger is not looked at."""
+    """Return the first problem of a copy that stands for a store or is to become one. Return None if a rebuild mends it
+    all: what follows from the ledger is not checked."""
     try:
         con = open_connection(path, read_only=True, durable=True, create=False)
         try:
@@ -178,7 +178,7 @@ class SqliteErasure(Erasure):
         return sorted(one for one in path.parent.glob("*") if one.name.startswith(path.name + REPLACED))
 
     def _held(self, piece: bytes) -> bool:
-        """Whether a row that is there has it: another memory says the same."""
+        """Return whether a present row has the piece: another memory says the same."""
         with self._database.reading() as con:
             tables = con.execute(
                 "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
