@@ -158,24 +158,26 @@ def _neighbours(
             seats[session, position] = i
     if not seats:
         return {}
+    # The places of the neighbours at each offset; -1: nobody is there, which the last value stands for.
     beside = {
         offset: [
-            seats.get((session, position + offset))
+            seats.get((session, position + offset), -1)
             for session, position in zip(table.sessions, table.positions, strict=True)
         ]
         for offset in (-2, -1, 1, 2)
     }
 
-    def best(values: Sequence[float], *offsets: int) -> list[float]:
-        """The best value above 0 of the neighbours at some offsets."""
+    def best(values: Sequence[float], one: int, other: int) -> list[float]:
+        """The better value above 0 of the neighbours at two offsets."""
+        known = [*values, 0.0]
         return [
-            max([0.0, *(values[j] for offset in offsets if (j := beside[offset][i]) is not None)]) * brief
-            for i, brief in enumerate(brevity)
+            max(0.0, known[a], known[b]) * brief
+            for a, b, brief in zip(beside[one], beside[other], brevity, strict=True)
         ]
 
-    masks = [*match.words, 0]  # the last: nobody is there
+    masks = [*match.words, 0]
     around = [
-        words | masks[-1 if before is None else before] | masks[-1 if after is None else after]
+        words | masks[before] | masks[after]
         for words, before, after in zip(match.words, beside[-1], beside[1], strict=True)
     ]
     found = {
@@ -183,11 +185,11 @@ def _neighbours(
             (worth_of(words, match.worth) - own) * brief
             for words, own, brief in zip(around, covered, brevity, strict=True)
         ],
-        "answer": best(table.asked, -1),
+        "answer": best(table.asked, -1, -1),
     }
     for name, values in (("lexical", match.text), ("vector", cosines)):
-        found[f"{name}_previous"] = best(values, -1)
-        found[f"{name}_next"] = best(values, 1)
+        found[f"{name}_previous"] = best(values, -1, -1)
+        found[f"{name}_next"] = best(values, 1, 1)
         found[f"{name}_around"] = best(values, -2, 2)
     return found
 

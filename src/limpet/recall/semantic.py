@@ -302,10 +302,8 @@ class SemanticSearch:
         until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + seconds
         embedder = embedder.by(until)
         words = store.search.lexical(with_grams(plan.query), plan.where, limit=C.LEXICAL_CANDIDATES, deadline=until)
-        asked = list(words.hits)
-        queue = store.jobs.due(clock.now(), first=asked, most=len(asked) if beside else MOST)
-        if beside:
-            queue = [one for one in queue if one in asked]
+        asked, others = store.jobs.due(clock.now(), first=list(words.hits), most=MOST)
+        queue = asked if beside else asked + others
         slowest, most = 0.0, FIRST_BATCH  # not measured yet
         while queue:
             started = time.monotonic()

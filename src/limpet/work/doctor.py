@@ -89,11 +89,11 @@ def advice(problem: Problem) -> str:
 def _vectors(store: Store, embedder: Embedder) -> tuple[str, str] | None:
     """Return (problem, command) if the active vectors are another embedder's or some are missing, else None."""
     rows = store.vectors.embedders()
-    active = next((row for row in rows if row.state == "active"), None)
-    if active is None or (len(rows) < 2 and active.fingerprint == embedder.fingerprint):
+    if not rows or (len(rows) < 2 and rows[0].fingerprint == embedder.fingerprint):
         return None
+    active = rows[0]
     if active.fingerprint == embedder.fingerprint:
-        lack = set(store.vectors.missing(active.num, limit=ALL)) - set(store.jobs.due(ALL, first=(), most=ALL))
+        lack = set(store.vectors.missing(active.num, limit=ALL)).difference(*store.jobs.due(ALL, first=(), most=ALL))
         message = f"without a vector of {active.name}, which answers: {counted(len(lack), 'memory')}; words find them"
         return (message, "limpet work") if lack else None
     row = next((one for one in rows if one.fingerprint == embedder.fingerprint), None)

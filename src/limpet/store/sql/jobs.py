@@ -47,9 +47,9 @@ class Jobs(Repository):
                 _take(con, through=max(subjects, default=0))
             return list(map(Job._make, con.execute(statements()["lease_these_jobs"], bound).fetchall()))
 
-    def due(self, at: int, *, first: Sequence[int], most: int) -> list[int]:
-        """Texts whose vectors could be made now, `most` of them: of `first` those that wait, in order, then the
-        newest."""
+    def due(self, at: int, *, first: Sequence[int], most: int) -> tuple[list[int], list[int]]:
+        """Texts whose vectors could be made now, `most` of them: of `first` those that wait, in order, and the newest
+        others."""
         waits = (
             f"SELECT subject AS num FROM job WHERE kind = '{EMBED}' AND state = 'waiting' AND not_before <= ?1"
             f" AND leased_until <= ?1 UNION ALL {_UNTAKEN}"
@@ -60,7 +60,7 @@ class Jobs(Repository):
             (at, self._database.numbers(first), most),
         )
         due = dict(found)
-        return [num for num in first if num in due] + [num for num, asked in found if not asked]
+        return [num for num in first if num in due], [num for num, asked in found if not asked]
 
     def unchecked(self, rows: Sequence[int]) -> list[int]:
         """Those of some rows of memories whose texts wait for a vector or to be compared."""

@@ -298,8 +298,8 @@ class Vectors(Repository, ABC):
         self, embedder: int, known: dict[int, int], *, most: int | None = None
     ) -> tuple[list[VectorChunk], list[int]]:
         """Chunks whose version differs from `known`, the newest first and `most` of them, and the numbers of all that
-        there are, in order."""
-        with self._database.snapshot(), self._database.reading() as con:
+        there are, in order. Asked for within a snapshot."""
+        with self._database.reading() as con:
             versions = con.execute(statements()["chunks_changed"], {"embedder": embedder}).fetchall()
             wanted = [num for num, version in reversed(versions) if known.get(num) != version][:most]
             return [self._chunk(con, num) for num in wanted], list(dict(versions))
