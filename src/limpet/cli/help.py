@@ -48,7 +48,7 @@ def whole_parser() -> Parser:
 
 def help_of(verb: Verb) -> str:
     """Write what `limpet NAME --help` prints: of a row with subcommands these too."""
-    below = [one for one in rows(verb.name.split()[0]) if one.name.startswith(f"{verb.name} ")]
+    below = [one for one in rows(verb.name.split()[0]).values() if one.name.startswith(f"{verb.name} ")]
     listed = "".join(_line(one.name[len(verb.name) + 1 :], one.about) for one in below)
     return parser_of(verb, **_texts(verb)).format_help() + (f"\nsubcommands:\n{listed}" if listed else "")
 

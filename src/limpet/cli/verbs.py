@@ -37,11 +37,11 @@ EVERY_DAY, LOOK, CHANGE, PEOPLE, GRAPH, IN_OUT, STORE, AGENTS, PLUMBING = GROUPS
 # The first word of a command -> the module below cli/ that has its rows, in the order of `help`.
 HOMES = {
     "remember": "remember", "recall": "read", "list": "read", "show": "read", "correct": "write", "forget": "write",
-    "prepare": "read", "audit": "beliefs", "why": "read", "impact": "read", "stats": "read",
+    "prepare": "read", "audit": "beliefs", "why": "graph", "impact": "graph", "stats": "read",
     "edit": "write", "tag": "write", "pin": "write", "merge": "write", "archive": "write", "restore": "store",
     "purge": "store", "undo": "write", "log": "write", "feedback": "write",
     "fact": "beliefs", "review": "beliefs", "session": "beliefs", "journal": "beliefs", "scope": "beliefs",
-    "link": "write", "graph": "read", "backup": "store",
+    "link": "write", "graph": "graph", "backup": "store",
     "verify": "store", "doctor": "store", "work": "store", "rebuild": "store", "gc": "store",
     "pause": "agents", "resume": "agents", "ignore": "agents", "status": "agents",
     "mcp": "agents", "hook": "agents", "completion": "help", "help": "help", "version": "help",
@@ -122,19 +122,18 @@ def add(parser: argparse._ActionsContainer, argument: Argument) -> None:
         parser.add_argument(word, help=help, **{"action": "store_true", **given})
 
 
-def rows(word: str) -> list[Verb]:
-    """The rows of the commands that begin with a word. Raises BadInput, FeatureMissing."""
+def rows(word: str) -> dict[str, Verb]:
+    """Name -> row of the commands that begin with a word. Raises BadInput, FeatureMissing."""
     home = COMMANDS.get(word) or (f"cli.{HOMES[word]}" if word in HOMES else None)
     if home is None:
         raise BadInput(f"unknown command: {word[:60]!r}", hint="`limpet help` lists the commands")
-    return [one for one in part(home).VERBS if one.name.split()[0] == word]
+    return {one.name: one for one in part(home).VERBS if one.name.split()[0] == word}
 
 
 def find(words: list[str], *, whole: bool = False) -> tuple[Verb, list[str]]:
     """The row that the first words name, and the words after its name; `review` alone is `review list`, but with
     `whole`. Raises BadInput."""
-    named = {one.name: one for one in rows(words[0])}
-    size = 1
+    named, size = rows(words[0]), 1
     while size < len(words) and " ".join(words[: size + 1]) in named:
         size += 1
     name = " ".join(words[:size])
@@ -146,10 +145,10 @@ def find(words: list[str], *, whole: bool = False) -> tuple[Verb, list[str]]:
 
 def table() -> Iterator[Verb]:
     """All rows of what is installed, in the order of `help`."""
-    found = []
+    found: list[Verb] = []
     for word in (*HOMES, *COMMANDS):
         try:
-            found += rows(word)
+            found += rows(word).values()
         except FeatureMissing:
             continue
     return iter(sorted(found, key=lambda one: GROUPS.index(one.group)))

@@ -131,29 +131,17 @@ def recall_sessions(
         query=plan.query,
         sessions=[
             RecalledSession(
-                name=row.name,
-                scope=row.scope,
-                title=row.title or _title(whole[chosen[0]]),
-                started_at_us=row.started_at_us,
-                ended_at_us=row.ended_at_us,
-                last_at_us=row.last_at_us,
-                memories=row.memories,
-                score=sum(why[number].values()),
-                items=[items[i] for i in chosen],
+                name=row.name, scope=row.scope, title=row.title or _title(whole[chosen[0]]), memories=row.memories,
+                started_at_us=row.started_at_us, ended_at_us=row.ended_at_us, last_at_us=row.last_at_us,
+                score=sum(why[number].values()), items=[items[i] for i in chosen],
                 why=why[number] if explain else None,
             )
-            for number, chosen, row in zip(best, kept, rows, strict=False)
-            if row is not None
+            for number, chosen, row in zip(best, kept, rows, strict=False) if row is not None
         ],
-        without_session=alone,
-        missing=found.missing,
-        notes=found.notes,
-        elapsed_ms=(time.perf_counter() - plan.began) * 1000,
-        truncated=truncated,
-        relevance=ranking.relevance,
-        relevant=ranking.relevant,
+        without_session=alone, missing=found.missing, notes=found.notes, truncated=truncated,
+        elapsed_ms=(time.perf_counter() - plan.began) * 1000, relevance=ranking.relevance, relevant=ranking.relevant,
         note=note(ranking.relevance, ranking.relevant, shown=items, missing=found.missing),
-    )
+    )  # fmt: skip
 
 
 def members(found: Candidates, order: Sequence[int]) -> list[list[int]]:

@@ -28,11 +28,6 @@ def _init(memory: Limpet, args: Namespace) -> list[MirrorReport]:
     return [made]
 
 
-def _holds_notes(args: Namespace) -> bool:
-    """Return whether the folder has notes to store. A store begun for an empty one would mirror a mistyped path."""
-    return any(Path(args.dir).glob("*.md"))
-
-
 def _sync(memory: Limpet, args: Namespace) -> list[MirrorReport]:
     """Sync, or, for `status`, which has no --forget, only say what that would do."""
     given = {"forget": args.forget} if "forget" in args else {"dry_run": True}
@@ -93,7 +88,9 @@ VERBS = (
         example="limpet mirror init ./memory\nlimpet mirror status\nlimpet mirror sync",
     ),
     Verb(
-        name="mirror init", group=IN_OUT, about="make a folder a mirror of this scope", create=_holds_notes,
+        name="mirror init", group=IN_OUT, about="make a folder a mirror of this scope",
+        # What the folder holds begins a store; an empty one would mirror a mistyped path.
+        create=lambda args: any(Path(args.dir).glob("*.md")),
         run=_init, show=_reports, code=_left,
         arguments=(
             arg("DIR", "the folder"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # How many spellings of a name are looked for at once.
 MOST_FORMS = 64
-_HEAD = re.compile(r"^-- (name|fragment): (\w+)\n((?:-- .*\n)*)", re.MULTILINE)
+_HEAD = re.compile(r"^-- (name|fragment): (\w+)\n(?:-- .*\n)*", re.MULTILINE)
 
 
 @cache
@@ -27,18 +27,18 @@ def statements() -> dict[str, str]:
     """Name -> SQL. `{visible}` is left for `visible()` to fill."""
     with open(os.path.join(os.path.dirname(__file__), "queries.sql"), encoding="utf-8") as file:
         text = file.read()
-    heads = list(_HEAD.finditer(text))
-    ends = [head.start() for head in heads[1:]] + [len(text)]
     found: dict[str, str] = {}
     fragments: dict[str, str] = {}
-    for head, end in zip(heads, ends, strict=True):
-        body = " ".join(text[head.end() : end].split())
-        if head[1] == "fragment":
-            fragments[head[2]] = body
+    parts = _HEAD.split(text)
+    for start in range(1, len(parts), 3):
+        kind, name, body = parts[start : start + 3]
+        body = " ".join(body.split())
+        if kind == "fragment":
+            fragments[name] = body
             continue
-        for name, fragment in fragments.items():
-            body = body.replace("{" + name + "}", fragment)
-        found[head[2]] = body
+        for each, fragment in fragments.items():
+            body = body.replace("{" + each + "}", fragment)
+        found[name] = body
     return found
 
 
