@@ -113,10 +113,10 @@ def index_recall(
 ) -> dict[str, float]:
     """The share of the exact ten nearest that the vector index itself gives, before anything else counts: scan of all
     codes, exact cosines of the best. {"mean", "worst"}."""
-    found = memory._context.semantic().index()
-    if found is None:
+    rows = memory._context.store.vectors.embedders()
+    if not rows:
         return {}
-    _, index = found
+    index = memory._context.semantic().index(rows[0])
     index.refresh()
     shares = []
     for vector in query_vectors:

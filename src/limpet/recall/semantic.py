@@ -170,13 +170,14 @@ class SemanticSearch:
                     self._store.vectors.activate(row.num)
                 return
 
-    def index(self) -> tuple[EmbedderRow, VectorIndex] | None:
-        """The active embedder's row and its search index; None before the first vector."""
-        rows = self._store.vectors.embedders()
-        if not rows:
-            return None
+    def index(self, row: EmbedderRow) -> VectorIndex:
+        """The search index of an embedder's vectors; that of the last one is kept."""
         with self._lock:
-            return rows[0], self._index_of(rows[0])
+            if self._index is None or self._index.embedder != row.num:
+                from ..vectors.index import VectorIndex
+
+                self._index = VectorIndex(self._store, row.num, row.dimensions)
+            return self._index
 
     def search(self, plan: Plan) -> SearchScan:
         """Scan for a plan's query. Raises EmbedderUnavailable when there is nothing to search with, or no time."""
@@ -192,7 +193,7 @@ class SemanticSearch:
 
         with self._lock:
             embedder, row = self._for_reading(plan, rows)
-            index = self._index_of(row)
+            index = self.index(row)
         if not row.has_vectors:
             raise self._no_vector(plan)
         deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
@@ -237,13 +238,6 @@ class SemanticSearch:
                 )
             return embedder, current
         return embedder, active
-
-    def _index_of(self, row: EmbedderRow) -> VectorIndex:
-        if self._index is None or self._index.embedder != row.num:
-            from ..vectors.index import VectorIndex
-
-            self._index = VectorIndex(self._store, row.num, row.dimensions)
-        return self._index
 
     def judge(self, plan: Plan, *, asked_for: bool = False) -> Judge | None:
         """The relevance judge: if it is wanted or `asked_for`, our embedder loaded, the question in Latin letters, and

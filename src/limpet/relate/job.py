@@ -48,13 +48,15 @@ def changed_by(
 ) -> list[Memory]:
     """Older memories that one just stored may replace, as far as can be read until a time on the monotonic clock, the
     nearest first. Raises EmbedderUnavailable."""
-    ready = semantic.index() if semantic.can_answer() else None
-    if ready is None:
+    embedder, row = semantic.for_writing(until)
+    if not semantic.answers(row):
         return []
+    index = semantic.index(row)
+    index.refresh(until)
     (text_id,) = store.search.texts_of([parse_id(memory.id)])
-    vector = semantic.load().embed_passages([searchable(memory.content, memory.key)])[0]
+    vector = embedder.embed_passages([searchable(memory.content, memory.key)])[0]
     read: list[Read] = []
-    for pair in _near(store, ready[1], text_id, memory, vector, now):
+    for pair in _near(store, index, text_id, memory, vector, now):
         if time.monotonic() + PAIR_SECONDS > until:
             break
         read += _read(reader, [pair])

@@ -65,12 +65,11 @@ def work(
     semantic.activate_when_complete()
     if only_vectors:
         return report
-    searchable = semantic.index()
-    if searchable is not None:
-        rest = None if limit is None else limit - report.done - report.failed
-        policy, reader = context.policy, context.reader()
-        checks = Checks(store, embedder, calibration_of(row), *searchable, policy, reader, context.clock)
-        report = replace(report, checked=checks.drain(rest))
+    rest = None if limit is None else limit - report.done - report.failed
+    active, policy, reader = store.vectors.embedders()[0], context.policy, context.reader()
+    index = semantic.index(active)
+    checks = Checks(store, embedder, calibration_of(row), active, index, policy, reader, context.clock)
+    report = replace(report, checked=checks.drain(rest))
     registry.call("backup_due", context)
     return report
 
