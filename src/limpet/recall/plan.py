@@ -42,6 +42,7 @@ class Plan:
     where: Filter
     k: int
     now: int
+    at: int  # from when it is asked: "last week" is the week before
     deadline: float | None
     seconds_for_words: float  # that its words have at least, whatever comes before them, as on a cold disk
     budget_tokens: int | None
@@ -51,11 +52,6 @@ class Plan:
     timeless: bool = False  # nobody said of which time: the question's own words may
     unembedded: int | None = 0  # texts without a vector for which there was no time; None: nor to count them
     unembedded_why: str = ""  # if it was not the time
-
-    @property
-    def at(self) -> int:
-        """From when the question is asked: "last week" is the week before."""
-        return self.now if self.where.as_of is None else self.where.as_of
 
     def remaining(self) -> float:
         """Seconds until the deadline; infinite without one."""
@@ -93,6 +89,7 @@ def make_plan(
         where=where,
         k=k,
         now=now,
+        at=now if where.as_of is None else where.as_of,
         deadline=None if seconds is None else time.monotonic() + seconds,
         seconds_for_words=min(seconds or SECONDS_FOR_WORDS, SECONDS_FOR_WORDS),
         budget_tokens=budget_tokens,
@@ -214,4 +211,5 @@ def before_event(store: Store, plan: Plan) -> Plan:
         return plan
     # What the event is called has been understood: it is not what is looked for.
     query = plan.query[: asked.start()] + plan.query[asked.end() :]
-    return replace(plan, query=query, where=replace(plan.where, as_of=events[0].valid_from - 1))
+    before = events[0].valid_from - 1
+    return replace(plan, query=query, where=replace(plan.where, as_of=before), at=before)
