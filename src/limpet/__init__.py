@@ -43,7 +43,8 @@ _NAMES = {
     "remember.review": "ReviewItem",
     "remember.scopes": "Scope ScopeChange",
     "remember.write": "Receipt",
-    "store.records": "Page Problem Scan SessionRow StoreStats",
+    "store.records": "Problem Scan SessionRow StoreStats",
+    "store.sql.listings": "Page",
     "vectors.embedder": "Embedder",
     "work.doctor": "Check",
 }

@@ -56,7 +56,7 @@ from .history.view import Node as Node
 from .model.errors import NotFound as NotFound
 from .remember.operations import Operation as Operation
 from .features.organize.job import OrganizeReport as OrganizeReport
-from .store.records import Page as Page
+from .store.sql.listings import Page as Page
 from .store.records import Problem as Problem
 from .history.whole import Proposal as Proposal
 from .erasure import PurgeReport as PurgeReport

@@ -26,10 +26,10 @@ from .remember.review import ReviewItem
 from .remember.scopes import Scope
 from .remember.scopes import ScopeChange
 from .remember.write import Receipt
-from .store.records import Page
 from .store.records import Problem
 from .store.records import SessionRow
 from .store.records import StoreStats
+from .store.sql.listings import Page
 from .vectors.embedder import Embedder
 from .work.doctor import Check
 from collections.abc import Iterable

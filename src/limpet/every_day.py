@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .recall.sessions import SessionRecall
     from .remember.write import Receipt
     from .store import Store
-    from .store.records import Page
+    from .store.sql.listings import Page
     from .vectors.embedder import Embedder
 else:
     # What a verb hands over to is imported when the first of them is called.

@@ -9,11 +9,11 @@ from ..model.dataclass import replace
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import STATES, Filter, Memory
-from ..store.records import MOST_LISTED, Page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..context import Context, Time
+    from ..store.sql.listings import Page
 
 # Where a memory's metadata says which file it was read from; only an import of a project writes it.
 INDEXED = "indexed"
@@ -55,8 +55,6 @@ def list(
     context: Context, where: Filter, *, sort: str, limit: int, cursor: str | None, all_states: bool,
     ascending: bool = False,
 ) -> Page:  # fmt: skip
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_LISTED:
-        raise BadInput(f"limit must be from 1 to {MOST_LISTED}, not {limit!r}")
     where = _listed(context, where, all_states)
     page = context.store.listings.page(where, sort=sort, limit=limit, cursor=cursor, descending=not ascending)
     return replace(page, memories=[context.as_read(one) for one in page.memories])

@@ -17,7 +17,7 @@ from ..model.errors import counted
 from ..model.ids import parse_id
 from ..model.memory import FOREIGN
 from ..rank import constants as C
-from ..store.records import Lately
+from ..store.sql.listings import Lately
 from ..text.excerpt import one_line, words_of
 from .brief import Brief
 from .candidates import Candidates, find_candidates

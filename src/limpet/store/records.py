@@ -1,4 +1,4 @@
-"""The rows that a store gives and takes.
+"""The rows that a store gives and takes; those of listings alone are beside these (`sql/listings.py`).
 
 They are named tuples, not dataclasses: making a dataclass takes a millisecond that every cold command would pay.
 """
@@ -8,12 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from ..model.clock import to_datetime
-from ..model.dataclass import NamedTuple, dataclass
-from ..model.encode import Holds
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..model.memory import Memory
+from ..model.dataclass import NamedTuple
 
 # As many as there are, where a number of them is asked for; later than every time.
 ALL = 2**63 - 1
@@ -165,16 +160,6 @@ class Piece(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Holds["Memory"]):
-    """One page of a sorted listing, a sequence of its memories; `cursor` continues after it, None at the end."""
-
-    HELD = "memories"
-
-    memories: list[Memory]
-    cursor: str | None
-
-
 class TurnRow(NamedTuple):
     """A turn of a session: an episode that names its speaker."""
 
@@ -208,27 +193,6 @@ class SessionRow(NamedTuple):
         return to_datetime(self.last_at_us)
 
 
-class Lately(NamedTuple):
-    """A recent memory's subject and session, without its text. Times in microseconds UTC."""
-
-    num: int
-    kind: str
-    session: str | None
-    title: str | None  # of its session
-    open: bool  # its session has not ended
-    topics: tuple[str, ...]
-    origin: str
-    importance: float
-    created_at: int
-    valid_from: int
-
-    @property
-    def said_at(self) -> int:
-        """The time it was said: a stored old conversation is not news."""
-        return min(self.created_at, self.valid_from)
-
-
-MOST_LISTED = 10_000  # memories on a page
 # Proposals that a reader asks for at most: older rules made hundreds, of which it leaves most out.
 MOST_WAITING = 10_000
 # The kind of a row of the review list that says why its memory, which is both of the pair, was said to be wrong.

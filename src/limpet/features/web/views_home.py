@@ -16,7 +16,7 @@ from .views_care import installed
 
 if TYPE_CHECKING:
     from ...api import Limpet
-    from ...store.records import Page
+    from ...store.sql.listings import Page
     from ..upkeep.backups import BackupState
     from .site import Ask, Site, View
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import chain
 
-from ...model.dataclass import replace
+from ...model.dataclass import NamedTuple, dataclass, replace
+from ...model.encode import Holds
 from ...model.errors import BadInput
 from ...model.memory import Filter, Memory
-from ..records import Lately, Page
 from .statements import filtered, statements, topics_of, visible
 from .store import Repository
 
@@ -28,8 +28,8 @@ _SORTS = {
     "uses": ("u.uses", True),
 }
 
-# Memories that are read at a time where all are.
-PAGE = 1_000
+# Memories on a page at most; and those that are read at a time where all are.
+MOST_LISTED, PAGE = 10_000, 1_000
 _EPOCH = date(1970, 1, 1).toordinal()
 # What `count_by` counts by -> the column that has it; a day is its number.
 _PARTS = {
@@ -42,6 +42,36 @@ _PARTS = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Holds[Memory]):
+    """One page of a sorted listing, a sequence of its memories; `cursor` continues after it, None at the end."""
+
+    HELD = "memories"
+
+    memories: list[Memory]
+    cursor: str | None
+
+
+class Lately(NamedTuple):
+    """A recent memory's subject and session, without its text. Times in microseconds UTC."""
+
+    num: int
+    kind: str
+    session: str | None
+    title: str | None  # of its session
+    open: bool  # its session has not ended
+    topics: tuple[str, ...]
+    origin: str
+    importance: float
+    created_at: int
+    valid_from: int
+
+    @property
+    def said_at(self) -> int:
+        """The time it was said: a stored old conversation is not news."""
+        return min(self.created_at, self.valid_from)
+
+
 class Listings(Repository):
     """Memories that pass a filter, in some order; those in rows are read whole by `Memories.by_rows`."""
 
@@ -50,6 +80,8 @@ class Listings(Repository):
 
         Sorted by use, memories that were never used follow the others, newest first.
         """
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_LISTED:
+            raise BadInput(f"limit must be from 1 to {MOST_LISTED}, not {limit!r}")
         if sort not in _SORTS:
             raise BadInput(f"unknown sort: {sort!r}", hint=f"one of: {', '.join(_SORTS)}")
         stage, after = _read_cursor(cursor, sort)
