@@ -184,7 +184,7 @@ def run(embedder: Any, *, write: bool) -> dict[str, Any]:
             "tests/quality/test_prompts.py.\n"
             '"""\n\n'
             f"{lines}"
-            "# From which probability on a memory is shown, and from which share of the best one's.\n"
+            "# A memory is shown from this probability on, and from this share of the best one's.\n"
             f"SHOWN_FROM, SHOWN_FROM_JUDGED, SHOWN_FROM_BY_WORDS = {', '.join(map(str, FROM))}\n"
             f"SHARE_OF_BEST = {SHARE_OF_BEST}\n",
             encoding="utf-8",

@@ -102,7 +102,7 @@ def run(embedder: Any, *, write: bool) -> dict[str, Any]:
             f"Written by `python -m benchmarks.tune --part newer --write`, fitted on {len(rows)} pairs of results for\n"
             'questions with a word for "now" in training/written; guarded by tests/quality/test_recency.py.\n"""\n\n'
             f"NEWER: dict[str, float] = {{\n{weights}}}\n"
-            f"# From which probability on it comes first.\nREPLACES_FROM = {REPLACES_FROM}\n",
+            f"# The probability from which on the newer one comes first.\nREPLACES_FROM = {REPLACES_FROM}\n",
             encoding="utf-8",
         )
     return {"pairs": len(rows), "right_in_sample": round(right, 3)}

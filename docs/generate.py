@@ -194,9 +194,9 @@ def _sessions() -> str:
 
 
 def _constants() -> str:
-    """Every name of rank/constants.py with its value, and once what its comment says."""
+    """Every name of rank/constants.py with its value, and once what its comment says first."""
     rows = [_row(names, f"{values} | {said}") for _, names, values, said in _assigned(constants)]
-    return "| constant | value | what, source, test |\n|---|---|---|\n" + "".join(rows).replace("\\|", "|")
+    return "| constant | value | what |\n|---|---|---|\n" + "".join(rows).replace("\\|", "|")
 
 
 def _elsewhere() -> str:
@@ -206,7 +206,7 @@ def _elsewhere() -> str:
         for first, names, values, said in _assigned(module)
         if first in wanted.split()
     ]
-    return "| file | constant | value | what, source, test |\n|---|---|---|---|\n" + "".join(rows).replace("\\|", "|")
+    return "| file | constant | value | what |\n|---|---|---|---|\n" + "".join(rows).replace("\\|", "|")
 
 
 def _path(module: ModuleType) -> str:
@@ -214,7 +214,7 @@ def _path(module: ModuleType) -> str:
 
 
 def _assigned(module: ModuleType) -> Iterator[tuple[str, str, str, str]]:
-    """Of each assignment of a module: its first name, all names, values, and what the comment above says."""
+    """Of each assignment of a module: its first name, all names, values, and the first sentence of the comment above."""
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     lines = source.splitlines()
     for node in ast.parse(source).body:
@@ -228,7 +228,8 @@ def _assigned(module: ModuleType) -> Iterator[tuple[str, str, str, str]]:
         target = node.targets[0]
         names = [one.id for one in getattr(target, "elts", [target])]
         values = ", ".join(_value_of(getattr(module, name)) for name in names)
-        yield names[0], ", ".join(f"`{name}`" for name in names), values, " ".join(above) or "see above"
+        said = re.split(r"(?<=[.)]) (?=[A-Z])", " ".join(above))[0]
+        yield names[0], ", ".join(f"`{name}`" for name in names), values, said or "see above"
 
 
 def _value_of(value: object) -> str:

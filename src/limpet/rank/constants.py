@@ -60,11 +60,11 @@ RESCORED = 64
 # Chosen on written stores and notes that it was not trained on, and by the time that each takes (docs/log.md).
 # test_judge.py.
 JUDGED, JUDGE_WEIGHT = 3, 1.0
-# Where it gives none of them as much as these log-odds, it reads on, up to so many: the answer may stand below, and
-# that there is none is told from more. So for a third of the own set's questions and half of the notes'.
+# If none of them has these log-odds, the judge reads on, up to so many results. The answer may stand below them, or
+# there is none, which more results show. So for a third of the own set's questions and half of the notes'.
 # test_judge.py.
 JUDGE_DOUBTS, JUDGED_IN_DOUBT = -1.0, 8
-# And those that it reads when a caller wants it to be thorough, as hooks do.
+# Results that it reads when a caller asks it to be thorough, as hooks do.
 JUDGED_THOROUGHLY = 10
 
 # Characters a token is counted as when a budget is fitted: English averages 4; 3.5 errs on the safe side.

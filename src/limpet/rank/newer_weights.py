@@ -15,5 +15,5 @@ NEWER: dict[str, float] = {
     "newer_and_nearer": 0.4408,
     "days": 0.9676,
 }
-# From which probability on it comes first.
+# The probability from which on the newer one comes first.
 REPLACES_FROM = 0.7

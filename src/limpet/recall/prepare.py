@@ -43,8 +43,8 @@ LESSON = 2.0
 UNANSWERED = 0.5
 # How many recent memories are looked at in each scope, and how far back threads go.
 LOOKED_AT, THREAD_DAYS = 60, 7
-# What speaks of a message at all. By words: this share of a perfect match, or of a long message what half of one of its
-# words is worth. By meaning: this cosine; the lower one for what shares words as well.
+# What a memory needs to match a message. By words, this share of a perfect match, or of a long message what half of one
+# of its words is worth; by meaning, this cosine, or the lower one if it shares words as well.
 WORDS_FLOOR, HALF_A_WORD, COSINE_FLOOR, COSINE_WITH_WORDS = 0.12, 0.5, 0.3, 0.1
 # The share of the best score that a neighbour in a session needs.
 NEIGHBOUR_OF_BEST = 0.5

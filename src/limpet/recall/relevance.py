@@ -36,10 +36,10 @@ BEST, REST = 3, 10
 # Characters of a question in which names are looked for.
 READ = 1_000
 
-# What the constants, fitted on stores of hundreds, must not deny, least of all in a store of few memories: that the
-# first result has most of what the question asks for, by worth, and nothing that it names is missing; that one has the
-# whole query as it is; or that the first is the only near one: no other has more than this share of its cosine. Chosen
-# on the tuning half of tests/quality/small_stores.jsonl; guarded by tests/quality/test_small_stores.py.
+# The first result answers by itself if it has this share of the question's words, by inverse document frequency, and no
+# name of the question is missing; or if its cosine is NEAR and no other has more than SHARE_OF_NEXT of it. The model was
+# fitted on stores of hundreds and knows too little of small ones. Chosen on the tuning half of
+# tests/quality/small_stores.jsonl; guarded by tests/quality/test_small_stores.py.
 MOST_WORDS = 0.5
 NEAR, SHARE_OF_NEXT = 0.15, 0.7
 # What is there only if the judge was asked. Then what nothing else competes with gets this more log-odds: the constants

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 # Rows that full BM25 scores for one query. FTS5 scores about a million rows a second; terms are taken from the rarest
 # on until their document frequencies reach this. See docs/adr/0012.
 ROW_BUDGET = 700
-# A term in half of all texts says nothing (BM25's own rule). In a large store one in every tenth says little and costs
-# most: FTS5 reads a term's whole list to weigh it.
+# In a store of more texts than this, a term in one of so many texts is too common to search for: it says little, and
+# FTS5 reads its whole list. In smaller stores that is a term in half of all texts (BM25's own rule).
 LARGE_STORE, COMMON_SHARE = 5_000, 10
 # Half of so few texts is chance: only what is common in any English is common there.
 FEW_TEXTS = 4

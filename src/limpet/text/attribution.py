@@ -10,7 +10,7 @@ from .describe import grams
 SHORTEST, LOOKED_AT = 4, 50_000
 # An exact name or a number says more than a word, and is rarely hit by chance.
 EXACT_WEIGHT, WORD_WEIGHT = 2, 1
-# So much of what the text alone could have given must be there, and never less than two words or one exact name.
+# The share of what only the text could have given that must be there, and at least two words or one exact name.
 SHARE, LEAST = 0.5, 2
 _WORD = re.compile(r"[^\W_]+(?:[._/:-][^\W_]+)*")
 

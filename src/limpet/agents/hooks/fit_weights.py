@@ -21,6 +21,6 @@ FITS_BY_WORDS: dict[str, float] = {
     "behind": -0.7172,
     "shared": 0.5690,
 }
-# From which probability on a memory is shown, and from which share of the best one's.
+# A memory is shown from this probability on, and from this share of the best one's.
 SHOWN_FROM, SHOWN_FROM_JUDGED, SHOWN_FROM_BY_WORDS = 0.4, 0.36, 0.27
 SHARE_OF_BEST = 0.7

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 # Characters of a message that are looked at, and that become the query: the beginning and the end of a long one.
 HEAD, TAIL = 1_500, 500
-# As many words are worth a look-up whatever they are; fewer need a sign.
+# A message of so many words is always looked up; a shorter one needs a sign.
 WORDS = 3
 # A message whose first words say nothing is not read to its end.
 LOOKED_AT = 40
