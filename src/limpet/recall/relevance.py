@@ -37,8 +37,8 @@ BEST, REST = 3, 10
 READ = 1_000
 
 # The first result answers by itself if it has this share of the question's words, by inverse document frequency, and no
-# name of the question is missing; or if its cosine is NEAR and no other has more than SHARE_OF_NEXT of it. The model was
-# fitted on stores of hundreds and knows too little of small ones. Chosen on the tuning half of
+# name of the question is missing; or if its cosine is NEAR and no other has more than SHARE_OF_NEXT of it. The model
+# was fitted on stores of hundreds and knows too little of small ones. Chosen on the tuning half of
 # tests/quality/small_stores.jsonl; guarded by tests/quality/test_small_stores.py.
 MOST_WORDS = 0.5
 NEAR, SHARE_OF_NEXT = 0.15, 0.7
