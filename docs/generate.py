@@ -214,7 +214,7 @@ def _path(module: ModuleType) -> str:
 
 
 def _assigned(module: ModuleType) -> Iterator[tuple[str, str, str, str]]:
-    """Of each assignment of a module: its first name, all names, values, and the first sentence of the comment above."""
+    """For each assignment of a module: first name, all names, values, the first sentence of the comment above."""
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     lines = source.splitlines()
     for node in ast.parse(source).body:
