@@ -28,7 +28,7 @@ _WEB_COMMAND = re.compile(r"\b(?:curl|wget|httpie|lynx|w3m)\b|\bhttps?://")
 
 
 def origin_of(tool: str, given: Any) -> str | None:
-    """web or tool, of a tool's answer that comes from outside; None for files, the shell and limpet itself."""
+    """Return the origin of a tool's answer from outside, web or tool; None for files, the shell and limpet itself."""
     name = tool.lower()
     if not name or "limpet" in name:
         return None
@@ -76,7 +76,7 @@ def taint(store: str, given: dict[str, Any], text: str) -> str:
 
 
 def read_from(store: str, text: str, now: int) -> str | None:
-    """web or tool, when most of a text's words were just read there; None for what was not."""
+    """Return the origin of a text, web or tool, if most of its words were just read there; else None."""
     path = beside(store) + SUFFIX
     # Most often there is none, and to ask is all that this costs.
     if store.startswith(":memory:") or not os.path.isfile(path):  # noqa: PTH113
@@ -96,7 +96,7 @@ def read_from(store: str, text: str, now: int) -> str | None:
 
 
 def _runs(text: str) -> list[str]:
-    """Hashes of the runs of words; of a text of fewer words none: it says nothing of where it comes from."""
+    """Return hashes of a text's runs of words; none for a text of fewer words, whose source they cannot tell."""
     from hashlib import blake2b
 
     words = _WORD.findall(text.casefold())

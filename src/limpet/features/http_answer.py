@@ -10,7 +10,7 @@ class TooLong(Exception):
 
 
 def http_answer(client: Any, method: str, url: str, *, most: int, **given: Any) -> tuple[int, str, Any]:
-    """Its status, text and headers. `client`: of httpx2, whose errors come through. Raises TooLong beyond `most`."""
+    """Return the status, text and headers. Raises TooLong beyond `most`, and the errors of `client` (httpx2)."""
     with client.stream(method, url, **given) as response:
         raw = bytearray()
         for block in response.iter_bytes():

@@ -96,7 +96,7 @@ def _undo(path: str, progress: Progress | None) -> str | None:
 
 
 def _take_over(source: str, file: IO[bytes], *, store: str) -> None:
-    """A copy of what is to be put back, checked: nothing that is there is touched before.
+    """Copy and check what is to be put back, before anything that is there is touched.
 
     What is wrong is said of `source`: who reads it of the live store throws the good one away.
     """
@@ -144,7 +144,7 @@ def _into_place(copy: str, path: str, kept: Path, progress: Progress | None) -> 
 
 
 def _renumber(fresh: apsw.Connection, there: apsw.Connection) -> None:
-    """Processes know the vectors that they hold in memory by the numbers of their chunks, which may not come again."""
+    """Renumber the chunks: processes know vectors in memory by these numbers, which must not come again."""
     if fresh.execute("SELECT count(*) FROM embedder").get == 0:
         for row in there.execute("SELECT * FROM embedder"):
             fresh.execute("INSERT INTO embedder VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)

@@ -38,7 +38,7 @@ class LimpetMemoryService(BaseMemoryService):
         self._scope_of = scope_of or (lambda app, user: f"adk:{quote(app, safe='')}:{quote(user, safe='@')}")
 
     async def add_session_to_memory(self, session: Any) -> None:
-        """The texts of a session. Added again, only what is new is kept, and nothing that was deleted."""
+        """Store the texts of a session. Added again, it stores only what is new, and nothing that was deleted."""
         await self.add_events_to_memory(
             app_name=session.app_name, user_id=session.user_id, session_id=session.id, events=session.events
         )
@@ -53,7 +53,7 @@ class LimpetMemoryService(BaseMemoryService):
         self, *, app_name: str, user_id: str, memories: Sequence[Any],
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:  # fmt: skip
-        """Statements, as facts; `custom_metadata` is kept with them. Raises BadInput."""
+        """Store statements as facts, with `custom_metadata`. Raises BadInput."""
         memory = self._in(app_name, user_id)
         for one in memories:
             metadata = {"adapter": ADAPTER, **(custom_metadata or {}), **one.custom_metadata}
@@ -66,7 +66,7 @@ class LimpetMemoryService(BaseMemoryService):
         return SearchMemoryResponse(memories=[_entry(one) for one in found])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
-        """Retracted: `limpet undo` brings it back. Raises NotFound, BadInput."""
+        """Retract a memory; `limpet undo` restores it. Raises NotFound, BadInput."""
         if memory_id is not None:
             await asyncio.to_thread(self._in(app_name, user_id).retract, memory_id, f"deleted through {ADAPTER}")
 

@@ -30,7 +30,7 @@ class LimpetHistoryProvider(HistoryProvider):
         return [Message.from_dict(one) for one in items]
 
     async def save_messages(self, session_id: str | None, messages: Sequence[Any], **_: Any) -> None:
-        """Raises BadInput: data of more than 60,000 bytes in a message."""
+        """Store messages. Raises BadInput for data of more than 60,000 bytes in a message."""
         items = [(TOOL if one.role == "tool" else str(one.role), _text(one), one.to_dict()) for one in messages]
         await asyncio.to_thread(self._turns(session_id).add, items)
 

@@ -132,7 +132,7 @@ class _Files:
         return "All memory cleared"
 
     def _below(self, folder: str) -> dict[str, int]:
-        """Path -> bytes of the files in a folder."""
+        """Return path -> size of the files in a folder."""
         found = {str(one.metadata["document"]): _bytes(text_of(one)) for one in self._files.all()}
         return {path: size for path, size in found.items() if path.startswith(f"{folder}/")}
 
@@ -146,7 +146,7 @@ class _Files:
         return path, file
 
     def _free(self, given: str, taken: str) -> str:
-        """A path where nothing is, below folders alone."""
+        """Return the checked path. Raises ToolError if something is there, or a file lies above it."""
         path = _checked(given)
         if path in (ROOT, SHARED) or self._files.get(path) or self._below(path):
             raise ToolError(taken.format(given))
@@ -158,7 +158,7 @@ class _Files:
         return path
 
     def _of_others(self) -> str:
-        """The newest memories of this scope that are none of these files."""
+        """Return the newest memories of this scope that are none of these files."""
         page = self._files.memory.list(limit=2 * SHARED_MEMORIES)
         others = [one for one in page.memories if one.metadata.get("adapter") != ADAPTER]
         return "\n".join(map(line, others[:SHARED_MEMORIES]))
@@ -207,7 +207,7 @@ class AsyncLimpetMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 def _checked(path: str) -> str:
-    """The path without `.` and `..`. Raises ToolError when it is not below /memories."""
+    """Return the path without `.` and `..`. Raises ToolError when it is not below /memories."""
     plain = posixpath.normpath(path)
     if plain != ROOT and not plain.startswith(f"{ROOT}/"):
         if path.startswith(ROOT):
@@ -236,7 +236,7 @@ def _lines_with(text: str, part: str) -> list[int]:
 
 
 def _listed(shown: str, folder: str, files: dict[str, int]) -> str:
-    """A folder as two levels of what is in it, without hidden ones; a folder's size is that of its files."""
+    """Return a listing of two levels of a folder, without hidden files; a folder's size is that of its files."""
     sizes: dict[tuple[str, ...], int] = {}
     for path, size in files.items():
         parts = path.removeprefix(f"{folder}/").split("/")
@@ -254,7 +254,7 @@ def _listed(shown: str, folder: str, files: dict[str, int]) -> str:
 
 
 def _size(size: int) -> str:
-    """4096 is 4K, 1536 is 1.5K."""
+    """Format a size: 4096 is 4K, 1536 is 1.5K."""
     amount, unit = float(size), "B"
     for unit in "BKMG":
         if amount < 1024 or unit == "G":

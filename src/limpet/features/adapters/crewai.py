@@ -52,7 +52,7 @@ class TextVectors:
         return made
 
     def text_of(self, vector: Iterable[float]) -> str:
-        """Raises BadInput: another embedder made it."""
+        """Return the query's text. Raises BadInput for a vector of another embedder."""
         try:
             return self._texts[tuple(vector)]
         except KeyError:
@@ -73,7 +73,7 @@ class LimpetBackend:
             self.update(one)
 
     def update(self, record: Any) -> None:
-        """Raises BadInput."""
+        """Update a record. Raises BadInput."""
         data = record.model_dump(mode="json", exclude={"content", "id"})
         self._records.put(record.id, record.content, data=data, topics=record.categories)
 
@@ -81,7 +81,7 @@ class LimpetBackend:
         self, query_embedding: list[float], scope_prefix: str | None = None, categories: list[str] | None = None,
         metadata_filter: dict[str, Any] | None = None, limit: int = 10, min_score: float = 0.0,
     ) -> list[tuple[Any, float]]:  # fmt: skip
-        """The best first, as a recall ranks them; scores are cosines."""
+        """Return (record, cosine) of the best results, in the order of a recall."""
         query = self.embedder.text_of(query_embedding)
         found = self._records.memory.recall(query, k=MOST_RESULTS, metadata={"adapter": ADAPTER}, trace=True)
         scored = ((_record(one), _likeness(one)) for one in found)
@@ -152,7 +152,7 @@ class LimpetBackend:
 
 
 def _record(one: Any) -> Any:
-    """A memory or an item of a recall as a record."""
+    """Return a memory or an item of a recall as a record."""
     return MemoryRecord(**data_of(one), id=str(one.metadata["document"]), content=text_of(one))
 
 
@@ -171,5 +171,5 @@ def _is_wanted(record: Any, scope: str | None, categories: list[str] | None, met
 
 
 def _utc(time: datetime) -> datetime:
-    """CrewAI's times are UTC and do not say so."""
+    """Read a time of CrewAI, which is UTC without saying so."""
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time

@@ -48,7 +48,7 @@ class Documents:
         self._seen: datetime | None = None
 
     def get(self, name: str) -> Memory | None:
-        """The memory that is the document now."""
+        """Return the memory that is the document now."""
         self._look()
         try:
             one = self.memory.get(self._ids[name])
@@ -57,7 +57,7 @@ class Documents:
         return one if one.state == "active" and (one.valid_to is None or one.valid_to > now()) else None
 
     def all(self, topics: Iterable[str] = ()) -> Iterator[Memory]:
-        """Every document, the oldest first."""
+        """Yield every document, the oldest first."""
         for one in pages(self.memory, metadata={"adapter": self.adapter}, topics=topics):
             if self._is_ours(one):
                 yield one
@@ -112,7 +112,7 @@ class Documents:
                     self.memory.retract(one.id, "another process stored this document at the same instant")
 
     def prolong(self, one: Memory, until: datetime) -> None:
-        """The document ends then, and not when it would have."""
+        """Set when the document ends."""
         self.memory.remember(one.content, kind=one.kind, valid_to=until, origin=one.origin)
 
     def delete(self, name: str) -> bool:
@@ -136,7 +136,7 @@ class Documents:
 
 
 def text_of(one: Memory) -> str:
-    """A document's text, without the name before it."""
+    """Return a document's text, without the name before it."""
     return one.content.removeprefix(_header(str(one.metadata.get("document"))))
 
 
@@ -149,32 +149,32 @@ def _header(name: str) -> str:
 
 
 def packed(value: Any) -> dict[str, Any]:
-    """JSON as metadata; as text where it holds characters that metadata does not."""
+    """Return a value for metadata: as JSON, or as text where it holds characters that metadata does not."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     odd = _ODD.search(text) is not None
     return {"data": None, "data_text": json.dumps(value)} if odd else {"data": value, "data_text": None}
 
 
 def data_of(one: Memory) -> Any:
-    """The JSON that came with a document or a turn."""
+    """Return the JSON that came with a document or a turn."""
     text = one.metadata.get("data_text")
     return json.loads(str(text)) if text is not None else one.metadata.get("data")
 
 
 def readable(text: str) -> str:
-    """A text for a memory: without control characters, which are no text."""
+    """Return a text without control characters, as a memory's text must be."""
     return _CONTROL.sub(" ", text)
 
 
 def line(one: Memory | Item) -> str:
-    """A memory as a line for a model, marked where nobody here has vouched for it."""
+    """Return a memory as a line for a model, marked where nobody here has vouched for it."""
     outside = ", unconfirmed" if is_unconfirmed(one.origin, one.trust) else ""
     text = " ".join(one.content.split())[:LINE_CHARACTERS].replace("<", "&lt;")
     return f"- {one.valid_from:%Y-%m-%d} [{one.kind}{outside}] {text}"
 
 
 def pages(memory: Limpet, **where: Any) -> Iterator[Memory]:
-    """Every memory that a filter of `list` lets pass, the oldest first."""
+    """Yield every memory that a filter of `list` lets pass, the oldest first."""
     cursor = None
     while True:
         page = memory.list(**where, limit=PAGE, cursor=cursor, ascending=True)

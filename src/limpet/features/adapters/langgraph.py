@@ -63,7 +63,7 @@ class LimpetStore(BaseStore):
         self._reader = memory.in_all_scopes() if scope_of else memory
 
     def batch(self, ops: Iterable[Any]) -> list[Any]:
-        """Reads see what was there before the batch; of several puts of an item the last counts."""
+        """Run operations. Reads see the state before the batch; of several puts of an item the last counts."""
         ops = list(ops)
         results: list[Any] = []
         puts: dict[tuple[tuple[str, ...], str], PutOp] = {}
@@ -164,7 +164,7 @@ class LimpetStore(BaseStore):
 
 
 def _check(op: Any) -> None:
-    """Raises InvalidNamespaceError: labels are written with dots between them."""
+    """Check a namespace. Raises InvalidNamespaceError: labels are joined with dots."""
     namespaces: list[Any] = [getattr(op, "namespace", None) or getattr(op, "namespace_prefix", ())]
     namespaces += [condition.path for condition in getattr(op, "match_conditions", None) or ()]
     for namespace in namespaces:
@@ -179,7 +179,7 @@ def _topic(namespace: tuple[str, ...]) -> str:
 
 
 def _prefix(op: SearchOp) -> list[str]:
-    """The topics of what a search is about."""
+    """Return the topics of a search."""
     return [_topic(op.namespace_prefix)] if op.namespace_prefix else []
 
 
@@ -200,7 +200,7 @@ def _item(one: Memory) -> dict[str, Any]:
 
 
 def _any(one: Memory) -> dict[str, Any]:
-    """Any memory as an item of the namespace EVERYTHING."""
+    """Return any memory as an item of the namespace EVERYTHING."""
     value: dict[str, Any] = {"text": one.content, "kind": one.kind, "topics": list(one.topics)}
     value |= {"origin": one.origin, "trust": one.trust}
     times = {"created_at": one.created_at, "updated_at": one.recorded_at}
@@ -229,7 +229,7 @@ def _lines(value: Any, path: str) -> Iterable[tuple[str, str]]:
 
 
 def _passes(value: Any, wanted: Any) -> bool:
-    """LangGraph's filter: values that are equal, parts of objects, and operators."""
+    """Return whether a value passes LangGraph's filter: equal values, parts of objects, and operators."""
     if not isinstance(wanted, dict):
         return bool(value == wanted)
     if any(name.startswith("$") for name in wanted):

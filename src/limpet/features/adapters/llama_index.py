@@ -41,6 +41,6 @@ class LimpetMemoryBlock(BaseMemoryBlock[str]):
                 await asyncio.to_thread(turns.add, [(who, one.content, None)])
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
-        """Without its last lines, which matter least."""
+        """Return the text without its last lines, which matter least."""
         left = len(content) - CHARACTERS_PER_TOKEN * tokens_to_truncate
         return content[:left].rpartition("\n")[0] or None if left > 0 else None

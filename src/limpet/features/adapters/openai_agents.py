@@ -30,13 +30,13 @@ class LimpetSession(SessionABC):
         self._turns = Turns(memory, ADAPTER, session_id)
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
-        """The last `limit` items, the oldest first; else as many as the settings say, else all."""
+        """Return the last `limit` items, the oldest first; else as many as the settings say, else all."""
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit
         return await asyncio.to_thread(self._turns.items, limit)
 
     async def add_items(self, items: list[Any]) -> None:
-        """Raises BadInput: what is larger than 60,000 bytes is kept with its long texts cut, and data cannot be cut."""
+        """Store items, with long texts cut above 60,000 bytes. Raises BadInput for data that cannot be cut."""
         await asyncio.to_thread(self._turns.add, [(*_said(one), one) for one in items])
 
     async def pop_item(self) -> Any | None:
@@ -47,7 +47,7 @@ class LimpetSession(SessionABC):
 
 
 def memory_tools(memory: Limpet, *, k: int = 8) -> list[Any]:
-    """`recall` and `remember` as tools of an agent, in the scope of an open store."""
+    """Return `recall` and `remember` as tools of an agent, in the scope of an open store."""
 
     async def recall(query: str) -> str:
         """Recall what is remembered that matters for a question, the best first.
@@ -83,7 +83,7 @@ def _said(item: Any) -> tuple[str, str]:
 
 
 def _text(value: Any) -> str:
-    """The text of a content, which is one or has it in its parts."""
+    """Return the text of a content: itself, or that of its parts."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict):

@@ -57,7 +57,7 @@ class LimpetMemoryStore:
     async def write(
         self, path: str, content: str, *, expected_version: str | None, operation: MemoryOperation | None = None
     ) -> Any:
-        """Raises MemoryConflictError, MemoryOperationConflictError, BadInput."""
+        """Write a file. Raises MemoryConflictError, MemoryOperationConflictError, BadInput."""
         return await asyncio.to_thread(self._write, path, content, expected_version, {}, operation)
 
     async def write_with_metadata(
@@ -67,7 +67,7 @@ class LimpetMemoryStore:
         return await asyncio.to_thread(self._write, path, content, expected_version, dict(metadata or {}), operation)
 
     async def delete(self, path: str, *, expected_version: str | None, operation: MemoryOperation | None = None) -> Any:
-        """The same; the deletion of what is not there leaves no receipt of its operation."""
+        """Delete a file. Raises as `write` does. The deletion of a missing file leaves no receipt of its operation."""
         return await asyncio.to_thread(self._delete, path, expected_version, operation)
 
     async def list_paths(self, prefix: str = "", *, limit: int) -> list[str]:
@@ -79,7 +79,7 @@ class LimpetMemoryStore:
     async def search(
         self, prefix: str, query: str, *, limit: int, max_files: int, max_chars: int, max_file_chars: int
     ) -> Any:
-        """By recall, files directly below the prefix alone, within the limits of what is returned."""
+        """Search the files directly below the prefix by recall, within the limits of what is returned."""
         if not query.split() or min(limit, max_files, max_chars, max_file_chars) <= 0:
             return MemorySearchResult(matches=[], scanned=0, truncated=False)
         return await asyncio.to_thread(self._search, prefix, query, limit, max_files, max_chars)

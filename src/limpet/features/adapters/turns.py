@@ -42,19 +42,19 @@ class Turns:
         self.session = session
 
     def held(self) -> list[Memory]:
-        """In their order, with what waits for a person before it may be recalled."""
+        """Return the turns in order, with those that wait for a person before they may be recalled."""
         found = pages(self.memory, session=self.session, metadata={"adapter": self.adapter}, all_states=True)
         kept = (one for one in found if one.state in HELD and one.scope == self.memory.scope)
         return sorted(kept, key=lambda one: one.position)
 
     def items(self, limit: int | None = None) -> list[Any]:
-        """As they were added, the last ones."""
+        """Return the last items, in the order they were added."""
         held = self.held()
         first = 0 if limit is None or limit < 0 else max(0, len(held) - limit)
         return [data_of(one) for one in held[first:]]
 
     def add(self, items: Iterable[tuple[str, str, Any]]) -> None:
-        """(who, what it says, the item as JSON) of each. Raises BadInput."""
+        """Add turns: (speaker, text, the item as JSON) of each. Raises BadInput."""
         self.add_named((secrets.token_hex(4), *one, None) for one in items)
 
     def names(self) -> set[object]:
@@ -63,8 +63,7 @@ class Turns:
         return {one.metadata.get("turn") for one in found}
 
     def add_named(self, items: Iterable[tuple[str, str, str, Any, datetime | None]]) -> None:
-        """The same with the names of the turns, each of which is added once, and when it was: (name, who, what, item,
-        time)."""
+        """Add named turns, each name once: (name, speaker, text, item, time)."""
         lines = [self._statement(*one) for one in items]
         for receipt in self.memory.remember_batch(lines):
             if receipt.status == "rejected":
@@ -73,7 +72,7 @@ class Turns:
                 log.warning("a turn of %s is kept without its secrets (%s)", self.session, ", ".join(receipt.redacted))
 
     def pop(self) -> Any | None:
-        """The last item, which is retracted."""
+        """Retract the last item and return it."""
         held = self.held()
         if not held:
             return None
@@ -96,7 +95,7 @@ class Turns:
 
 
 def fitting(item: Any) -> Any:
-    """The item, with its long texts cut where metadata cannot hold all of it. Raises BadInput where that breaks it."""
+    """Return the item, with long texts cut until metadata can hold it. Raises BadInput where a cut breaks it."""
     size = len(json.dumps(packed(item), ensure_ascii=False).encode())
     return item if size <= ITEM_BYTES else _cut(item)
 

@@ -41,7 +41,7 @@ class GuardedEmbedder:
     """An embedder that gives unit vectors or raises. Thread-safe, as the one inside has to be."""
 
     def __init__(self, embedder: Embedder, *, until: float | None = None, measured: list[Calibration] | None = None):
-        """`until`, on the monotonic clock: whoever asks goes on then. None: they wait, also for an overloaded one."""
+        """Wait no longer than `until`, on the monotonic clock; None: wait, also for an overloaded embedder."""
         self._embedder, self._until = embedder, until
         self._measured: list[Calibration] = [] if measured is None else measured  # shared by all of one embedder
         self.name = embedder.name
@@ -66,7 +66,7 @@ class GuardedEmbedder:
         self._ask(getattr(self._embedder, "load", lambda: None))
 
     def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
-        """float32 (n, dimensions), rows of length 1. Raises ValueError and what the embedder raises: a text may be why.
+        """Return float32 (n, dimensions), rows of length 1. Raises ValueError and the embedder's error: a bad text.
 
         An array of another shape is returned as it is: the caller knows which one belongs.
         """
@@ -76,7 +76,7 @@ class GuardedEmbedder:
         return unit_rows(vectors) if vectors.ndim == 2 else vectors
 
     def embed_query(self, text: str) -> np.ndarray:
-        """float32 (dimensions,), of length 1. Raises EmbedderUnavailable, whatever the embedder raises."""
+        """Return float32 (dimensions,), of length 1. Raises EmbedderUnavailable, whatever the embedder raises."""
         return self._ask(lambda: self._query(text))
 
     def _query(self, text: str) -> np.ndarray:
@@ -101,7 +101,7 @@ class GuardedEmbedder:
         return next(iter(self._measured), None) if stated is None else Calibration(*stated)
 
     def calibrated(self) -> Calibration:
-        """The same, measured now if need be; what takes longer than a recall can wait is there for a later one."""
+        """Return the calibration, measured now if need be; if a recall cannot wait for it, a later one has it."""
 
         def measure() -> Calibration:
             self._measured[:] = [measured(self._embedder)]

@@ -187,7 +187,7 @@ class OnnxFolder(OnnxModel):
 
 
 def _output(session: Any, path: Path) -> str:
-    """The output that is a text's vector, or the vectors of its tokens."""
+    """Return the output that is a text's vector, or the vectors of its tokens."""
     outputs = {one.name: one.shape for one in session.get_outputs()}
     found = next((name for name in WHOLE if name in outputs), None)
     found = found or next((name for name, shape in outputs.items() if len(shape) == 3), None)

@@ -53,7 +53,7 @@ class _Api:
         )  # fmt: skip
 
     def ask(self, path: str, request: dict[str, Any] | None = None) -> Any:
-        """The answer's JSON. Raises EmbedderUnavailable."""
+        """Return the answer's JSON. Raises EmbedderUnavailable."""
         where = f"{self.url}{path}"
         try:
             status, text, headers = http_answer(
@@ -82,7 +82,7 @@ class Refused(EmbedderUnavailable):
 
 
 def _wait(said: str | None) -> float:
-    """Seconds until an overloaded server may be asked again."""
+    """Return the seconds until an overloaded server may be asked again."""
     try:
         return max(0.0, float(said or RETRY_SECONDS))
     except ValueError:  # a date
@@ -122,11 +122,11 @@ class RemoteEmbedder:
             self._width = len(self._vectors(["how wide"])[0])
 
     def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
-        """float32 (n, dimensions), rows of length 1."""
+        """Return float32 (n, dimensions), rows of length 1."""
         return self._in_batches(self._spec.passage, texts)
 
     def embed_queries(self, texts: Sequence[str]) -> np.ndarray:
-        """The same of questions: many in a request."""
+        """Embed questions, many in a request: float32 (n, dimensions)."""
         return self._in_batches(self._spec.query, texts)
 
     def _in_batches(self, prefix: str, texts: Sequence[str]) -> np.ndarray:
@@ -139,12 +139,12 @@ class RemoteEmbedder:
         return np.concatenate(parts) if parts else np.empty((0, self.dimensions), dtype=np.float32)
 
     def embed_query(self, text: str) -> np.ndarray:
-        """float32 (dimensions,), of length 1."""
+        """Return float32 (dimensions,), of length 1."""
         found: np.ndarray = self._fitting([self._spec.query + text])[0]
         return found
 
     def _named(self) -> str:
-        """The model's name; where none was given, that of the only one there is."""
+        """Return the model's name; where none was given, that of the only one there is."""
         if self._model:
             return self._model
         said = self._api.ask("/models")

@@ -29,12 +29,12 @@ BLOCK_BYTES = 1 << 20
 
 
 def cipher() -> str | None:
-    """The library that encrypts, with its version; None where apsw has none."""
+    """Return the name and version of the encrypting library; None where apsw has none."""
     return getattr(apsw, "mc_version", None)
 
 
 def unlocked(path: str, flags: int) -> apsw.Connection:
-    """A connection to a file that is encrypted, or will be. Raises StoreLocked, BadInput, apsw.Error."""
+    """Open a connection to a file that is encrypted, or will be. Raises StoreLocked, BadInput, apsw.Error."""
     if cipher() is None:
         raise StoreLocked(f"{path} is encrypted, and the package that reads it is not installed", hint=INSTALL)
     keys = store_keys()
@@ -119,7 +119,7 @@ def _uri(path: str, key: str | None) -> str:
 
 
 def _check(path: str, key: str | None, events: int) -> None:
-    """The new file is whole, and has the log that every store has. Raises StoreDamaged."""
+    """Check that the new file is whole and has the log that every store has. Raises StoreDamaged."""
     fresh = apsw.Connection(path)
     try:
         if key is not None:
@@ -134,7 +134,7 @@ def _check(path: str, key: str | None, events: int) -> None:
 
 
 def _overwrite(file: int) -> None:
-    """Bytes of a file that has no name any more. A process that still has it open finds no database in it."""
+    """Overwrite a file that has no name any more. A process that still has it open finds no database in it."""
     left = os.fstat(file).st_size
     os.lseek(file, 0, os.SEEK_SET)
     while left > 0:

@@ -57,7 +57,7 @@ def _encrypt(args: Namespace) -> int:
 
 
 def _make_key() -> str:
-    """A new key, which the keyring has as the newest from now on. Raises BadInput."""
+    """Make a new key, which is the keyring's newest from now on. Raises BadInput."""
     import secrets
 
     key = secrets.token_hex(KEY_BYTES)

@@ -91,7 +91,7 @@ def by_kind(needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed], kinds
 def beside(
     needs: Sequence[Sequence[Need]], base: Sequence[Replayed], others: dict[str, list[Replayed]]
 ) -> tuple[WayFigures, ...]:
-    """Limpet as it is set (`base`), and each other way beside it, by its name."""
+    """Return the figures of limpet as it is set (`base`) and of each other way, by its name."""
     ways = [WayFigures(name="limpet", figures=of_all(needs, base))]
     for name, replayed in others.items():
         both = zip(base, replayed, strict=True)
@@ -104,7 +104,7 @@ def beside(
 
 
 def paired(gained: int, lost: int, cases: int) -> Interval | None:
-    """The difference of two shares of the same cases, with 95 %; None without a case.
+    """Return the difference of two shares of the same cases, with 95 %; None without a case.
 
     Source: A. Agresti and Y. Min, "Simple improved confidence intervals for comparing matched proportions", Statistics
     in Medicine 24, 2005: Wald's with half a case more in each cell.

@@ -46,7 +46,7 @@ class Step(NamedTuple):
 
 
 def from_journal(memory: Limpet) -> Iterator[Moment]:
-    """The sessions of the scope's journal, which keeps the beginnings of messages and answers."""
+    """Yield the sessions of the scope's journal, which keeps the beginnings of messages and answers."""
     clients = {one.session: one.client for one in exposures(memory, limit=EXPOSURES) if one.via != "recall"}
     sessions: dict[str, list[Step]] = {}
     for line in memory.journal():
@@ -56,7 +56,7 @@ def from_journal(memory: Limpet) -> Iterator[Moment]:
 
 
 def from_transcripts(memory: Limpet, paths: Iterable[Path], report: TransferReport) -> Iterator[Moment]:
-    """The sessions of clients' transcripts, whole. What is off, incognito or ignored is left out.
+    """Yield the sessions of clients' transcripts, whole. Sessions that are off, incognito or ignored are left out.
 
     Raises BadInput for a path that is not there; what cannot be read is in `report`.
     """
@@ -78,7 +78,7 @@ def _steps(one: Conversation) -> Iterator[Step]:
 
 
 def _moments(session: str, client: str, steps: Sequence[Step], *, whole: bool) -> Iterator[Moment]:
-    """A moment a message that something was done with."""
+    """Yield a moment for each message that led to some action."""
     turns: list[tuple[Step, str]] = []
     for asked, several in groupby(steps, key=lambda step: step.asked):
         if asked:

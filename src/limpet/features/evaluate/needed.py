@@ -87,7 +87,7 @@ class Versions:
         return found
 
     def needs(self, moment: Moment, *, since: int | None = None) -> list[Need]:
-        """`since`: see `Version.is_known`."""
+        """Return the needs of a moment. `since`: see `Version.is_known`."""
         count = len(self.known(moment.at, since))
         found = list(self._said(moment, moment.work, moment.before, count, since, told_again=False))
         if moment.after:

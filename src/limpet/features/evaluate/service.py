@@ -88,7 +88,7 @@ def evaluate(
 def _moments(
     memory: Limpet, transcripts: Iterable[str | os.PathLike[str]], since: Time, until: Time, report: TransferReport
 ) -> list[Moment]:
-    """By session, in their order; a session that a transcript holds is taken from there, where it is whole."""
+    """Return the moments by session, in order. A session that a transcript holds is read there, where it is whole."""
     whole = list(from_transcripts(memory, [Path(os.fspath(one)) for one in transcripts], report))
     there = {one.session for one in whole}
     every = whole + [one for one in from_journal(memory) if one.session not in there]

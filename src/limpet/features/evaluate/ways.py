@@ -43,7 +43,7 @@ class Setting(NamedTuple):
     tokens: int = MESSAGE_TOKENS  # that a message gets
 
     def but(self, said: str) -> Setting:
-        """This, with KEY=VALUE. Raises BadInput."""
+        """Return the setting with KEY=VALUE applied. Raises BadInput."""
         name, _, value = said.partition("=")
         if name == "search" and value in SEARCHES:
             return self._replace(search=value)
@@ -58,8 +58,8 @@ class Setting(NamedTuple):
 
 
 def times(moment: Moment, clock: str) -> dict[str, Any]:
-    """The arguments of a recall as of a moment. `clock`: `stored` asks what the store knew; `valid` what it would have
-    known if everything had been stored when it was said, before the session."""
+    """Return the arguments of a recall as of a moment. `clock`: `stored` asks what the store knew; `valid` what it
+    would have known if everything had been stored when it was said, before the session."""
     if clock == "valid":
         return {"as_of": moment.at, "until": moment.began}
     return {"as_of": moment.at, "known_at": moment.at}
@@ -81,7 +81,7 @@ def limpet(memory: Limpet, setting: Setting, clock: str) -> Way:
 
 
 def bm25(versions: Versions, clock: str) -> Way:
-    """The best few by plain BM25 over the texts that were known, for every message."""
+    """Return a way that takes the best few by plain BM25 over the known texts, for every message."""
     of: dict[int, Counter[str]] = {id(one): Counter(_words(one.memory.content)) for one in versions.all}
 
     def way(moment: Moment) -> Offer:
@@ -112,13 +112,13 @@ def _words(text: str) -> list[str]:
 
 
 def _short(ids: list[str]) -> list[str]:
-    """Ids as long as short ones are, for what they cost."""
+    """Return ids of the length of short ones, to count their tokens."""
     return [one[-6:] for one in ids]
 
 
 @contextmanager
 def opened(memory: Limpet, setting: Setting) -> Iterator[Limpet]:
-    """The store with the setting's embedder: with another one than it has, a copy that is given its vectors."""
+    """Open the store with the setting's embedder; for another one than its own, a copy with new vectors."""
     if not setting.embedder or setting.embedder == memory.embedder:
         yield memory
         return

@@ -96,7 +96,7 @@ class Hooks:
     what = "hooks"
 
     def found(self, text: str) -> Any:
-        """By event: the entry there is, or a list of several."""
+        """Return by event the present entry, or a list of several."""
         found = {}
         for event, entries in _hooks(text).items():
             every = entries if isinstance(entries, list) else []

@@ -94,7 +94,7 @@ def _findings(client: str, place: Place, store: str, scope: str) -> Iterator[Fin
 
 
 def _message_hook(client: str, every: list[tuple[Part, Any]], server: list[str]) -> tuple[str, Command] | None:
-    """The event of a message with the command of its hook."""
+    """Return the event of a message and the command of its hook."""
     events = CLIENT_ADAPTERS[client].events if client in CLIENT_ADAPTERS else {}
     hooks = [hook_commands(client, part.path, there, server) for part, there in every if part.what == "hooks"]
     return next(((event, command) for event, command in chain(*hooks) if events.get(event) == "message"), None)
@@ -173,7 +173,7 @@ def _run(
 
 
 def _sampled(command: list[str]) -> list[str]:
-    """A server's command line, so that the sample's store takes the place of the one it names."""
+    """Return a server's command line without its --store, which the sample replaces."""
     at = command.index("--store") if "--store" in command else len(command)
     return [*command[:at], *command[at + 2 :]]
 

@@ -136,7 +136,7 @@ def _opencode_plugin(place: Place) -> dict[str, str]:
 
 
 def _cline_scripts(place: Place) -> dict[str, str]:
-    """It runs its hooks as programs with a first line, so on Windows it has none."""
+    """Return Cline's hook files, which are programs with a first line; none on Windows."""
     folder = ".clinerules/hooks" if place.project else "Hooks"
     return {
         f"{folder}/{event}": f"#!/bin/sh\n# {MARK}\nexec {place.hook('cline', event)}\n"

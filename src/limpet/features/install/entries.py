@@ -73,7 +73,7 @@ def inner_of(entry: Any) -> list[Any]:
 
 
 def _lines(entry: dict[str, Any]) -> list[str]:
-    """The command lines of a hook; on this platform the first, on Windows the last is run."""
+    """Return the command lines of a hook: for any shell, for bash, for PowerShell."""
     return [line for name in ("command", "bash", "powershell") if isinstance(line := entry.get(name), str)]
 
 

@@ -47,7 +47,7 @@ class Node:
         return self.start if self.key is None else self.key_start
 
     def child(self, key: str | int) -> Node | None:
-        """The last of that key, the one that counts for JSON readers; the item at that place of a list."""
+        """Return the last child of that key, which JSON readers use; or the item at that place of a list."""
         if isinstance(key, int):
             return self.children[key] if isinstance(self.value, list) and key < len(self.children) else None
         return next((one for one in reversed(self.children) if one.key == key), None)
@@ -187,7 +187,7 @@ def get(text: str, path: Path) -> Any:
 
 
 def _with_content(text: str) -> str:
-    """A file without content counts as an empty object."""
+    """Return a file's text, or an empty object for a file without content."""
     return text if text.strip("\ufeff \t\r\n") else text.rstrip(" \t\r\n") + "{}\n"
 
 
@@ -207,7 +207,7 @@ def _object(node: Node, path: Sequence[str]) -> Node:
 
 
 def _insert(text: str, node: Node, value: Any, key: str | None) -> str:
-    """The value as the last child of a container, in the style of those that are there."""
+    """Insert the value as the last child of a container, in the style of the others."""
     name = "" if key is None else json.dumps(key, ensure_ascii=False) + ": "
     line_end = _line_end(text)
     if not node.children:
@@ -232,7 +232,7 @@ def _insert(text: str, node: Node, value: Any, key: str | None) -> str:
 
 
 def _remove(text: str, node: Node, child: Node) -> str:
-    """Without a child, the comma that parted it, and its lines when it has lines of its own. Comments stay."""
+    """Remove a child, its comma, and its lines if it has lines of its own. Comments stay."""
     place = node.children.index(child)
     start, end = child.left, child.end
     after = _skip(text, end)
@@ -274,14 +274,14 @@ def _on_one_line(text: str, node: Node) -> bool:
 
 
 def _indent_of(text: str, at: int) -> str:
-    """The white space that begins the line on which a place is."""
+    """Return the white space that begins the line of a place."""
     start = text.rfind("\n", 0, at) + 1
     found = re.match(r"[ \t]*", text[start:at].lstrip("\ufeff"))
     return found[0] if found else ""
 
 
 def _unit(text: str) -> str:
-    """One step of indentation, as the file has it; two spaces when it has none."""
+    """Return one step of indentation, as in the file; two spaces if it has none."""
     found = re.search(r"\n([ \t]+)[^\s/*]", text)
     return found[1] if found else "  "
 

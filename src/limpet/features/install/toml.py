@@ -28,7 +28,7 @@ def cut(text: str, path: Sequence[str]) -> str:
 
 
 def _edited(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with a value at the path, without it for None; only if the edit changes nothing else."""
+    """Return the text with a value at the path, or without it for None; only if the edit changes nothing else."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -66,7 +66,7 @@ def _without_empty(value: Any) -> Any:
 
 
 def _with(whole: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
-    """A copy with the value at the path; without it for None."""
+    """Return a copy with the value at the path, or without it for None."""
     inner = value
     if len(path) > 1:
         table = whole.get(path[0])

@@ -212,7 +212,7 @@ def read_topic(memory: Limpet, topic: str) -> str:
 
 
 def mirrors(memory: Limpet) -> list[str]:
-    """The folders that mirror this scope, and are there.
+    """Return the existing folders that mirror this scope.
 
     >>> _ = init(memory, "notes")
     >>> [Path(one).name for one in mirrors(memory)]
@@ -236,7 +236,7 @@ def mirrors_of(context: Context) -> list[str]:
 
 
 def _noted(context: Context) -> list[str]:
-    """The folders of all mirrors of the store, of whatever scope."""
+    """Return the folders of all mirrors of the store, of any scope."""
     try:
         with open(beside(context.store.path) + ".mirrors", encoding="utf-8") as file:  # noqa: PTH123 - each recall looks: a Path takes longer
             listed = json.load(file)

@@ -32,12 +32,12 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 
 
 def folded(name: str) -> str:
-    """Equal for names that some file system takes for the same."""
+    """Return a name's form that is equal for names which some file system takes for the same."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def open_root(path: Path, *, make: bool) -> Path:
-    """The folder itself, its own folder made. Raises BadInput, StoreError."""
+    """Open the folder and make limpet's own folder in it. Raises BadInput, StoreError."""
     try:
         if make:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def open_root(path: Path, *, make: bool) -> Path:
 
 @contextlib.contextmanager
 def locked(root: Path) -> Iterator[None]:
-    """One sync at a time in one folder. Raises StoreBusy."""
+    """Hold the folder's lock: one sync at a time. Raises StoreBusy."""
     try:
         import fcntl
     except ImportError:  # Windows: what is written is still checked against what was read
@@ -75,7 +75,7 @@ def locked(root: Path) -> Iterator[None]:
 
 
 def look(root: Path) -> dict[str, tuple[Mark, str | None]]:
-    """Every Markdown file of the folder by name, with why it is left alone. Raises BadInput, StoreError."""
+    """Return every Markdown file of the folder by name, with why it is left alone. Raises BadInput, StoreError."""
     found: dict[str, tuple[Mark, str | None]] = {}
     try:
         with os.scandir(root) as items:
@@ -107,7 +107,7 @@ def _problem(name: str, status: os.stat_result) -> str | None:
 
 
 def read(root: Path, name: str) -> tuple[str | None, Mark, str | None]:
-    """(text, mark, problem) of a file; it may be half written, and then it is a problem of this time only."""
+    """Return (text, mark, problem) of a file; a half-written file is a problem of this time only."""
     none = (0, 0, 0)
     try:
         number = os.open(root / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
@@ -162,7 +162,7 @@ def take_away(root: Path, name: str, known: str) -> bool:
 
 
 def free_name(wanted: str, taken: Collection[str]) -> tuple[str, str]:
-    """(file name, slug) for a topic: lower case, letters and digits of any script, no name that is taken (folded)."""
+    """Return (file name, slug) for a topic: lower case, letters and digits of any script, a name not taken (folded)."""
     plain = unicodedata.normalize("NFKC", wanted).casefold()
     slug = re.sub(r"[^\w]+", "-", plain).strip("-_")[:60].strip("-_") or "topic"
     while len(slug.encode()) > 120:
@@ -213,7 +213,7 @@ class SyncState:
 
 
 def load(root: Path) -> SyncState | None:
-    """None when the folder is no mirror. Raises BadInput for a base that is not ours or not whole."""
+    """Load the base; None when the folder is no mirror. Raises BadInput for a base that is not ours or not whole."""
     path = root / OWN / STATE
     try:
         if path.is_symlink() or (path.exists() and not path.is_file()):

@@ -70,7 +70,7 @@ class Page:
         return inner if isinstance(inner, dict) else {}
 
     def author(self) -> str | None:
-        """The origin that the file names for what is written in it."""
+        """Return the origin that the file names for its text."""
         for said in (self.front.values.get("author"), self.about.get("author")):
             if said in ORIGINS:
                 return str(said)
@@ -84,7 +84,7 @@ class Page:
 
 
 def read(text: str) -> Page:
-    """A file's text, taken apart."""
+    """Parse a file's text."""
     bom = text.startswith(BOM)
     lines = text.removeprefix(BOM).split("\n")
     bare = [_bare(line) for line in lines]
@@ -127,7 +127,7 @@ def _bare(line: str) -> str:
 
 
 def _body(lines: list[str], front: markdown.Front) -> list[Entry]:
-    """The body as one entry; of a file without a body, its description."""
+    """Return the body as one entry; for a file without a body, its description."""
     start, end = front.lines, len(lines)
     while start < end and not lines[start].strip():
         start += 1
@@ -164,7 +164,7 @@ def _items(lines: list[str], start: int) -> list[Entry]:
 
 
 def _end(lines: list[str], start: int) -> int:
-    """The line after an item: what is indented belongs to it, and blank lines before that."""
+    """Return the line after an item, whose indented lines and the blank lines before them belong to it."""
     end = at = start + 1
     while at < len(lines):
         if lines[at].startswith(("  ", "\t")) and lines[at].strip():
@@ -191,7 +191,7 @@ def marked(mark: str, one: Memory) -> str:
 
 
 def item(text: str, mark: str, eol: str) -> list[str]:
-    """The lines of an entry of a topic page."""
+    """Return the lines of an entry of a topic page."""
     lines = text.split("\n")
     mark, _, note = mark.partition(" ")
     tag = f"<!-- limpet {mark} -->" + (f" *({note})*" if note else "")
@@ -208,13 +208,13 @@ def shown(content: str, key: str | None) -> str:
 
 
 def keyed(text: str) -> tuple[str | None, str]:
-    """(key, value) of an entry that names a key."""
+    """Return (key, value) of an entry that names a key."""
     found = _KEYED.fullmatch(text)
     return (found[1], found[2]) if found else (None, text)
 
 
 def kind_of(heading: str) -> str | None:
-    """The kind of what stands below a heading."""
+    """Return the kind that a heading names for the entries below it."""
     return _KINDS.get(heading.strip().casefold())
 
 
@@ -299,7 +299,7 @@ def _splice(page: Page, start: int, end: int, new: list[str]) -> None:
 
 
 def new_page(of: Group, slug: str) -> Page:
-    """A page without entries."""
+    """Return a page without entries."""
     named = {"topic": of.topic, "month": of.month}
     about = "".join(f"  {name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in named.items() if value)
     what = "topic" if of.topic else "episodes" if of.month else "general"
@@ -308,7 +308,7 @@ def new_page(of: Group, slug: str) -> Page:
 
 
 def topic_text(topic: str, memories: Collection[Memory]) -> str:
-    """Some memories as a page to read: by kind, each with its mark."""
+    """Return memories as a page to read: by kind, each with its mark."""
     made = read(f"# {one_line(topic)}\n")
     made.group = str(Group(topic=topic))
     for kind in KINDS:

@@ -59,7 +59,7 @@ def said_in(one: Memory, group: str) -> str:
 def views(
     root: Path, there: Mapping[str, tuple[Mark, str | None]], base: SyncState, trusted_before: int, skip: Iterable[str]
 ) -> dict[str, View]:
-    """Every file but those of the index; only those are read that may have changed since the last sync."""
+    """Return views of every file but the index files. Files unchanged since the last sync are not read."""
     found: dict[str, View] = {}
     ignored = {folder.folded(name) for name in skip}
     for name, (mark, problem) in sorted(there.items()):
@@ -108,12 +108,12 @@ class Matcher:
         return short(id) if self._marks.get(short(id), id) == id else id.replace("-", "")
 
     def know(self, id: str) -> None:
-        """A memory that came to be during the sync."""
+        """Note a memory that was stored during the sync."""
         mark = short(id)
         self._marks[mark] = id if self._marks.get(mark, id) == id else None
 
     def match(self, resolve: Callable[[str], str | None]) -> None:
-        """`resolve`: the id of a memory that is neither in the base nor listed, by its mark."""
+        """Match entries to memories. `resolve`: mark -> id of a memory that is neither in the base nor listed."""
         for view in self._views.values():  # files that are as they were come first
             for was in view.base.entries if view.page is None and view.base else ():
                 self.place.setdefault(was.id, view.name)
@@ -141,7 +141,7 @@ class Matcher:
                 self.place[id] = view.name
 
     def _by_text(self, read: list[View]) -> None:
-        """An entry without a mark that says what one that is missing said is that one: renamed, moved, or unmarked."""
+        """Match an entry without a mark to a missing one of the same text: it was renamed, moved, or lost its mark."""
         missing: dict[str, list[str]] = defaultdict(list)
         for id, was in self.was.items():
             if id not in self.place:

@@ -38,7 +38,7 @@ class Render:
         self, root: Path, base: SyncState, store: Store, *, views: dict[str, View], memories: dict[str, Memory],
         matcher: Matcher, report: MirrorReport, index: str, dry_run: bool,
     ) -> None:  # fmt: skip
-        """`index`: its name in this folder."""
+        """Begin. `index`: its name in this folder."""
         self._root, self._base, self._store = root, base, store
         self._views, self._memories, self._matcher = views, memories, matcher
         self._report, self._index, self._dry_run = report, index, dry_run
@@ -146,7 +146,7 @@ class Render:
         return SyncedEntry(one.id, entry.hash, now)
 
     def _add(self, unplaced: dict[str, Memory], files: dict[str, SyncedFile]) -> None:
-        """An entry for each memory that has none."""
+        """Add an entry for each memory that has none."""
         if not unplaced:
             return
         pages: dict[str, list[str]] = {}
@@ -184,7 +184,7 @@ class Render:
             self._report.added += 1
 
     def _about(self, memories: list[Memory]) -> str:
-        """The kinds in a page, and what its weightiest entry begins with."""
+        """Return the kinds in a page, and the beginning of its weightiest entry."""
         if not memories:
             return "nothing now"
         counts = {kind: sum(one.kind == kind for one in memories) for kind in KINDS}
@@ -312,7 +312,7 @@ class _Line(NamedTuple):
 def compose(
     index: str | None, more: str | None, pointers: Mapping[str, Pointer], ours: Mapping[str, str], gone: set[str]
 ) -> tuple[str, str | None, dict[str, str]]:  # fmt: skip
-    """Both files as they should be, the second None when one is enough; and hashes of the lines that limpet wrote.
+    """Return both files as they should be, the second None when one is enough; and hashes of the lines limpet wrote.
 
     `index`, `more`: as they are now. `ours`: hashes of the last time. `gone`: files whose lines go with them.
     """
@@ -367,7 +367,7 @@ def _parse(text: str, pointers: Mapping[str, Pointer], ours: Mapping[str, str], 
 
 
 def _lay(lines: list[_Line], entries: list[_Line], last: _Line | None) -> str:
-    """Lines by hand where they were; where the first of our lines was, or behind the entries, all of ours."""
+    """Lay out the lines: a person's where they were, all of ours where the first of ours was, or after the entries."""
     fits = {entry.file for entry in entries}
     by_hand = {line.file for line in lines if line.file is not None and not line.own}
     laid: list[_Line] = []

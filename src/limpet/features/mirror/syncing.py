@@ -66,8 +66,8 @@ class Sync:
         self._index = folder.INDEX
 
     def run(self, *, dry_run: bool = False, forget: bool = False, full: bool = False) -> MirrorReport:
-        """`dry_run`: only say what would be done. `forget`: archive also when most of the entries are gone.
-        `full`: read every file and compare everything, whatever time stamps say.
+        """Sync. `dry_run`: only report the changes. `forget`: archive even when most of the entries are gone. `full`:
+        read every file and compare everything, whatever time stamps say.
 
         Raises BadInput, StoreError.
         """
@@ -121,7 +121,7 @@ class Sync:
         return {memory.id: memory for memory in self._context.store.listings.each(where, descending=False)}
 
     def _resolve(self, mark: str) -> str | None:
-        """A memory that is no longer held, by the mark of an entry that the base does not know."""
+        """Return the id of a memory no longer held, by the mark of an entry that the base does not know."""
         return self._all_marks.get(mark)
 
     @cached_property
@@ -175,7 +175,7 @@ class Sync:
         return Prepared(task, author, statement)
 
     def _given(self, task: Task, view: View, entry: page.Entry) -> dict[str, Any]:
-        """The arguments of `remember` for what an entry says."""
+        """Return the arguments of `remember` for an entry's text."""
         assert view.page is not None
         key, value = page.keyed(entry.text) if view.page.group else (None, entry.text)
         old = self._memories.get(task.id) if task.id else None

@@ -46,7 +46,7 @@ def run(
 
 
 def note_transcript(memory: Limpet, path: str | os.PathLike[str]) -> None:
-    """A session has ended whose transcript lies there: the next `run` reads it into this scope.
+    """Note the transcript of a session that has ended: the next `run` reads it into this scope.
 
     >>> note_transcript(memory, "session.jsonl")
     """

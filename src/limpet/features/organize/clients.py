@@ -84,7 +84,7 @@ def _blocks(into: Conversation, row: dict[str, Any], who: str, place: str, *, fa
 
 
 def _codex_arranged(rows: Iterable[Row]) -> Iterator[Row]:
-    """The model's input and output; events of what a person typed only in a log that has nothing else."""
+    """Yield the model's input and output, or a person's typed events from a log that has nothing else."""
     kept = list(rows)
     only_events = not any(row.get("type") == "response_item" for _, row in kept)
     yield from ((line, row) for line, row in kept if only_events or row.get("type") != "event_msg")
@@ -114,7 +114,7 @@ def _codex(into: Conversation, row: dict[str, Any], place: str) -> None:
 
 
 def _gemini_arranged(rows: Iterable[Row]) -> Iterator[Row]:
-    """A log of writes: a message is written again when it changes, and a rewind takes back all from one on."""
+    """Yield a log's final messages: one written again replaces the first, a rewind removes all from one on."""
     kept: dict[str, Row] = {}
     for line, row in rows:
         patch = row.get("$set") if isinstance(row.get("$set"), dict) else row if "sessionId" in row else None
@@ -205,13 +205,13 @@ def _opencode(into: Conversation, row: dict[str, Any], place: str) -> None:
 
 
 def _read_opencode(path: Path, report: TransferReport) -> Iterator[Conversation]:
-    """Its conversations, one after the other; those of subagents are left out. Raises BadInput."""
+    """Yield the file's conversations, without those of subagents. Raises BadInput."""
 
     def text(cell: Any) -> str:
         return cell if isinstance(cell, str) else ""
 
     def rows(table: str, owner: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        """(id of what it belongs to, its id, its object) of each row."""
+        """Yield (parent's id, id, object) of each row."""
         for place, row in file.rows(table, f"id {owner} data", named=table):
             try:
                 value = parsed(str(row["data"]))
@@ -268,7 +268,7 @@ CLIENTS = {
 
 
 def read_transcript(path: Path, report: TransferReport) -> Iterator[Conversation]:
-    """The conversations in a file. Raises BadInput when no client that is known wrote it."""
+    """Yield the conversations in a file. Raises BadInput when no known client wrote it."""
     if is_sqlite(path):
         yield from _read_opencode(path, report)
         return

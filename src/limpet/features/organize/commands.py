@@ -21,7 +21,7 @@ MODELS = "LIMPET_ORGANIZER"
 
 
 def organize(args: Namespace) -> int:
-    """One pass. 2 when something was not understood; the rest is there all the same."""
+    """Organize once. Return 2 when something was not understood; the rest is stored all the same."""
     given: dict[str, Any] = vars(args)
     models = given.get("model") or os.environ.get(MODELS, "").split()
     with open_store(args, create=True) as memory:

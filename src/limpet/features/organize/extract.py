@@ -32,7 +32,7 @@ _IMPORTANCE = {"correction": 0.7, "decision": 0.7, "preference": 0.6, "lesson": 
 
 
 def extract(turns: Sequence[Turn], *, notes: bool = False) -> list[Candidate]:
-    """Everything that is taken from a conversation without a language model, in order of its evidence.
+    """Return everything that is taken from a conversation without a language model, in order of its evidence.
 
     `notes`: every turn is a person's note. Of a conversation also sentences that count only if they correct what is
     known (`if_corrects`).
@@ -45,7 +45,7 @@ def extract(turns: Sequence[Turn], *, notes: bool = False) -> list[Candidate]:
 
 
 def _of_message(turn: Turn) -> Iterator[Candidate]:
-    """Statements of one message, in order."""
+    """Yield the statements of one message, in order."""
     each = list(sentences(turn.text))
     taken = -1  # the last sentence that is part of a statement
     last: Candidate | None = None
@@ -102,7 +102,7 @@ def _says_change(sentence: statements.Sentence, plain: str) -> bool:
 
 
 def _candidate(sentence: statements.Sentence, turn: Turn, first: str) -> Candidate:
-    """A sentence as a statement. `first`: the first sentence of its message, whose "no" is about this one too."""
+    """Return a sentence as a statement. `first`: the message's first sentence, whose "no" applies to this one too."""
     plain = without("lead", sentence.text)
     is_no = turn.role == "user" and has("no", without("lead", first))
     kind = next((kind for kind in KINDS if has(kind, plain)), "")
@@ -123,7 +123,7 @@ def _joined(first: str, second: str) -> str:
 
 
 def _capitalised(text: str) -> str:
-    """A text that begins with a capital letter, unless a name or code begins it."""
+    """Return a text with a capital first letter, unless it begins with a name or code."""
     text = text.strip().strip("-—–:;, ")
     first = text.split(" ", 1)[0]
     return text[0].upper() + text[1:] if first.isalpha() and first.islower() else text

@@ -23,7 +23,7 @@ SUFFIXES = (".jsonl", ".json", ".db", *markdown.SUFFIXES)
 
 
 def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
-    """The files to read: those that are named, and in folders all that could be transcripts or notes, sorted.
+    """Return the files to read, sorted: those named, and in folders all that could be transcripts or notes.
 
     Raises BadInput for a path that is not there.
     """
@@ -43,7 +43,7 @@ def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
 
 
 def of_clients(names: Sequence[str]) -> list[Path]:
-    """The transcripts that some clients keep in their own folders. Raises BadInput for a client that is not known."""
+    """Return the transcripts that some clients keep in their own folders. Raises BadInput for an unknown client."""
     found: list[Path] = []
     for name in sorted(CLIENTS) if "all" in names else names:
         if name not in CLIENTS:
@@ -56,7 +56,7 @@ def of_clients(names: Sequence[str]) -> list[Path]:
 
 
 def digest_of(path: Path) -> str:
-    """The mark of a file's content; of a live SQLite file with its log. Raises OSError."""
+    """Return a hash of a file's content, for a live SQLite file including its log. Raises OSError."""
     mark = hashlib.sha256()
     for part in (path, path.with_name(path.name + "-wal")):
         if part is path or part.is_file():
@@ -91,7 +91,7 @@ def read(path: Path, report: TransferReport, pauses: Pauses) -> Iterator[Convers
 
 
 def _notes(path: Path) -> Iterator[Conversation]:
-    """A file of Markdown: every item and paragraph is a note of its author. What limpet wrote itself is left out."""
+    """Yield a Markdown file's items and paragraphs as notes of its author. Limpet's own texts are left out."""
     if path.stat().st_size > markdown.MAX_FILE_BYTES:
         raise BadInput(f"{path} is too large: {markdown.MAX_FILE_BYTES:,} bytes at most")
     try:

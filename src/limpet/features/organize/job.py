@@ -78,7 +78,7 @@ def organize(
     context: Context, paths: Sequence[str | os.PathLike[str]], clients: Sequence[str], *, by_folder: bool,
     dry_run: bool, summaries: bool, models: Sequence[str], budget_tokens: int, progress: Progress | None,
 ) -> OrganizeReport:  # fmt: skip
-    """See `limpet.features.organize.run`."""
+    """Organize; see `limpet.features.organize.run`."""
     report = OrganizeReport()
     paused = look(context.store.path, os.getcwd(), "", context.now())  # noqa: PTH109
     if paused.why:
@@ -262,7 +262,7 @@ class _Run:
         days.setdefault(scope, set()).update(at for at in times if at is not None)
 
     def _statement(self, each: Candidate, one: Conversation, scope: str, subject: str | None, place: str) -> _Statement:
-        """A candidate with its evidence and topics. Raises LimpetError."""
+        """Return a candidate with its evidence and topics. Raises LimpetError."""
         if scope not in self._topics:  # the most used first
             from ...recall.lookup import count_by
 
@@ -293,7 +293,7 @@ class _Run:
         return _Statement(each, valid, place, id)
 
     def _near(self, valid: ValidStatement, scope: str) -> list[Stored]:
-        """Memories of the scope, of people and agents, that share words with a statement, the nearest first."""
+        """Return memories of people and agents in the scope that share words with a statement, the nearest first."""
         search, where = self._context.store.search, Filter(scopes=(scope,), as_of=self._context.now())
         text_ids = list(search.lexical(valid.content, where, limit=NEAREST).hits)
         near = sorted(search.candidates(text_ids, where), key=lambda one: text_ids.index(one.text_id))
@@ -351,7 +351,7 @@ class _Run:
             )  # fmt: skip
 
     def _twin(self, one: _Statement, scope: str) -> Stored | None:
-        """A memory that says what a statement says in other words, or says it and more.
+        """Return a memory that says the same as a statement, or more, in other words.
 
         What an agent noted of its user's words is confirmed by them; a page or a tool is not.
         """
@@ -382,7 +382,7 @@ def _write(writer: Writer, one: _Statement, twin: Stored | None) -> tuple[str, s
 
 
 def id_of(each: Candidate, one: Conversation, scope: str) -> bytes:
-    """The id of what is taken: it follows from scope, conversation, turn and words."""
+    """Return the id of a statement, which follows from scope, conversation, turn and words."""
     # A lesson of work is the same one although an explanation came later.
     words = each.rule if each.rule == "retry" else normalise(each.content)
     is_note = one.client == "notes"

@@ -57,7 +57,7 @@ def from_calls(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> list[Candi
 
 
 def _lessons(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> Iterator[tuple[Candidate, list[Candidate]]]:
-    """Failure, retry, success; each with the spoken lessons that are of the same failure."""
+    """Yield lessons of failure, retry and success, each with the spoken lessons about the same failure."""
     calls = [(place, turn) for place, turn in enumerate(turns) if turn.role == "tool"]
     place_of = {turn.id: place for place, turn in enumerate(turns)}
     done: set[str] = set()
@@ -91,7 +91,7 @@ def _is_taken_back(turns: Sequence[Turn]) -> bool:
 
 
 def _lesson(call: Turn, retry: Turn, between: Sequence[Turn], explained: str) -> str:
-    """A lesson in words; empty where nothing explains the success."""
+    """Return a lesson's text; "" where nothing explains the success."""
     failed, worked, error = _shown(call.command), _shown(retry.command), error_line(call.output)
     tried = dict.fromkeys(
         f"`{_shown(one.command)}`" for one in between
@@ -114,7 +114,7 @@ def _lesson(call: Turn, retry: Turn, between: Sequence[Turn], explained: str) ->
 
 
 def _commands(turns: Sequence[Turn]) -> Iterator[Candidate]:
-    """Commands of the project that worked twice: short, one step, and not about one place in it."""
+    """Yield commands of the project that worked twice: short, one step, and not about one place in it."""
     worked: dict[str, list[Turn]] = {}
     for turn in turns:
         if turn.command and turn.failed is False:
@@ -159,7 +159,7 @@ def _shown(command: str) -> str:
 
 
 def error_line(output: str) -> str:
-    """The line of an output that says best what went wrong; empty when none does."""
+    """Return the line of an output that best tells what went wrong; "" when none does."""
     telling = [line for line in map(str.strip, output.splitlines()) if len(line) > 8 and _ERROR.search(line)]
     if not telling:
         return ""

@@ -59,7 +59,7 @@ class Model(NamedTuple):
 
 
 def parse_model(text: str) -> Model:
-    """`gemini:NAME`, `claude:NAME`, `openai:NAME,url=http://localhost:11434/v1`. Raises BadInput."""
+    """Parse `gemini:NAME`, `claude:NAME`, `openai:NAME,url=http://localhost:11434/v1`. Raises BadInput."""
     head, _, option = text.strip().partition(",")
     provider, _, name = head.partition(":")
     if provider not in PROVIDERS or not name.strip():
@@ -74,7 +74,7 @@ def parse_model(text: str) -> Model:
 
 
 def http_client() -> Any:
-    """A client for `ask`; close it. Raises BadInput when the extra is not installed."""
+    """Return a client for `ask`, to be closed. Raises BadInput when the extra is not installed."""
     try:
         import httpx2
     except ImportError:
@@ -83,7 +83,7 @@ def http_client() -> Any:
 
 
 def ask(client: Any, model: Model, system: str, text: str, schema: dict[str, Any], most: int) -> tuple[Any, Usage]:
-    """The answer as parsed JSON, and its tokens. `most`: tokens that it may have. Raises ModelFailed."""
+    """Return the answer as parsed JSON, and its tokens. `most`: tokens that it may have. Raises ModelFailed."""
     import httpx2
 
     variable = PROVIDERS[model.provider][1]

@@ -82,7 +82,7 @@ class Reading:
     def read(
         self, one: Conversation, after: str | None, known: set[str], report: TransferReport
     ) -> Iterator[tuple[str, list[Candidate]]]:
-        """(id of the last turn read, what was found) a chunk.
+        """Yield (id of the last turn read, statements) for each chunk.
 
         `after`: the last turn that was read before; all are read when it is not there any more. `known`: turns of which
         something was taken, in the words in which it was said.
@@ -101,7 +101,7 @@ class Reading:
             yield chunk.turns[-1].id, [one for one in candidates if one is not None and one.turn.id not in known]
 
     def _ask(self, chunk: Chunk, report: TransferReport) -> list[dict[str, Any]] | None:
-        """The statements of the first model that answers; None when none does, or the budget allows no other call."""
+        """Return the statements of the first model that answers; None if none does, or the budget is spent."""
         asked = False
         for model in self.models:
             if self._strikes[model] >= PATIENCE:
@@ -136,7 +136,7 @@ class Reading:
             self._client.close()
 
     def as_dict(self) -> dict[str, Any]:
-        """{"models", "before": at most, "after": spent, "budget": tokens, "answered", "stopped"}."""
+        """Return {"models", "before": at most, "after": spent, "budget": tokens, "answered", "stopped"}."""
 
         def costs(calls: int, used: Usage) -> dict[str, Any]:
             return {"calls": calls, "tokens_in": used.given, "tokens_out": used.made}
@@ -152,7 +152,7 @@ class Reading:
 
 
 def _checked(value: Any, model: Model) -> list[dict[str, Any]]:
-    """The statements of an answer. Raises ModelFailed for what the schema does not allow."""
+    """Return the statements of an answer. Raises ModelFailed for statements that break the schema."""
     items = value.get("memories") if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(items, list) or len(items) > MOST or not all(
         isinstance(item, dict) and item.keys() == {"kind", "statement", "turn"} and item["kind"] in KINDS
@@ -165,7 +165,7 @@ def _checked(value: Any, model: Model) -> list[dict[str, Any]]:
 
 
 def _candidate(item: dict[str, Any], chunk: Chunk, report: TransferReport) -> Candidate | None:
-    """A statement, if it stands in the turn that it names."""
+    """Return a statement if it stands in the turn that it names."""
     if not 1 <= item["turn"] <= len(chunk.turns):
         report.note("statements of a model that name no turn were left out")
         return None
@@ -179,7 +179,7 @@ def _candidate(item: dict[str, Any], chunk: Chunk, report: TransferReport) -> Ca
 
 
 def _chunks(turns: Sequence[Turn]) -> Iterator[Chunk]:
-    """Messages, and failures of tools in a line; in requests of a bounded size."""
+    """Yield requests of bounded size from messages and failures of tools, the latter a line each."""
     taken: list[Turn] = []
     lines = ""
     for turn in [*turns, None]:

@@ -35,7 +35,7 @@ _MARKUP = re.compile(r"\*\*(.+?)\*\*|__(.+?)__")
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Sentences in their order; those of a paragraph that was wrapped over lines are put together again."""
+    """Yield sentences in order; a paragraph wrapped over lines is joined first."""
     paragraph: list[str] = []
     fenced = False
     for line in [*text.splitlines()[:MOST_LINES], ""]:
@@ -107,5 +107,5 @@ def has(cue: str, sentence: str) -> bool:
 
 
 def without(cue: str, sentence: str) -> str:
-    """A sentence without a cue that it begins with."""
+    """Return a sentence without a cue that it begins with."""
     return _BY_CUE[cue].sub("", sentence, count=1)

@@ -36,7 +36,7 @@ class Sources(Repository):
             )
 
     def announce(self, scope: str, path: str, at: int) -> None:
-        """A source is there to read, or has grown; what was noted of it stays."""
+        """Note a source that is there to read or has grown; earlier notes of it stay."""
         with self._database.writing() as con:
             con.execute(
                 "INSERT INTO source (scope, path, at, waits) VALUES (?1, ?2, ?3, 1)"
@@ -45,7 +45,7 @@ class Sources(Repository):
             )
 
     def waiting(self, scope: str | None = None) -> list[Source]:
-        """Those that wait, of one scope or all, the one that was announced first first."""
+        """Return the waiting sources of one scope or all, in the order they were announced."""
         statement = (
             f"SELECT {_SOURCE} FROM source WHERE waits = 1 AND (?1 IS NULL OR scope = ?1) ORDER BY at, scope, path"
         )

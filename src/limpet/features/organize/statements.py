@@ -53,7 +53,7 @@ class Sentence(NamedTuple):
 
 
 def in_message(each: Sequence[str], role: str) -> list[Sentence]:
-    """The sentences of one message."""
+    """Return the sentences of one message."""
     around = ["", *each, ""]
     return [Sentence(text, role, around[i], around[i + 2], i, len(each)) for i, text in enumerate(each)]
 
@@ -96,7 +96,7 @@ def _shown(one: Sentence) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Lower case, digits alike, one apostrophe."""
+    """Return the text in lower case, with digits alike and one form of apostrophe."""
     return _DIGIT.sub("0", text.lower().replace("’", "'"))
 
 
@@ -106,7 +106,7 @@ def log_odds(one: Sentence) -> float:
 
 
 def kind_of(one: Sentence) -> str:
-    """As what it would be kept."""
+    """Return the kind as which a sentence would be kept."""
     shown = slots(one)
     return max(KINDS, key=lambda kind: _sum(shown, 1 + KINDS.index(kind)))
 
@@ -119,7 +119,7 @@ def _sum(shown: Sequence[int], column: int) -> float:
 
 @lru_cache(maxsize=1)
 def _weights() -> tuple[memoryview, list[float], list[float]]:
-    """Whole numbers, a row of seven for each slot; by column what they are multiplied by, and what is added."""
+    """Return the weights (integers, seven for each slot), and by column their factor and the intercept."""
     head, _, packed = FILE.read_bytes().partition(b"\n")
     try:
         card = json.loads(head)

@@ -37,7 +37,7 @@ def summarize(context: Context, scope: str, moments: set[int]) -> int:
 
 
 def _spans(at: int) -> tuple[tuple[str, str, int, int], ...]:
-    """(kind, name, first instant, first instant after) of the UTC day and month of a time."""
+    """Return (kind, name, first instant, first instant after) of the UTC day and month of a time."""
     moment = datetime.fromtimestamp(at / MICROSECONDS_PER_SECOND, UTC)
     day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     month = day.replace(day=1)
@@ -87,7 +87,7 @@ def _summarize(context: Context, scope: str, kind: str, name: str, begin: int, e
 
 
 def _quoted(name: str, members: Sequence[Memory], most: int) -> str:
-    """The text of an episode: how many there are, and the weightiest of them."""
+    """Return a summary's text: the number of episodes, and the weightiest of them."""
     place = {kind: number for number, kind in enumerate(WEIGHT)}
     weighed = sorted(
         members,

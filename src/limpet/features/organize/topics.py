@@ -48,7 +48,7 @@ _EVERYWHERE = frozenset(
 
 
 def topics_of(text: str, existing: Sequence[str], subject: str | None) -> tuple[str, ...]:
-    """At most two topics of a statement, the most telling first.
+    """Return at most two topics of a statement, the most telling first.
 
     `existing`: topics of the scope, which are used again as they are written. `subject`: of the session.
     """
@@ -76,13 +76,13 @@ def subject_of(turns: Sequence[Turn], folder: str) -> str | None:
 
 
 def _terms(text: str) -> Counter[str]:
-    """Topics of the terms in a text, the most frequent first."""
+    """Return topics of the terms in a text, the most frequent first."""
     counts = Counter({topic: len(terms.findall(text)) for topic, terms in _BY_TOPIC.items()})
     return Counter({topic: count for topic, count in counts.most_common() if count})
 
 
 def _parts(folders: Sequence[str]) -> list[str]:
-    """The part of a project that each path is of: its last folder that not every project has."""
+    """Return the part of a project that each path is in: its last folder that not every project has."""
     found = []
     for folder in folders:
         parts = [one for one in folder.split("/") if one and one.lower() not in _EVERYWHERE and not one.startswith(".")]

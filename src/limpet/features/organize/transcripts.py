@@ -124,7 +124,7 @@ class Conversation:
 
 
 def when(value: Any) -> int | None:
-    """ISO 8601, or seconds or milliseconds since 1970; None for none, and for what is no time."""
+    """Parse ISO 8601, or seconds or milliseconds since 1970; None for none, and for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool) and value > _MILLISECONDS:
         value = value / 1_000
     try:
@@ -157,25 +157,25 @@ _NOT_SAID = (
 
 
 def said(raw: str) -> str:
-    """The words of a message without what clients and limpet put into it; empty when nothing is left."""
+    """Return a message's words without those that clients and limpet add; "" when nothing is left."""
     text = raw[:LONGEST]
     text = strip_blocks("\n".join(_USER_QUERY.findall(text)) or text)
     return "" if text.startswith(_NOT_SAID) else _WRAPPERS.sub("\n", text).strip()
 
 
 def injected(raw: str) -> list[str]:
-    """The lines of limpet's own blocks in a text."""
+    """Return the lines of limpet's own blocks in a text."""
     return [line for block in raw.split(OPEN)[1:] for line in lines_of(block.partition(CLOSE)[0])]
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text that hold a statement's worth of words, without list marks."""
+    """Return the lines of a text that hold a statement's worth of words, without list marks."""
     lines = (line.strip().lstrip("-*•0123456789. ") for line in text[:LONGEST].splitlines()[:200])
     return [line for line in lines if len(line.split()) >= FEWEST_WORDS]
 
 
 def texts(value: Any, *types: str) -> str:
-    """The text in a message's content: a string, or a list of strings and blocks of some types (none given: all)."""
+    """Return the text of a message's content: a string, or a list of strings and blocks of some types (none: all)."""
     parts = value if isinstance(value, list) else [value]
     wanted = [one.get("text") for one in parts if isinstance(one, dict) and (not types or one.get("type") in types)]
     return "\n".join(part for part in [*parts, *wanted] if isinstance(part, str))
@@ -199,7 +199,7 @@ def _is_own(tool: str, command: str) -> bool:
 
 
 def _command(tool: str, given: Any) -> str:
-    """The one line that a shell is given; scripts of several lines are made for one purpose."""
+    """Return a shell's command if it is one line; scripts of several lines serve one purpose."""
     if (tool.rpartition("__")[2] or tool).lower() not in SHELLS:
         return ""
     if isinstance(given, dict):
@@ -212,7 +212,7 @@ def _command(tool: str, given: Any) -> str:
 
 
 def _path(given: Any) -> str:
-    """The file that a tool changes; "?" where that is not known."""
+    """Return the file that a tool changes; "?" where that is not known."""
     if isinstance(given, dict):
         named = (given[name] for name in _FILE if isinstance(given.get(name), str))
         patches = (given[name] for name in ("input", "patch", "patchText") if isinstance(given.get(name), str))

@@ -75,7 +75,7 @@ class ContentPolicy:
         self._unavailable = False
 
     def rules(self) -> Rules | None:
-        """None without an embedder, or with one that the rules were never measured with."""
+        """Return the rules; None without an embedder, or with one that they were never measured with."""
         if self._rules is None and not self._unavailable:
             from .rules import Rules, vectors_file
 
@@ -148,7 +148,7 @@ class Swept:
     reason: str
 
     def as_dict(self) -> dict[str, object]:
-        """{"id", "rule", "reason", "content", "kind", "origin"}; of a secret only where it stands."""
+        """Return {"id", "rule", "reason", "content", "kind", "origin"}; for a secret only its place."""
         memory = self.memory
         return {
             "id": memory.id, "rule": self.rule, "reason": self.reason, "content": redact(memory.content)[0],
@@ -159,7 +159,7 @@ class Swept:
 def judge(
     store: Store, rules: Rules, memories: Sequence[Memory], vectors: Mapping[str, np.ndarray] | None = None
 ) -> list[Swept]:
-    """The memories that a rule speaks against, without those about which a person decided.
+    """Return the memories that a rule refuses, without those about which a person decided.
 
     `vectors`: of some texts, by the embedder of the rules, float32 of length 1. Raises EmbedderUnavailable.
     """

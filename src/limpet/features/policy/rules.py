@@ -191,7 +191,7 @@ class Rules:
         return scores
 
     def languages(self) -> tuple[str, ...]:
-        """The languages that are judged; texts in others are let through."""
+        """Return the languages that are judged; texts in others are let through."""
         return self._fit().languages
 
     def _fit(self) -> Fitted:
@@ -201,7 +201,7 @@ class Rules:
 
 
 def vectors_file(embedder: Embedder) -> Path:
-    """The file of the prototypes' vectors and weights by an embedder, if the rules were measured with it."""
+    """Return the file of the prototypes' vectors and weights by an embedder, if the rules were measured with it."""
     safe = "".join(letter if letter.isalnum() else "-" for letter in embedder.name)
     return VECTORS / f"{safe}-{sha256(embedder.fingerprint.encode()).hexdigest()[:12]}.npz"
 
@@ -220,7 +220,7 @@ def _read(path: Path) -> Fitted:
 
 
 def points_of(signs: np.ndarray, vectors: np.ndarray, middle: np.ndarray) -> np.ndarray:
-    """Vectors around their middle, of length 1, with the signs beside them: float32 (n, d + s)."""
+    """Return vectors centred and of length 1, with the signs beside them: float32 (n, d + s)."""
     import numpy as np
 
     around = np.asarray(vectors, dtype=np.float32) - middle
@@ -245,12 +245,12 @@ def _clear(refusal: Refusal, sentence: str) -> bool:
 
 
 def _says_something(sentence: str) -> bool:
-    """A greeting, thanks or a cry says nothing beside the mood of the sentence that follows; a figure always does."""
+    """Return whether a text is more than a greeting, thanks or a cry; with a figure it always is."""
     return len(sentence.split()) >= STATEMENT_WORDS or bool(_FIGURE.search(sentence))
 
 
 def _allowed(refusal: Refusal | None, text: str, stated: Memory | ValidStatement) -> Refusal | None:
-    """None as well of a question, where the rule does not hold for this speaker, and where the text is too short."""
+    """Return the refusal, or None for a question, a speaker to whom the rule does not apply, and a text too short."""
     if refusal is None or has_sign("question", text) or _PIECE.search(text):
         return None
     user = has_sign("of the user", text)

@@ -98,12 +98,12 @@ class Place(NamedTuple):
     wait: float | None = None  # for a server that is not there, in seconds
 
     def usual(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of some options that the URL says nothing of."""
+        """Return those of some options that the URL does not set."""
         return {name: value for name, value in options.items() if name not in self.given}
 
 
 def place_of(url: str) -> Place:
-    """Raises BadInput."""
+    """Parse a URL. Raises BadInput."""
     parts = urlsplit(url)
     given = dict(parse_qsl(parts.query, keep_blank_values=True))
     tenant, replica, wait = (given.pop(name, None) for name in OWN)
@@ -137,7 +137,7 @@ class _WholeBinaryLoader(NumericBinaryLoader):
 
 
 def configure(con: psycopg.Connection[Any]) -> None:
-    """Statements are sent whole, so that a pooler may stand between, and several of them at once."""
+    """Configure a connection to send whole statements, several at once, so that a pooler may stand between."""
     con.autocommit = True
     con.cursor_factory = psycopg.ClientCursor
     for kind in (Ids, Numbers, Words):
@@ -184,7 +184,7 @@ class Session:
     message is a wait for the server, and a switch between two processes."""
 
     def __init__(self, con: psycopg.Connection[Any], before: str = "", prepared: Prepared | None = None) -> None:
-        """`before`: what is sent with each statement, which is then a transaction of its own."""
+        """Begin a session. `before`: sent with each statement, which is then a transaction of its own."""
         self._con = con
         self._before = before
         self._prepared = prepared
@@ -217,7 +217,7 @@ class Session:
                     self.execute(statement, one)
 
     def stream(self, statement: str) -> Iterator[Any]:
-        """The rows of a statement, not all of them at once: psycopg keeps what came. Needs a transaction."""
+        """Yield the rows of a statement in parts, since psycopg holds all it received. Needs a transaction."""
         self.execute(f"DECLARE streamed NO SCROLL CURSOR FOR {statement}")
         try:
             while part := self.execute(f"FETCH {STREAMED} FROM streamed").fetchall():
@@ -231,7 +231,7 @@ class Session:
         return self._changes
 
     def send(self, last: str = "") -> str:
-        """All that waits, and `last` after it. Returns what the server says of the last statement."""
+        """Send all that waits, then `last`. Return the server's result of the last statement."""
         waiting, self._waiting, self._size = self._waiting, [], 0
         if not waiting and not last:
             return ""
@@ -255,7 +255,7 @@ class Session:
         return cursor.statusmessage or ""
 
     def _said(self, text: str, bound: Mapping[str, Any]) -> str:
-        """A statement with its values; or the name of what the server has prepared, with them."""
+        """Return a statement with its values, or the name of the one that the server has prepared."""
         call = self._prepared.call(text, bound) if self._prepared is not None else None
         if call is not None and call.made is None:
             self.send()

@@ -78,7 +78,7 @@ class Database(store.Database):
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Session]:
-        """A connection to read from, for the length of a `with`; outside of transactions each statement is one."""
+        """Lend a connection to read from for a `with`; outside of transactions each statement is one."""
         session = self._current()
         if session is not None:
             with translated(self.path):
@@ -89,7 +89,7 @@ class Database(store.Database):
 
     @contextlib.contextmanager
     def writing(self, *, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[Session]:
-        """A write transaction: committed at the end, rolled back when anything is raised; inside one, a part of it."""
+        """Open a write transaction: committed at the end, rolled back on an exception; inside one, a part of it."""
         if self.read_only:
             raise StoreReadOnly(f"{self.path} is open read-only")
         session = getattr(self._mine, "writer", None)
@@ -131,14 +131,14 @@ class Database(store.Database):
 
     @contextlib.contextmanager
     def maintaining(self) -> Iterator[Connection]:
-        """A connection outside any transaction, for statements that cannot be in one."""
+        """Lend a connection outside any transaction, for statements that cannot be in one."""
         with self._connection() as con:
             con.patient = True
             yield con
 
     @contextlib.contextmanager
     def snapshot(self, deadline: float | None = None) -> Iterator[None]:
-        """All reads inside see one state of the store. A server that is silent beyond the deadline is an error.
+        """Give all reads inside one state of the store. A server that is silent beyond the deadline is an error.
 
         Those of a process go one after the other, as with a file: arrays follow the store from one to the next. What
         the beginning gives is waited for by the first read: a caller that has something else to do does it meanwhile.
@@ -175,15 +175,15 @@ class Database(store.Database):
         con.prepared.served_by(con, pid)
 
     def version(self, con: Session) -> int:
-        """Changes with every commit, by whichever process."""
+        """Return a value that changes with every commit, by any process."""
         known = getattr(self._mine, "version", None)
         if known is not None and con is getattr(self._mine, "reader", None):
             return int(known)
         return int(con.execute("SELECT version FROM store").get or 0)
 
     def flush_erased(self, *, seconds: float) -> bool:  # noqa: ARG002
-        """Rows that were deleted are overwritten by VACUUM, as far as no transaction still sees them. The server's log
-        and its backups keep what they have: `limpet purge` says so."""
+        """Overwrite deleted rows by VACUUM, as far as no transaction still sees them. The server's log and its backups
+        keep what they have: `limpet purge` says so."""
         with self.maintaining() as con:
             con.execute(
                 "VACUUM limpet_rows.body, limpet_rows.event, limpet_rows.memory, limpet_rows.posting,"
@@ -192,8 +192,8 @@ class Database(store.Database):
         return True
 
     def loaded(self, rows: int) -> None:
-        """The tables are analysed as they grow by half, unless somebody else is at it. Who does not own them may not:
-        the server warns and goes on. What was written is written, whatever comes of it."""
+        """Analyse the tables when they have grown by half, unless another session does. A role that does not own them
+        may not: the server warns and goes on. Whatever happens, the rows stay written."""
         self._loaded += rows
         if self._loaded < self._bulk or self._current() is not None:
             return
@@ -217,7 +217,7 @@ class Database(store.Database):
         return Numbers(numbers)
 
     def _current(self) -> Session | None:
-        """The transaction that this thread is in."""
+        """Return the transaction that this thread is in."""
         beginning = getattr(self._mine, "beginning", None)
         if beginning is not None:
             self._begin(beginning)
@@ -249,7 +249,7 @@ class Database(store.Database):
         con.execute("COMMIT")
 
     def _has_schema(self, con: Connection) -> bool:
-        """Raises StoreOfAnotherVersion."""
+        """Check the schema. Raises StoreOfAnotherVersion."""
         if con.execute("SELECT to_regclass('limpet_rows.schema_version')").fetchone() == (None,):
             return False
         ((version,),) = con.execute("SELECT max(version) FROM limpet_rows.schema_version").fetchall()

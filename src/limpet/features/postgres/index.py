@@ -76,7 +76,7 @@ class PostgresIndex:
         con.execute("UPDATE slot SET scope = ? WHERE body = ?", (scope, num))
 
     def rebuild(self, con: Session) -> None:
-        """Deleted words are gone with their rows; a rebuild makes all of them anew all the same."""
+        """Index all words anew, though deleted ones go with their rows."""
         con.execute("DELETE FROM posting")
         after, texts, words = 0, 0, 0
         while part := con.execute(_TEXTS, (after,)).fetchall():
@@ -88,13 +88,13 @@ class PostgresIndex:
         con.execute("UPDATE store SET texts = ?, words = ?", (texts, words))
 
     def purged(self, con: Session) -> None:
-        """Deleted words are gone with their rows."""
+        """Do nothing: deleted words go with their rows."""
 
     def tell_anew(self, con: Session) -> None:
         con.execute("UPDATE store SET making = making + 1")
 
     def unfit(self, con: Session) -> int:
-        """Texts whose words in the index are not theirs."""
+        """Count texts whose indexed words are not their own."""
         wrong, after = 0, 0
         while part := con.execute(_TEXTS, (after,)).fetchall():
             after = part[-1][0]
@@ -111,7 +111,7 @@ class PostgresIndex:
         return wrong + int(con.execute(strays).get)
 
     def _words(self, columns: Sequence[str | None]) -> tuple[dict[str, bytes], int]:
-        """Each word of a text with how often it is in each column, and how many words there are."""
+        """Return word -> packed counts by column, and the number of words."""
         found: dict[str, list[int]] = {}
         size = 0
         for column, text in enumerate(columns):
@@ -150,7 +150,7 @@ def _count(con: Session, texts: int, words: int) -> None:
 
 
 def packed(counts: Sequence[int]) -> bytes:
-    """Variable-length integers, seven bits a byte, the highest first."""
+    """Encode variable-length integers, seven bits a byte, the highest first."""
     found = bytearray()
     for count in counts:
         digits = [count & 0x7F]

@@ -87,7 +87,7 @@ class Connection(psycopg.Connection[Any]):
 
 
 def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any]:
-    """The same, until then. Whoever drives it looks several times a second."""
+    """Run psycopg's wait until a time. Raises TimeoutError. Its driver looks several times a second."""
     try:
         waiting = next(gen)
         while True:
@@ -138,8 +138,7 @@ class Pool:
 
     @contextlib.contextmanager
     def lent(self, deadline: float | None = None) -> Iterator[Connection]:
-        """A connection outside of a transaction. `deadline`, on the monotonic clock: of whoever waits for what it
-        gives."""
+        """Lend a connection outside of a transaction. `deadline`, on the monotonic clock: the borrower's."""
         refuse_child()
         left = SILENT_SECONDS if deadline is None else max(0.0, deadline - time.monotonic()) + BEYOND_SECONDS
         if not self._places.acquire(timeout=left):
@@ -183,7 +182,7 @@ class Pool:
         return None
 
     def made(self, deadline: float | None = None) -> Connection:
-        """A new one, of whoever asks. Raises StoreError."""
+        """Make a connection. Raises StoreError."""
         wait = self._place.wait if self._place.wait is not None else RETURN_SECONDS if self._had_one else 0.0
         end, pause = time.monotonic() + wait, FIRST_PAUSE
         if deadline is not None:

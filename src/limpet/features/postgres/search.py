@@ -191,7 +191,7 @@ class _Rows:
         self._counts: dict[int, int] = {}
 
     def get(self, scope: int, _: int) -> int:
-        """Texts of a scope: those that have its token."""
+        """Count the texts of a scope, by its token."""
         if scope not in self._counts:
             statement = "SELECT count(*) FROM posting WHERE word = ?"
             self._counts[scope] = int(self._database.rows(statement, (scope_token(scope),))[0][0])
@@ -209,7 +209,7 @@ class _Column:
 
 
 def _places(bodies: bytes | None, sizes: bytes | None, packed: bytes | None) -> tuple[np.ndarray, np.ndarray]:
-    """Occurrences from the packed counts of texts, in order, and how many of each. `sizes`: bytes of the counts."""
+    """Return the occurrences in the packed counts of texts, in order, and how many of each. `sizes`: in bytes."""
     if not (bodies and sizes and packed):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     digits = np.frombuffer(packed, np.uint8)

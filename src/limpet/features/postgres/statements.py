@@ -67,7 +67,7 @@ _PATTERNS = tuple((re.compile(pattern), new) for pattern, new in _WHOLE)
 
 @lru_cache(maxsize=2_000)
 def translate(statement: str) -> str:
-    """The statement with psycopg's named parameters."""
+    """Return the statement with psycopg's named parameters."""
     for pattern, new in _PATTERNS:
         statement = pattern.sub(new, statement)
     statement = _extremes(statement)
@@ -87,7 +87,7 @@ def translate(statement: str) -> str:
 
 
 def _extremes(statement: str) -> str:
-    """`max` and `min` of several values have names of their own; those of rows stay."""
+    """Rename `max` and `min` of several values, which have names of their own; those of rows stay."""
     for name, other in (("max", "greatest"), ("min", "least")):
         at = 0
         while (at := statement.find(f"{name}(", at)) >= 0:
@@ -120,15 +120,15 @@ class Prepared:
         self._calls: dict[tuple[str, tuple[type, ...]], Call] = {}
 
     def served_by(self, con: psycopg.Connection[Any], pid: int | None) -> None:
-        """At a transaction's beginning, with what `pg_backend_pid()` said in it."""
+        """Use prepared statements if the transaction's `pg_backend_pid()` is the connection's own."""
         self.on = pid is not None and pid == con.info.backend_pid and not self._outdated
 
     def outdated(self) -> None:
-        """A table was changed so that a statement gives other columns than when it was prepared."""
+        """Stop using prepared statements: a table has changed, and one would give other columns."""
         self.on, self._outdated = False, True
 
     def call(self, text: str, bound: Mapping[str, Any]) -> Call | None:
-        """None: it is sent as it is."""
+        """Return how to call a statement; None: it is sent as it is."""
         if not self.on:
             return None
         key = (text, tuple(type(bound[name]) for name in _names(text)))
@@ -171,7 +171,7 @@ def _type(kind: type) -> str | None:
 
 
 def _parts(text: str, kinds: tuple[type, ...], texts: str) -> tuple[str, str, str]:
-    """The statement with numbered values, their types, and the values as psycopg's parameters."""
+    """Return the statement with numbered values, their types, and the values as psycopg's parameters."""
     several = zip(_names(text), kinds, strict=True)
     taken = {name: texts if kind is str else type for name, kind in several if (type := _type(kind))}
     numbers = {name: f"${number}" for number, name in enumerate(taken, 1)}

@@ -196,7 +196,7 @@ class App:
         return answer
 
     async def _stream(self, grant: Grant, scope: Scope, receive: Receive, send: Send) -> None:
-        """MCP; an answer that goes on ends when the token does, and one without an end when the server stops."""
+        """Answer MCP; a stream ends when the token does, and an endless one when the server stops."""
         asked = Request(scope).query_params.get("scope")
         of = grant.scope(asked, self._memory.scope)
         scope[SERVICE] = self._services.of(grant, of)
@@ -223,7 +223,7 @@ class App:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _refused(self, error: Exception) -> Response:
-        """An error as JSON. Those of the store and of the program are told to the log: they may name paths."""
+        """Return an error as JSON. Those of the store and of the program are logged instead: they may name paths."""
         if isinstance(error, _Unknown):
             place = f', resource_metadata="{self._url}{RESOURCE}"' if self._logins else ""
             said = {"error": "unauthorized", "message": "the token is missing, wrong, revoked or expired"}
@@ -272,6 +272,6 @@ async def _told(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> int
 
 
 def _shown(path: str) -> str:
-    """A path as it is logged: what a client makes up is not."""
+    """Return a path as it is logged: unknown ones, which a client may make up, are not."""
     known = {"/mcp", "/metrics", "/healthz", "/readyz", "/v1/openapi.json", RESOURCE, *(f"/v1/{one}" for one in VERBS)}
     return path if path in known else "other"

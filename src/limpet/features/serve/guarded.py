@@ -52,7 +52,7 @@ class GrantedService:
         self._memory, self._service, self._grant, self._metrics = memory, service, grant, metrics
 
     def answer(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
-        """Raises ProtocolError, Cancelled."""
+        """Answer a call. Raises ProtocolError, Cancelled."""
         if method != "tools/call":
             return self._service.answer(method, params, call)
         name, started, status = str(params.get("name")), time.monotonic(), "error"
@@ -66,7 +66,7 @@ class GrantedService:
             self._metrics.end(f"mcp_{name}" if name in TAKES else "mcp_other", status, time.monotonic() - started)
 
     def _refusal(self, name: str, given: Any) -> dict[str, Any] | None:
-        """A tool's error, which its model can read, unlike one of the protocol."""
+        """Return a tool's error, which its model can read, unlike a protocol error."""
         if name not in TAKES:
             return None  # there is no such tool
         try:
@@ -81,7 +81,7 @@ class GrantedService:
 
 
 def role_of(tool: str, given: dict[str, Any]) -> str:
-    """The role that a call takes; what is not known here writes."""
+    """Return the role that a call takes; an unknown call takes write."""
     if tool in _READS or (tool == "session" and given.get("action") in _READING):
         return "read"
     if tool == "fact" and given.get("value", "") == "" and not given.get("end"):

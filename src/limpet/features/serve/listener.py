@@ -42,7 +42,7 @@ Peer = tuple[str, int]
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """Raises StoreError when that cannot be listened on."""
+    """Listen on an address. Raises StoreError when that is impossible."""
     # The protocol is named: asyncio sends what is written to it at once (TCP_NODELAY) for sockets that say TCP.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -68,7 +68,7 @@ class TooLarge(Exception):
 
 
 async def read_request(request: Request, most: int) -> bytes:
-    """The body of a request. Raises TooLarge as soon as it has more bytes than that."""
+    """Return the body of a request. Raises TooLarge as soon as it has more bytes than that."""
     content = bytearray()
     async for part in request.stream():
         content += part
@@ -93,7 +93,7 @@ class Connections:
         self._idle: dict[Peer, None] = {}  # the one that has been idle the longest first
 
     def add(self, peer: Peer, transport: asyncio.Transport) -> None:
-        """Or refuse it, where all others are being answered."""
+        """Add a connection, or refuse it where all others are being answered."""
         if len(self._open) >= CONNECTIONS:
             if not self._idle:
                 transport.abort()
@@ -104,7 +104,7 @@ class Connections:
         self._wait(peer)
 
     def begin(self, peer: Peer) -> None:
-        """A request has come."""
+        """Note that a request has come."""
         one = self._open.get(peer)
         if one is not None:
             one.requests += 1
@@ -117,7 +117,7 @@ class Connections:
             self._open[peer].known = True
 
     def end(self, peer: Peer) -> None:
-        """It has been answered."""
+        """Note that it has been answered."""
         one = self._open.get(peer)
         if one is not None:
             one.requests -= 1
@@ -142,7 +142,7 @@ class Connections:
 
 
 def protocol_of(connections: Connections) -> type[asyncio.Protocol]:
-    """The server's protocol, which tells `connections` of each."""
+    """Return the server's protocol, which tells `connections` of each connection."""
 
     class Counted(H11Protocol):
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -162,7 +162,7 @@ def protocol_of(connections: Connections) -> type[asyncio.Protocol]:
 
 
 def limited(app: ASGIApp, connections: Connections) -> ASGIApp:
-    """`app` with a limit on what a request's body may be and take; `connections` learns when requests begin and end."""
+    """Limit the size and the time of a request's body for `app`, and tell `connections` when requests begin and end."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":

@@ -43,7 +43,7 @@ class Member(Visitor):
         self.grant, self.id, self.until = grant, grant.id, time.monotonic() + LOGIN_SECONDS
 
     def may(self, role: str) -> bool:
-        """`owner`: what concerns the whole store and the machine that it is on."""
+        """Return whether the role may do it. `owner`: what concerns the whole store and its machine."""
         return self.grant.may("admin") and EVERY_SCOPE in self.grant.scopes if role == "owner" else self.grant.may(role)
 
     def sees(self, scope: str) -> bool:
@@ -70,7 +70,7 @@ class Logins:
         self._lock = threading.Lock()
 
     def begin(self, grant: Grant) -> str:
-        """The value of the cookie of a new login: never one that a browser had before."""
+        """Begin a login and return its cookie: never one that a browser had before."""
         value = secrets.token_urlsafe(32)
         with self._lock:
             if len(self._members) >= MOST_LOGINS:
@@ -94,7 +94,7 @@ def page_of(
     memory: Limpet, urls: list[str], known: Callable[[str], Grant | None], holds: Callable[[Grant], bool],
     stopping: Callable[[], bool], wrote: Callable[[], None],
 ) -> ASGIApp:  # fmt: skip
-    """The page as one application. `known`: whose token a text is; `wrote`: is told when something may be stored."""
+    """Return the page as an application. `known`: token -> grant; `wrote`: called when something may be stored."""
     logins = Logins(urls, holds)
     site = Site(memory, logins, team=True)
     site.stopping, site.wrote = stopping, wrote

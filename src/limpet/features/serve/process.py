@@ -104,7 +104,7 @@ class _AsText(logging.Formatter):
 
 
 def _set_up_log(form: str) -> None:
-    """Lines on stderr: `text`, `json`, or `off`, which leaves warnings."""
+    """Log lines to stderr: `text`, `json`, or `off`, which leaves warnings."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_AsJson() if form == "json" else _AsText())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)

@@ -40,7 +40,7 @@ class Answering(Protocol):
 
 
 def server_of(service: Answering | None) -> Server[Any]:
-    """A server of the SDK that answers as `service` does, or as the one in each request's scope (SERVICE); it neither
+    """Return an SDK server that answers as `service` does, or as the one in each request's scope (SERVICE); it neither
     closes the store nor starts a thread."""
     server: Server[Any] = Server("limpet", version=__version__, title=TITLE, instructions=INSTRUCTIONS)
     for method, (takes, answers) in _METHODS.items():

@@ -62,7 +62,7 @@ class Grant:
         return ROLES.index(self.role) >= ROLES.index(role)
 
     def need(self, role: str) -> None:
-        """Raises Forbidden."""
+        """Check the grant. Raises Forbidden."""
         if not self.may(role):
             raise Forbidden(f"this takes the role {role}; the token has {self.role}")
 
@@ -70,14 +70,14 @@ class Grant:
         return EVERY_SCOPE in self.scopes or scope in self.scopes
 
     def scope(self, asked: str | None, usual: str) -> str:
-        """The scope that a request is of. What is not granted is refused, whether there is such a scope or not."""
+        """Return the scope of a request. One that is not granted is refused, whether it exists or not."""
         scope = check_scope(asked or (usual if EVERY_SCOPE in self.scopes else self.scopes[0]))
         if not self.sees(scope):
             raise Forbidden("the token is not for this scope")
         return scope
 
     def as_dict(self) -> dict[str, Any]:
-        """As it is listed: without the digest."""
+        """Return the grant as it is listed: without the digest."""
         shown: dict[str, Any] = {"id": self.id, "name": self.name, "role": self.role, "scopes": list(self.scopes)}
         times = {"created_at": self.created_at, "expires_at": self.expires_at, "revoked_at": self.revoked_at}
         shown |= {name: None if at is None else format_time(at) for name, at in times.items()}
@@ -114,7 +114,7 @@ class Tokens:
     def create(
         self, name: str, *, role: str, scopes: Sequence[str], seconds: int | None, subject: str | None = None
     ) -> tuple[Grant, str | None]:
-        """A grant, and its token, which is kept nowhere; none for the login `subject`. Raises BadInput, StoreError."""
+        """Return a new grant and its token, stored nowhere; no token for a `subject`. Raises BadInput, StoreError."""
         if not name.strip() or len(name) > MOST_NAME or not name.isprintable():
             raise BadInput(f"a token's name is a printable text of at most {MOST_NAME} characters")
         if role not in ROLES:
@@ -138,7 +138,7 @@ class Tokens:
         return grant, token
 
     def revoke(self, name: str) -> list[Grant]:
-        """Those of an id or a name; from now on they open nothing. Raises NotFound, StoreError."""
+        """Revoke the grants of an id or a name. Raises NotFound, StoreError."""
         now, found = now_us(), []
         with self._changing() as grants:
             for at, one in enumerate(grants):
@@ -152,7 +152,7 @@ class Tokens:
         return found
 
     def grants(self) -> list[Grant]:
-        """All of them, also those that hold no more. Raises StoreError when the file is not what it should be."""
+        """Return all grants, also those no longer valid. Raises StoreError when the file is not what it should be."""
         with self._lock:
             try:
                 status = self.path.lstat()
@@ -198,7 +198,7 @@ class Tokens:
 
     @contextmanager
     def _changing(self) -> Iterator[list[Grant]]:
-        """The grants, written when they were changed. One process at a time: else a revocation could be lost."""
+        """Yield the grants and write them if they changed. One process at a time: else a revocation could be lost."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with Path(f"{self.path}.lock").open("w") as lock:
             try:
@@ -215,12 +215,12 @@ class Tokens:
 
 
 def tokens_of(store: str, path: str | None = None) -> Tokens:
-    """Those of a store: in the file that is named, else beside it (of a server's: in the user's data folder)."""
+    """Return the tokens of a store: from the file named, else beside it (for a server's: in the user's data folder)."""
     return Tokens(path or f"{beside(store)}.tokens")
 
 
 def owner_token(store: str) -> tuple[str, str]:
-    """The owner's token, and where it is from: the environment, or a private file beside the store, made if need be.
+    """Return the owner's token and its source: the environment, or a private file beside the store, made if need be.
 
     Raises BadInput for one that is too short, StoreError when the file cannot be read or made.
     """
@@ -244,7 +244,7 @@ def owner_token(store: str) -> tuple[str, str]:
 
 
 def _kept(path: Path) -> str:
-    """The token in a file that nobody else can have written or read; "" for none.
+    """Return the token in a file that nobody else can have written or read; "" for none.
 
     Raises StoreError, OSError, UnicodeDecodeError.
     """

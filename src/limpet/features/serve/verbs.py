@@ -135,7 +135,7 @@ def _(memory: Limpet, grant: Grant, _: Given) -> dict[str, Any]:
 
 
 def openapi(url: str, issuer: str | None) -> dict[str, Any]:
-    """The OpenAPI 3.1 document of the table."""
+    """Return the OpenAPI 3.1 document of the table."""
     answers: Schema = {"200": _json("the JSON form of docs/reference/json.md", {"type": "object"})}
     refused = _json("an error", {"$ref": "#/components/schemas/Error"})
     errors = dict.fromkeys(("400", "401", "403", "404", "405", "413", "500", "503"), refused)

@@ -25,7 +25,7 @@ class DeviceInfo(JsonForm):
 
 
 def devices(memory: Limpet) -> list[DeviceInfo]:
-    """The devices whose segments are known here, and which are trusted.
+    """Return the devices whose segments are known here, and which of them are trusted.
 
     >>> devices(memory)
     []

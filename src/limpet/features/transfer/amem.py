@@ -57,7 +57,7 @@ class Head(NamedTuple):
 
 
 def read(path: Path, report: TransferReport) -> Iterator[Record]:
-    """Records of the nodes, in the order of their ids. Raises BadInput for a file whose tables cannot be right."""
+    """Yield records of the nodes, in the order of their ids. Raises BadInput for a file with damaged tables."""
     size = path.stat().st_size
     if size < HEADER.size:
         raise BadInput(f"{path} is no .amem file: it has {size} bytes")
@@ -89,7 +89,7 @@ def read(path: Path, report: TransferReport) -> Iterator[Record]:
 
 
 def read_head(data: mmap.mmap, size: int) -> Head:
-    """The header, when all tables lie within the file. Raises BadInput."""
+    """Return the header, when all tables lie within the file. Raises BadInput."""
     magic, version, dimensions, _, *counts = HEADER.unpack_from(data)
     if magic != MAGIC:
         raise BadInput("not an .amem file")
@@ -137,7 +137,7 @@ def _lz4() -> Any:
 
 
 def unpack_text(blob: bytes, limit: int) -> bytes:
-    """The bytes of an LZ4 block behind its size, `limit` at most. Raises ValueError for what is none of that size."""
+    """Return the bytes of an LZ4 block after its size, `limit` at most. Raises ValueError for one of another size."""
     block = _lz4()
     size = int.from_bytes(blob[:4], "little")
     if size > limit:  # before anything is made room for
@@ -173,7 +173,7 @@ _LOST: dict[str, Callable[[Memory], object]] = {
 
 
 def write(source: Source, path: Path) -> int:
-    """Active memories, superseded ones too, with the links between them. Returns the number of nodes."""
+    """Write active memories, superseded ones too, with the links between them. Return the number of nodes."""
     memories = []
     for memory in source.memories(_LOST, ended=True):
         size = len(memory.content.encode())
@@ -218,7 +218,7 @@ def write(source: Source, path: Path) -> int:
 
 
 def _numbers(had: dict[str, str], bits: int, first: int) -> dict[str, int]:
-    """A number from `first` for each name: the one it had there, if it had one, or the next free one."""
+    """Return a number from `first` for each name: the one it had before, or the next free one."""
     taken: dict[int, str] = {}
     for name, text in had.items():
         number = int(text) if text.isascii() and text.isdigit() and len(text) < 21 else -1
@@ -246,7 +246,7 @@ def _edges(source: Source, ids: dict[bytes, int]) -> list[tuple[int, int, int, f
 
 
 def _index(rows: list[tuple[int, int, int, int]]) -> bytes:
-    """By type, by time, by session, and no clusters: what their tools would rebuild."""
+    """Return the index by type, time and session, without clusters: their tools would rebuild these."""
 
     def grouped(column: int, form: str) -> bytes:
         ids: defaultdict[int, list[int]] = defaultdict(list)

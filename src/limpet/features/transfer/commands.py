@@ -24,7 +24,7 @@ def _listed(formats: Mapping[str, tuple[str, str, str]]) -> str:
 
 
 def _import(args: Namespace) -> int:
-    """2 when something was not taken; the rest is there all the same."""
+    """Import a file. Return 2 when something was not taken; the rest is there all the same."""
     if args.format == "transcripts":  # `limpet organize` under the name of an import
         from ..organize.commands import organize
 
@@ -61,7 +61,7 @@ def _show(report: TransferReport, args: Namespace) -> None:
 
 
 def _export(args: Namespace) -> int:
-    """2 when something was left out; the rest is there all the same."""
+    """Export memories. Return 2 when something was left out; the rest is there all the same."""
     to_stdout = args.path == "-" and args.format == "jsonl"
     if to_stdout and sys.__stdout__ is None:
         raise BadInput("stdout is closed")

@@ -36,8 +36,8 @@ BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Run
 
 
 def json_items(file: IO[bytes], name: str) -> Iterator[Any]:
-    """The items of a JSON array, one at a time, or the one value that a file holds; only the part that is being read is
-    in memory. Raises BadInput where it breaks.
+    """Yield the items of a JSON array, or the one value that a file holds; only the part being read is in memory.
+    Raises BadInput where it breaks.
     """
     decode = codecs.getincrementaldecoder("utf-8-sig")().decode
     parse = json.JSONDecoder().raw_decode
@@ -89,7 +89,7 @@ def json_items(file: IO[bytes], name: str) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def member(path: Path, wanted: str) -> Iterator[tuple[IO[bytes], str]]:
-    """A file itself, or from a zip archive (or a folder) the member of that name. Raises BadInput."""
+    """Open the file itself, or the member of that name in a zip archive or folder. Raises BadInput."""
     if path.is_dir():
         path, folder = path / wanted, path
         if not path.is_file():
@@ -118,7 +118,7 @@ def member(path: Path, wanted: str) -> Iterator[tuple[IO[bytes], str]]:
 
 
 def _items(path: Path, wanted: str, within: tuple[str, ...], report: TransferReport) -> Iterator[tuple[int, Any]]:
-    """(number, item) of the list that a file holds, alone or below one of the names `within`. Raises BadInput."""
+    """Yield (number, item) of the list that a file holds, alone or below one of the names `within`. Raises BadInput."""
     number = 0
     with member(path, wanted) as (file, name):
         for item in json_items(file, name):
@@ -142,7 +142,7 @@ _MEM0_KNOWN = {"metadata"} | {name for names in MEM0.values() for name in names.
 
 
 def read_mem0(path: Path, report: TransferReport) -> Iterator[Record]:
-    """The items of a list, below `results` or `memories` or alone. Raises BadInput."""
+    """Yield the items of a list, below `results` or `memories` or alone. Raises BadInput."""
 
     def record(item: dict[str, Any], place: str) -> Record:
         values = picked(item, MEM0)
@@ -167,7 +167,7 @@ _Messages = Iterator[tuple[str, str, list[Any], Any, Any]]
 
 
 def read_chats(path: Path, report: TransferReport) -> Iterator[Record]:
-    """Every conversation; of one with branches the one that was last shown. Raises BadInput."""
+    """Yield every conversation; of one with branches the one last shown. Raises BadInput."""
     for number, conversation in _items(path, CONVERSATIONS, ("conversations",), report):
         place = f"conversation {number}"
         try:
@@ -253,7 +253,7 @@ def _dict(value: Any) -> dict[str, Any]:
 
 
 def _name(value: Any) -> str | None:
-    """An id of theirs, short enough for a session's name."""
+    """Return an id of theirs that is short enough for a session's name, else None."""
     return value.strip()[:MAX_NAME] if isinstance(value, str) and value.strip() and value.isprintable() else None
 
 
@@ -266,7 +266,7 @@ ENTRY = re.compile(r"\s*[-*]\s+\[([^\]]*)\]\(([^)\s]+)\)\s*(?:[—–:-]+\s*(.*)
 
 
 def read_claude_memory(path: Path, report: TransferReport) -> Iterator[Record]:
-    """`path`: the folder. A file's name is its id: a file that was changed is an edited memory. Raises BadInput."""
+    """Yield records of the folder `path`. A file's name is its id: a changed file edits its memory. Raises BadInput."""
     if not path.is_dir():
         raise BadInput(f"{path} is no folder")
     names = [name for name in markdown.names_of(path, report) if "/" not in name and name.endswith(".md")]

@@ -14,7 +14,7 @@ from ...store.files import check_place, partial_file, publish, sync_folder, ungu
 
 @contextmanager
 def new_file(path: Path, *, store: str, force: bool = False) -> Iterator[IO[bytes]]:
-    """A file for its owner only (0600), which gets its name at the end.
+    """Open a new file for its owner only (0600), which gets its name at the end.
 
     `store`: the path of the store that is written from; neither it nor a file beside it is ever replaced. `force`:
     another file of that name is. Raises BadInput, StoreError.
@@ -31,7 +31,7 @@ def new_file(path: Path, *, store: str, force: bool = False) -> Iterator[IO[byte
 
 @contextmanager
 def new_folder(path: Path, *, store: str) -> Iterator[Path]:
-    """A folder for its owner only, which gets its name at the end; what is there must be an empty one.
+    """Make a folder for its owner only, which gets its name at the end; an existing one must be empty.
 
     Raises BadInput, StoreError.
     """

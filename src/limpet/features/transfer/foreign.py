@@ -31,7 +31,7 @@ Rows = Iterator[tuple[str, dict[str, Any]]]
 
 
 def is_sqlite(path: Path) -> bool:
-    """By its first bytes."""
+    """Return whether the file is SQLite's, by its first bytes."""
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
@@ -75,7 +75,7 @@ class ForeignFile:
         self._con.close()
 
     def _names(self, statement: str, *bound: str) -> tuple[str, ...]:
-        """Names as the file has them: bytes, which need not be UTF-8."""
+        """Return names as the file has them: bytes, which need not be UTF-8."""
         found = self._con.execute(f"SELECT CAST(name AS BLOB) FROM {statement} LIMIT ?", (*bound, MAX_NAMES))
         return tuple(bytes(raw).decode("utf-8", "replace") for (raw,) in found)
 
@@ -134,14 +134,14 @@ def _quoted(name: str) -> str:
 
 
 def _cell(name: str) -> str:
-    """Two expressions: the value, text as a blob, and its size. A large value is never taken off its pages."""
+    """Return the SQL of a value, text as a blob, and of its size. A large value is never read from its pages."""
     column = _quoted(name)
     value = f"CASE WHEN typeof({column}) = 'text' THEN CAST({column} AS BLOB) ELSE {column} END"
     return f"CASE WHEN octet_length({column}) <= {MAX_CELL_BYTES} THEN {value} END, octet_length({column})"
 
 
 def _value(name: str, value: Any, size: int | None) -> Any:
-    """A cell, its text read. Raises BadInput."""
+    """Return a cell, its text decoded. Raises BadInput."""
     if size is not None and size > MAX_CELL_BYTES:
         raise BadInput(f"{name} is too long: {size:,} bytes")
     try:

@@ -90,24 +90,24 @@ class Devices(Repository):
             return device, _segments(con)
 
     def segments(self) -> tuple[bytes | None, list[SegmentRow]]:
-        """The identity used last, and all segments that are known."""
+        """Return the identity used last, and all known segments."""
         with self._database.reading() as con:
             return con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get, _segments(con)
 
     def lines(self, segment: int) -> list[SequencedEvent]:
-        """The events of a segment as they are now: without what was purged."""
+        """Return the events of a segment as they are now: without what was purged."""
         from .merge_order import SequencedEvent
 
         found = self._ask("segment_lines", num=segment)
         return [SequencedEvent(to_event(row[:9]), row[9], row[10], segment) for row in found]
 
     def written(self, segment: int, digest: str, header: dict[str, Any]) -> None:
-        """A segment stands in its file, with this digest."""
+        """Note that a segment is in its file, with this digest."""
         with self._database.writing() as con:
             con.execute("UPDATE segment SET digest = ?, header = ? WHERE num = ?", (digest, to_json(header), segment))
 
     def purged(self) -> dict[int, set[bytes]]:
-        """The purged memories that segments have events of, by segment."""
+        """Return the purged memories that segments have events of, by segment."""
         found: dict[int, set[bytes]] = {}
         for segment, memory in self._ask("purged_in_segments"):
             found.setdefault(segment, set()).add(memory)
@@ -129,7 +129,7 @@ class Devices(Repository):
         return merged
 
     def trusted(self) -> set[bytes]:
-        """The devices that somebody here trusts; the empty id stands for all."""
+        """Return the devices that somebody here trusts; the empty id stands for all."""
         return {bytes(row[0]) for row in self._database.rows("SELECT device FROM trusted")}
 
     def trust(self, device: bytes, at: int | None) -> None:
@@ -158,13 +158,13 @@ def _segments(con: Connection) -> list[SegmentRow]:
 
 
 def is_trusted(con: Connection, device: bytes) -> bool:
-    """This device itself under any identity it ever had, and those that somebody here trusts."""
+    """Return whether a device is this one, under any identity it ever had, or one that somebody here trusts."""
     trusted = "SELECT 1 FROM device WHERE id = ?1 UNION ALL SELECT 1 FROM trusted WHERE device IN (?1, x'') LIMIT 1"
     return con.execute(trusted, (device,)).get is not None
 
 
 def heard_from(con: Connection, device: bytes) -> set[bytes]:
-    """Memories and sessions that a device spoke of; the empty id: all devices but this one."""
+    """Return memories and sessions that a device spoke of; the empty id: all devices but this one."""
     found = con.execute(
         "SELECT DISTINCT v.memory FROM segment g JOIN synced s ON s.segment = g.num JOIN event v ON v.id = s.id"
         " WHERE g.device = ?1 OR (?1 = x'' AND g.device NOT IN (SELECT id FROM device))",
@@ -191,7 +191,7 @@ class Hearing:
     def divide(
         self, lines: Sequence[SequencedEvent], find: Callable[[bytes], Event | None]
     ) -> tuple[list[SequencedEvent], Counter[int]]:
-        """The events that are taken in, and how many wait, by segment. `find`: an event that is here, by its id."""
+        """Return the events that are taken in, and how many wait, by segment. `find`: id -> the event here."""
         if not self._doubted:
             return list(lines), Counter()
         taken: list[SequencedEvent] = []

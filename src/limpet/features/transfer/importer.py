@@ -48,7 +48,7 @@ class Importer:
         self._links: list[_Ends] = []
 
     def run(self, records: Iterator[Record]) -> None:
-        """Raises BadInput when the source cannot be read at all; when it breaks off later, that is in the report."""
+        """Run the import. Raises BadInput for an unreadable source; one that breaks off later is in the report."""
         part: list[_Statement] = []
         keys: set[str] = set()
         for record in self._read(records):
@@ -144,7 +144,7 @@ class Importer:
             self._context.store.usage.restore(used)
 
     def _decide(self, writer: Writer, record: Record, valid: ValidStatement, known: bool) -> str:
-        """created, quarantined, proposed (both wait for review), known, changed, or why it was not taken."""
+        """Return created, quarantined, proposed (both wait for review), known, changed, or why it was not taken."""
         id = valid.id
         assert id is not None
         there = writer.reads.memories.get(id) if known else None

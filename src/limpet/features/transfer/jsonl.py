@@ -51,7 +51,7 @@ MAX_USES = 1 << 31
 
 
 def write_event(event: Event) -> str:
-    """One line, without its line end."""
+    """Return an event as one line, without its line end."""
     line: dict[str, Any] = {
         "event": format_id(event.id), "type": event.type, "id": format_id(event.memory), "recorded_at": event.at,
         "origin": event.origin,
@@ -68,7 +68,7 @@ _OWN = frozenset({"event", "type", "id", "recorded_at", "origin", "operation", "
 
 
 def read_event(line: dict[str, Any]) -> Event:
-    """The event of a line that `write_event` wrote, without secrets, should anything else have put some there.
+    """Return the event of a line that `write_event` wrote, without any secrets put there since.
 
     Raises BadInput.
     """
@@ -144,7 +144,7 @@ def write(source: Source, target: str | os.PathLike[str] | IO[str]) -> int:
 
 
 def _lines(store: Store, lost: list[str]) -> Iterator[str]:
-    """The lines of a store. What of a damaged one cannot be read is added to `lost`, in words."""
+    """Yield the lines of a store. What cannot be read of a damaged one is added to `lost`, in words."""
     last = 0
     try:
         for event in store.ledger.events():
@@ -271,7 +271,7 @@ class _Import:
         return True
 
     def _former_values(self, statement: ValidStatement) -> frozenset[str]:
-        """The values that its key had and of which another one holds now, as `value_form` writes them."""
+        """Return values that the key had and lost to a later one, as `value_form` writes them."""
         assert statement.key is not None
         now = self._context.now()
         values = values_of(self._context.store, statement.scope, statement.key)[0]

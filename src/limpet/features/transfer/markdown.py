@@ -70,7 +70,7 @@ class Front(NamedTuple):
 
 
 def front_matter(lines: list[str]) -> Front:
-    """Front matter at the top of a text's lines. Pure.
+    """Return the front matter at the top of a text's lines. Pure.
 
     PyYAML's parser reads it. The values are put together here: its loaders turn dates into objects and `no` into False,
     expand aliases without bound and recurse in C as deep as a text says. A line that is no YAML costs that line, not
@@ -171,7 +171,7 @@ class Page(NamedTuple):
 
 
 def read(path: Path, report: TransferReport) -> Iterator[Record]:
-    """Records of a folder, or of one file. Raises BadInput."""
+    """Yield records of a folder, or of one file. Raises BadInput."""
     root, names = (path.parent, [path.name]) if path.is_file() else (path, names_of(path, report))
     # Links lead forward too: the first look finds what can be linked to, and by which names.
     places: dict[str, str] = {}
@@ -190,7 +190,7 @@ def read(path: Path, report: TransferReport) -> Iterator[Record]:
 
 
 def names_of(path: Path, report: TransferReport) -> list[str]:
-    """The Markdown files of a folder, sorted. Raises BadInput."""
+    """Return the Markdown files of a folder, sorted. Raises BadInput."""
 
     def wanted(name: str) -> bool:
         return name.lower().endswith(SUFFIXES) or name.lower().rsplit("/", 1)[-1] in RULES
@@ -204,7 +204,7 @@ def names_of(path: Path, report: TransferReport) -> list[str]:
 
 
 def read_lines(file: Path, report: TransferReport | None, name: str = "") -> list[str] | None:
-    """The lines of a text file; None for one that cannot be read, which goes into the report if there is one."""
+    """Return the lines of a text file; None for an unreadable one, which goes into the report if there is one."""
     try:
         with file.open("rb") as opened:
             raw = opened.read(MAX_FILE_BYTES + 1)
@@ -223,7 +223,7 @@ def read_lines(file: Path, report: TransferReport | None, name: str = "") -> lis
 
 
 def page_of(name: str, lines: list[str]) -> Page:
-    """A file's lines, chunked. Pure."""
+    """Chunk a file's lines. Pure."""
     front = front_matter(lines)
     chunks, bad = chunk(lines, front.lines)
     bad = [*((line, f"front matter: {text[:100]}") for line, text in front.bad), *bad]
@@ -247,9 +247,9 @@ def _own_fields(mark: str) -> dict[str, Any]:
 
 
 def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, str]]]:
-    """Statements: a list item with what is indented below it, a paragraph, a table, a fenced block with the paragraph
-    before it, a list with the line before it that ends with a colon; and the lines that could not be taken as they are,
-    with why. Every other line is in a statement, or is a heading, a rule or a comment. Pure."""
+    """Return statements: a list item with what is indented below it, a paragraph, a table, a fenced block with the
+    paragraph before it, a list with the line before it that ends with a colon; and the lines that could not be taken as
+    they are, with why. Every other line is in a statement, or is a heading, a rule or a comment. Pure."""
     chunks, bad = list[Chunk](), list[tuple[int, str]]()
     headings, taken = list[tuple[int, str]](), list[str]()  # (level, text); the lines of the statement so far
     began, item, leads = 0, False, False  # `item`: of a list; `leads`: a line with a colon, and the list below it
@@ -342,7 +342,7 @@ def _records(page: Page, modified: float, places: dict[str, str], report: Transf
 
 
 def _links(page: str, text: str, id: str, places: dict[str, str], report: TransferReport) -> Iterator[Link]:
-    """To other files that a text names."""
+    """Yield links to other files that a text names."""
     folder = page.rpartition("/")[0]
     names = WIKI.findall(text)
     for link in map(unquote, _LINK.findall(text)):
@@ -359,7 +359,7 @@ def _links(page: str, text: str, id: str, places: dict[str, str], report: Transf
 
 
 def write(source: Source, path: Path) -> int:
-    """A folder: a file a topic, a list item a memory, with what else is known of it in a comment that people skip."""
+    """Write a folder: a file for each topic, a list item for each memory, its other fields in a comment."""
     written = 0
     files: dict[str, str] = {}  # first topic -> file name
     memories = source.memories({"pins": lambda memory: memory.pinned, "use counts": lambda memory: memory.uses})

@@ -90,7 +90,7 @@ def _replay(memory: bytes, seen: dict[bytes, list[Event]], states: dict[bytes, M
 def _overlapping(
     states: dict[bytes, MemoryState], scope: str, key: str | None
 ) -> Sequence[tuple[MemoryState, MemoryState]]:
-    """Values of a key, one after the other, the first of which ends after the second begins."""
+    """Return consecutive values of a key of which the first ends after the second begins."""
     values = (s for s in states.values() if (s.scope, s.key, s.state) == (scope, key, "active"))
     live = [s for s in values if s.valid_to is None or s.valid_from < s.valid_to]
     # Sorting is stable, and states are in the order in which their memories came.
@@ -109,7 +109,7 @@ def _superseded(old: MemoryState, new: MemoryState, stamp: int, operation: bytes
 
 
 def variant(event: Event, payload: str) -> bytes:
-    """The id of an event whose own id another event has too: the same on every device."""
+    """Return the id for an event whose own id another event has too: the same on every device."""
     return _hash(b"variant", event.id, payload.encode("utf-8", "surrogatepass"))
 
 

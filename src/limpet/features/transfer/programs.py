@@ -43,7 +43,7 @@ def _lines(path: Path, report: TransferReport) -> Rows:
 
 
 def _object(text: Any, place: str, report: TransferReport) -> dict[str, Any]:
-    """The metadata that a cell holds as JSON. Anything else is reported, and the record goes on without it."""
+    """Return the metadata that a cell holds as JSON. Anything else is reported, and the record goes on without it."""
     try:
         return parsed(str(text)) if text else {}
     except BadInput as error:
@@ -67,7 +67,7 @@ _MEMORI_COLUMNS = "id content metadata created_at updated_at last_accessed acces
 
 
 def read_memori(path: Path, report: TransferReport) -> Iterator[Record]:
-    """Records of a database, by its first bytes, or of JSONL. Raises BadInput."""
+    """Yield records of a database, by its first bytes, or of JSONL. Raises BadInput."""
 
     def record(row: dict[str, Any], place: str) -> Record:
         if isinstance(row.get("metadata"), str):
@@ -82,7 +82,7 @@ def read_memori(path: Path, report: TransferReport) -> Iterator[Record]:
 
 
 def write_memori(source: Source, path: Path) -> int:
-    """JSONL as `memori import` reads it. Returns the number of memories."""
+    """Write JSONL as `memori import` reads it. Return the number of memories."""
     names: set[str] = set()
     lost = {"the end of validity": lambda memory: memory.valid_to, "pins": lambda memory: memory.pinned}
     with source.new_file(path) as file:
@@ -135,12 +135,12 @@ _PMB_LINKS = {
 
 
 def read_pmb(path: Path, report: TransferReport) -> Iterator[Record]:
-    """`path`: events.sqlite, or the folder of a workspace that holds it. Raises BadInput."""
+    """Yield records of `path`: events.sqlite, or the folder of a workspace that holds it. Raises BadInput."""
     path = path / "events.sqlite" if path.is_dir() else path
     with ForeignFile(path, report, events="ulid event_type content timestamp") as file:
 
         def names(table: str, name: str, joins: str, event: str, other: str) -> Iterator[tuple[Any, str]]:
-            """(ulid, name) of what has a name in one table and is joined with events in another."""
+            """Yield (ulid, name) of the named items of one table that another joins with events."""
             if file.has(table, "id", name) and file.has(joins, event, other):
                 rows = file.rows(table, f"id {name}", named=table)
                 known = {row["id"]: row[name] for _, row in rows if row[name]}
@@ -201,8 +201,8 @@ _Entities = dict[str, tuple[str, dict[str, str]]]  # name -> its type, and its o
 
 
 def read_mcp(path: Path, report: TransferReport) -> Iterator[Record]:
-    """An observation is a memory: "NAME: OBSERVATION". An entity without any is one by its type. Relations between two
-    entities become statements, and links between their first memories. Lines come in any order, so all are read first.
+    """Yield each observation as a memory, "NAME: OBSERVATION", an entity without any as one by its type, relations of
+    two entities as statements and as links between their first memories. Lines come in any order: all are read first.
     """
     entities: _Entities = {}
     relations: dict[tuple[str, str, str], str] = {}
@@ -265,7 +265,7 @@ def _mcp_id(name: str, text: str) -> str:
 
 
 def write_mcp(source: Source, path: Path) -> int:
-    """JSONL of entities and relations. A memory is an observation of what it is about: its entity, or first topic."""
+    """Write JSONL of entities and relations. A memory is an observation of its subject: its entity, or first topic."""
     entities: dict[str, tuple[str, list[str]]] = {}
     of: dict[bytes, str] = {}
     relations: dict[tuple[str, str, str], None] = {}

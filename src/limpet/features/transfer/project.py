@@ -50,7 +50,7 @@ class Piece(NamedTuple):
 def piece(
     key: str, content: str, lines: Sequence[str], first: int, last: int, *, topics: tuple[str, ...] = ()
 ) -> Piece:
-    """A piece of some whole lines, counted from 0, `last` included."""
+    """Return a piece of some whole lines, counted from 0, `last` included."""
     return Piece(key, content, first + 1, last - first + 1, lines_digest(lines[first : last + 1]), topics)
 
 
@@ -58,7 +58,7 @@ def piece(
 
 
 def document_pieces(name: str, content: bytes) -> Iterator[Piece]:
-    """Statements of one file. Raises BadInput for a PDF that cannot be read, LimpetError without pypdf."""
+    """Yield the statements of a file. Raises BadInput for an unreadable PDF, LimpetError without pypdf."""
     if name.lower().endswith(".pdf"):
         yield from _pages(name, content)
         return
@@ -120,7 +120,7 @@ _COMMENT_MARKS = re.compile(r"^\s*(?:/\*+!?|\*+/|\*(?!/)|//[/!]?|#+!?|--+|;+)\s?
 
 
 def code_pieces(name: str, content: bytes) -> Iterator[Piece]:
-    """The symbols of one file. Raises LimpetError when tree-sitter is not installed."""
+    """Yield the symbols of one file. Raises LimpetError when tree-sitter is not installed."""
     root = _parser(LANGUAGES[PurePosixPath(name).suffix.lower()]).parse(content).root_node
     lines = content.decode("utf-8", "replace").splitlines()
     first = next((node for node in root.named_children if node.type != "comment"), None)
@@ -151,7 +151,7 @@ def _symbols(name: str, node: Node, lines: list[str], within: str, depth: int) -
 
 
 def _symbol(node: Node) -> tuple[str, str]:
-    """(what it is, its name); a part of the code that only groups symbols is nothing, with a name."""
+    """Return (type, name) of a symbol; the type is empty for code that only groups symbols."""
     if node.type == "impl_item":
         return "", _text(node.child_by_field_name("type"))
     if node.type == "variable_declarator":
@@ -164,7 +164,7 @@ def _symbol(node: Node) -> tuple[str, str]:
 
 
 def _name(node: Node) -> str:
-    """The name of a symbol; in C it is at the end of its declarators."""
+    """Return the name of a symbol; in C it is at the end of its declarators."""
     for _ in range(10):
         name = node.child_by_field_name("name")
         inner = node.child_by_field_name("declarator")
@@ -190,7 +190,7 @@ def _piece(name: str, node: Node, lines: list[str], path: str, kind: str) -> Pie
 
 
 def _string(node: Node | None) -> str:
-    """The text of a statement that is only a string: Python's docstring."""
+    """Return the text of a statement that is only a string: Python's docstring."""
     if node is not None and node.type == "expression_statement" and node.named_children:
         node = node.named_children[0]
     if node is None or node.type != "string":
@@ -200,7 +200,7 @@ def _string(node: Node | None) -> str:
 
 
 def _comment(node: Node) -> str:
-    """The comments right before a symbol, without their marks."""
+    """Return the comments right before a symbol, without their marks."""
     while node.parent is not None and (
         node.parent.type in _WRAPPERS or (node.parent.type == "body_statement" and node.prev_named_sibling is None)
     ):
@@ -287,7 +287,7 @@ def index(context: Context, format: str, path: Path, report: TransferReport, ori
 
 
 def _there(context: Context, format: str, root: str, only: str | None) -> dict[str, list[Memory]]:
-    """The memories of a folder, or of one file in it, that nothing has replaced, by file."""
+    """Return the memories of a folder, or of one file in it, that nothing has replaced, by file."""
     there: dict[str, list[Memory]] = {}
     states = tuple(state for state in STATES if state not in ("purged", "merged"))
     where = Filter(scopes=(context.scope,), kinds=("note",), states=states)
@@ -300,7 +300,7 @@ def _there(context: Context, format: str, root: str, only: str | None) -> dict[s
 
 
 def _content(root: Path, name: str, most: int, report: TransferReport) -> bytes | None:
-    """The bytes of a file; None for one that is not read, which the report says."""
+    """Return the bytes of a file; None for one that is not read, which the report says."""
     path = root / name
     try:
         if path.stat().st_size > most:

@@ -100,14 +100,14 @@ class TransferReport(JsonForm):
     progress: Progress | None = None
 
     def bad(self, place: str, reason: str) -> None:
-        """Something was not understood or not taken."""
+        """Report an item that was not understood or not taken."""
         if len(self.rejected) < MAX_LISTED:
             self.rejected.append((place[:300], reason[:500]))
         else:
             self.more_rejected += 1
 
     def note(self, what: str, count: int = 1) -> None:
-        """Something is kept in another way, or not at all; nothing is wrong."""
+        """Report that something is stored in another form or left out, without an error."""
         if count:
             self.notes[what] += count
 
@@ -117,7 +117,7 @@ class TransferReport(JsonForm):
 
 
 def imported_id(format: str, id: str) -> bytes:
-    """The id that a record of another program has here, always: UUIDv8 (RFC 9562) of a hash of both names."""
+    """Return the fixed id here of a record of another program: UUIDv8 (RFC 9562) of a hash of both names."""
     raw = bytearray(hashlib.sha256(f"{format}\0{id}".encode("utf-8", "surrogatepass")).digest()[:16])
     raw[6] = raw[6] & 0x0F | 0x80
     raw[8] = raw[8] & 0x3F | 0x80
@@ -129,7 +129,7 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str).e
 
 
 def digest(*parts: Any) -> str:
-    """A short mark of some JSON values: equal for equal ones."""
+    """Return a short hash of some JSON values."""
     text = parts[0] if len(parts) == 1 and isinstance(parts[0], str) else _encode(parts)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
@@ -145,7 +145,7 @@ MAX_TOPICS = 50
 
 
 def picked(given: dict[str, Any], fields: dict[str, str]) -> dict[str, Any]:
-    """The values of another program's object under our names.
+    """Return the values of another program's object under our names.
 
     `fields`: our name -> their names, the best first ("metadata.type" is a name within an object). Of `topics` and
     `kind` all values that are there, of others the first.
@@ -166,7 +166,7 @@ def _value_at(given: Any, path: str) -> Any:
 def cleaned(
     place: str, report: TransferReport, *, kinds: dict[str, str] | None = None, default: str = "fact", **given: Any
 ) -> Record:
-    """A record from values that may be of any type, under the names of `Record`.
+    """Return a record from values that may be of any type, under the names of `Record`.
 
     `kinds`: our kinds for types of theirs; `default`: for all other types. A value that cannot be read is reported, and
     the record goes on without it. Raises BadInput for a record without an id or a text.
@@ -243,12 +243,12 @@ def files_below(
     root: Path, wanted: Callable[[str], bool], report: TransferReport, *, hidden: frozenset[str] = frozenset(),
     ignore: bool = False,
 ) -> Iterator[str]:  # fmt: skip
-    """Names, relative to a folder and with /, of the files in it whose name is wanted. Links are not followed: they may
-    lead out of it. `hidden`: the folders beginning with a dot that are looked into; `ignore`: obey .gitignore."""
+    """Yield names, relative to a folder and with /, of the files in it whose name is wanted. Links are not followed:
+    they may lead out of it. `hidden`: the folders beginning with a dot to look into; `ignore`: obey .gitignore."""
     rules: dict[str, GitIgnoreSpec] = {}  # by the folder that they are in
 
     def ignored(name: str) -> bool:
-        """The last word is that of the .gitignore nearest to the file."""
+        """Return whether a file is ignored. The .gitignore nearest to it has the last word."""
         words = (spec.check_file(name[len(base) :]).include for base, spec in rules.items() if name.startswith(base))
         return [False, *(bool(word) for word in words if word is not None)][-1]
 
@@ -276,13 +276,13 @@ def files_below(
 
 
 def kind_of(name: Any, others: dict[str, str]) -> str | None:
-    """Our kind for a type of theirs, if there is one."""
+    """Return our kind for a type of theirs, if there is one."""
     plain = name.strip().lower() if isinstance(name, str) else ""
     return plain if plain in KINDS else others.get(plain)
 
 
 def moment(value: Any) -> int | None:
-    """ISO 8601 or epoch seconds -> microseconds; None for none, and for 0. Raises BadInput; words are no times here."""
+    """Parse ISO 8601 or epoch seconds to microseconds; None for none, and for 0. Raises BadInput, also for words."""
     if isinstance(value, str):
         text = value.strip()
         if not text:
@@ -304,13 +304,13 @@ def moment(value: Any) -> int | None:
 
 
 def text_list(value: Any) -> list[str]:
-    """The texts in a value that is a text or a list of them; others are left out."""
+    """Return the texts in a value that is a text or a list of them; others are left out."""
     texts = value if isinstance(value, list) else [value]
     return [text.strip() for text in texts if isinstance(text, str) and text.strip()]
 
 
 def topics(*values: Any) -> tuple[str, ...]:
-    """Topics from values that are texts or lists of them: each once, none too long, fifty at most."""
+    """Return topics from values that are texts or lists of them: each once, none too long, fifty at most."""
     names = dict.fromkeys(name for value in values for name in text_list(value))
     return tuple(name for name in names if len(name) <= MAX_NAME)[:MAX_TOPICS]
 
@@ -319,7 +319,7 @@ def topics(*values: Any) -> tuple[str, ...]:
 
 
 def bounded(file: IO[AnyStr]) -> Iterator[AnyStr]:
-    """The lines of a file. Of one that is too long comes the beginning, which is too long too; it is never held."""
+    """Yield the lines of a file, but only the beginning of a line that is too long: it is never held whole."""
     while line := file.readline(MAX_LINE + 1):
         yield line
         end = line[:0] + (b"\n" if isinstance(line, bytes) else "\n")
@@ -328,7 +328,7 @@ def bounded(file: IO[AnyStr]) -> Iterator[AnyStr]:
 
 
 def parsed(line: str | bytes) -> dict[str, Any]:
-    """The object of a line. Raises BadInput."""
+    """Parse a line as a JSON object. Raises BadInput."""
     if len(line) > MAX_LINE:
         raise BadInput(f"longer than {MAX_LINE:,} bytes")
     try:
@@ -344,7 +344,7 @@ def parsed(line: str | bytes) -> dict[str, Any]:
 
 
 def json_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line number, object) of every line that is one; the others go into the report. Raises BadInput."""
+    """Yield (line number, object) of every line that is one; the others go into the report. Raises BadInput."""
     total, done = path.stat().st_size, 0
     with path.open("rb") as file:
         if b"\0" in file.read(4_096):

@@ -102,7 +102,7 @@ class _Rows:
 
 
 def _text(con: apsw.Connection, num: int) -> str | None:
-    """A text by its number; None: it cannot be read."""
+    """Return a text by its number; None: it cannot be read."""
     try:
         text: str | None = con.execute("SELECT content FROM body WHERE num = ?", (num,)).get
     except (apsw.CorruptError, apsw.NotADBError):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def check_weight(weight: float) -> float:
-    """A number from 0 to 1000. Raises BadInput."""
+    """Check for a number from 0 to 1000. Raises BadInput."""
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         raise BadInput(f"weight must be a number, not {weight!r}")
     if not 0 <= weight <= MAX_WEIGHT:
@@ -56,7 +56,7 @@ MAX_POSITION = 1 << 30
 
 
 def _must(be: str, test: Callable[[Any], object]) -> Callable[[Any], object]:
-    """A check that raises ValueError for a value that does not pass."""
+    """Return a check that raises ValueError for a value that does not pass."""
 
     def check(value: Any) -> None:
         if not test(value):
@@ -237,7 +237,7 @@ class Lifecycle:
         self._undoing: set[bytes] = set()
 
     def take(self, part: Sequence[tuple[str, Event]]) -> None:
-        """Some (place, event), in the order of the lines."""
+        """Take some (place, event), in the order of the lines."""
         self._look_up([event for _, event in part])
         links, fresh = Acyclic(self._store), list[Event]()
         for place, event in part:
@@ -271,7 +271,7 @@ class Lifecycle:
         self._report.known += len(fresh) - new
 
     def _look_up(self, events: Sequence[Event]) -> None:
-        """Two questions for all of them."""
+        """Look all of them up with two queries."""
         asked = [event.id for event in events]
         asked += [bytes.fromhex(event.data["undoes"]) for event in events if event.type == "undone"]
         self._events = dict(self._store.ledger.known(asked))

@@ -147,7 +147,7 @@ def read(store: Store, folder: Path, report: TransferReport, *, dry_run: bool = 
 
 
 def _seal(store: Store, folder: Path) -> tuple[bytes, list[SegmentRow]]:
-    """The identity under which this store writes, and all segments, its newest events among them.
+    """Seal the newest events; return the identity under which this store writes, and all segments.
 
     The store is another device when its file was copied (it is not where it was), or put back from an older copy (the
     folder has segments of this device that the store does not know).
@@ -182,12 +182,12 @@ def _key(one: SegmentFile | SegmentRow) -> _Key:
 
 
 def _replaced(rows: Sequence[SegmentRow]) -> set[_Key]:
-    """Files that their own device wrote again since. A header speaks for no other device and number."""
+    """Return files that their own device wrote again since. A header speaks for no other device and number."""
     return {(row.device, row.number, old) for row in rows for old in row.header.get("replaces", ())}
 
 
 def _known(rows: Sequence[SegmentRow]) -> set[_Key]:
-    """Files that are known, or stand for a file that was written again since."""
+    """Return files that are known, or were written again under another name since."""
     return set(map(_key, rows)) | _replaced(rows)
 
 
@@ -233,7 +233,7 @@ def _path(folder: Path, row: SegmentRow, digest: str, encrypted: bool) -> Path:
 
 
 def _segment_files(folder: Path, report: TransferReport) -> Iterator[SegmentFile]:
-    """Every file that could be a segment; what is none is reported."""
+    """Yield every file that could be a segment; others are reported."""
     for device in sorted(folder.iterdir()):
         if device.is_symlink() or not device.is_dir() or not _DEVICE.fullmatch(device.name):
             continue
@@ -248,7 +248,7 @@ def _segment_files(folder: Path, report: TransferReport) -> Iterator[SegmentFile
 
 
 def _fresh(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], report: TransferReport) -> list[_Head]:
-    """Segments that were not taken in yet and are whole, those that others build on first."""
+    """Return whole segments not yet taken in, those that others build on first."""
     known = _known(rows)
     heads: list[_Head] = []
     for file in files:
@@ -292,7 +292,7 @@ def _head_of(file: SegmentFile) -> SegmentRow:
 
 
 def _events_of(file: SegmentFile, report: TransferReport) -> list[SequencedEvent]:
-    """Its events; lines that are left out are reported. Raises BadInput when it is not whole any more."""
+    """Return a segment's events; omitted lines are reported. Raises BadInput when it is not whole any more."""
     events: list[SequencedEvent] = []
     for number, line in _lines(file)[1:]:
         try:
@@ -309,7 +309,7 @@ def _events_of(file: SegmentFile, report: TransferReport) -> list[SequencedEvent
 
 
 def _lines(file: SegmentFile) -> list[tuple[int, bytes]]:
-    """(number, line) of every line that is not blank. Raises BadInput for a file that is not what its name says."""
+    """Return (number, line) of every line that is not blank. Raises BadInput for a file that its name misdescribes."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(file.path, flags), "rb") as opened:
         content = opened.read(MAX_SEGMENT_BYTES + 1)
@@ -357,7 +357,7 @@ def _merge(
 
 
 def _report_missing(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], report: TransferReport) -> None:
-    """Segments that must exist, as later ones do or another device has seen them, and are neither here nor known."""
+    """Report segments that are neither here nor known, though later ones or another device's header imply them."""
     there: defaultdict[str, set[int]] = defaultdict(set)
     for device, number, _ in [*map(_key, files), *map(_key, rows)]:
         there[device.hex()].add(number)
@@ -374,7 +374,7 @@ def _report_missing(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], re
 
 
 def _note_holding(store: Store, folder: Path, report: TransferReport) -> None:
-    """Others' files that still hold the content of what was purged: only their own device writes them again."""
+    """Report others' files that still hold purged content: only their own device writes them again."""
     affected = Devices(store).purged()
     for row in Devices(store).segments()[1]:
         path = next((path for form in (False, True) if (path := _path(folder, row, row.digest, form)).exists()), None)

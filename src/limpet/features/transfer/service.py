@@ -69,7 +69,7 @@ OWN = ("jsonl", "segments")
 
 
 def _function(format: str, known: Mapping[str, tuple[str, str, str]]) -> Callable[..., Any]:
-    """Raises BadInput for a name that is not known."""
+    """Return the function of a format. Raises BadInput for an unknown name."""
     if format not in known:
         raise BadInput(f"the format {format[:60]!r} is not known", hint=f"formats: {', '.join(known)}")
     module, name, _ = known[format]
@@ -127,7 +127,7 @@ def import_from(
 
 @contextlib.contextmanager
 def _scratch(context: Context) -> Iterator[Context]:
-    """The same memories in a store in memory."""
+    """Open a store in memory with the same memories."""
     with contextlib.closing(open_store(":memory:", describe)) as store:
         coming = context.store.ledger.events()
         while part := list(islice(coming, BATCH_EVENTS)):
@@ -158,8 +158,8 @@ class Source:
     def memories(
         self, lost: Mapping[str, Callable[[Memory], object]] | None = None, *, ended: bool = False
     ) -> Iterator[Memory]:
-        """Active ones; `ended`: also those that hold no longer. What stays behind is noted, and of each one what the
-        format has no place for: `lost`, a name -> whether a memory has it."""
+        """Yield active memories; `ended`: also those that no longer hold. The report notes those left out, and the
+        fields that the format cannot hold: `lost`, a name -> whether a memory has it."""
         where = Filter(scopes=self.scopes, as_of=None if ended else self.now)
         total = self.store.listings.count(where)
         left = self.store.listings.count(Filter(scopes=self.scopes)) - total
@@ -180,7 +180,7 @@ class Source:
         self.report.note("links: no place in this format", len(links))
 
     def edges(self, ids: set[bytes], types: Sequence[str]) -> Iterator[tuple[Edge, int]]:
-        """Links between these memories, and since when each holds."""
+        """Yield the links between these memories, and since when each holds."""
         edges = [edge for edge in self.store.edges.all(types) if edge.source in ids and edge.target in ids]
         for start in range(0, len(edges), PAGE):
             part = edges[start : start + PAGE]
@@ -276,5 +276,5 @@ def copy_events(source: Store, target: Store, progress: Progress | None = None) 
 
 
 def _events(store: Store) -> Iterator[Event]:
-    """Without their numbers, between which a merge leaves gaps."""
+    """Return events without their numbers, between which a merge leaves gaps."""
     return (replace(event, seq=0) for event in store.ledger.events())

@@ -19,12 +19,12 @@ MAX_BYTES = 50_000_000
 
 
 def lines_digest(lines: Sequence[str]) -> str:
-    """A mark of some whole lines, line ends left out."""
+    """Return a hash of some whole lines, without line ends."""
     return content_digest("\n".join(lines).encode("utf-8", "surrogatepass"))
 
 
 def content_digest(content: bytes) -> str:
-    """A mark of the bytes of a file."""
+    """Return a hash of the bytes of a file."""
     return hashlib.sha256(content).hexdigest()[:16]
 
 

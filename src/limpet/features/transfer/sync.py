@@ -45,7 +45,7 @@ class Sync(Projection):
     # -- this device
 
     def device(self, place: str, *, renew: bool = False) -> bytes:
-        """The identity under which this file writes segments; a new one when the file is not where it was."""
+        """Return the identity under which this file writes segments; a new one when the file has moved."""
         row = self._con.execute("SELECT id, place FROM device ORDER BY num DESC LIMIT 1").fetchone()
         if row and row[1] == place and not renew:
             return bytes(row[0])
@@ -124,7 +124,7 @@ class Sync(Projection):
         )  # fmt: skip
 
     def _withdraw(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> None:
-        """A trusted device turns out to have begun a memory: what one that nobody trusts said of it waits again."""
+        """Make untrusted devices' events on a memory wait again once a trusted one turns out to have begun it."""
         trusted = {place for place, one in enumerate(segments) if is_trusted(self._con, one.device)}
         if not trusted or self._con.execute(DOUBTED).get is None:
             return
@@ -153,7 +153,7 @@ class Sync(Projection):
         )
 
     def _taken(self, one: SegmentRow, *, whole: bool) -> int:
-        """The number of a segment that arrives; one that comes again, or was written again, keeps its number."""
+        """Return the number of an arriving segment; one that comes again, or was written again, keeps its number."""
         digest = one.digest if whole else IN_PART + one.digest
         before = [*one.header.get("replaces", ()), one.digest]
         found = self._con.execute(
@@ -172,7 +172,7 @@ class Sync(Projection):
         return {id for id in memories if self._con.execute(statement, (id,)).get is not None}
 
     def _with_beginning(self, lines: Sequence[SequencedEvent]) -> tuple[list[SequencedEvent], set[int]]:
-        """Events of memories that this store or one of the lines begins, and the segments that have others too.
+        """Return events of memories begun in this store or one of the lines, and the segments that have others too.
 
         A session begins with any event of a session.
         """
@@ -261,11 +261,11 @@ class Sync(Projection):
         )
 
     def _place_of(self, event: bytes) -> Any:
-        """Its stamp, place and segment."""
+        """Return its stamp, place and segment."""
         return self._con.execute("SELECT stamp, place, segment FROM synced WHERE id = ?", (event,)).fetchone()
 
     def _note_sealed(self) -> None:
-        """All events of the ledger have their place now."""
+        """Note that all events of the ledger have their place."""
         self._con.execute("UPDATE sealed SET through = (SELECT coalesce(max(seq), 0) FROM event)")
 
     def _token(self, event: Event) -> str | None:
@@ -316,7 +316,7 @@ class Sync(Projection):
         self._index.tell_anew(self._con)
 
     def _derive_merge_order(self, touched: Iterable[bytes]) -> int:
-        """Derive anew what follows for every key that some memories ever had. Returns the conflicts that are new."""
+        """Derive the merge order anew for every key that some memories ever had. Return the new conflicts."""
         members = self._key_mates(touched)
         if not members:
             return 0
@@ -344,7 +344,7 @@ class Sync(Projection):
         return self._propose(conflicts, members)
 
     def _key_mates(self, touched: Iterable[bytes]) -> set[bytes]:
-        """Memories that ever had a key which some memories ever had, and so on.
+        """Return memories that share a key, past or present, with some memories, and so on.
 
         A purged one has lost its key: it counts with those that it had replaced.
         """

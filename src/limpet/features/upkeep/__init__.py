@@ -111,7 +111,7 @@ class Retention:
     applied: bool = False
 
     def as_dict(self) -> dict[str, object]:
-        """{"archive": [{"id", "kind", "session", "content"}], "fold": [names], "applied"}."""
+        """Return {"archive": [{"id", "kind", "session", "content"}], "fold": [names], "applied"}."""
         names = ("id", "kind", "session", "content")
         shown = [{name: getattr(one, name) for name in names} for one in self.archive]
         return {"archive": shown, "fold": self.fold, "applied": self.applied}

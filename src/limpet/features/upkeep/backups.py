@@ -88,7 +88,7 @@ def make_due(context: Context) -> str | None:
 
 
 def _remove_oldest(folder: Path, name: str, keep: int) -> None:
-    """Only files that bear the name of an automatic backup of this store."""
+    """Remove the oldest automatic backups of this store, known by their names."""
     own = re.compile(re.escape(name) + r"\.\d{8}T\d{6}Z\.backup")
     with contextlib.suppress(OSError):
         for old in sorted(one for one in folder.iterdir() if own.fullmatch(one.name) and not one.is_symlink())[:-keep]:

@@ -43,8 +43,8 @@ class HeldSecret(JsonForm):
 
 
 def scan(context: Context, *, redact: bool) -> list[HeldSecret]:
-    """Every place of the store, in all scopes. `redact`: memories are purged and what is left of them is stored again,
-    lines of the journal are erased."""
+    """Find secrets everywhere in the store, in all scopes. `redact`: purge memories and store them again without the
+    secrets, erase lines of the journal."""
     held = list(_held(context))
     return [_set_right(context, one) for one in held] if redact else held
 
@@ -79,7 +79,7 @@ def _held(context: Context) -> Iterator[HeldSecret]:
 
 
 def _secrets(said: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
-    """The kinds of secrets in each field that holds any."""
+    """Return the kinds of secrets in each field that holds any."""
     found = {name: redact_fields({name: value})[1] for name, value in said.items() if value}
     return {name: secrets for name, secrets in found.items() if secrets}
 
@@ -91,7 +91,7 @@ def _place(place: str, scope: str | None, id: str | None, held: dict[str, tuple[
 
 
 def _shown(name: str | None) -> str | None:
-    """A name that holds no secret itself."""
+    """Return a name as it may be shown: without a secret."""
     return None if name and redact(name)[1] else name
 
 

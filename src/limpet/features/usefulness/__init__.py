@@ -66,7 +66,7 @@ def note_exposures(
 
 
 def _shown(item: tuple[str, int]) -> tuple[str, int]:
-    """An id and its tokens. Raises BadInput."""
+    """Check an id and its tokens. Raises BadInput."""
     try:
         id, tokens = item[0], index(item[1])
     except (TypeError, LookupError):

@@ -63,7 +63,7 @@ class Exposures(Repository):
     def latest(
         self, scope: str, *, session: str | None = None, memory: bytes | None = None, limit: int
     ) -> list[ExposureRow]:
-        """The last ones of a scope, or of one of its sessions, newest first; or of a memory, in whatever scope."""
+        """Return the last exposures of a scope or session, newest first; or of a memory, in any scope."""
         found = self._database.rows(
             f"SELECT {EXPOSURE} FROM surfaced WHERE CASE WHEN ?4 IS NULL"
             " THEN scope = ?1 AND (?2 IS NULL OR session = ?2) ELSE memory = ?4 END ORDER BY num DESC LIMIT ?3",
@@ -72,9 +72,9 @@ class Exposures(Repository):
         return [ExposureRow._make((*row[:7], bool(row[7]), bool(row[8]), _VERDICTS.get(row[9]))) for row in found]
 
     def counts(self, scope: str) -> list[UseCount]:
-        """All of a scope, counted by memory and by whether it was shown and drawn; ordered by them. A memory that came
-        several times in a session is one observation: what it is used for is one work. Of what was drawn the first time
-        counts: what is shown is shown once, and what is held out must not be looked for more often than that."""
+        """Count all exposures of a scope by memory and by whether it was shown and drawn; ordered by them. A memory
+        that came several times in a session is one observation: what it is used for is one work. Of a drawn one the
+        first time counts: a shown one is shown once, and one held out must not be looked for more often."""
         found = self._database.rows(
             "SELECT memory, shown, drawn, sum(times), sum(tokens),"
             " sum(CASE WHEN used >= 0 THEN 1 ELSE 0 END), sum(CASE WHEN used = 1 THEN 1 ELSE 0 END) FROM ("
@@ -100,7 +100,7 @@ class Interval(NamedTuple):
 
 
 def share(hits: int, cases: int) -> Interval | None:
-    """hits / cases with Wilson's score interval; None without a case.
+    """Return hits / cases with Wilson's score interval; None without a case.
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22, 1927.
     """
@@ -113,7 +113,7 @@ def share(hits: int, cases: int) -> Interval | None:
 
 
 def difference(one: Interval | None, other: Interval | None) -> Interval | None:
-    """one - other, of two shares of separate cases, with Newcombe's interval; None where a share is missing.
+    """Return one - other, of two shares of separate cases, with Newcombe's interval; None where a share is missing.
 
     Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in
     Medicine 17, 1998, method 10.

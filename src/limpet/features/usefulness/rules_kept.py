@@ -100,7 +100,7 @@ def rule_of(text: str) -> Rule:
 
 
 def judge(rule: Rule, steps: Sequence[Step]) -> tuple[str, tuple[str, ...]]:
-    """(kept, broken or unknown, the lines that say so). Broken once is broken."""
+    """Return (kept, broken or unknown, the lines that show it). One broken step makes it broken."""
     broken: list[str] = []
     kept: list[str] = []
     green: dict[Command, bool] = {}
@@ -137,7 +137,7 @@ def _steps(line: Action) -> Iterable[Step]:
 
 
 def _words(command: str) -> Command:
-    """The words of a command, without settings of the environment before it; none of what is no command."""
+    """Return the words of a command, without settings of the environment before it; () for no command."""
     words = command.split()
     while words and ("=" in words[0] or words[0] in ("sudo", "time", "env")):
         words = words[1:]

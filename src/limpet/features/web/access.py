@@ -45,7 +45,7 @@ class Visitor:
         self._purges: deque[float] = deque(maxlen=PURGES)
 
     def may(self, role: str) -> bool:  # noqa: ARG002
-        """`role`: read, write, review, admin, or owner."""
+        """Return whether they may do what needs `role`: read, write, review, admin, or owner."""
         return True
 
     def sees(self, scope: str) -> bool:  # noqa: ARG002
@@ -53,7 +53,7 @@ class Visitor:
         return True
 
     def usual(self) -> str:
-        """The scope that is shown where none was chosen; "": all."""
+        """Return the scope shown where none was chosen; "": all."""
         return ""
 
     def may_purge(self) -> bool:
@@ -78,7 +78,7 @@ class Guard(Protocol):
 
 
 def cookie_of(cookies: str, name: str) -> str:
-    """The value of a cookie in a Cookie header; "" where it is not there."""
+    """Return the value of a cookie in a Cookie header; "" where it is not there."""
     try:
         given = SimpleCookie(cookies).get(name)
     except CookieError:
@@ -102,7 +102,7 @@ class Access:
         self._session: str | None = None
 
     def enter(self, given: str) -> str | None:
-        """The value of the cookie for who has the link; None for everybody else, and the second time."""
+        """Return the cookie for a visitor who has the link; None for everybody else, and the second time."""
         if self.link is None or not secrets.compare_digest(given.encode(), self.link.encode()):
             return None
         self.link, self._session = None, secrets.token_urlsafe(32)
@@ -115,7 +115,7 @@ class Access:
 
 
 def guarded(app: ASGIApp, access: Guard, refused: ASGIApp) -> ASGIApp:
-    """`app` for whom `access` knows, and the headers on every answer. `refused`: says so to others, by `scope["why"]`.
+    """Serve `app` to known visitors, with the headers on every answer. `refused`: answers others, by `scope["why"]`.
 
     Whoever is not known may only open the link, and get the files that every page is made of.
     """
@@ -144,7 +144,7 @@ def guarded(app: ASGIApp, access: Guard, refused: ASGIApp) -> ASGIApp:
 
 
 def _why_not(scope: Scope, access: Guard) -> tuple[int, str] | None:
-    """The status and the reason for which a request is not answered; None when it is, of `scope["visitor"]`."""
+    """Return the status and reason to refuse a request; None when it may pass, with `scope["visitor"]` set."""
     if scope["type"] != "http":
         return 400, "only HTTP is answered here"
     headers: dict[str, list[str]] = {}

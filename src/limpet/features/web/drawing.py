@@ -39,7 +39,7 @@ class Drawing(NamedTuple):
 def radial(
     found: Subgraph, seeds: Sequence[str], abbreviate: Callable[[list[str]], list[str]], *, wide: float, high: float
 ) -> Drawing:
-    """Memories on rings by their distance from `seeds`, each among the ones it was reached from: the same picture
+    """Place memories on rings by their distance from `seeds`, each near the one it was reached from: the same picture
     for the same graph, in time that grows with its links. `wide`, `high`: of the drawing, in its units.
     """
     nodes = {one.id: one for one in found.nodes}
@@ -95,7 +95,7 @@ def _tree(roots: list[str], near: dict[str, list[str]]) -> tuple[dict[str, list[
 
 
 def _angles(roots: list[str], below: dict[str, list[str]]) -> dict[str, float]:
-    """The angle of each: what hangs below it has a share of its parent's, as large as its ends are many."""
+    """Return the angle of each node: its subtree has a share of its parent's angle in proportion to its leaves."""
     order: list[str] = []
     left = list(roots)
     while left:

@@ -28,7 +28,7 @@ _MINUTE, _HOUR, _DAY = 60_000_000, 3_600_000_000, 86_400_000_000
 
 
 def text(value: str | None) -> str:
-    """A text whose invisible characters can be seen: ⟨202E⟩."""
+    """Return a text with its invisible characters made visible: ⟨202E⟩."""
     return _UNSEEN.sub(lambda found: f"⟨{ord(found[0]):04X}⟩", value or "")
 
 
@@ -42,7 +42,7 @@ def day(at: int | None) -> str:
 
 
 def moment(at: int | None) -> str:
-    """2026-01-31 09:30 UTC."""
+    """Format a time: 2026-01-31 09:30 UTC."""
     return "" if at is None else to_datetime(at).strftime("%Y-%m-%d %H:%M UTC")
 
 
@@ -51,7 +51,7 @@ def iso(at: int | None) -> str:
 
 
 def ago(at: int | None, now: int) -> str:
-    """In words, down to minutes: "3 days ago"."""
+    """Format an age in words, down to minutes: "3 days ago"."""
     if at is None:
         return "never"
     past = now - at
@@ -68,7 +68,7 @@ def ago(at: int | None, now: int) -> str:
 
 
 def every(interval: int) -> str:
-    """In words, in the largest unit of which it is a whole number: "12 hours", "day"."""
+    """Format a period in its largest whole unit: "12 hours", "day"."""
     size, unit = next(
         (one for one in ((7 * _DAY, "week"), (_DAY, "day"), (_HOUR, "hour")) if interval % one[0] == 0),
         (_MINUTE, "minute"),
@@ -99,7 +99,7 @@ def size(count: int) -> str:
 
 
 def difference(before: str, after: str) -> list[tuple[str, str]]:
-    """(same, gone or new; text) word by word; whole where they are long."""
+    """Return (same, gone or new; text) word by word; whole where they are long."""
     a, b = _PIECES.findall(text(before)), _PIECES.findall(text(after))
     if len(a) + len(b) > MOST_PIECES:
         return [("same", text(after))] if before == after else [("gone", text(before)), ("new", text(after))]
@@ -146,7 +146,7 @@ def _columns(days: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def growth(counts: Mapping[tuple[str, ...], int]) -> Growth:
-    """Columns of the counts by (day, kind): of days, or of the last months."""
+    """Return columns of the counts by (day, kind): of days, or of the last months."""
     unit, names = _columns(sorted({one for one, _ in counts})) if counts else ("day", [])
     columns: dict[str, dict[str, int]] = {name: {} for name in names}
     for (day, kind), count in counts.items():
@@ -197,7 +197,7 @@ def families(trace: Trace) -> dict[str, float]:
 
 
 def signals(found: Mapping[str, float], scale: float, wide: float = 640) -> list[Bar]:
-    """Bars of what each family brought, side by side; what counts against it in a row below."""
+    """Return bars of each family's contribution, side by side; negative ones in a row below."""
     bars, ends = [], {True: 0.0, False: 0.0}
     for name, value in found.items():
         width = wide * abs(value) / scale if scale else 0.0

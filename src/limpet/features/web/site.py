@@ -95,7 +95,7 @@ class Site:
         self.templates.globals |= shown.GLOBALS
 
     def seen_from(self, scope: str) -> Limpet:
-        """The store seen from a scope, or from all of them ("")."""
+        """Return the store seen from a scope, or from all of them ("")."""
         return self.memory.in_scope(scope) if scope else self._everywhere
 
     def watermark(self) -> str:
@@ -150,13 +150,13 @@ class Ask:
         return self.visitor.may(role) and (role == "read" or not self.site.read_only)
 
     def need(self, role: str) -> None:
-        """Raises Forbidden."""
+        """Check the visitor's role. Raises Forbidden."""
         if not self.visitor.may(role):
             said = "belongs to who keeps the whole store" if role == "owner" else f"takes the role {role}"
             raise Forbidden(f"this {said}, which your token has not")
 
     def seen_from(self, scope: str) -> Limpet:
-        """The store seen from one scope: what was asked for, or shown, or usual. Raises Forbidden."""
+        """Return the store seen from one scope: the one asked for, or shown, or usual. Raises Forbidden."""
         wanted = scope or self.scope or self.site.memory.scope
         if not self.visitor.sees(wanted):
             raise Forbidden("your token is not for this scope")
@@ -168,17 +168,17 @@ class Ask:
             own(self.memory, self.visitor.sees, *ids)
 
     def purgeable(self) -> list[str] | None:
-        """The scopes whose memories a purge may erase; None: every one, and copies outside of the store."""
+        """Return the scopes whose memories a purge may erase; None: every one, and copies outside of the store."""
         if self.visitor.may("owner"):
             return None
         return [one for one in (self.memory.scope, GLOBAL_SCOPE) if self.visitor.sees(one)]
 
     def name(self, name: str) -> str:
-        """A part of the path."""
+        """Return a part of the path."""
         return str(self.request.path_params[name])
 
     def number(self, name: str, otherwise: int) -> int:
-        """A number of the query; `otherwise` where it is not given. Raises BadInput."""
+        """Return a number of the query; `otherwise` where it is not given. Raises BadInput."""
         given = self.query.get(name)
         try:
             return int(given) if given else otherwise
@@ -194,19 +194,19 @@ class Ask:
         return self._short[id]
 
     def link(self, **changes: object) -> str:
-        """This page with some of its query's values changed; None takes one away."""
+        """Return the link to this page with some query values changed; None removes one."""
         query = {name: value for name, value in self.query.items() if name not in ("part", "done", "said")}
         query |= {name: str(value) for name, value in changes.items() if value is not None}
         query = {name: value for name, value in query.items() if value and changes.get(name, "") is not None}
         return self.path + ("?" + urlencode(query) if query else "")
 
     def command(self, *words: object) -> str:
-        """The same on the command line."""
+        """Return the command that does the same."""
         scope = ("--scope", self.scope) if self.scope else ()
         return shlex.join(["limpet", *self.site.words, *scope, *map(str, words)])
 
     def page(self, template: str, *, status: int = 200, **given: Any) -> HTMLResponse:
-        """A template, filled in. With `part` in the query the script of the page wants its main part alone."""
+        """Render a template. With `part` in the query the script of the page wants its main part alone."""
         theme = self.request.cookies.get(THEME, "")
         said = SAID.get(self.query.get("said", ""))
         more = {
@@ -217,7 +217,7 @@ class Ask:
         return HTMLResponse(self.site.templates.get_template(template).render(more | given), status)
 
     def _done(self) -> list[Operation]:
-        """The operations that a page was come to from."""
+        """Return the operations whose result this page shows."""
         events = self.query.get("done", "").split()[:MOST_DONE]
         try:
             return [self.memory.log(event=event)[0] for event in events]
@@ -225,7 +225,7 @@ class Ask:
             return []
 
     def back(self, to: str | None = None, **query: str | None) -> RedirectResponse:
-        """To where the form was, or elsewhere on this site; with what was done."""
+        """Redirect to the form's page, or elsewhere on this site, with the operations done."""
         where = to or self.form.get("back", "/")
         if not where.startswith("/") or where.startswith(("//", "/\\")) or not where.isprintable():
             where = "/"
@@ -244,19 +244,19 @@ ROLES = {
 
 
 def role_of(method: str, path: str) -> str:
-    """Upkeep reads and writes files of the machine."""
+    """Return the role of a view; upkeep needs the owner, since it reads and writes files of the machine."""
     usual = "owner" if path.startswith("/care") else "read" if method == "GET" else "write"
     return ROLES.get((method, path), usual)
 
 
 def _digest(mark: str) -> str:
-    """A watermark as a browser may know it: it tells of scopes that are not its own."""
+    """Return a hash of a watermark, which itself would tell a browser of other scopes."""
     return sha256(mark.encode()).hexdigest()[:16]
 
 
 def application(site: Site, *, logins: Sequence[Route] = (), refused: ASGIApp | None = None) -> ASGIApp:
-    """Every page behind the questions of `access.py`. `logins`: how one gets in, instead of by the one link; `refused`:
-    what is said to others."""
+    """Return the application: every page behind the checks of `access.py`. `logins`: another way in than the one link;
+    `refused`: the answer to others."""
     from . import views_care, views_home, views_memories, views_recall, views_review, views_sessions
 
     routes = [
@@ -342,7 +342,7 @@ async def _enter(site: Site, request: Request) -> Response:
 
 
 async def _events(site: Site, request: Request) -> Response:
-    """News for the script of a page: a line whenever the store has changed since the page was made."""
+    """Send events to the script of a page: a line whenever the store has changed since the page was made."""
 
     async def news() -> AsyncIterator[str]:
         mark, quiet = request.query_params.get("since") or _digest(site.watermark()), 0.0

@@ -84,7 +84,7 @@ def _clients(ask: Ask) -> list[Any]:
 
 
 def installed() -> list[tuple[str, bool, bool]]:
-    """(client, whether it is on this machine, whether limpet is in it), for the user's own files."""
+    """Return (client, whether it is on this machine, whether limpet is in it), for the user's own files."""
     from ..install.change import present
     from ..install.clients import CLIENTS, Place, is_present, parts, program
 

@@ -54,7 +54,7 @@ def _new(store: Limpet, since: int) -> tuple[int, Page]:
 
 
 def _visits(ask: Ask) -> tuple[int, int]:
-    """(the visit before, this one), in seconds; 0 before the first."""
+    """Return (the visit before, this one), in seconds; 0 before the first."""
     now = ask.now() // 1_000_000
     try:
         before, last = map(int, ask.request.cookies.get(SEEN, "").split("."))

@@ -71,7 +71,7 @@ def memories(ask: Ask) -> Response:
 
 
 def _day_after(value: str) -> str:
-    """A day that was chosen as the last one is meant to its end; `until` of the API ends before its time."""
+    """Return the day after one chosen as the last, which is meant to its end: `until` of the API excludes its time."""
     with suppress(ValueError, OverflowError):  # another time, or none: the API says so
         return (date.fromisoformat(value) + timedelta(days=1)).isoformat()
     return value
@@ -106,7 +106,7 @@ BULK = {
 
 
 def change_several(ask: Ask) -> Response:
-    """First what would be changed, then, confirmed, the change: one operation, which one undo takes back."""
+    """Show the changes first; once confirmed, make them in one operation, which one undo takes back."""
     ids = list(dict.fromkeys(ask.several.get("id", [])))[:MOST_AT_ONCE]
     action, value = ask.form.get("action", ""), ask.form.get("value", "").strip()
     if action not in BULK:
@@ -180,7 +180,7 @@ def memory(ask: Ask, **more: Any) -> Response:
 
 
 def _one(action: str, **given: Any) -> View:
-    """A change of one memory that needs no more than its id."""
+    """Make a change of one memory that needs no more than its id."""
 
     def change(ask: Ask) -> Response:
         return _answered(ask, getattr(ask.memory, action)(ask.name("id"), **given))
@@ -194,7 +194,7 @@ def _answered(ask: Ask, receipt: Receipt) -> Response:
 
 
 def _reworded(verb: str) -> View:
-    """Other words for a memory: edited, or corrected by a new one. Never over words that the writer has not seen."""
+    """Edit a memory, or correct it by a new one. Never over words that the writer has not seen."""
 
     def change(ask: Ask) -> Response:
         id, content, read = ask.name("id"), ask.form.get("content", ""), ask.form.get("version", "")

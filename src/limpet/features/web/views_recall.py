@@ -28,13 +28,13 @@ SEEDS, AROUND, MOST_AROUND = 5, 120, 2_000
 
 
 def _then(ask: Ask) -> str | None:
-    """A day that was chosen is meant to its end."""
+    """Return the time asked for; a day means its end."""
     value = ask.query.get("known_at", "").strip()
     return f"{value}T23:59:59Z" if len(value) == 10 and value.count("-") == 2 else value or None
 
 
 def _slider(ask: Ask) -> dict[str, int]:
-    """Days from when the store first knew something until today: what the slider can go over."""
+    """Return the slider's range in days: from the store's first knowledge until today."""
     days = ask.site.kept(
         ("first day", ask.scope), lambda: min(ask.memory.count_by("day", all_states=True), default=None)
     )
@@ -74,7 +74,7 @@ def why(ask: Ask) -> Response:
 
 
 def _column(found: Recall, scale: float) -> list[dict[str, Any]]:
-    """Results with what each signal brought."""
+    """Return results with the contribution of each signal."""
     return [
         {
             "item": item,

@@ -30,7 +30,7 @@ def review(ask: Ask) -> Response:
 
 
 def decide(ask: Ask) -> Response:
-    """Yes or no to an item, or to several."""
+    """Accept or reject one item, or several."""
     verdict, ids = ask.form.get("verdict", ""), ask.several.get("id", [])
     if verdict not in ("accept", "reject"):
         raise BadInput("yes or no?")
