@@ -28,7 +28,7 @@ _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
 
 
 def text(description: str = "", *, one_of: tuple[str, ...] = (), default: str = "") -> Schema:
-    """The schema of a text; empty arguments are left out of it."""
+    """Return the schema of a text; empty arguments are left out of it."""
     shown = {"enum": list(one_of), "default": default, "description": description}
     return {"type": "string"} | {name: value for name, value in shown.items() if value}
 
@@ -50,7 +50,7 @@ def takes(*required: str, **properties: Schema) -> Schema:
 
 
 def listed(schema: Any, *, names: bool = False) -> Any:
-    """A schema as clients see it: without limits, which an error tells if need be, and without defaults.
+    """Return a schema as clients see it: without limits, which an error tells if need be, and without defaults.
 
     `names`: its keys are names of properties.
     """
@@ -64,7 +64,7 @@ def listed(schema: Any, *, names: bool = False) -> Any:
 
 
 def checked(given: Any, schema: Schema, *, of: str) -> dict[str, Any]:
-    """The arguments `of` a tool, or of an item, as its schema has them, with its defaults. Raises BadInput.
+    """Return the arguments `of` a tool or of an item, checked against its schema, with its defaults. Raises BadInput.
 
     Objects in a list are left as they are: each is checked by who takes it, so that one which is wrong fails alone.
     """
@@ -153,12 +153,12 @@ _COMMAND = re.compile(r"`limpet ((?:session )?[a-z]+)[^`]*`")
 
 
 def in_words(error: LimpetError) -> str:
-    """The message, and what to do about it."""
+    """Return an error's message and hint, worded for tools."""
     return for_tools(f"{error.message} ({error.hint})" if error.hint else error.message)
 
 
 def for_tools(message: str) -> str:
-    """A message with tools for the commands that it names; a tool sees one scope."""
+    """Return a message that names tools instead of commands; a tool sees one scope."""
     message = message.replace("`limpet list` shows ids", "recall finds memories and their ids")
     message = message.replace(", scope=NAME looks elsewhere", "")
     return _COMMAND.sub(lambda found: _SAME.get(found[1], f"your user's {found[0]}"), message)

@@ -75,17 +75,17 @@ class Drain:
         self._thread.start()
 
     def wake(self) -> None:
-        """Something was written."""
+        """Note that something was written."""
         self._since = min(self._since, time.monotonic())
         self._told.set()
 
     def called(self) -> None:
-        """A call begins, which is not to wait for what has time."""
+        """Note that a call begins, which must not wait for background work."""
         self._called_at = time.monotonic()
         self._calls += 1
 
     def add(self, via: str, items: list[tuple[str, int]], session: str, seen: Limpet | None = None) -> None:
-        """An exposure for each memory that a tool answered with. `seen`: the store from the scope of the call."""
+        """Add an exposure for each memory that a tool answered with. `seen`: the store from the scope of the call."""
         if items and not self._memory.read_only:
             self._exposures.append((seen or self._memory, via, items, session))
             self.wake()
@@ -116,7 +116,7 @@ class Drain:
         self._keep()
 
     def _pause(self) -> float:
-        """Seconds until it is time for what waits; where nothing does, to look whether others left something."""
+        """Return the seconds until background work is due; if none is, until the next look for others' work."""
         if self._since == math.inf:
             return IDLE_LOOK_SECONDS
         due = min(max(self._since, self._called_at) + QUIET_SECONDS, self._since + LONGEST_SECONDS)
@@ -281,8 +281,8 @@ def serve(store: str | None, scope: str | None) -> None:
 
 
 def _end_at_signals(recall_server: RecallServer) -> None:
-    """At Ctrl-C or SIGTERM a thread ends the process; what was acknowledged is stored. Not the main thread: a signal
-    between its last look for signals and its read of stdin would wait for the client's next line."""
+    """Start a thread that ends the process at Ctrl-C or SIGTERM; acknowledged writes are stored. In the main thread a
+    signal between its last look for signals and its read of stdin would wait for the client's next line."""
     told, tell = socket.socketpair()
     tell.setblocking(False)
     signal.set_wakeup_fd(tell.fileno())  # C's own handler writes the number there, whatever Python's threads do

@@ -110,13 +110,13 @@ class Call:
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     def check(self) -> None:
-        """Raises Cancelled."""
+        """Check for a cancellation. Raises Cancelled."""
         if self.cancelled.is_set():
             raise Cancelled
 
 
 def session_of(meta: Any, headers: Mapping[str, str] | None) -> str:
-    """The client's session, as its hooks name it where they do; "" when nobody says. `headers`: None over stdio."""
+    """Return the client's session as its hooks name it; "" if unknown. `headers`: None over stdio."""
     given = meta.get(SESSION_FIELD) if isinstance(meta, Mapping) else None
     if headers is not None:
         given = given or headers.get("mcp-session-id")
@@ -140,7 +140,7 @@ class Service:
         self, memory: Limpet, wrote: Callable[[], object] = lambda: None, expose: Expose = lambda *_: None,
         called: Callable[[], object] = lambda: None, hook: Callable[[Params], str] | None = None,
     ) -> None:  # fmt: skip
-        """`wrote` is told of every change, `called` of every call as it begins; `hook` answers a client's hooks."""
+        """Set up the service. `wrote` hears of every change, `called` of every call; `hook` answers clients' hooks."""
         self._memory, self._called, self._hook = memory, called, hook
         self._pages = Pages(memory)
         self._tools = Tools(memory, wrote, expose)
@@ -157,7 +157,7 @@ class Service:
         }
 
     def answer(self, method: str, params: Params, call: Call) -> Params:
-        """The result. Raises ProtocolError, and Cancelled where nobody waits for one."""
+        """Return the result. Raises ProtocolError, and Cancelled where nobody waits for one."""
         if method not in self.methods:
             raise ProtocolError(METHOD_NOT_FOUND, f"there is no method {method}")
         self._called()
@@ -234,7 +234,7 @@ class Pages:
         self._memory = memory
 
     def memory(self, id: str) -> str:
-        """One memory with its versions, as JSON."""
+        """Return one memory with its versions, as JSON."""
         found = self._memory.get(id)
         versions = [{"content": _content(one), "recorded_at": format_time(one.recorded_at), "state": one.state}
                     for one in self._memory.history(found.id)]  # fmt: skip

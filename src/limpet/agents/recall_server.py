@@ -107,7 +107,7 @@ class RecallServer:
             self._stopping.wait(self._look_seconds)
 
     def _listen(self) -> socket.socket | None:
-        """A listening socket at its path, if nobody answers there. What a killed process left is replaced."""
+        """Return a listening socket at its path if nobody answers there. One that a killed process left is replaced."""
         assert self._path is not None
         if _answers(self._path):
             return None
@@ -131,7 +131,7 @@ class RecallServer:
         return listener
 
     def _serve(self, listener: socket.socket) -> None:
-        """Until stopped, or another process has taken the path."""
+        """Serve until stopped, or until another process has taken the path."""
         assert self._path is not None
         mine = _mark(self._path)
         listener.settimeout(min(self._look_seconds, 0.5))
@@ -153,7 +153,7 @@ class RecallServer:
                 self._path.unlink()
 
     def _accept(self, connection: socket.socket) -> bool:
-        """Room for one more, made by ending the oldest that has not asked; False when all others have."""
+        """Accept a connection, ending the oldest that has not asked if need be; False when all others have asked."""
         with self._lock:
             if len(self._connections) >= CONNECTIONS:
                 oldest = next((one for one, has_asked in self._connections.items() if not has_asked), None)
@@ -184,7 +184,7 @@ class RecallServer:
                 self._connections.pop(connection, None)
 
     def _answer_to(self, question: bytes) -> bytes:
-        """{"answer": ...}; {} when it cannot: then the cold process finds out itself, and says why."""
+        """Return {"answer": ...}, or {} when it cannot: the cold process then finds out why, and tells its user."""
         asked = json.loads(question)
         try:
             if asked.get("version") != VERSION or asked.get("embedder") != self._memory.embedder:
@@ -243,7 +243,7 @@ def _answers(path: Path) -> bool:
 
 
 def _mark(path: Path) -> tuple[int, int] | None:
-    """Tells one socket at the path from the next; the number alone is given again at once."""
+    """Return a mark that tells a socket at the path from the next; its number alone is reused at once."""
     try:
         about = path.lstat()
     except OSError:

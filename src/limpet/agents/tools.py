@@ -111,7 +111,7 @@ class Tools:
         sought="store a memory",
     )  # fmt: skip
     def remember(self, items: list[Any]) -> dict[str, Any]:
-        """Each item fails alone."""
+        """Store items, each of which fails alone."""
         if not items:
             raise BadInput("nothing to remember", hint="give at least one item")
         results: list[dict[str, Any]] = [{} for _ in items]
@@ -298,7 +298,7 @@ class Tools:
         "noted", noted="integer",
     )  # fmt: skip
     def feedback(self, ids: list[str], verdict: str) -> dict[str, Any]:
-        """Each id fails alone."""
+        """Record feedback on ids, each of which fails alone."""
         if not ids:
             raise BadInput("feedback on nothing", hint="give the ids of what was recalled")
         rejected: list[dict[str, Any]] = []
@@ -343,7 +343,7 @@ class Tools:
         return _written(receipt)
 
     def _refuse_ignored(self, *contents: str) -> None:
-        """Raises BadInput for a text that holds what the user wants ignored."""
+        """Check a text against what the user wants ignored. Raises BadInput."""
         if is_ignored(" ".join(contents), state_of(self._memory.path, "").ignore):
             hint = "do not try again, and do not keep it elsewhere"
             raise BadInput("the user wants this ignored, so it is not stored", hint=hint)
@@ -351,7 +351,7 @@ class Tools:
     def _excerpt_of_best(
         self, query: str, given: dict[str, Any], shown: list[dict[str, Any]]
     ) -> list[dict[str, Any]] | None:
-        """The results with an excerpt of the best one first, if it alone is too long for the budget."""
+        """Return the results with an excerpt of the best one first, if it alone is too long for the budget."""
         budget: int = given["budget_tokens"]
         best = self._memory.recall(query, **given | {"budget_tokens": None, "k": 1, "explain": False}).items[:1]
         if not best or any(one["id"] == best[0].id for one in shown):
@@ -363,7 +363,7 @@ class Tools:
         return shown
 
     def _id_of(self, about: str, times: dict[str, Any]) -> str:
-        """The memory that is meant by an id, a key or words.
+        """Return the memory that an id, a key or words name.
 
         What reads like a key, an id or a symbol must stand in it: else the nearest is another thing.
         """
@@ -408,7 +408,7 @@ def _written(receipt: Receipt, why: str = "") -> dict[str, Any]:
 
 
 def _value(value: str | float | bool) -> str:
-    """A fact's value as text. Raises BadInput."""
+    """Return a fact's value as text. Raises BadInput."""
     if isinstance(value, float) and not math.isfinite(value):
         raise BadInput(f"{value} is no value", hint="a number, text, true or false")
     if isinstance(value, float) and value.is_integer():
@@ -432,7 +432,7 @@ _LEFT_OUT = frozenset(
 
 
 def _brief(shown: dict[str, Any]) -> dict[str, Any]:
-    """An answer without what is empty and what an agent has no use for: tokens are the agent's."""
+    """Return an answer without empty fields and those of no use to an agent, which pays in tokens."""
     parts = {name: _part(value) for name, value in shown.items() if name not in _LEFT_OUT}
     # 0 equals False and is no empty thing.
     return {

@@ -89,7 +89,7 @@ def drain_missing(
     limit: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> WorkReport:
-    """The same for all texts that have no vector of an embedder. The store says which: it can stop anywhere."""
+    """Embed all texts that have no vector of an embedder. The store lists them: it can stop anywhere."""
     done = failed = 0
     while True:
         at = clock.now()
@@ -103,7 +103,7 @@ def drain_missing(
 
 
 def queue_missing(store: Store, row: EmbedderRow, kind: str, at: int) -> None:
-    """Jobs for the texts that have no vector of an embedder."""
+    """Queue jobs for the texts that have no vector of an embedder."""
     after = 0
     while missing := store.vectors.missing(row.num, limit=QUEUED, after=after):
         store.jobs.enqueue(kind, missing, at)

@@ -23,7 +23,7 @@ class Clock(Protocol):
     """The source of a store's time."""
 
     def now(self) -> int:
-        """Microseconds since 1970, UTC."""
+        """Return microseconds since 1970, UTC."""
 
 
 class SystemClock:
@@ -59,7 +59,7 @@ def to_microseconds(delta: timedelta) -> int:
 
 
 def from_datetime(moment: datetime) -> int:
-    """A naive datetime counts as UTC."""
+    """Convert a datetime to microseconds since 1970, UTC; a naive one counts as UTC."""
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return to_microseconds(moment - EPOCH)
@@ -102,7 +102,7 @@ class MaybeInstant(Instant):
 
 
 def format_time(at: int | datetime | None) -> str | None:
-    """ISO 8601 in UTC with as many digits as it has: 2026-01-31T09:30:00Z."""
+    """Format a time in ISO 8601, UTC, with as many digits as it has: 2026-01-31T09:30:00Z."""
     if at is None:
         return None
     moment = (to_datetime(at) if isinstance(at, int) else at).replace(tzinfo=None)

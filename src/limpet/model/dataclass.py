@@ -48,12 +48,12 @@ def _dataclass(*, slots: bool, frozen: bool = False, kw_only: bool = False) -> C
 
 
 def _fields(one: Any) -> tuple[_Field, ...]:
-    """The fields of a class, or of an object's class, those of its bases first."""
+    """Return the fields of a class, or of an object's class, those of its bases first."""
     return tuple(one.__fields__.values())
 
 
 def _replace(one: Any, /, **changes: Any) -> Any:
-    """The same with other values of some fields."""
+    """Return a copy with other values of some fields."""
     return type(one)(**{name: getattr(one, name) for name in one.__fields__} | changes)
 
 
@@ -120,7 +120,7 @@ def _hash(self: Any) -> int:
 
 
 def _shown(self: Any) -> str:
-    """As the standard library's where that is short; else cut, for a person, and without what is nothing."""
+    """Show an object as the standard library does if that is short; else cut, and without empty values."""
     given = [(name, getattr(self, name)) for name, field in self.__fields__.items() if field.repr]
     values = ", ".join(f"{name}={value!r}" for name, value in given)
     if len(values) > SHOWN_WHOLE:

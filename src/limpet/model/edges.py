@@ -45,7 +45,7 @@ class Edge(NamedTuple):
 
 
 def check_edge_type(type: str, *, derived: bool = True) -> str:
-    """A known type; `derived`: also `temporal_next`. Raises BadInput."""
+    """Check for a known type; `derived`: also `temporal_next`. Raises BadInput."""
     if type == TEMPORAL and not derived:
         raise BadInput(
             f"{TEMPORAL} is made by the session itself", hint="remember with session=NAME puts memories in order"

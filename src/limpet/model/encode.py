@@ -36,7 +36,7 @@ def rounded(digits: int) -> dict[str, Any]:
 
 
 def rows(*names: str) -> dict[str, Any]:
-    """A list of tuples, as objects."""
+    """Return the metadata of a field whose JSON form shows a list of tuples as objects."""
     return {"form": lambda values: [dict(zip(names, row, strict=True)) for row in values]}
 
 
@@ -47,7 +47,7 @@ class JsonForm:
     SHOWN = ()  # type: ClassVar[tuple[str, ...]]
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON form, see docs/reference/json.md: times in ISO 8601."""
+        """Return the JSON form, see docs/reference/json.md: times in ISO 8601."""
         return encode(self)
 
 
@@ -79,7 +79,7 @@ class Holds(Sequence[T]):
 
 
 def encode(one: Any) -> dict[str, Any]:
-    """A dataclass (of JsonForm) as JSON can say it."""
+    """Return a dataclass (of JsonForm) as a JSON value."""
     shown: dict[str, Any] = {}
     parts = _plan(type(one))  # type: ignore[arg-type]  # mypy takes no class for hashable
     for attribute, name, form, inline, optional, empty in parts:
@@ -94,7 +94,7 @@ def encode(one: Any) -> dict[str, Any]:
 
 
 def decoded(cls: type, shown: Mapping[str, Any], *, without: Collection[str] = ()) -> dict[str, Any]:
-    """The fields of a class that its JSON form has under their own names, as they stand there but for times."""
+    """Return the fields of a class that its JSON form holds, unchanged except for parsed times."""
     from .times import parse_time
 
     names = {one.name: one.name.removesuffix("_us") for one in fields(cls) if one.name not in without}
@@ -106,7 +106,7 @@ def decoded(cls: type, shown: Mapping[str, Any], *, without: Collection[str] = (
 
 
 def plain(value: Any) -> Any:
-    """A value by its type: answers as objects, tuples as lists, what was counted in the order of names."""
+    """Return a value by its type: answers as objects, tuples as lists, counts in the order of names."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, Counter):

@@ -38,11 +38,11 @@ class LimpetError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        """With the hint: the last line of a traceback, in a notebook too."""
+        """Return the message with the hint: the last line of a traceback, in a notebook too."""
         return f"{self.message} (hint: {self.hint})" if self.hint else self.message
 
     def as_dict(self) -> dict[str, object]:
-        """The `--json` form: {"error", "message", "hint"?}."""
+        """Return the `--json` form: {"error", "message", "hint"?}."""
         shown: dict[str, object] = {"error": self.code, "message": self.message}
         if self.hint:
             shown["hint"] = self.hint
@@ -50,7 +50,7 @@ class LimpetError(Exception):
 
 
 def counted(count: int, what: str, mark: str = "") -> str:
-    """`1 memory`, `2 memories`: how messages say how many. `mark`: behind the number, "+" for at least so many."""
+    """Return `1 memory`, `2 memories` for a message. `mark`: after the number, "+" for at least so many."""
     several = f"{what[:-1]}ies" if what[-1] == "y" and what[-2] not in "aeiou" else f"{what}s"
     return f"{count:,}{mark} {what if count == 1 and not mark else several}"
 

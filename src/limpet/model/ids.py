@@ -36,7 +36,7 @@ class IdSource:
         self._counter = 0
 
     def make(self, now: int) -> bytes:
-        """`now`: microseconds UTC. Returns 16 bytes."""
+        """Return a new id of 16 bytes. `now`: microseconds UTC."""
         now_ms = max(0, now // 1000)
         with self._lock:
             if now_ms > self._last_ms:
@@ -56,20 +56,20 @@ class IdSource:
 
 
 def session_mark(scope: str, name: str) -> bytes:
-    """The 16 bytes that stand for a session in the ledger, the same in every store."""
+    """Return the 16 bytes that stand for a session in the ledger, the same in every store."""
     import hashlib
 
     return hashlib.sha256(f"session\0{scope}\0{name}".encode()).digest()[:16]
 
 
 def proposal_id(over: bytes, mark: int) -> bytes:
-    """The id of a statement that waits to replace another: the same words again have the same (UUIDv8, RFC 9562)."""
+    """Return the id of a statement that waits to replace another: equal for equal words (UUIDv8, RFC 9562)."""
     return _hashed(f"proposal\0{over.hex()}\0{mark}")
 
 
 def line_id(fresh: bytes, name: str) -> bytes:
-    """The id of a statement that a file holds: `fresh`, whose time and counter keep the lines in their order, with its
-    random bits made from what the statement says, by which `is_line_id` knows it when the file comes again."""
+    """Return the id of a statement from a file: that of `fresh`, whose time and counter keep the lines in order, with
+    its random bits made from the statement's text, so that `is_line_id` knows it when the file comes again."""
     value = int.from_bytes(fresh, "big") >> RANDOM_BITS << RANDOM_BITS | _line_bits(name)
     return value.to_bytes(16, "big")
 
@@ -80,7 +80,7 @@ def is_line_id(raw: bytes, name: str) -> bool:
 
 
 def line_end(name: str) -> bytes:
-    """The last bytes, those of a short id, that the ids of a name have."""
+    """Return the last bytes, those of a short id, of the ids of a name."""
     return (_line_bits(name) & (1 << 8 * SHORT_BYTES) - 1).to_bytes(SHORT_BYTES, "big")
 
 
@@ -98,13 +98,13 @@ def _hashed(name: str) -> bytes:
 
 
 def format_id(raw: bytes) -> str:
-    """16 bytes -> 8-4-4-4-12 hexadecimal."""
+    """Format 16 bytes as 8-4-4-4-12 hexadecimal."""
     h = raw.hex()
     return f"{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:]}"
 
 
 def parse_id(text: str) -> bytes:
-    """A whole id -> 16 bytes. Raises BadInput."""
+    """Parse a whole id to 16 bytes. Raises BadInput."""
     digits = _digits(text)
     if len(digits) != 32:
         raise BadInput(f"not an id: {_shown(text)}", hint="an id is a UUID of 32 hexadecimal digits")
@@ -112,7 +112,7 @@ def parse_id(text: str) -> bytes:
 
 
 def parse_prefix(text: str) -> tuple[bytes, bytes]:
-    """An id or a prefix of 6+ characters -> the lowest and the highest id that starts with it (inclusive).
+    """Return the lowest and highest id (inclusive) that start with an id or a prefix of 6+ characters.
 
     Raises BadInput: too short, too long, not hexadecimal ("%" and "_" are no wildcards).
     """
@@ -125,8 +125,8 @@ def parse_prefix(text: str) -> tuple[bytes, bytes]:
 
 
 def parse_short(text: str) -> tuple[bytes, bytes] | None:
-    """A short id, whole or its first 6+ characters -> the lowest and the highest end of an id that it stands for
-    (inclusive). None when it cannot be one."""
+    """Return the lowest and highest end of an id (inclusive) for a short id, whole or its first 6+ characters. None
+    when it cannot be one."""
     values = [_BASE32.find(one) for one in text.strip().lower().translate(_LOOK_ALIKE)]
     if not MIN_PREFIX_CHARACTERS <= len(values) <= LONGEST_SHORT or -1 in values:
         return None
@@ -138,14 +138,14 @@ def parse_short(text: str) -> tuple[bytes, bytes] | None:
 
 
 def shorten_ids(text: str, typed: Sequence[str] = ()) -> str:
-    """A text with the whole ids in it as short ones, except those that a person typed."""
+    """Return a text with its whole ids as short ones, except those that a person typed."""
     import re
 
     return re.sub(_WHOLE_ID, lambda found: found[0] if found[0] in typed else short_id(parse_id(found[0])), text)
 
 
 def named_by(text: str, ask: Callable[[str, bytes, bytes], list[bytes]]) -> list[bytes]:
-    """The ids that a person's text names: as a short id, and if there is none, as an id or the beginning of one.
+    """Return the ids that a person's text names: as a short id, else as an id or the beginning of one.
 
     `ask("short", low, high)` answers with ids whose last bytes are in a range, `ask("prefix", low, high)` with those
     that are in one themselves. Raises BadInput: it can be neither.
@@ -174,8 +174,8 @@ def names_id(text: str, id: str) -> bool:
 
 
 def short_id(raw: bytes, others: Iterable[bytes] = ()) -> str:
-    """The first characters of its short id, six or more, that no other id begins with; the whole id where another ends
-    alike. `others`: at least those next to it by their last bytes, in any order; itself may be among them."""
+    """Return the first characters of its short id, six or more, with which no other id begins; the whole id where
+    another ends alike. `others`: at least its neighbours by their last bytes, in any order; it may be among them."""
     end, characters = int.from_bytes(raw[-SHORT_BYTES:]), MIN_PREFIX_CHARACTERS
     for other in others:
         apart = end ^ int.from_bytes(other[-SHORT_BYTES:])

@@ -131,7 +131,7 @@ class Filter:
 
 
 def check_several(what: str, values: Iterable[T]) -> Iterable[T]:
-    """An argument of several values. A single text is read letter by letter, a mapping name by name: neither is meant.
+    """Check an argument of several values: a single text would be read by letters, a mapping by its names.
 
     Raises BadInput, which says what to write.
     """
@@ -141,7 +141,7 @@ def check_several(what: str, values: Iterable[T]) -> Iterable[T]:
 
 
 def check_characters(name: str, text: str) -> None:
-    """Raises BadInput where halves of characters stand alone in a text."""
+    """Check a text for lone surrogates. Raises BadInput."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -161,7 +161,7 @@ def check_origin(origin: str) -> str:
 
 
 def least_trusted(origins: Iterable[str]) -> str:
-    """The origin that is believed least; the first of equals."""
+    """Return the origin that is trusted least; the first of equals."""
     return min(origins, key=TRUST.__getitem__)
 
 
@@ -177,7 +177,7 @@ def is_unconfirmed(origin: str, trust: str) -> bool:
 
 
 def check_scope(scope: str) -> str:
-    """A scope is a short name without spaces: `global`, `project:api`. Raises BadInput."""
+    """Check a scope, a short name without spaces: `global`, `project:api`. Raises BadInput."""
     if not isinstance(scope, str) or len(scope) > MAX_NAME_CHARACTERS or not _SCOPE.fullmatch(scope):
         raise BadInput(
             f"not a scope: {str(scope)[:60]!r}", hint="a scope is a name without spaces, such as project:api"
@@ -186,12 +186,12 @@ def check_scope(scope: str) -> str:
 
 
 def caseless(name: str) -> str:
-    """The same for topics, and for keys, that differ in case alone. (ß and ss are two spellings, for indexes too.)"""
+    """Return a form equal for topics and keys that differ only in case. (ß and ss differ, in indexes too.)"""
     return name.lower()
 
 
 def unlike_topics(topics: Iterable[str]) -> tuple[str, ...]:
-    """Those that differ in more than case, as they were first written."""
+    """Return topics that differ in more than case, as they were first written."""
     found: dict[str, str] = {}
     for topic in topics:
         found.setdefault(caseless(topic), topic)
@@ -199,12 +199,12 @@ def unlike_topics(topics: Iterable[str]) -> tuple[str, ...]:
 
 
 def valued(key: str | None, text: str) -> str:
-    """A text as people read it: a value behind its key, since by itself it says nothing."""
+    """Return a text for people: a value after its key, since by itself it says nothing."""
     return f"{key} = {text}" if key else text
 
 
 def check_key(key: str) -> str:
-    """SUBJECT.ATTRIBUTE, without spaces. Raises BadInput."""
+    """Check a key: SUBJECT.ATTRIBUTE, without spaces. Raises BadInput."""
     if not isinstance(key, str) or len(key) > MAX_NAME_CHARACTERS or not re.fullmatch(_KEY, key):
         raise BadInput(f"not a key: {str(key)[:60]!r}", hint="a key is SUBJECT.ATTRIBUTE, such as user.city")
     return key

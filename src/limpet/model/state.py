@@ -68,7 +68,7 @@ class SearchFields:
 
 
 def initial(event: Event) -> MemoryState:
-    """The state that a `remembered` event creates."""
+    """Return the state that a `remembered` event creates."""
     data = event.data
     stated = data.get("confidence")
     return MemoryState(
@@ -100,7 +100,7 @@ def initial(event: Event) -> MemoryState:
 
 
 def apply(state: MemoryState | None, event: Event) -> MemoryState:
-    """The state after `event`. Pure. An event on a purged memory changes nothing.
+    """Return the state after `event`. Pure. An event on a purged memory changes nothing.
 
     `undone` and `purged` need the whole history: see `replay` and `scrub`.
     """
@@ -155,7 +155,7 @@ STRUCTURAL = frozenset((
 
 
 def scrub(event: Event) -> Event:
-    """An event of a purged memory, without anything that was said. `initial` makes a tombstone of a first one."""
+    """Return an event of a purged memory without its texts. `initial` makes a tombstone of a first one."""
     if event.type in SESSION_EVENTS:
         return replace(event, data={"scope": event.data["scope"], "name": erased_name(event.memory)})
     kept = {
@@ -170,7 +170,7 @@ def erased_name(mark: bytes) -> str:
 
 
 def cancelled_by(events: Iterable[Event]) -> set[bytes]:
-    """Ids of the events that an `undone` event cancels, undone ones of which are cancelled themselves."""
+    """Return ids of the events that an `undone` event cancels, unless it is cancelled itself."""
     cancelled: set[bytes] = set()
     for event in sorted(events, key=lambda one: one.seq, reverse=True):
         if event.type == "undone" and event.id not in cancelled:
@@ -179,7 +179,7 @@ def cancelled_by(events: Iterable[Event]) -> set[bytes]:
 
 
 def _remembered_again(state: MemoryState, event: Event) -> MemoryState:
-    """Two devices made a memory of the same id (they imported the same file): the later words, the topics of both."""
+    """Return the state after two devices made one memory (by one import): the later words, the topics of both."""
     return replace(
         state,
         trust=least_trusted([state.trust, _trust(event, event.origin)]),
@@ -190,7 +190,7 @@ def _remembered_again(state: MemoryState, event: Event) -> MemoryState:
 
 
 def _observed(state: MemoryState, event: Event) -> MemoryState:
-    """Said again. By a more trusted origin, it has that one from then on; a merge only lowers its trust.
+    """Return the state after a repetition. A more trusted origin raises its own; a merge only lowers its trust.
 
     `repeats`: by a source or in a session that said it before, which has one vote.
     """
@@ -212,7 +212,7 @@ def _observed(state: MemoryState, event: Event) -> MemoryState:
 
 
 def _edited(state: MemoryState, event: Event) -> MemoryState:
-    """New words. `kind`: they are no belief of the kind it was, but what was said; that has no key."""
+    """Return the state after an edit. `kind`: the words are no longer a belief but an episode; that has no key."""
     return replace(
         state,
         content=event.content if event.content is not None else state.content,
@@ -222,7 +222,7 @@ def _edited(state: MemoryState, event: Event) -> MemoryState:
 
 
 def _trust(event: Event, otherwise: str) -> str:
-    """The trust that an event states, never above that of who caused it; `otherwise` when it states none."""
+    """Return the trust that an event states, never above that of its origin; `otherwise` when it states none."""
     said = event.data.get("trust")
     return least_trusted([said, event.origin]) if said in TRUST else otherwise
 

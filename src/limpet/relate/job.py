@@ -46,8 +46,8 @@ def relate(
 def changed_by(
     store: Store, semantic: SemanticSearch, reader: Reader, memory: Memory, until: float, now: int
 ) -> list[Memory]:
-    """Older memories that one just stored may replace, as far as can be read until a time on the monotonic clock, the
-    nearest first. Raises EmbedderUnavailable."""
+    """Return older memories that a new one may replace, the nearest first, as far as can be read until a time on the
+    monotonic clock. Raises EmbedderUnavailable."""
     embedder, row = semantic.for_writing(until)
     if not semantic.answers(row):
         return []
@@ -97,7 +97,7 @@ def _keep(store: Store, reader: Reader, read: Sequence[Read], now: int) -> list[
 def _near(
     store: Store, index: VectorIndex, text_id: int, memory: Memory, vector: np.ndarray, now: int
 ) -> list[tuple[Memory, Memory]]:
-    """Pairs (older, newer) of a memory with those stored before it, the nearest first."""
+    """Return pairs (older, newer) of a memory and those stored before it, the nearest first."""
     scopes = store.search.scope_numbers((memory.scope,))  # else a fuller scope would leave no place
     scan = index.search(vector, scopes=scopes)
     near = [other for other in scan.take(NEAREST) if other != text_id]

@@ -44,12 +44,12 @@ def verdict(logits: Sequence[float]) -> Verdict | None:
 
 
 def change_odds(logits: Sequence[float]) -> float:
-    """Log-odds that the newer statement changes the older one in any way."""
+    """Return the log-odds that the newer statement changes the older one in any way."""
     return log_odds(logits, range(len(CHANGES)))
 
 
 def log_odds(logits: Sequence[float], places: Sequence[int]) -> float:
-    """Log-odds that one of some relations holds against all others."""
+    """Return the log-odds that one of some relations holds against all others."""
     top = max(logits)
     chosen = set(places)
     inside = sum(math.exp(value - top) for i, value in enumerate(logits) if i in chosen)

@@ -22,7 +22,7 @@ def open_store(
     path: str, describe: Describe, *, read_only: bool = False, durable: bool = True, create: bool = True,
     late: bool = False,
 ) -> Store:  # fmt: skip
-    """`late`: a file that is not there is made by the first write. Raises StoreError and its kind, BadInput."""
+    """Open a store. `late`: the first write makes a missing file. Raises StoreError and its kind, BadInput."""
     if is_url(path):
         from ..registry import part
 

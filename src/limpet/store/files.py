@@ -23,8 +23,8 @@ REPLACED = ".replaced-"
 
 
 def write_own(path: Path, content: bytes, *, force: bool = True) -> None:
-    """A small file of limpet's own, for its owner only. What has its name is replaced, a link too; without `force` it
-    is refused. Raises BadInput, StoreError.
+    """Write a small file of limpet's own, for its owner only. With `force` it replaces a file or link of that name,
+    else it is refused. Raises BadInput, StoreError.
     """
     with writing(path), partial_file(unguessable(path.parent)) as file:
         file.write(content)
@@ -64,13 +64,13 @@ def _is_of_store(path: Path, store: str) -> bool:
 
 
 def unguessable(folder: Path) -> Path:
-    """A path in a folder of others, where nobody can have put a file or a link before."""
+    """Return a path in a folder of others, where nobody can have put a file or a link before."""
     return folder / f".limpet-{os.urandom(8).hex()}.partial"
 
 
 @contextlib.contextmanager
 def partial_file(partial: Path) -> Iterator[IO[bytes]]:
-    """A new, private file in place of whatever bears that name; gone at the end, unless it was published.
+    """Open a new, private file in place of any of that name; it is removed at the end, unless it was published.
 
     Raises OSError.
     """
@@ -110,7 +110,7 @@ def publish(file: IO[bytes], path: Path, *, force: bool = False) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """A name lasts when its folder is on the disk too. Some systems know no such call."""
+    """Sync a folder, so that the names in it last too. Some systems know no such call."""
     with contextlib.suppress(OSError):
         number = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
         try:

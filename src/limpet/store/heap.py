@@ -14,8 +14,8 @@ def give_back() -> None:
 
 
 def share_one_heap() -> None:
-    """For a process that stays: with glibc each thread that asks for memory at the same time as another has a heap of
-    its own, and what is free in one serves no other. To be called before threads begin."""
+    """Make threads share one heap, in a process that stays: with glibc each thread that asks for memory at the same
+    time as another gets its own, and memory free in one serves no other. Call it before threads begin."""
     _call("mallopt", _ARENA_MAX, 1)
 
 

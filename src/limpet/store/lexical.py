@@ -37,12 +37,12 @@ COMMON_WORDS = (
 
 
 def common_share(texts: int) -> int:
-    """A word in one of so many texts, or in more, is not searched for."""
+    """Return the share of texts from which on a word is too common to search for."""
     return COMMON_SHARE if texts > LARGE_STORE else 2
 
 
 def choose(frequencies: Mapping[str, int], texts: int, tokenizer: Tokenizer) -> tuple[list[tuple[int, str]], int]:
-    """The terms worth searching for as (document frequency, term), rarest first, and how many of them give rows.
+    """Return the terms worth searching for as (document frequency, term), rarest first, and how many give rows.
 
     `frequencies`: in how many texts each term of the query is.
     """
@@ -64,7 +64,7 @@ def choose(frequencies: Mapping[str, int], texts: int, tokenizer: Tokenizer) -> 
 
 
 def worth(useful: Iterable[tuple[int, str]], texts: int) -> dict[str, float]:
-    """The inverse document frequency of each term."""
+    """Return the inverse document frequency of each term."""
     return {stem: max(1e-6, math.log((texts - df + 0.5) / (df + 0.5))) for df, stem in useful}
 
 
@@ -81,7 +81,7 @@ def small_result(
     matching: Iterable[tuple[int, str, str]],
     limit: int | None,
 ) -> LexicalResult:
-    """BM25 for a store of few texts, whose own document frequencies say nothing yet.
+    """Return BM25 hits for a store of few texts, whose own document frequencies say nothing yet.
 
     They are smoothed with a background of ordinary English: there, common words are in half of all texts. Words
     that no text has count in what a perfect match is worth: one common word of a long question is no match.

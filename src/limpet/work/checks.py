@@ -43,7 +43,7 @@ class Checks:
         self, store: Store, embedder: Embedder, calibration: Calibration, row: EmbedderRow, index: VectorIndex,
         policy: ContentPolicy | None, reader: Reader | None, clock: Clock,
     ) -> None:  # fmt: skip
-        """`calibration`: of the embedder, where another one's vectors may still answer, which `row` and `index` are of.
+        """Set up the checks. `calibration`: of the embedder of `row` and `index`, which may be an earlier one.
         `policy`: if memories are judged. `reader`: if pairs are read."""
         self._store, self._embedder, self._row, self._index = store, embedder, row, index
         self._policy, self._reader, self._clock, self._ids = policy, reader, clock, IdSource()
@@ -91,7 +91,7 @@ class Checks:
         return self._policy.demote(self._store, memories, self._write, known, self._row.fingerprint)
 
     def _propose_keys(self, new: Memory) -> None:
-        """For the first value of a key: put older keys of its scope that mean the same on the review list.
+        """Put older keys of its scope that mean the same as a new key on the review list.
 
         Embeds a phrase for each key of the scope. Raises EmbedderUnavailable.
         """

@@ -28,7 +28,7 @@ class Check:
 
 
 def doctor(context: Context) -> list[Check]:
-    """Findings in the order a person would look: file, content, queue, embedder, scope."""
+    """Return findings in the order a person would look: file, content, queue, embedder, scope."""
     store, found = context.store, list[Check]()
 
     def note(name: str, status: str, message: str, hint: str | None = None) -> None:

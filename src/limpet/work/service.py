@@ -132,7 +132,7 @@ def back_up(
 
 
 def models(context: Context) -> list[ModelInfo]:
-    """The embedders that this store has vectors of, and those that are installed."""
+    """Return the models that this store has vectors of, and those that are installed."""
     from ..vectors.embedder import installed, load_embedder
 
     stored = {row.name: row for row in context.store.vectors.embedders()}

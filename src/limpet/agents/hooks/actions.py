@@ -40,7 +40,7 @@ STEP = re.compile(r"&&|\|\||[;\n|]")
 
 
 def describe_action(tool: str, given: Any, *, failed: bool) -> str:
-    """One line, without secrets; empty for noise. Whether it failed is said by the kind of the journal's line."""
+    """Describe an action in one line, without secrets; "" for noise. The kind of the journal's line tells failure."""
     if not tool or "limpet" in tool.lower():
         return ""
     given = nested(given)
@@ -78,7 +78,7 @@ def _is_shell(tool: str, given: Any) -> bool:
 
 
 def _only_looks(command: str) -> bool:
-    """Every step of the command changes nothing: no redirection, only commands that look."""
+    """Return whether a command only looks: no redirection, and every step changes nothing."""
     if ">" in command.replace("2>&1", "").replace(">/dev/null", "").replace("> /dev/null", ""):
         return False
     return all(_looks(step) for step in STEP.split(command[:2_000]) if step.strip())

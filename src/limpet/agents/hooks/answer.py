@@ -184,7 +184,7 @@ class _Event:
         self._forget()
 
     def subagent(self) -> None:
-        """The client does not say what its task is: it is briefed for what the user asked last."""
+        """Brief a sub-agent for the user's last message: the client does not tell its task."""
         if not is_there(self.settings.path):
             return
         from ...settings import holdout_share
@@ -223,7 +223,7 @@ class _Event:
         self.say(notice(self.call, done) or off(self.call))
 
     def _opened(self, *, is_read: bool = False) -> Limpet:
-        """The store. `is_read`: only read, so that nobody waits for the disk; closing may take another's lock."""
+        """Open the store. `is_read`: to read only, without waiting for the disk; closing may take another's lock."""
         settings, memory = self.settings, self.host.memory
         if memory is not None:
             there, known = settings.checkout, memory._context.store.checkouts
@@ -249,7 +249,7 @@ class _Event:
             )  # fmt: skip
 
     def _forget(self) -> None:
-        """The session's context is new: what it was shown may be shown again."""
+        """Note that the session's context is new: what it was shown may be shown again."""
         if self.call.session:
             from .journal import note_compaction
 

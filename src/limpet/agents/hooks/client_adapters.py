@@ -156,7 +156,7 @@ _LONGEST_NAME = 120
 
 
 def parse_event(client: str, event: str, data: dict[str, Any]) -> Call | None:
-    """A client's JSON in our words; None for an event that we do nothing about."""
+    """Parse a client's JSON; None for an event that limpet does nothing about."""
     adapter = CLIENT_ADAPTERS[client]
     role = adapter.events.get(event)
     if role is None:
@@ -197,7 +197,7 @@ def call_of(client: str, event: str) -> dict[str, str] | None:
 
 
 def nested(value: Any) -> Any:
-    """A field of a call, or a tool's arguments, which some clients send as JSON in a text."""
+    """Decode a field of a call, or a tool's arguments, which some clients send as JSON in a text."""
     if not isinstance(value, str) or not value.startswith(("{", "[")):
         return value
     import json
@@ -219,7 +219,7 @@ def _exited(data: dict[str, Any]) -> bool:
 
 
 def shape(call: Call, text: str, to_user: str = "") -> str:
-    """The text as the client takes it from stdout, and what it shows to its user; of neither what it takes not."""
+    """Return the text, and the user's notice, as the client reads them from stdout; each "" if it takes none."""
     kind = CLIENT_ADAPTERS[call.client].answers.get(call.role)
     if not text or kind is None:
         return notice(call, to_user)
@@ -238,7 +238,7 @@ def shape(call: Call, text: str, to_user: str = "") -> str:
 
 
 def notice(call: Call, text: str) -> str:
-    """The text as the client shows it to its user, not to the model; nothing where it has no such way."""
+    """Return the text in the form that the client shows its user, not the model; "" where it has none."""
     if not text or call.client not in SHOWS_NOTICES:
         return ""
     import json
@@ -247,7 +247,7 @@ def notice(call: Call, text: str) -> str:
 
 
 def off(call: Call) -> str:
-    """Says that limpet is off, to a client that else goes on showing what it was given."""
+    """Return the answer for a client that would go on showing what it was given, when limpet is off; "" for others."""
     return '{"off": true}' if call.client in SHOWS_AGAIN else ""
 
 

@@ -32,7 +32,7 @@ OFF = ("off", "0", "no", "false")
 
 
 def run(argv: list[str]) -> NoReturn:
-    """`limpet hook ARGV` as a process. Leaves at once, without the interpreter's tidying up."""
+    """Run `limpet hook ARGV` as a process. It exits at once, without the interpreter's tidying up."""
     try:
         if not is_off():
             asked = words(argv)
@@ -60,7 +60,7 @@ def is_off() -> bool:
 
 
 def handle(argv: list[str], raw: bytes, clock: Clock | None = None, memory: Limpet | None = None) -> bytes:
-    """A hook's answer to what came on stdin; empty when there is none, or when anything went wrong.
+    """Return a hook's answer to what came on stdin; empty when there is none, or when anything went wrong.
 
     `memory`: the open store of a process that answers for others.
     """
@@ -70,7 +70,7 @@ def handle(argv: list[str], raw: bytes, clock: Clock | None = None, memory: Limp
 
 
 def answer_for(memory: Limpet, asked: Asked, raw: bytes, folder: str | None = None) -> bytes:
-    """The same by a process that has the store open, for a hook that was started in a folder.
+    """Answer a hook that was started in a folder, in a process that has the store open.
 
     Returns as soon as there is an answer, or after a moment where there is to be none: while another process writes,
     what is to be kept waits here, and the hook does not.
@@ -98,7 +98,7 @@ def answer_for(memory: Limpet, asked: Asked, raw: bytes, folder: str | None = No
 
 
 def answer_call(memory: Limpet, scope: str | None, given: dict[str, Any]) -> str:
-    """The same for a client's hook that is a call of the server: what its process would print.
+    """Answer a client's hook that is a call of the server, with the output its process would print.
 
     `scope`: the one that the server was started with.
     """
@@ -143,7 +143,7 @@ def _answer(
 
 
 def _tell(call: Call, store: str | None, error: Exception, put: Callable[[bytes], object]) -> None:
-    """At a session's start: what is wrong with the store, to the user; by way of the model where there is no other."""
+    """Tell the user at a session's start what is wrong with the store, through the model if there is no other way."""
     try:
         from ...model.errors import StoreBusy, StoreError
         from ...text.blocks import plain_line
@@ -167,7 +167,7 @@ def _store(given: str | None) -> str:
 
 
 def words(argv: list[str]) -> Asked:
-    """(client, event, store, scope) of the words after `hook` and before it; LIMPET_HOOK_STORE goes before --store."""
+    """Return (client, event, store, scope) from the words around `hook`; LIMPET_HOOK_STORE goes before --store."""
     rest, store, scope = parted(argv)
     client, event, *_ = [*rest, "", ""]
     # `doctor` tries a client's own command line on a store of its own.
@@ -175,7 +175,7 @@ def words(argv: list[str]) -> Asked:
 
 
 def parted(argv: Sequence[str]) -> tuple[list[str], str | None, str | None]:
-    """The words that are no options, the store and the scope."""
+    """Return the words that are no options, the store and the scope."""
     options: dict[str, str | None] = {"--store": None, "--scope": None}
     rest: list[str] = []
     place = 0
@@ -192,7 +192,7 @@ def parted(argv: Sequence[str]) -> tuple[list[str], str | None, str | None]:
 
 
 def log(client: str, event: str, store: str | None, error: object) -> None:
-    """One line beside the store; none when even that cannot be written."""
+    """Write one line to the log beside the store, if that is possible."""
     try:
         import time
         from pathlib import Path
@@ -267,7 +267,7 @@ def _watch(asked: Asked, usual: float) -> None:
         os._exit(0)
 
     def last_resort() -> None:
-        """The disk that the log is on may be what is slow."""
+        """Leave without writing to the log: its disk may be what is slow."""
         time.sleep(0.2)
         os._exit(0)
 

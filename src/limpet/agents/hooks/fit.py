@@ -25,10 +25,10 @@ SURE_SHARED, CLOSE_BEHIND, REFUSED_BELOW = 3, 0.5, -2.0
 def features(
     scores: Sequence[float], signals: Sequence[Mapping[str, float]], texts: Sequence[str], message: str, read: int = 0
 ) -> list[dict[str, float]]:
-    """One for each result of a recall, best first: by meaning its cosine, how far its score is behind the best, and
-    what the relevance judge says, if it was asked; by words alone the cosine of the vectors of its words, how far its
-    score is behind the best, and the words that carry a meaning in common with a part of the message. Not how long the
-    message is: it told fitting messages from others in what was written for training, and nowhere else.
+    """Return the features of each result of a recall, best first: by meaning its cosine, its distance in score from the
+    best, and the relevance judge's score, if it was asked; by words alone the cosine of its word vectors, its distance
+    in score from the best, and the meaningful words it shares with a part of the message. The message's length is not
+    used: it told fitting messages from others only in texts written for training.
 
     `signals`: what each signal said of it; `texts`: with topics and keys; `read`: how many results there were, if these
     are not all.

@@ -47,7 +47,7 @@ def _weight(word: str) -> float:
 
 
 def _names_something(word: str) -> bool:
-    """Numbers, paths and dotted names, joined or camel-cased words, handles."""
+    """Return whether a word is a number, a path or dotted name, a joined or camel-cased word, or a handle."""
     inner = word[1:-1]
     return (
         sum(map(str.isdigit, word)) >= 2

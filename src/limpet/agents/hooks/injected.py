@@ -77,7 +77,7 @@ class Offer:
         return [line.id for section in self.sections for line in section.lines if line.id]
 
     def block(self, seen: Collection[str]) -> Block:
-        """Without the memories that were seen. Of a section whose memories all were nothing is left."""
+        """Return the block without the memories that were seen, and without sections that have no other."""
         left = [
             replace(section, lines=[line for line in section.lines if not line.id or line.id not in seen])
             for section in self.sections
@@ -105,7 +105,7 @@ def brief(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
 
 
 def brief_from_vectors(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
-    """The same by meaning and by words, in a process that has its models loaded.
+    """Offer the memories that fit this message by meaning and by words, in a process that has its models loaded.
 
     The judge, if it may be asked, reads all ASKED: what fits a message is seldom what its words are nearest to.
     """
@@ -165,7 +165,7 @@ def told_by(one: Item) -> str:
 
 
 def told(several: Iterable[Item | Memory], abbreviate: Callable[[list[str]], list[str]]) -> Iterator[Line]:
-    """A line each: id, kind, who says so, since when, and the text."""
+    """Yield a line for each memory: id, kind, speaker, time, and text."""
     shown = [one for one in several if may_be_shown(one)]
     for one, id in zip(shown, abbreviate([one.id for one in shown]), strict=True):
         origin, trust = word(one.origin, TRUST), word(one.trust, TRUST)
@@ -189,7 +189,7 @@ def may_be_shown(one: Item | Memory) -> bool:
 
 
 def block(sections: Iterable[Section], budget: int) -> Block:
-    """Sections within OPEN and CLOSE, as many lines as the budget takes; empty when there are none."""
+    """Return sections within OPEN and CLOSE, as many lines as the budget takes; empty when there are none."""
     tokens = min(budget, MAX_TOKENS) - FRAME_TOKENS
     characters = MAX_CHARACTERS - len(HEAD + OPEN + CLOSE) - 3
     shown: list[str] = []
@@ -215,7 +215,7 @@ def block(sections: Iterable[Section], budget: int) -> Block:
 
 
 def cost(text: str) -> int:
-    """Tokens, on the safe side: 3.5 characters of ASCII each, one for every other character."""
+    """Estimate tokens, on the safe side: 3.5 characters of ASCII each, one for every other character."""
     plain = len(text.encode("ascii", "ignore"))
     return int(plain / 3.5) + 1 + len(text) - plain
 

@@ -97,7 +97,7 @@ def expose(
 
 
 def note_compaction(settings: Settings, session: str) -> None:
-    """The session's context was compacted or cleared: what it was shown may be shown again. Raises StoreError.
+    """Note that the session's context was compacted or cleared and may be shown the same again. Raises StoreError.
 
     Of a store that is only read nothing is kept: what it was shown before stays so.
     """
@@ -108,8 +108,8 @@ def note_compaction(settings: Settings, session: str) -> None:
 
 
 def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str) -> Turn:
-    """A turn is over: note the agent's `line`, and judge for each memory it was shown whether it showed up in the work:
-    in what the agent `said`, and in what it did. Raises StoreError.
+    """Note the end of a turn: the agent's `line`, and whether each memory it was shown was used in what it `said` and
+    did. Raises StoreError.
     """
     from ...text.attribution import was_used
 

@@ -46,7 +46,7 @@ def survival(memory: Limpet, session: str) -> Offer:
 
 
 def for_subagent(memory: Limpet, task: str, holdout: Holdout) -> Offer:
-    """The rules, and what fits the task."""
+    """Offer the rules, and the memories that fit the task."""
     rules = told(_rules(memory), memory.abbreviate)
     found = brief(memory, task, SUBAGENT_TOKENS, holdout) if task else Offer([], 0)
     fits = [line for section in found.sections for line in section.lines]
@@ -88,7 +88,7 @@ def _rules(memory: Limpet) -> list[Memory]:
 
 
 def _rules_section(rules: Iterable[Line], others: Sequence[Section], budget: int) -> Section:
-    """As many rules as fit beside the other sections, at least in their share; a last line counts those that do not."""
+    """Return as many rules as fit beside the other sections, at least in their share; a last line counts the others."""
     taken = sum(cost(text) + 1 for one in others for text in (one.title, *(line.text for line in one.lines)))
     section = Section("Rules and preferences:", [])
     left = max(int(budget * RULES_SHARE), budget - FRAME_TOKENS - taken) - cost(section.title) - 1
@@ -106,7 +106,7 @@ def _rules_section(rules: Iterable[Line], others: Sequence[Section], budget: int
 
 
 def _last_session(memory: Limpet, session: str) -> str:
-    """The last other session that did or stored something, else the last that was there; "" for none."""
+    """Return the last other session that did or stored something, else the last one; "" for none."""
     lines = memory.journal(limit=LINES)
     # The journal names sessions; one with memories but no journal is found among the sessions.
     others = list(dict.fromkeys(one.session for one in reversed(lines) if one.session != session))
@@ -119,8 +119,8 @@ def _last_session(memory: Limpet, session: str) -> str:
 
 
 def _told_turns(actions: Sequence[JournalLine]) -> Iterator[Line]:
-    """A sentence for each of TURNS, what was asked and what came of it: the last of those that did something, those
-    that did most, and the very last; and how the last that did something ended."""
+    """Yield a sentence for each of TURNS, request and outcome: the last of those that did something, those that did
+    most, and the very last; and how the last that did something ended."""
     turns: list[list[tuple[str, str]]] = []
     for one in actions:
         if one.kind == "asked" or not turns:

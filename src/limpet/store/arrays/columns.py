@@ -212,7 +212,7 @@ class Columns:
         return mask
 
     def allowed(self, where: Filter) -> np.ndarray:
-        """Every text that passes the filter, in order."""
+        """Return every text that passes the filter, in order."""
         if where.topics:
             some = np.flatnonzero(self._with_topic(where.topics[0]))
         else:
@@ -224,7 +224,7 @@ class Columns:
         return [self._names[name] for name in names if name in self._names]
 
     def _with_topic(self, topic: str) -> np.ndarray:
-        """For each slot whether its memory has exactly this topic, whatever its case."""
+        """Return a mask of the slots whose memory has exactly this topic, in any case."""
         found = self._exact.get(topic)
         if found is None:
             found = self._exact[topic] = np.zeros(len(self.row), dtype=bool)
@@ -232,7 +232,7 @@ class Columns:
         return found
 
     def near(self, text_ids: np.ndarray, reach: int) -> np.ndarray:
-        """Texts up to `reach` places before or after the given ones in their sessions, themselves included."""
+        """Return texts up to `reach` places before or after the given ones in their sessions, themselves included."""
         base, end = self._sorted_to
         if end != self._done + 1:  # most texts are sorted once, the newest beside them
             end = self._done + 1
@@ -266,7 +266,7 @@ class Columns:
         return NOTHING._replace(complete=False)
 
     def uses(self, text_ids: np.ndarray) -> dict[int, UseCounts]:
-        """By place in `text_ids`, of those that were ever used or judged."""
+        """Return use counts by place in `text_ids`, for those ever used or judged."""
         if not self._used:
             return {}
         place = {text_id: i for i, text_id in enumerate(text_ids.tolist())}
@@ -274,7 +274,7 @@ class Columns:
 
 
 def _numbered(value: Any, numbers: dict[Any, int], values: list[Any]) -> int:
-    """The place of a value in a list, to which it is added when it is new."""
+    """Return the index of a value in a list, to which it is added when it is new."""
     number = numbers.get(value)
     if number is None:
         number = numbers[value] = len(values)

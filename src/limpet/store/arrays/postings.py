@@ -66,7 +66,7 @@ EMPTY = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint8), None)
 
 
 def posting_of(places: np.ndarray, words: np.ndarray | None = None) -> tuple[Posting, np.ndarray]:
-    """From the places of all occurrences, as a `WordFeed` gives them.
+    """Return the posting of the places of all occurrences, as a `WordFeed` gives them.
 
     `words`: the number of each occurrence's word, for several words one after the other; their ends come back too.
     """
@@ -90,7 +90,7 @@ def posting_of(places: np.ndarray, words: np.ndarray | None = None) -> tuple[Pos
 
 
 def best(scores: np.ndarray, limit: int | None) -> np.ndarray:
-    """Places of the highest scores, at most so many, from the highest on; ties in order."""
+    """Return the indexes of the highest scores, at most so many, the highest first; ties in order."""
     if limit is None or limit >= len(scores):
         return (-scores).argsort(kind="stable")
     # Most need no order among themselves.
@@ -112,7 +112,7 @@ def positions(ordered: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def distinct(numbers: np.ndarray) -> np.ndarray:
-    """In order, each once. The array may be sorted in place. A fraction of np.unique's time for few."""
+    """Return unique values in order. The array may be sorted in place. Faster than np.unique for few values."""
     numbers.sort()
     found: np.ndarray = numbers[np.diff(numbers, prepend=numbers[:1] - 1) != 0]
     return found
@@ -236,7 +236,7 @@ class Postings:
         return self._last is None or stem <= self._last
 
     def _slot(self, stem: str) -> tuple[_Slice, int] | None:
-        """The slice of a word, and its place there."""
+        """Return the slice of a word, and its place there."""
         at = bisect_right(self._firsts, stem) - 1
         if at >= 0:
             one = self._slices[at]
@@ -246,7 +246,7 @@ class Postings:
         return None
 
     def _known(self, stem: str) -> Posting | None:
-        """The list of a word that is covered, as far as it was read; None: it is not held."""
+        """Return the list of a word that is covered, as far as it was read; None: it is not held."""
         slot = self._slot(stem)
         if slot is None:
             return EMPTY
@@ -262,7 +262,7 @@ class Postings:
         return stem in self._single or (self._covers(stem) and self._known(stem) is not None)
 
     def frequency(self, stem: str) -> int:
-        """In how many texts a word is. Its list is read with it, unless the word is too common to be searched for."""
+        """Return how many texts have a word. Its list is read with it, unless the word is too common to search for."""
         known = self._counts.get(stem)
         if known is None and self._covers(stem):
             slot = self._slot(stem)
@@ -308,7 +308,7 @@ class Postings:
     def search(
         self, text: str, where: Filter, columns: Columns, *, limit: int | None = None, held_only: bool = False
     ) -> ArrayHits:
-        """Texts that have the query's rarer words, best first, as `Search.lexical` finds them.
+        """Return texts that have the query's rarer words, best first, as `Search.lexical` does.
 
         `held_only`: leave out words whose lists have not been read, and say so.
         """
@@ -365,7 +365,7 @@ class Postings:
     def _scores(
         self, lists: Sequence[Posting], phrases: int, rare: int, lengths: np.ndarray, rows: np.ndarray
     ) -> np.ndarray:
-        """BM25 of every row: k1, b and the smallest weight of a word as FTS5 has them."""
+        """Return the BM25 score of every row: k1, b and the smallest weight of a word as FTS5 has them."""
         norm = lexical.BM25_K1 * (1 - lexical.BM25_B + lexical.BM25_B * lengths.astype(np.float64) / self._mean)
         weights = []
         frequency = np.zeros((len(lists), len(rows)))
@@ -402,7 +402,7 @@ class Postings:
         return (scopes if held * 2 <= self._texts else None), phrases
 
     def _phrase(self, topic: str) -> Posting:
-        """The texts whose topics have the words of a topic one after the other, and how often."""
+        """Return the texts whose topics have the words of a topic one after the other, and how often."""
         found = self._phrases.get(topic)
         if found is None:
             words = list(self._tokenizer.tokens(topic))

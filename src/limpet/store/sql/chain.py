@@ -45,7 +45,7 @@ class Chain:
         self.reordered = False  # events have other places in the ledger than they had
 
     def event_row(self, seq: int, event: Event, body: int | None) -> tuple[Any, ...]:
-        """The row of an event that is appended now, for `insert_event`."""
+        """Return the row of an event that is appended now, for `insert_event`."""
         operation = None if event.operation == event.id else event.operation
         said = (event.id, event.type, event.memory, event.at, operation, event.origin)
         data = to_json(event.data)
@@ -53,13 +53,13 @@ class Chain:
         return (seq, *said, body, data, *self._append((*said, content, data)))
 
     def take_out(self, event: bytes) -> None:
-        """An event is about to leave the ledger, or to change: its place keeps its leaf."""
+        """Keep the leaf of an event that is about to leave the ledger, or to change."""
         place, salt, link, *said = self._row(event)
         self._con.execute("INSERT INTO chain VALUES (?, ?, ?, ?)", (place, event, leaf_of(salt, said), link))
         self.reordered = True
 
     def append_again(self, event: bytes) -> None:
-        """An event that was taken out stays, as its row is now."""
+        """Put back an event that was taken out, as its row is now."""
         _, _, _, *said = self._row(event)
         self._con.execute("UPDATE event SET place = ?, salt = ?, link = ? WHERE id = ?", (*self._append(said), event))
 
@@ -106,7 +106,7 @@ class Chain:
 
 
 def leaf_of(salt: bytes, said: Any) -> bytes:
-    """The hash of a salt and of the fields `SAID`, each with its kind and length."""
+    """Return the hash of a salt and of the fields `SAID`, each with its kind and length."""
     found = salt
     for one in said:
         if one is None:
@@ -122,7 +122,7 @@ def link_of(before: bytes, leaf: bytes, *, order: bool = False) -> bytes:
 
 
 def order_of(con: Connection, place: int) -> bytes:
-    """The hash of the order in which the events of all places before one stand in the ledger."""
+    """Return the hash of the order in which the events of all places before one stand in the ledger."""
     digest = sha256()
     for seq, id in con.execute("SELECT seq, id FROM event WHERE place < ? ORDER BY seq", (place,)):
         digest.update(b"%d:%b" % (seq, id))
@@ -130,7 +130,7 @@ def order_of(con: Connection, place: int) -> bytes:
 
 
 def sign(key: bytes, place: int, link: bytes) -> bytes:
-    """HMAC-SHA256 over a place and its link, which stands for all before it."""
+    """Return HMAC-SHA256 over a place and its link, which stands for all before it."""
     from hmac import digest
 
     return digest(key, b"limpet chain %d:%b" % (place, link), "sha256")

@@ -18,14 +18,14 @@ class Checkouts(Repository):
     """The scope of each repository."""
 
     def scope_of(self, checkout: Checkout | None) -> str:
-        """The scope of a repository; if it has claimed none, the one that it would get; `global` outside of any."""
+        """Return a repository's scope, or the one it would get if it has claimed none; `global` outside of any."""
         if checkout is None:
             return GLOBAL_SCOPE
         with self._database.reading() as con:
             return scope_of(con, checkout)
 
     def claim(self, checkout: Checkout, scope: str, at: int) -> None:
-        """From now on the scope is that of this repository, unless it has one already."""
+        """Give a scope to a repository, unless it has one already."""
         with self._database.reading() as con:
             known = all(_held(con, [one]) for one in checkout.identities)
         if known:
@@ -39,7 +39,7 @@ class Checkouts(Repository):
 
 
 def scope_of(con: Connection, checkout: Checkout) -> str:
-    """The scope that a checkout has or, if it has claimed none, would get."""
+    """Return the scope that a checkout has or, if it has claimed none, would get."""
     held, first = _held(con, checkout.identities), None
     if held is None and not checkout.remote and con.execute(_HAS_COMMITS).get:
         first = checkout.first_commit()
@@ -56,7 +56,7 @@ def scope_of(con: Connection, checkout: Checkout) -> str:
 
 
 def _held(con: Connection, identities: Iterable[str]) -> tuple[str, int] | None:
-    """The scope that the first of these has which has any, and since when."""
+    """Return the scope of the first of these that has one, and since when."""
     for identity in identities:
         if row := con.execute("SELECT scope, at FROM checkout WHERE identity = ?", (identity,)).fetchone():
             return row[0], row[1]

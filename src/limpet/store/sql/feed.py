@@ -74,7 +74,7 @@ class WordFeed(ABC):
 
     @abstractmethod
     def frequency(self, word: str) -> int:
-        """In how many texts a word is."""
+        """Return the number of texts that have a word."""
 
     @abstractmethod
     def occurrences(self, word: str, *, most: int | None = None) -> np.ndarray:
@@ -82,16 +82,16 @@ class WordFeed(ABC):
 
     @abstractmethod
     def lists_after(self, word: str, *, most: int) -> WordLists:
-        """All places of the words that follow, of as many words as have fewer together than so many. A word that has
-        more comes alone, without its places."""
+        """Return all places of the next words, as many words as have fewer places together than so many. A word that
+        has more comes alone, without its places."""
 
     @abstractmethod
     def texts(self, text_ids: Iterable[int]) -> Iterable[IndexedText]:
-        """Those that are there."""
+        """Return those of these texts that exist."""
 
     @abstractmethod
     def with_topic_words(self, topic: str) -> list[tuple[int, str]]:
-        """The texts in whose topics the words of a topic stand one after the other, and these topics, in order."""
+        """Return the texts whose topics have the words of a topic in a row, and these topics, in order."""
 
 
 class ChangeFeed(Repository, ABC):
@@ -106,7 +106,7 @@ class ChangeFeed(Repository, ABC):
 
     @contextmanager
     def snapshot(self) -> Iterator[int]:
-        """All reads inside see one state of the store, and nobody else reads meanwhile. Gives its data version."""
+        """Give all reads inside one state of the store, with no other reader meanwhile. Yields its data version."""
         with self._database.snapshot(), self._database.reading() as con:
             yield self._database.version(con)
 
@@ -124,11 +124,11 @@ class ChangeFeed(Repository, ABC):
         """Index terms of a text, from `length`."""
 
     def texts_after(self, text_id: int, *, most: int) -> TextColumns:
-        """The next texts, in order."""
+        """Return the next texts, in order."""
         return self._columns("columns_after", {"after": text_id, "limit": most})
 
     def texts(self, text_ids: Sequence[int]) -> TextColumns:
-        """Those that are there."""
+        """Return the columns of those texts that exist."""
         return self._columns("columns_of", {"bodies": self._database.numbers(text_ids)})
 
     def _columns(self, name: str, bound: dict[str, Any]) -> TextColumns:
@@ -140,7 +140,7 @@ class ChangeFeed(Repository, ABC):
         return columns | {"length": list(map(self.terms_of, columns["length"]))}
 
     def with_topic(self, topic: str) -> list[int]:
-        """The texts whose memory has exactly this topic, whatever its case."""
+        """Return the texts whose memory has exactly this topic, whatever its case."""
         return self._store.search.allowed(Filter(topics=(topic,), states=()))
 
     def changes(self, since: object | None) -> Changes:
@@ -163,17 +163,17 @@ class ChangeFeed(Repository, ABC):
         return Changes((making, event), last, anew, text_ids, used)
 
     def uses(self, rows: Sequence[int]) -> dict[int, UseCounts]:
-        """By text id, the use of those memories that were ever used or judged. `rows`: theirs."""
+        """Return by text id the use of those memories that were ever used or judged. `rows`: theirs."""
         found = self._ask("usage_of", nums=self._database.numbers(rows))
         return {text_id: UseCounts._make(use) for text_id, *use in found}
 
     def numbers(self, table: str, name: str) -> list[int]:
-        """The numbers of the scopes or sessions of a name."""
+        """Return the numbers of the scopes or sessions of a name."""
         return [row[0] for row in self._database.rows(f"SELECT num FROM {table} WHERE name = ?", (name,))]
 
 
 def varints(data: bytes) -> list[int]:
-    """Variable-length integers as SQLite writes them: FTS5 packs the sizes of texts so, Postgres is given counts so."""
+    """Decode SQLite's variable-length integers: FTS5 packs the sizes of texts so, Postgres is given counts so."""
     found, value = [], 0
     for byte in data:
         value = value << 7 | byte & 0x7F

@@ -19,7 +19,7 @@ class Edges(Repository):
     """Links as they are stored, and `temporal_next`."""
 
     def between(self, source: bytes, type: str, target: bytes) -> Edge | None:
-        """The edge between two memories that holds now."""
+        """Return the edge between two memories that holds now."""
         found = self._ask("edge_live", source=source, type=type, target=target)
         return Edge(*found[0]) if found else None
 
@@ -35,7 +35,7 @@ class Edges(Repository):
         types: Sequence[str] = STORED_TYPES,
         known_at: int | None = None,
     ) -> list[Edge]:
-        """Stored edges that leave (or reach) some memories. Their other ends may lie in any scope: look them up."""
+        """Return edges that leave (or reach) some memories. Their other ends may lie in any scope: look them up."""
         name = statements()["edges_in" if incoming else "edges_out"]
         return self._linked(name, {"ids": self._database.ids(ids)}, types, known_at) if ids and types else []
 
@@ -43,7 +43,7 @@ class Edges(Repository):
         return self._linked(statements()["graph_edges"], {}, types, known_at)
 
     def leaving(self, where: Filter, types: Sequence[str]) -> list[Edge]:
-        """Stored edges whose source passes the filter."""
+        """Return stored edges whose source passes the filter."""
         return self._linked(*filtered("edges_from_matching", where, id="e.source"), types, where.known_at)
 
     def _linked(self, statement: str, bound: dict[str, Any], types: Sequence[str], known_at: int | None) -> list[Edge]:
@@ -54,11 +54,11 @@ class Edges(Repository):
         return list(map(Edge._make, self._database.rows(statement.replace("{linked}", linked), bound)))
 
     def changed(self, start: int, end: int) -> list[Edge]:
-        """Edges that began or ended in (start, end], in any scope."""
+        """Return edges that began or ended in (start, end], in any scope."""
         return list(map(Edge._make, self._ask("changed_edges", start=start, end=end)))
 
     def temporal(self, ids: Sequence[bytes], where: Filter, *, incoming: bool = False) -> list[Edge]:
-        """`temporal_next`, derived: what follows (or precedes) some memories in their sessions."""
+        """Return derived `temporal_next` edges to what follows (or precedes) some memories in their sessions."""
         if not ids:
             return []
         statement, bound = filtered("temporal", where)
@@ -71,9 +71,9 @@ class Edges(Repository):
         return [Edge(id, TEMPORAL, near, 1.0, None, at) for id, near, _, at in found]
 
     def warnings(self, ids: Sequence[bytes]) -> list[tuple[str, bytes, bytes]]:
-        """(what, one of some memories, the other one), in a stable order. What: `contradicts` (a link), `replaced` (the
-        other is superseded by it), `contradiction` (it waits for review). The others may lie in any scope: look them
-        up."""
+        """Return (what, one of some memories, the other one), in a stable order. What: `contradicts` (a link),
+        `replaced` (the other is superseded by it), `contradiction` (it waits for review). The others may lie in any
+        scope: look them up."""
         return sorted(self._ask("warnings", ids=self._database.ids(ids))) if ids else []
 
 
@@ -93,7 +93,7 @@ class Graph(Repository):
         return list(map(GraphNode._make, self._ask("graph_nodes", where)))
 
     def changed(self, where: Filter, known: tuple[int, int], held: tuple[int, int]) -> list[bytes]:
-        """Memories about which something became known in (start, end], or that began or ceased to hold then."""
+        """Return memories about which something became known in (start, end], or that began or ceased to hold then."""
         condition, bound = visible(where)
         # Past versions count too: this asks what changed, not what is.
         statement = statements()["changed_ids"].replace("{visible}", condition.replace("m.retired_at IS NULL", "TRUE"))
@@ -101,23 +101,23 @@ class Graph(Repository):
         return [row[0] for row in self._database.rows(statement, bound)]
 
     def session_around(self, id: bytes, where: Filter, *, reach: int) -> list[Memory]:
-        """A memory and up to `reach` places before and after it in its session, in order."""
+        """Return a memory and up to `reach` places before and after it in its session, in order."""
         return list(map(to_memory, self._ask("session_around", where, id=id, reach=reach)))
 
     def key_history(self, key: str, where: Filter) -> list[Memory]:
-        """Every memory of a key, along the valid time."""
+        """Return every memory of a key, along the valid time."""
         return list(map(to_memory, self._ask("key_history", where, key=key)))
 
     def replaced_by_key(self, ids: Sequence[bytes], where: Filter) -> list[tuple[bytes, bytes]]:
-        """(new, old): which memories some values of a key replaced."""
+        """Return (new, old): which memories some values of a key replaced."""
         return self._ask("replaced_by_key", where, ids=self._database.ids(ids)) if ids else []
 
     def merged_into(self, ids: Sequence[bytes], where: Filter) -> list[Memory]:
-        """Memories for which some others speak since they were merged."""
+        """Return memories for which some others speak since they were merged."""
         return list(map(to_memory, self._ask("merged_into", where, ids=self._database.ids(ids)))) if ids else []
 
     def pieces(self, where: Filter) -> list[Piece]:
-        """In the order in which they were stored."""
+        """Return pieces in the order in which they were stored."""
         return list(map(Piece._make, self._ask("pieces", where)))
 
 

@@ -48,8 +48,8 @@ class Jobs(Repository):
             return list(map(Job._make, con.execute(statements()["lease_these_jobs"], bound).fetchall()))
 
     def due(self, at: int, *, first: Sequence[int], most: int) -> tuple[list[int], list[int]]:
-        """Texts whose vectors could be made now, `most` of them: of `first` those that wait, in order, and the newest
-        others."""
+        """Return texts whose vectors could be made now, at most `most`: those of `first` that wait, in order, and the
+        newest others."""
         waits = (
             f"SELECT subject AS num FROM job WHERE kind = '{EMBED}' AND state = 'waiting' AND not_before <= ?1"
             f" AND leased_until <= ?1 UNION ALL {_UNTAKEN}"
@@ -63,7 +63,7 @@ class Jobs(Repository):
         return [num for num in first if num in due], [num for num, asked in found if not asked]
 
     def unchecked(self, rows: Sequence[int]) -> list[int]:
-        """Those of some rows of memories whose texts wait for a vector or to be compared."""
+        """Return those of some rows of memories whose texts wait for a vector or to be compared."""
         found = self._database.rows(
             "SELECT m.num FROM memory m WHERE m.num IN (SELECT value FROM carray(?)) AND"
             " (m.body > (SELECT through FROM taken) OR EXISTS (SELECT 1 FROM job j WHERE j.subject = m.body"
@@ -73,7 +73,7 @@ class Jobs(Repository):
         return [row[0] for row in found]
 
     def finish(self, kind: str, subjects: Sequence[int]) -> None:
-        """Jobs about these subjects are done, or no longer needed."""
+        """Remove jobs that are done, or no longer needed."""
         with self._database.writing() as con:
             if kind == EMBED and subjects:
                 _take(con, through=max(subjects))
@@ -89,7 +89,7 @@ class Jobs(Repository):
             )
 
     def backlog(self, kind: str, at: int, *, most: int | None = None) -> int:
-        """Jobs that could be taken now, counted up to `most`."""
+        """Count the jobs that could be taken now, up to `most`."""
         untaken = f" UNION ALL {_UNTAKEN}" if kind == EMBED else ""
         ((count,),) = self._database.rows(
             "SELECT count(*) FROM (SELECT subject FROM job WHERE kind = ?1 AND state = 'waiting'"
@@ -145,13 +145,13 @@ def _take(con: Connection, *, limit: int = ALL, through: int | None = None) -> N
 
 
 def forget(con: Connection, body: int) -> None:
-    """A text is gone. A later one may get its number, and must then wait as any new one does."""
+    """Remove a text's jobs. A later text may get its number, and must then wait as any new one does."""
     con.execute("DELETE FROM job WHERE kind = ? AND subject = ?", (EMBED, body))
     con.execute("UPDATE taken SET through = min(through, (SELECT coalesce(max(num), 0) FROM body))")
 
 
 def refill(con: Connection) -> None:
-    """Jobs for exactly the texts that lack a vector of some embedder; what was tried already keeps its row."""
+    """Queue jobs for exactly the texts that lack a vector of some embedder; those tried already keep their row."""
     con.execute(
         "INSERT INTO job (kind, subject, not_before) SELECT ?, num, 0 FROM body"
         " WHERE num <= (SELECT through FROM taken) ON CONFLICT DO NOTHING",
@@ -166,13 +166,13 @@ def refill(con: Connection) -> None:
 
 
 def waiting(con: Connection) -> int:
-    """Texts that wait for their vectors, now or later."""
+    """Return texts that wait for their vectors, now or later."""
     rows = "SELECT subject FROM job WHERE kind = ? AND state = 'waiting'"
     return int(con.execute(f"SELECT count(*) FROM ({rows} UNION ALL {_UNTAKEN}) AS waiting", (EMBED,)).get)
 
 
 def after_purge(database: Database, con: Connection) -> None:
-    """In the transaction of a purge: what may quote the erased goes too, and the index is made anew."""
+    """Clean up in the transaction of a purge: remove what may quote the erased, and make the index anew."""
     con.execute("DELETE FROM journal")
     con.execute("DELETE FROM review WHERE kind = ?", (OBJECTION,))
     flush_later(con)
@@ -180,13 +180,13 @@ def after_purge(database: Database, con: Connection) -> None:
 
 
 def flush_later(con: Connection) -> None:
-    """Whoever works the queue empties the log of what was erased, unless `flush` has done it by then."""
+    """Leave it to the next worker to empty the log of erased bytes, unless `flush` has done it by then."""
     con.execute("INSERT INTO job (kind, subject, not_before) VALUES (?, 0, 0) ON CONFLICT DO NOTHING", (FLUSH,))
 
 
 def flush(database: Database, *, seconds: float) -> bool:
-    """Empty the log of what was erased, waiting so long for readers of the old state. False: one is still at it, and a
-    job of the queue waits to do it."""
+    """Empty the log of erased bytes, waiting so long for readers of the old state. Return False if one remains; a job
+    of the queue then does it."""
     done = database.flush_erased(seconds=seconds)
     if done and database.rows("SELECT 1 FROM job WHERE kind = ?", (FLUSH,)):
         with database.writing() as con:
@@ -209,15 +209,15 @@ class Relations(Repository):
             )
 
     def of(self, ids: Sequence[bytes]) -> list[Relation]:
-        """All verdicts about some memories, as the older or the newer one."""
+        """Return all verdicts about some memories, as the older or the newer one."""
         return list(map(Relation._make, self._ask("relations", ids=self._database.ids(ids)))) if ids else []
 
     def newer_texts(self, bodies: Sequence[int]) -> list[int]:
-        """Texts of the memories that say what became of those which have some texts."""
+        """Return texts of the memories that replaced, ended or resolved those which have some texts."""
         return [row[0] for row in self._ask("newer_texts", bodies=self._database.numbers(bodies))] if bodies else []
 
     def counts(self) -> list[tuple[str, str, str, int]]:
-        """(model, relation, level, how many), in order."""
+        """Return (model, relation, level, how many), in order."""
         return self._database.rows(
             "SELECT model, relation, level, count(*) FROM relation GROUP BY model, relation, level ORDER BY 1, 2, 3", {}
         )
@@ -263,14 +263,14 @@ class Reviews(Repository):
             self.propose([proposal])
 
     def waiting(self, scopes: Sequence[str], *, limit: int, kind: str | None = None) -> list[Proposal]:
-        """Those that wait (of one kind), oldest first, whose memories are both still active."""
+        """Return waiting proposals (of one kind), oldest first, whose memories are both still active."""
         found = [
             Proposal(*row) for scope in scopes for row in self._ask("proposals", scope=scope, limit=limit, kind=kind)
         ]
         return sorted(found, key=lambda one: (one.created_at, one.id))[:limit]
 
     def named(self, text: str, scopes: Sequence[str]) -> list[bytes]:
-        """The proposals of some scopes that an id, a short id or the beginning of an id names, a dozen at most.
+        """Return the proposals of some scopes that an id, a short id or the beginning of an id names, a dozen at most.
 
         Raises BadInput.
         """

@@ -25,11 +25,11 @@ class Journal(Repository):
             con.execute(INSERT, action)
 
     def lines(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
-        """The last lines of a scope, or of one of its sessions, oldest first."""
+        """Return the last lines of a scope, or of one of its sessions, oldest first."""
         return [action for _, action in self.numbered(scope, session=session, limit=limit)]
 
     def numbered(self, scope: str, *, session: str | None = None, limit: int = 1 << 62) -> list[tuple[int, Action]]:
-        """`lines`, each with the number that it keeps while it is there."""
+        """Return `lines` with their numbers, which stay the same."""
         from ..records import Action
 
         found = self._database.rows(
@@ -49,14 +49,14 @@ class Journal(Repository):
         return jobs.flush(self._database, seconds=FLUSH_SECONDS)
 
     def began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
-        """Those of some memories that a session was shown at its start, since it was compacted last, if they still
-        say the same."""
+        """Return those of some memories that a session was shown at its start, since it was compacted last, and that
+        are unchanged."""
         with self._database.reading() as con:
             return in_front(con, session, ids, "start")
 
 
 def turn(con: Connection, scope: str, session: str) -> tuple[tuple[tuple[str, str], ...], bool]:
-    """The lines of a session from the last message on, and whether the scope has remembered anything since.
+    """Return the lines of a session from the last message on, and whether the scope has remembered anything since.
 
     journal_session, memory_created.
     """
@@ -99,7 +99,7 @@ ON CONFLICT (session) DO UPDATE SET through = excluded.through"""
 
 
 def in_front(con: Connection, session: str, ids: Iterable[bytes], via: str | None = None) -> set[bytes]:
-    """Those of some memories that a session was shown since its last compaction, and that say the same now.
+    """Return those of some memories that a session was shown since its last compaction and that are unchanged.
 
     surfaced_session, memory_current, memory_past.
     """
@@ -112,7 +112,7 @@ def compact(con: Connection, session: str) -> None:
 
 
 def waiting(con: Connection, scope: str, session: str) -> list[tuple[int, str]]:
-    """(number, text of its memory) of rows that no end of a turn has judged; of memories that are still there.
+    """Return (number, text of its memory) of rows that no end of a turn has judged, of memories that still exist.
 
     surfaced_waiting, memory_current.
     """
@@ -125,5 +125,5 @@ def waiting(con: Connection, scope: str, session: str) -> list[tuple[int, str]]:
 
 
 def judge(con: Connection, verdicts: Iterable[tuple[int, int]]) -> None:
-    """(used, num): 1, 0, or CANNOT_TELL."""
+    """Set judgements (used, num): 1, 0, or CANNOT_TELL."""
     con.executemany("UPDATE surfaced SET used = ? WHERE num = ?", verdicts)

@@ -79,14 +79,14 @@ class Ledger(Repository):
         return new
 
     def known(self, ids: Sequence[bytes]) -> dict[bytes, tuple[str, bytes]]:
-        """Those of some event ids that the ledger has: their types and memories."""
+        """Return the types and memories of those event ids that the ledger has."""
         found = self._ask("known_events", ids=self._database.ids(ids)) if ids else []
         return {id: (type, memory) for id, type, memory in found}
 
     def events(
         self, *, memory: bytes | None = None, after: int = 0, ids: Sequence[bytes] | None = None
     ) -> Iterator[Event]:
-        """The whole ledger in pages, so that a slow consumer holds no transaction open."""
+        """Yield the ledger page by page, so that a slow consumer holds no transaction open."""
         if ids is not None:
             if ids:
                 yield from self._events("events_by_ids", ids=self._database.ids(set(ids)), after=after)
@@ -98,12 +98,12 @@ class Ledger(Repository):
                 after = part[-1].seq
 
     def undone(self, memories: Collection[bytes]) -> list[Event]:
-        """The `undone` events of some memories, in order."""
+        """Return the `undone` events of some memories, in order."""
         return self._events("undone_events", memories=self._database.ids(memories)) if memories else []
 
     def operation(self, event: bytes, scopes: Sequence[str] | None = None) -> list[Event]:
-        """All events of some scopes (None: all) that were committed together with `event`, in order; those of a move
-        between scopes, and of its undoing, belong to both."""
+        """Return all events of some scopes (None: all) that were committed together with `event`, in order; those of a
+        move between scopes, and of its undoing, belong to both."""
         with self._database.reading():
             visible = scope_list(scopes)
             found = list(self.events(ids=[event]))
@@ -122,25 +122,25 @@ class Ledger(Repository):
             return whole if moved else seen
 
     def newest(self, scopes: Sequence[str] | None, *, before: int | None = None, limit: int) -> list[Event]:
-        """Events of some scopes (None: all), the newest first, of those before a sequence number (None: of all)."""
+        """Return events of some scopes (None: all) before a sequence number (None: the end), the newest first."""
         before = 1 << 62 if before is None else before
         return self._events("newest_events", scopes=scope_list(scopes), before=before, limit=limit)
 
     def resolve(self, text: str) -> bytes:
-        """The one event that an id, a short id or the beginning of an id names.
+        """Return the one event that an id, a short id or the beginning of an id names.
 
         Raises NotFound, AmbiguousId, BadInput.
         """
         return the_only(text, self._named(text, "events_named"), "operation", None)
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
-        """For each event its short id, as long as it takes to be no other's of late. What names several is no event."""
+        """Return each event's short id, long enough to be unique among late ones. A name of several is no event."""
         found = self._ask("events_like", ids=self._database.ids(ids), last=TOLD_APART) if ids else []
         like = [row[0] for row in found]
         return [short_id(id, like) for id in ids]
 
     def watermark(self) -> str:
-        """Another text after any event and any counted use; the same as long as nothing is told."""
+        """Return a text that changes with any event and any counted use, and only then."""
         ((seq, id, changes, uses, used_at),) = self._ask("ledger_watermark")
         return f"{seq}-{(id or b'').hex()}-{changes}-{float(uses)}-{used_at}"
 
@@ -149,7 +149,7 @@ class Ledger(Repository):
 
 
 def to_event(row: tuple[Any, ...]) -> Event:
-    """A row of `event` in queries.sql."""
+    """Return the event of a row of `event` in queries.sql."""
     seq, id, type, memory, at, operation, origin, content, data = row
     return Event(
         id=id, type=type, memory=memory, at=at, operation=operation or id, origin=origin, content=content,

@@ -76,7 +76,7 @@ class Listings(Repository):
     """Memories that pass a filter, in some order; those in rows are read whole by `Memories.by_rows`."""
 
     def page(self, where: Filter, *, sort: str, limit: int, cursor: str | None, descending: bool = True) -> Page:
-        """One page by keyset: the cursor holds the last row's sort value and id, so that inserts never shift a page.
+        """Return a page. Its cursor holds the last row's sort value and id, so that inserts never shift a page.
 
         Sorted by use, memories that were never used follow the others, newest first.
         """
@@ -106,7 +106,7 @@ class Listings(Repository):
         return Page(memories=[memory for _, _, memory in shown], cursor=following)
 
     def each(self, where: Filter, *, descending: bool = True) -> Iterator[Memory]:
-        """Every memory that passes, by the time it was stored, read a page at a time."""
+        """Yield every memory that passes, by the time it was stored, read a page at a time."""
         cursor: str | None = ""
         while cursor is not None:
             page = self.page(where, sort="created", limit=PAGE, cursor=cursor or None, descending=descending)
@@ -116,7 +116,7 @@ class Listings(Repository):
     def _slice(
         self, where: Filter, column: str, extra: str, limit: int, after: tuple[int, bytes] | None, descending: bool
     ) -> list[tuple[int, Memory]]:
-        """(sort value, memory) in order, from after a value and id on. One scope at a time: its index has the order."""
+        """Return (sort value, memory) in order after a value and id. One scope at a time: its index has the order."""
         parts: list[tuple[Filter, str, str]] = []
         if where.scopes is not None and len(where.scopes) > 1:
             parts = [(one, column, extra) for one in _one_scope_each(where)]
@@ -151,7 +151,7 @@ class Listings(Repository):
         return {kind: count for (kind,), count in self.count_by(where, ("kind",)).items()}
 
     def count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
-        """(scope, how many pass the filter, when the last of them was stored), the most first, then by name."""
+        """Return (scope, how many pass the filter, when the last was stored), the most first, then by name."""
         return self._ask("scopes_with", where)
 
     def count_by(self, where: Filter, by: Sequence[str]) -> dict[tuple[str, ...], int]:
@@ -171,11 +171,11 @@ class Listings(Repository):
         return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def scope_names(self) -> list[str]:
-        """Every scope that something was ever stored in, by name."""
+        """Return every scope that something was ever stored in, by name."""
         return [name for (name,) in self._database.rows("SELECT name FROM scope ORDER BY name", {})]
 
     def standing(self, scopes: Sequence[str], *, at: int, limit: int) -> list[tuple[str, int]]:
-        """(group, row) of what stands in every brief of some scopes and holds at `at`: memories that are pinned, else
+        """Return (group, row) of the lasting part of briefs of some scopes at `at`: memories that are pinned, else
         keyed, else of kind preference or goal. Up to `limit` of a group and scope, the most important and newest first.
         """
         names = {f"scope{i}": scope for i, scope in enumerate(scopes)}
@@ -194,16 +194,16 @@ class Listings(Repository):
         return sorted(found, key=lambda one: (-one.created_at, -one.num))
 
     def most_used(self, where: Filter, *, limit: int) -> list[int]:
-        """Rows that were used, the most used first; at most `limit` of each scope."""
+        """Return rows that were used, the most used first; at most `limit` of each scope."""
         found = self._of_each_scope("most_used", where, limit=limit)
         return [num for num, _ in sorted(found, key=lambda row: -row[1])]
 
     def unseen(self, where: Filter, *, before: int, limit: int) -> list[int]:
-        """Rows, the oldest first, that were neither stated nor used since `before`; none that is pinned."""
+        """Return rows, the oldest first, that were neither stated nor used since `before`, without pinned ones."""
         return [row[0] for row in self._of_each_scope("unseen", where, before=before, limit=limit)][:limit]
 
     def _of_each_scope(self, name: str, where: Filter, **bound: Any) -> list[Any]:
-        """One scope at a time, so that the index gives the order."""
+        """Query one scope at a time, so that the index gives the order."""
         with self._database.reading():
             return [row for one in _one_scope_each(where) for row in self._ask(name, one, **bound)]
 

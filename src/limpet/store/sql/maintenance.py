@@ -112,7 +112,7 @@ class Maintenance(Repository, ABC):
         return len(events)
 
     def verify(self, *, sign: bool = False) -> list[Problem]:
-        """`sign`: sign the chain of events as it is, when nothing else is wrong. Raises BadInput."""
+        """Check the store. `sign`: sign the chain of events as it is, when nothing else is wrong. Raises BadInput."""
         key = signing_key()
         if sign and key is None:
             raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY or LIMPET_SIGNING_KEY_COMMAND")
@@ -126,7 +126,7 @@ class Maintenance(Repository, ABC):
 
     @abstractmethod
     def _problems(self, key: bytes | None) -> list[Problem]:
-        """Everything that is wrong. `key`: of the signature of the chain, if it is to be looked at."""
+        """Return every problem. `key`: of the chain's signature, if it is to be checked."""
 
     def _entries(self, con: Any) -> Callable[[], Iterator[Any]] | None:  # noqa: ARG002
         """Return the engine's reader of the chain's entries, or None if it reads them all at once."""
@@ -187,11 +187,11 @@ class Erasure(Repository, ABC):
 
     @abstractmethod
     def own_files(self) -> list[Path]:
-        """The store's file and those beside it, there or not."""
+        """Return the store's file and those beside it, existing or not."""
 
     @abstractmethod
     def replaced_stores(self) -> list[Path]:
-        """The stores that were kept when a backup was put in their place."""
+        """Return the stores that were kept when a backup was put in their place."""
 
     def flush(self, seconds: float) -> bool:
         """Empty the log of what was erased (`jobs.flush`), where it can be written."""
@@ -201,7 +201,7 @@ class Erasure(Repository, ABC):
         return bool(self._database.rows("SELECT 1 FROM job WHERE kind = ?", (jobs.FLUSH,)))
 
     def replaced_by(self, ids: Sequence[bytes]) -> list[bytes]:
-        """Memories that some others have replaced, or speak for, and that are not purged."""
+        """Return memories that some others have replaced, or speak for, and that are not purged."""
         found = self._database.rows(
             "SELECT m.id FROM carray(?) c CROSS JOIN memory m INDEXED BY memory_replaced ON m.superseded_by = c.value"
             " WHERE m.retired_at IS NULL AND m.state <> 'purged' ORDER BY m.created_at, m.id",
@@ -210,7 +210,7 @@ class Erasure(Repository, ABC):
         return [row[0] for row in found]
 
     def sessions_only_of(self, ids: Sequence[bytes]) -> list[bytes]:
-        """Marks of the sessions in which some memories were and no others, and which have events of their own."""
+        """Return marks of the sessions that hold some memories and no others, and have events of their own."""
         marks = []
         with self._database.reading() as con:
             for num, name, scope in con.execute(
@@ -227,8 +227,8 @@ class Erasure(Repository, ABC):
         return marks
 
     def pieces(self, ids: Sequence[bytes]) -> tuple[list[bytes], list[bytes]]:
-        """Pieces of all texts of some memories, and of what else rows have of them (vectors, topics, the names of their
-        sessions, ...): to be taken before they are purged."""
+        """Return pieces of all texts of some memories, and of what else rows have of them (vectors, topics, the names
+        of their sessions, ...). Take them before a purge."""
         texts: list[str] = []
         names: list[str] = []
         vectors: list[bytes] = []
@@ -273,7 +273,7 @@ class Erasure(Repository, ABC):
         return scan
 
     def note_copy(self, path: str, kind: str, at: int) -> None:
-        """A copy of what is stored was written: `export`, `backup`, or the folder of `segments`."""
+        """Note that a copy was written: `export`, `backup`, or the folder of `segments`."""
         if self._database.read_only or self._database.path == ":memory:":
             return
         with self._database.writing() as con:
@@ -286,12 +286,12 @@ class Erasure(Repository, ABC):
             )
 
     def copies(self) -> list[tuple[str, str]]:
-        """(path, kind)"""
+        """Return (path, kind) of each copy."""
         return self._database.rows("SELECT path, kind FROM copy ORDER BY path")
 
 
 def hits_of(file: Path, pieces: Sequence[bytes]) -> tuple[set[bytes], int]:
-    """Those pieces that a file has, and how long it is. It is read in blocks that overlap. Raises OSError, apsw.Error.
+    """Return the pieces that a file has, and its length. It is read in blocks that overlap. Raises OSError, apsw.Error.
 
     Through SQLite: a process that closes a database's file by itself takes away the locks that SQLite holds on it.
     """
@@ -308,7 +308,7 @@ def hits_of(file: Path, pieces: Sequence[bytes]) -> tuple[set[bytes], int]:
 
 
 def cut(texts: Iterable[str]) -> list[bytes]:
-    """Pieces of texts, evenly taken, by which a copy of them is known. None of a text of fewer than six bytes."""
+    """Return evenly taken pieces of texts, which identify a copy of them; none of a text of fewer than six bytes."""
     found: dict[bytes, None] = {}
     for text in texts:
         runs = [run.strip().encode("utf-8", "surrogatepass") for run in _CUTS.split(text)]

@@ -20,7 +20,7 @@ _USAGE = ("id", "uses", "used_at", "useful", "not_useful", "wrong")
 
 class Memories(Repository):
     def resolve(self, text: str, scopes: Sequence[str] | None = None) -> bytes:
-        """The one memory of some scopes (None: all) that an id, a short id or the beginning of an id names.
+        """Return the one memory of some scopes (None: all) that an id, a short id or the beginning of an id names.
 
         A short id comes first (`model.ids.named_by`). Raises NotFound, AmbiguousId, BadInput.
         """
@@ -32,29 +32,29 @@ class Memories(Repository):
         return the_only(text, found, "memory", scopes)
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
-        """For each id its short id, as long as it takes to be no other memory's in this store."""
+        """Return each id's short id, long enough to be no other memory's in this store."""
         found = self._ask("ids_around", ids=self._database.ids(ids)) if ids else []
         return [short_id(id, [one for one in near if one]) for id, *near in found]
 
     def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
-        """A memory as the store knows it (or knew it at `known_at`), whatever its state."""
+        """Return a memory as the store knows it (or knew it at `known_at`), whatever its state."""
         if known_at is not None:
             return self._store.graph.memories([id], Filter(states=(), known_at=known_at)).get(id)
         found = self._ask("memory_current", id=id)
         return to_memory(found[0]) if found else None
 
     def versions(self, id: bytes) -> list[Memory]:
-        """Every version of a memory, oldest first."""
+        """Return every version of a memory, oldest first."""
         return list(map(to_memory, self._ask("memory_versions", id=id)))
 
     def by_rows(self, nums: Sequence[int]) -> list[Memory]:
-        """Whole memories by row, in the order given."""
+        """Return whole memories by row, in the order given."""
         return self.with_warnings(nums, [])[0]
 
     def with_warnings(
         self, nums: Sequence[int], ids: Sequence[bytes]
     ) -> tuple[list[Memory], list[tuple[str, bytes, bytes]]]:
-        """`by_rows`, and what `edges.warnings` says of some ids: a server is asked once for both."""
+        """Return `by_rows`, and `edges.warnings` of some ids, in one query of a server."""
         found, warnings = {}, []
         with self._database.reading() as con:
             if nums:
@@ -65,8 +65,8 @@ class Memories(Repository):
         return list(map(found.__getitem__, nums)), sorted(warnings)
 
     def same_statement(self, scope: str, fingerprint: int, at: int, *, replaced: bool = False) -> Memory | None:
-        """An active memory with this fingerprint that is held true at `at`; if there is none and `replaced` is asked
-        for, the newest that another has replaced by then."""
+        """Return an active memory with this fingerprint that is held true at `at`; if there is none and `replaced` is
+        set, the newest that another has replaced by then."""
         rows = self._ask("stated", fingerprint=fingerprint, at=at)
         holding = [row for row in rows if row[0]]
         if not (holding or (rows and replaced)):
@@ -75,25 +75,25 @@ class Memories(Repository):
         return memory if memory.scope == scope else None
 
     def with_fingerprints(self, fingerprints: Sequence[int]) -> set[int]:
-        """Those among some fingerprints that an active memory of any scope has."""
+        """Return those fingerprints that an active memory of any scope has."""
         return {row[0] for row in self._ask("marked", marks=self._database.numbers(list(set(fingerprints))))}
 
     def ending(self, end: bytes) -> list[bytes]:
-        """Ids, a dozen at most, that have these last bytes, as many as a short id has."""
+        """Return a dozen ids at most that have these last bytes, as many as a short id has."""
         statement = statements()["memories_named"].replace("{part}", "substr(id, 12)")
         return [row[0] for row in self._database.rows(statement, {"low": end, "high": end, "scopes": None})]
 
     def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
-        """Active memories of a key, as known now or at `known_at`, by valid_from."""
+        """Return active memories of a key, as known now or at `known_at`, by valid_from."""
         return self._store.graph.key_history(key, Filter(scopes=(scope,), known_at=known_at))
 
     def keys(self, scope: str) -> list[str]:
-        """Every key that has an active memory in a scope, sorted."""
+        """Return every key that has an active memory in a scope, sorted."""
         return [row[0] for row in self._ask("keys", scope=scope)]
 
     def renamed_key(self, scope: str, key: str) -> str | None:
-        """The key that what was once under `key` has now, when it has another; by its last change. Else one in use that
-        differs in case alone."""
+        """Return the present key of the value that was once under `key`, by its last change, if it differs; else one in
+        use that differs in case alone."""
         found = self._ask("renamed_key", scope=scope, key=key)
         if not found:
             bound: dict[str, Any] = {"scope": scope, "key": key}
@@ -102,17 +102,17 @@ class Memories(Repository):
         return str(found[0][0]) if found else None
 
     def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:
-        """(id, how often) of active memories that were said to be wrong, by id."""
+        """Return (id, how often) of active memories that were said to be wrong, by id."""
         return self._ask("disputed", scopes=scope_list(scopes))
 
 
 def scope_list(scopes: Sequence[str] | None) -> str | None:
-    """Scopes as statements bind them; NULL is all."""
+    """Return scopes as statements bind them; NULL is all."""
     return None if scopes is None else json.dumps(list(scopes))
 
 
 def the_only(text: str, found: Sequence[bytes], what: str, scopes: Sequence[str] | None) -> bytes:
-    """The one id that a text names. Raises NotFound, AmbiguousId."""
+    """Return the one id that a text names. Raises NotFound, AmbiguousId."""
     if not found:
         place = "" if scopes is None else f" in {' or '.join(dict.fromkeys(scopes))}"
         hint = (

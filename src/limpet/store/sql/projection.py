@@ -93,7 +93,7 @@ class Projection:
         return self._numbers
 
     def conclude(self) -> None:
-        """Once, after the last `append` of a transaction."""
+        """Finish the transaction, once, after its last `append`."""
         self._chain.conclude()
 
     def _is_first(self, event: Event) -> bool:
@@ -103,7 +103,7 @@ class Projection:
         return event.id == event.memory or self._con.execute(there, (event.memory,)).get is None
 
     def _append_new(self, events: list[Event]) -> None:
-        """New memories: text with its search fields, event and first version, a statement for each table."""
+        """Append new memories: text with its search fields, event and first version, a statement for each table."""
         if not events:
             return
         body, first = self._con.execute(self._sql["next_numbers"]).fetchone()
@@ -214,7 +214,7 @@ class Projection:
         return list(map(to_event, self._con.execute(self._sql["events_of_memory"], {"memory": memory, "after": 0})))
 
     def _body_for(self, state: MemoryState, id: bytes) -> int | None:
-        """The text with the state's content: that of the last version, or an earlier one after an undo."""
+        """Return the text with the state's content: that of the last version, or an earlier one after an undo."""
         if state.content is None:
             return None
         found = self._con.execute(
@@ -237,7 +237,7 @@ class Projection:
     def _version(
         self, num: int, state: MemoryState, at: int, body: int | None, fingerprint: int | None
     ) -> tuple[Any, ...]:
-        """A row for `insert_memory`, in the order of its columns."""
+        """Return a row for `insert_memory`, in the order of its columns."""
         scope = self._intern_scope(state.scope)
         session = self._sessions.intern(scope, state.session, state.created_at) if state.session else None
         topics, metadata = to_json(state.topics), to_json(state.metadata)
@@ -269,7 +269,7 @@ class Projection:
             )
 
     def _project_undone_verdicts(self, events: list[Event]) -> None:
-        """A decision that no longer counts waits again; one that counts again is made."""
+        """Make a decision wait again if it no longer counts; make it if it counts again."""
         cancelled = cancelled_by(events)
         for event in events:
             if event.type == "reviewed":
@@ -292,7 +292,7 @@ class Projection:
         )
 
     def _project_undone_edges(self, events: list[Event], undone: Event) -> None:
-        """Edges whose event no longer counts end; those that hold again begin anew."""
+        """End edges whose event no longer counts, and begin anew those that hold again."""
         if not any(event.type == "linked" for event in events):
             return
         from ...model.edges import live_edges
@@ -384,7 +384,7 @@ class Projection:
         self._index.rebuild(self._con)
 
     def _project_purged(self, event: Event) -> None:
-        """An event of a memory that is purged, now or later: its links and its tombstone are all there is."""
+        """Apply an event of a memory that is purged, now or later: only its links and its tombstone are made."""
         if event.type in ("linked", "unlinked") or event.type in SESSION_EVENTS:
             self.project(event, None)
         elif event.type == "purged" and not self._is_session(event.memory):
@@ -406,7 +406,7 @@ class Projection:
 
 
 def _to_state(row: tuple[Any, ...]) -> MemoryState:
-    """A row of `columns` in queries.sql: of its fields those that are a state's."""
+    """Return the state in a row of `columns` in queries.sql."""
     values = [*row[1:9], row[9], KNOWN_TRUST.get(row[28], "import"), *row[10:22], row[24], row[25]]
     known = dict(zip(MemoryState.__slots__, values, strict=True))
     known |= {"topics": topics_of(row[5]), "metadata": json.loads(row[7]) if row[7] else {}, "pinned": bool(row[18])}
@@ -414,13 +414,13 @@ def _to_state(row: tuple[Any, ...]) -> MemoryState:
 
 
 def doubted(con: Connection, event: bytes) -> int | None:
-    """The segment that an event is from, when nobody trusts its device."""
+    """Return the segment that an event is from, when nobody trusts its device."""
     found: int | None = con.execute(_HEARD, (event,)).get
     return found
 
 
 def as_heard(con: Connection, event: Event) -> Event:
-    """The event as it counts here."""
+    """Return the event as it counts here."""
     if event.type not in ("remembered", "observed") or doubted(con, event.id) is None:
         return event
     return replace(event, data=event.data | {"trust": "import"})

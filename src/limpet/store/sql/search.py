@@ -62,7 +62,7 @@ class Tokenizer:
         self.counts = lru_cache(MAX_STEMMED)(self._counts)
 
     def tokens(self, text: str) -> Iterator[str]:
-        """The index terms of a text, in order, as the index has them."""
+        """Yield the index terms of a text, in order, as the index has them."""
         for token in self._tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False):
             yield _bounded(token[0])
 
@@ -70,7 +70,7 @@ class Tokenizer:
         return Counter(self.tokens(text))
 
     def terms(self, text: str) -> dict[str, str]:
-        """Stem -> the word as it was written, for the first terms of the text."""
+        """Return stem -> the word as it was written, for the first terms of the text."""
         raw = text.encode("utf-8", "replace")
         found: dict[str, str] = {}
         for start, end, *stems in self._tokenize(raw, apsw.FTS5_TOKENIZE_QUERY, None):
@@ -93,7 +93,7 @@ class FollowingArrays:
     """Thread-safe as far as the feed's snapshots are: the arrays are used inside of these."""
 
     def __init__(self, store: Store, feed: Callable[[], ChangeFeed]) -> None:
-        """`feed`: called when the arrays are made."""
+        """Set up the search. `feed`: called when the arrays are made."""
         self._store, self._make_feed = store, feed
         self._made: tuple[ChangeFeed, Columns] | None = None
         self._ahead: threading.Thread | None = None
@@ -104,8 +104,7 @@ class FollowingArrays:
         self._made = None
 
     def current(self, deadline: float | None = None, *, build: bool = True) -> Columns | None:
-        """None for few texts, and for the first recall, which would have to read everything: most processes make only
-        one."""
+        """Return the arrays; None for few texts, and for the first recall of a process, which is often its only one."""
         if self._made is None:
             if not (build and self._asked):
                 self._asked |= build
@@ -163,21 +162,21 @@ class Search(Repository, ABC):
 
     @abstractmethod
     def allowed(self, where: Filter) -> list[int]:
-        """Every text that passes the filter."""
+        """Return every text that passes the filter."""
 
     @abstractmethod
     def until(self, deadline: float | None) -> contextlib.AbstractContextManager[None]:
-        """Reads inside end at the deadline, on the monotonic clock, and with them the block: nothing is raised."""
+        """End reads inside, and the block itself, at the deadline on the monotonic clock, without an exception."""
 
     def stems(self, texts: Iterable[str]) -> dict[str, Set[str]]:
-        """The index terms of some short texts, as they stand in `LexicalResult.stems`."""
+        """Return the index terms of some short texts, as they stand in `LexicalResult.stems`."""
         return {text: self.tokenizer.counts(text).keys() for text in texts}
 
     def substring(
         self, text: str, where: Filter, *, limit: int, deadline: float | None = None, newest: int = ALL
     ) -> list[int]:
-        """Texts that hold a text as it is; none when the deadline comes first. `newest`: only so many memories are
-        looked at, those that came last into the store."""
+        """Return texts that hold a text as it is; none when the deadline comes first. `newest`: look only at so many
+        memories, the last ones stored."""
         literal = text.strip()[:200].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         if literal:
             with self.until(deadline):
@@ -186,23 +185,23 @@ class Search(Repository, ABC):
         return []
 
     def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
-        """The candidates among some texts that pass the filter."""
+        """Return the candidates among some texts that pass the filter."""
         wanted = list(bodies)
         found = self._ask("candidates", where, bodies=self._database.numbers(wanted)) if wanted else []
         return list(map(Candidate._make, found))
 
     def neighbours(self, nums: Iterable[int], where: Filter, *, reach: int) -> list[Candidate]:
-        """Memories up to `reach` places before or after the given rows in their sessions, some more than once."""
+        """Return memories up to `reach` places before or after the rows in their sessions, some more than once."""
         wanted = list(nums)
         found = self._ask("neighbours", where, nums=self._database.numbers(wanted), reach=reach) if wanted else []
         return list(map(Candidate._make, found))
 
     def texts(self, bodies: Sequence[int]) -> list[tuple[int, str, str | None]]:
-        """(number, text, key or None) of those that are there."""
+        """Return (number, text, key or None) of those that exist."""
         return self._ask("texts", bodies=self._database.numbers(bodies))
 
     def texts_of(self, ids: Sequence[bytes]) -> list[int]:
-        """The texts of the current versions of some memories."""
+        """Return the texts of the current versions of some memories."""
         found = dict(self._ask("bodies_of_current", ids=self._database.ids(ids))) if ids else {}
         return [found[id] for id in ids if id in found]
 
@@ -213,14 +212,14 @@ class Search(Repository, ABC):
         return bool(scopes) and bool(self._database.rows(left, tuple(scopes)))
 
     def scope_numbers(self, names: Sequence[str]) -> list[int]:
-        """The numbers that stand for scopes in vector chunks; unknown names are left out."""
+        """Return the numbers that stand for scopes in vector chunks; unknown names are left out."""
         marks = ", ".join("?" * len(names))
         return [row[0] for row in self._database.rows(f"SELECT num FROM scope WHERE name IN ({marks})", tuple(names))]
 
 
 class Vectors(Repository, ABC):
     def embedders(self) -> list[EmbedderRow]:
-        """Those that have vectors here, the one that answers first."""
+        """Return embedders that have vectors here, the one that answers first."""
         found = []
         for *known, has_vectors, unrelated, related, apart in self._database.rows(
             "SELECT e.num, e.fingerprint, e.name, e.dimensions, e.state,"
@@ -232,7 +231,7 @@ class Vectors(Repository, ABC):
         return found
 
     def register(self, fingerprint: str, name: str, dimensions: int) -> EmbedderRow:
-        """The row of an embedder, made when it is new. The first one is active at once. Raises BadInput."""
+        """Return the row of an embedder, made when it is new. The first one is active at once. Raises BadInput."""
         with self._database.writing() as con:
             state = "building" if con.execute("SELECT count(*) FROM embedder WHERE state = 'active'").get else "active"
             con.execute(
@@ -260,7 +259,7 @@ class Vectors(Repository, ABC):
             con.execute("DELETE FROM embedder WHERE num <> ?", (num,))
 
     def missing(self, embedder: int, *, limit: int, after: int = 0) -> list[int]:
-        """Texts that have no vector of an embedder, in order."""
+        """Return texts that have no vector of an embedder, in order."""
         return [row[0] for row in self._ask("unembedded", embedder=embedder, limit=limit, after=after)]
 
     def add(
@@ -297,15 +296,15 @@ class Vectors(Repository, ABC):
     def chunks(
         self, embedder: int, known: dict[int, int], *, most: int | None = None
     ) -> tuple[list[VectorChunk], list[int]]:
-        """Chunks whose version differs from `known`, the newest first and `most` of them, and the numbers of all that
-        there are, in order. Asked for within a snapshot."""
+        """Return chunks whose version differs from `known`, `most` of them, the newest first, and the numbers of all
+        chunks, in order. Call it within a snapshot."""
         with self._database.reading() as con:
             versions = con.execute(statements()["chunks_changed"], {"embedder": embedder}).fetchall()
             wanted = [num for num, version in reversed(versions) if known.get(num) != version][:most]
             return [self._chunk(con, num) for num in wanted], list(dict(versions))
 
     def exact(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]:
-        """(text, vector of float16) of those that have one."""
+        """Return (text, vector of float16) of those that have one."""
         return self._ask("exact_vectors", embedder=embedder, bodies=self._database.numbers(bodies))
 
     @abstractmethod
@@ -313,8 +312,8 @@ class Vectors(Repository, ABC):
 
     @abstractmethod
     def _new_chunk(self, con: Any, embedder: int) -> int:
-        """The number of a chunk without codes."""
+        """Add an empty chunk and return its number."""
 
     @abstractmethod
     def _put(self, con: Any, chunk: int, used: int, vectors: Sequence[NewVector], scopes: Sequence[int]) -> None:
-        """Codes and exact vectors into the slots of a chunk after those that are used. `scopes`: of their texts."""
+        """Put codes and exact vectors into the free slots of a chunk. `scopes`: of their texts."""

@@ -18,20 +18,20 @@ class Sessions(Repository):
         return SessionRow._make(found[0]) if found else None
 
     def latest(self, scopes: Sequence[str], *, limit: int) -> list[SessionRow]:
-        """Sessions, the one with the latest memory first."""
+        """Return sessions, the one with the latest memory first."""
         found = [SessionRow._make(row) for scope in scopes for row in self._ask("sessions", scope=scope, limit=limit)]
         return sorted(found, key=lambda one: (-one.last_at_us, one.name))[:limit]
 
     def memories(self, scope: str, name: str) -> list[Memory]:
-        """The active memories of a session, in their order."""
+        """Return the active memories of a session, in their order."""
         return list(map(to_memory, self._ask("session_memories", scope=scope, name=name)))
 
     def turns(self, scope: str, name: str, *, limit: int) -> list[TurnRow]:
-        """The last turns of a session, `limit` at most, whatever their state, in their order."""
+        """Return the last turns of a session, `limit` at most, whatever their state, in their order."""
         return list(map(TurnRow._make, reversed(self._ask("session_turns", scope=scope, name=name, limit=limit))))
 
     def next_position(self, scope: str, session: str) -> int:
-        """The place that the next memory of a session takes, from 1."""
+        """Return the place that the next memory of a session takes, from 1."""
         ((last,),) = self._ask("last_position", scope=scope, name=session)
         return (last or 0) + 1
 
@@ -44,7 +44,7 @@ class SessionNumbers:
         self._known: dict[tuple[int, str], tuple[int, int]] = {}  # (scope, name) -> number, when it began
 
     def intern(self, scope: int, name: str, at: int) -> int:
-        """The number of a session that something of a time names."""
+        """Return the number of a session named at a time, adding it if it is new."""
         found = self._known.get((scope, name))
         if found is None:
             known = "SELECT num, started_at FROM session WHERE scope = ? AND name = ?"
@@ -59,7 +59,7 @@ class SessionNumbers:
         return int(num)
 
     def erase(self, num: int, name: str, scope: str, mark: bytes, *, purged: bool) -> None:
-        """The name and title of a session that was purged itself, or that nothing names any more."""
+        """Erase the name and title of a session that was purged itself, or that nothing names any more."""
         if self._con.execute("SELECT 1 FROM memory WHERE session = ? LIMIT 1", (num,)).get:
             return
         if not purged and self._con.execute("SELECT 1 FROM event WHERE memory = ? AND memory <> id", (mark,)).get:
@@ -74,11 +74,11 @@ class SessionNumbers:
             self._con.execute("DELETE FROM session WHERE num = ?", (num,))
 
     def of_memory(self, id: bytes) -> set[int]:
-        """Every session that it ever was in."""
+        """Return every session that it ever was in."""
         return {row[0] for row in self._con.execute(statements()["sessions_of_memory"], {"id": id})}
 
     def date(self, sessions: Iterable[int]) -> None:
-        """Sessions that something names no longer: they began later, or never."""
+        """Update sessions that something no longer names: they began later, or never."""
         for num in sessions:
             row = self._con.execute(
                 "SELECT n.scope, n.name, s.name FROM session n JOIN scope s ON s.num = n.scope WHERE n.num = ?", (num,)

@@ -62,7 +62,7 @@ def scope_token(num: int) -> str:
 
 
 def visible(where: Filter) -> tuple[str, dict[str, Any]]:
-    """The filter as SQL over `memory m`, and its bindings."""
+    """Return the filter as SQL over `memory m`, and its bindings."""
     parts: list[str] = []
     bound: dict[str, Any] = {}
 
@@ -118,13 +118,13 @@ def caseless_match(column: str, name: str, bound: dict[str, Any], i: int) -> str
 
 
 def versions_of(id: str) -> str:
-    """The numbers of all versions of a memory: two halves, each with its index."""
+    """Return the numbers of all versions of a memory: two halves, each with its index."""
     current = f"SELECT num FROM memory WHERE id = {id} AND retired_at IS"
     return f"({current} NULL UNION ALL {current} NOT NULL)"
 
 
 def filtered(name: str, where: Filter | None, *, id: str = "c.value") -> tuple[str, dict[str, Any]]:
-    """A named statement with the filter filled in, and its bindings. `id`: the column by which it finds a memory."""
+    """Return a named statement with the filter filled in, and its bindings. `id`: the column that finds a memory."""
     statement = statements()[name]
     if where is None:
         return statement, {}
@@ -144,18 +144,18 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def to_json(value: Any) -> str | None:
-    """Compact JSON; None for what is empty."""
+    """Return compact JSON; None for an empty value."""
     return _encode(value) if value else None
 
 
 @lru_cache(maxsize=1024)
 def topics_of(listed: str | None) -> tuple[str, ...]:
-    """The same few topics come again and again."""
+    """Parse topics, cached: the same few come again and again."""
     return tuple(json.loads(listed)) if listed else ()
 
 
 def to_memory(row: tuple[Any, ...]) -> Memory:
-    """A row of `columns` in queries.sql, in its order."""
+    """Return the memory in a row of `columns` in queries.sql."""
     made = _Unfrozen()
     (
         _, id, made.scope, made.kind, content, topics, made.key, metadata, made.state, made.origin, made.source,

@@ -75,43 +75,43 @@ class Database(ABC):
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Any]:
-        """A connection to read from. What a thread reads inside its own write transaction is read from that."""
+        """Lend a connection to read from. Inside a thread's own write transaction it is that one."""
 
     @abstractmethod
     def writing(self) -> AbstractContextManager[Any]:
-        """A write transaction: committed at the end, rolled back when anything is raised; inside one, a part of it."""
+        """Open a write transaction: committed at the end, rolled back on an exception; inside one, a part of it."""
 
     @abstractmethod
     def snapshot(self, deadline: float | None = None) -> AbstractContextManager[None]:
-        """All reads inside see one state of the store. `deadline`, on the monotonic clock: a server that says nothing
-        until some time after it is a StoreError."""
+        """Give all reads inside one state of the store. `deadline`, on the monotonic clock: a server silent until some
+        time after it is a StoreError."""
 
     @abstractmethod
     def version(self, con: Any) -> int:
-        """Changes with every commit, by whichever process."""
+        """Return a value that changes with every commit, by any process."""
 
     def rows(self, statement: str, bound: Any = None) -> list[Any]:
-        """All rows that a statement reads."""
+        """Return all rows that a statement reads."""
         with self.reading() as con:
             found: list[Any] = con.execute(statement, bound).fetchall()
             return found
 
     @abstractmethod
     def flush_erased(self, *, seconds: float) -> bool:
-        """Erased bytes leave what the engine logs, as far as it can be told to. False: a reader keeps them."""
+        """Remove erased bytes from the engine's log, as far as it allows. Return False if a reader keeps them."""
 
     def loaded(self, rows: int) -> None:  # noqa: B027
-        """So many rows were written, in bulk perhaps: what the engine knows of its tables follows them."""
+        """Note that so many rows were written, perhaps in bulk, for the engine's statistics."""
 
     @staticmethod
     @abstractmethod
     def ids(ids: Iterable[bytes]) -> Any:
-        """Ids as `carray` takes them."""
+        """Return ids as `carray` takes them."""
 
     @staticmethod
     @abstractmethod
     def numbers(numbers: Iterable[int]) -> Any:
-        """Numbers as `carray` takes them; there may be none."""
+        """Return numbers as `carray` takes them; there may be none."""
 
     @abstractmethod
     def close(self) -> None: ...
@@ -125,7 +125,7 @@ class Repository:
         self._database = store.database
 
     def _ask(self, name: str, where: Filter | None = None, /, **bound: Any) -> list[Any]:
-        """All rows that a named statement reads, with the filter filled in."""
+        """Return all rows that a named statement reads, with the filter filled in."""
         from .statements import filtered
 
         statement, condition = filtered(name, where)
@@ -168,14 +168,14 @@ class Store:
     vectors: Vectors
 
     def __init__(self, path: str, describe: Describe, **options: bool) -> None:
-        """`options`: those of the engine's `Database`."""
+        """Open the engine's `Database`. `options`: its own."""
         self.database = self.DATABASE(path, **options)
         self.describe = describe
         self.path, self.read_only = self.database.path, self.database.read_only
         self.snapshot = self.database.snapshot
 
     def __getattr__(self, name: str) -> Any:
-        """A repository, made when it is first asked for."""
+        """Return a repository, made when it is first asked for."""
         if name not in MODULES:
             raise AttributeError(f"a store has no {name}")
         package, prefix = (self.PACKAGE, self.PREFIX) if name in OWN else (__package__, "")
@@ -183,7 +183,7 @@ class Store:
         return self.__dict__.setdefault(name, repository(self))
 
     def data_version(self) -> int:
-        """A number that changes when anything was committed, by whichever process."""
+        """Return a number that changes with any commit, by any process."""
         with self.database.reading() as con:
             return self.database.version(con)
 

@@ -122,7 +122,7 @@ def _stays_empty(path: str) -> bool:
 
 
 def head_of(path: str | os.PathLike[str]) -> bytes:
-    """The first bytes of a file; none of one that is not there. Raises apsw.Error.
+    """Return the first bytes of a file; none if it does not exist. Raises apsw.Error.
 
     Through SQLite: a process that closes a database's file by itself takes away the locks that SQLite holds on it.
     """
@@ -148,8 +148,8 @@ def is_encrypted(path: str | os.PathLike[str]) -> bool:
 
 
 def connect(path: str, *, flags: int = READ_WRITE, like: str | None = None) -> apsw.Connection:
-    """The one way to a store's file, with the key if it is encrypted; a new one is if there is a key for it, or if the
-    store `like` is. Raises StoreLocked, BadInput, apsw.Error."""
+    """Open a store's file, with the key if it is encrypted; a new one is if there is a key for it, or if the store
+    `like` is. Every connection is made here. Raises StoreLocked, BadInput, apsw.Error."""
     file = path.removeprefix("file://").split("?")[0] if flags & apsw.SQLITE_OPEN_URI else path
     if file == ":memory:":
         return apsw.Connection(path, flags=flags)
@@ -170,7 +170,7 @@ def connect(path: str, *, flags: int = READ_WRITE, like: str | None = None) -> a
 
 
 def file_system_of(path: str | os.PathLike[str]) -> str | None:
-    """The type of the file system that holds `path` (Linux), None where that cannot be told."""
+    """Return the type of the file system that holds `path` (Linux), None where that is unknown."""
     if not sys.platform.startswith("linux"):
         return None
     place = os.path.realpath(_folder_of(os.fspath(path)))
@@ -208,7 +208,7 @@ _TRANSLATIONS = (
 
 @contextlib.contextmanager
 def translated(path: str) -> Iterator[None]:
-    """Driver errors become limpet's, with words and what to do next."""
+    """Turn driver errors into limpet's, with a message and a hint."""
     try:
         yield
     except (apsw.Error, UnicodeEncodeError) as error:
@@ -254,7 +254,7 @@ def _connect(path: str, *, read_only: bool) -> apsw.Connection:
 
 
 def _is_unwritable(path: str) -> bool:
-    """A store that is there and cannot be written: the file, or its folder, where the log would have to be made.
+    """Return whether an existing store cannot be written: its file, or the folder where the log would be made.
 
     SQLite would open it, and refuse the first read.
     """
@@ -269,7 +269,7 @@ def _folder_of(path: str) -> str:
 
 
 def _make_private(path: str) -> None:
-    """Memories are their owner's alone from the first byte, whatever the umask says.
+    """Make the file private from the first byte, whatever the umask says.
 
     SQLite gives its log and shared memory the mode of the file, so the file is there before SQLite is. The mode that an
     existing store was given stays; a log beside it that is open to more people than the store is not left so.
@@ -338,7 +338,7 @@ def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) ->
 
 @contextlib.contextmanager
 def transaction(connection: apsw.Connection) -> Iterator[apsw.Connection]:
-    """A write transaction: committed at the end, rolled back when anything is raised."""
+    """Open a write transaction: committed at the end, rolled back on an exception."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield connection
@@ -371,7 +371,7 @@ class Pen:
 
     @contextlib.contextmanager
     def writing(self, *, wait_ms: int = WAIT_MS) -> Iterator[apsw.Connection]:
-        """A write transaction. Raises StoreBusy when others write for longer than that."""
+        """Open a write transaction. Raises StoreBusy when others write for longer than the wait."""
         with translated(self._path):
             self._con.set_busy_timeout(wait_ms)
             with transaction(self._con):

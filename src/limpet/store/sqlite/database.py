@@ -37,7 +37,7 @@ class SqliteIndex:
     """Full text and codes of vectors. Needs an open write transaction; another engine's has the same methods."""
 
     def insert(self, con: apsw.Connection, texts: Sequence[tuple[Any, ...]]) -> None:
-        """Texts arrive: number, content, topics, labels, dates, scope token, grams. Many rows a statement: FTS5 writes
+        """Insert texts: number, content, topics, labels, dates, scope token, grams. Many rows a statement: FTS5 writes
         out what it holds at every statement that fires a trigger."""
         for start in range(0, len(texts), TEXTS_TOGETHER):
             part = texts[start : start + TEXTS_TOGETHER]
@@ -52,7 +52,7 @@ class SqliteIndex:
         )
 
     def delete(self, con: apsw.Connection, num: int) -> None:
-        """A text goes, and its vectors."""
+        """Delete a text and its vectors."""
         for embedder, chunk, slot, dimensions in _vectors_of(con, num):
             for column, size in _COLUMNS:
                 wide = size or dimensions
@@ -61,12 +61,12 @@ class SqliteIndex:
         con.execute("DELETE FROM body WHERE num = ?", (num,))
 
     def move(self, con: apsw.Connection, num: int, scope: int) -> None:
-        """The vectors of a text stand in another scope."""
+        """Move a text's vectors to another scope."""
         for _, chunk, slot, _ in _vectors_of(con, num):
             _overwrite(con, chunk, "scopes", slot * 4, struct.pack("<i", scope))
 
     def rebuild(self, con: apsw.Connection) -> None:
-        """The words of all texts anew."""
+        """Index the words of all texts anew."""
         con.execute("INSERT INTO body_fts (body_fts) VALUES ('rebuild')")
 
     # After a purge: FTS5's secure-delete leaves leaves of the index behind, which no search finds, with words of what
@@ -74,12 +74,12 @@ class SqliteIndex:
     purged = rebuild
 
     def tell_anew(self, con: apsw.Connection) -> None:
-        """Rows were made anew without an event that says so: other processes see it by the schema's version."""
+        """Tell other processes, by the schema's version, that rows were made anew without an event."""
         con.execute("CREATE TABLE rebuilt (at); DROP TABLE rebuilt")
 
 
 def _vectors_of(con: apsw.Connection, body: int) -> list[tuple[int, int, int, int]]:
-    """(embedder, chunk, slot, dimensions)"""
+    """Return (embedder, chunk, slot, dimensions) of a text's vectors."""
     return con.execute(
         "SELECT v.embedder, v.chunk, v.slot, e.dimensions FROM vector v JOIN embedder e ON e.num = v.embedder"
         " WHERE v.body = ?",
@@ -102,7 +102,7 @@ class Database(store.Database):
     def __init__(
         self, path: str, *, read_only: bool = False, durable: bool = True, create: bool = True, late: bool = False
     ) -> None:
-        """`late`: where no file is, one is made by the first write; until then there is an empty store in memory."""
+        """Open the file. `late`: the first write makes a missing one; until then an empty store is in memory."""
         self.path = path
         self.begun = not late or os.path.lexists(path)
         self.read_only = read_only
@@ -165,7 +165,7 @@ class Database(store.Database):
 
     @contextlib.contextmanager
     def maintaining(self) -> Iterator[apsw.Connection]:
-        """The connection that writes, outside any transaction: for statements that cannot be in one."""
+        """Lend the connection that writes, outside any transaction: for statements that cannot be in one."""
         if self.read_only:
             raise StoreReadOnly(f"{self.path} is open read-only", hint=how_to_write(self.path))
         refuse_child()
@@ -183,7 +183,7 @@ class Database(store.Database):
 
     @contextlib.contextmanager
     def snapshot(self, deadline: float | None = None) -> Iterator[None]:  # noqa: ARG002
-        """All reads inside see one state of the file. A file has nobody who could fall silent."""
+        """Give all reads inside one state of the file. A file never falls silent: the deadline is not needed."""
         with self.reading() as con:
             if con.in_transaction:
                 yield
@@ -199,14 +199,14 @@ class Database(store.Database):
                     con.execute("COMMIT")
 
     def version(self, con: apsw.Connection) -> int:
-        """Changes with every commit: by others, read from the file itself, and by this connection."""
+        """Return a value that changes with every commit, by others (read from the file) or by this connection."""
         if self._snapshot is not None and con is not self._writer:
             return self._snapshot
         return int(con.execute("PRAGMA data_version").get) + int(con.total_changes())
 
     def flush_erased(self, *, seconds: float) -> bool:
-        """The write-ahead log is folded into the file and cut to nothing. False: a reader of the old state is still at
-        it. Tries as long as that; others write meanwhile."""
+        """Fold the write-ahead log into the file and cut it to nothing. Return False if a reader of the old state still
+        remains. Tries until then; others write meanwhile."""
         until = time.monotonic() + seconds
         while True:
             with self.maintaining() as con:
@@ -228,7 +228,7 @@ class Database(store.Database):
 
     @staticmethod
     def numbers(numbers: Iterable[int]) -> Any:
-        """None at all become one that no row has: an empty array is not aligned as SQLite wants."""
+        """Return numbers as an array; of none, one that no row has: SQLite needs an empty array aligned."""
         return apsw.carray(array("q", numbers) or array("q", [-1]))
 
     def _open_writer(self, *, create: bool = False) -> apsw.Connection:
@@ -249,7 +249,7 @@ class Database(store.Database):
         return self._reader
 
     def _check_in_place(self) -> None:
-        """A file that bears the name no more would take writes that nobody finds again. One `stat`."""
+        """Check that the file still has its name, else writes to it would be lost. One `stat`."""
         if self._file is not None and _file_at(self.path) != self._file:
             raise StoreError(
                 f"{self.path} was moved, deleted or replaced while it was open; nothing was stored",

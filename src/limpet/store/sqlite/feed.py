@@ -83,11 +83,11 @@ class SqliteFeed(ChangeFeed):
         self._con = con
 
     def _making(self) -> object:
-        """The schema's version: a rebuild changes it on purpose, and no event."""
+        """Return the schema's version, which a rebuild changes on purpose, and no event."""
         return self._con.execute("PRAGMA schema_version").get
 
     def terms_of(self, kept: bytes | None) -> int:
-        """From the packed sizes of its columns."""
+        """Return the number of terms, from the packed sizes of a text's columns."""
         return sum(kept if kept and max(kept) < 0x80 else varints(kept or b""))
 
 

@@ -47,7 +47,7 @@ class SqliteMaintenance(Maintenance):
         return path != ":memory:" and is_encrypted(path), driver
 
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
-        """Page by page, through the online backup API. What a restore would refuse is no backup: StoreDamaged."""
+        """Back up through the online backup API. Raises StoreDamaged for a copy that a restore would refuse."""
         target = Path(path)
         check_place(target, store=self._database.path)
         if os.path.lexists(target):
@@ -135,7 +135,7 @@ def first_problem(path: str) -> str | None:
 
 
 def _verify_chunks(con: apsw.Connection, embedder: int, dimensions: int) -> list[Problem]:
-    """Every code in a chunk belongs to the vector row that points to it, and every vector row to a code."""
+    """Check that every code in a chunk belongs to the vector row that points to it, and every vector row to a code."""
     wrong = 0
     stored = {
         (row[0], row[1]): row[2]
@@ -155,7 +155,7 @@ def _verify_chunks(con: apsw.Connection, embedder: int, dimensions: int) -> list
 
 class SqliteErasure(Erasure):
     def is_locked(self, file: Path) -> bool:
-        """A store's file is read through SQLite: closing it by itself would take away SQLite's locks."""
+        """Return whether a file is locked. A store's is read through SQLite, whose locks a plain close would drop."""
         return is_encrypted(file) or head_of(file).startswith(AGE)
 
     def scour(self, pieces: Sequence[bytes]) -> bool:

@@ -58,7 +58,7 @@ class SqliteSearch(Search):
             return SqliteFeed(self._store, con, self.tokenizer)
 
     def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None) -> LexicalResult:
-        """Best texts for any text whatever: its words are looked up, never interpreted.
+        """Return the best texts for any text: its words are looked up, never interpreted.
 
         Two phases: rows come from the rarest terms, every term then counts in the BM25 of those rows.
         """
@@ -132,8 +132,8 @@ class SqliteSearch(Search):
                 con.set_progress_handler(None)
 
     def topic_expressions(self, where: Filter) -> list[str]:
-        """For each topic the index expression that its rows match, some others too; none for one without words, and
-        none as known before: then topics were others than those in the index."""
+        """Return for each topic an index expression that its rows match, and some others too; none without words, or as
+        known before: the index has only today's topics."""
         found = []
         for topic in where.topics if where.known_at is None else ():
             if self.tokenizer.counts(topic):
@@ -152,7 +152,7 @@ class SqliteSearch(Search):
 
 
 def _expression(rare: list[str], common: list[str]) -> tuple[str, int]:
-    """FTS5 expression whose rows come from the rare words, and the factor by which it multiplies BM25.
+    """Return the FTS5 expression whose rows come from the rare words, and its factor of BM25.
 
     `(rare) AND (rare OR common OR common)`: FTS5 counts a phrase once for every place in the expression, so rare and
     common words both count twice; the common ones are looked up only in the rows of the rare ones.
@@ -165,7 +165,7 @@ def _expression(rare: list[str], common: list[str]) -> tuple[str, int]:
 
 
 def new_chunk(con: apsw.Connection, embedder: int) -> int:
-    """An empty chunk of an embedder."""
+    """Add an empty chunk for an embedder and return its number."""
     con.execute(
         "INSERT INTO chunk (embedder, version, used, codes, scales, bodies, scopes)"
         " SELECT num, 1, 0, zeroblob(?2 * dimensions), zeroblob(?2 * 4), zeroblob(?2 * 8), zeroblob(?2 * 4)"
