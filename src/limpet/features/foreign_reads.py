@@ -34,9 +34,9 @@ def origin_of(tool: str, given: Any) -> str | None:
         return None
     if _WEB.search(name):
         return "web"
-    said = given if isinstance(given, str) else " ".join(_texts(given))
+    text = given if isinstance(given, str) else " ".join(_texts(given))
     if name in SHELLS:
-        return "web" if _WEB_COMMAND.search(said) else None
+        return "web" if _WEB_COMMAND.search(text) else None
     # Other servers: mail, tickets, chats.
     return "tool" if name.startswith("mcp_") or "__" in name else None
 
@@ -83,16 +83,16 @@ def read_from(store: str, text: str, now: int) -> str | None:
         return None
     runs = set(_runs(text))
     least = now // 1_000_000 - SECONDS
-    found: dict[str, set[str]] = {"web": set(), "tool": set()}
+    hashes: dict[str, set[str]] = {"web": set(), "tool": set()}
     with open(path, encoding="ascii", errors="replace") as file:  # noqa: PTH123
         for line in file:
             at, _, rest = line.partition(" ")
-            origin, _, several = rest.partition(" ")
-            if at.isdigit() and int(at) >= least and origin in found:
-                found[origin] |= runs.intersection(several.split())
-    if not runs or len(found["web"] | found["tool"]) < SHARE * len(runs):
+            origin, _, listed = rest.partition(" ")
+            if at.isdigit() and int(at) >= least and origin in hashes:
+                hashes[origin] |= runs.intersection(listed.split())
+    if not runs or len(hashes["web"] | hashes["tool"]) < SHARE * len(runs):
         return None
-    return "web" if found["web"] else "tool"
+    return "web" if hashes["web"] else "tool"
 
 
 def _runs(text: str) -> list[str]:
@@ -100,8 +100,8 @@ def _runs(text: str) -> list[str]:
     from hashlib import blake2b
 
     words = _WORD.findall(text.casefold())
-    several = (" ".join(words[at : at + RUN]) for at in range(len(words) - RUN + 1))
-    return list(dict.fromkeys(blake2b(one.encode("utf-8", "replace"), digest_size=6).hexdigest() for one in several))
+    runs = (" ".join(words[at : at + RUN]) for at in range(len(words) - RUN + 1))
+    return list(dict.fromkeys(blake2b(one.encode("utf-8", "replace"), digest_size=6).hexdigest() for one in runs))
 
 
 def _texts(value: Any) -> list[str]:

@@ -85,8 +85,8 @@ def _restore(path: str, source: str, progress: Progress | None) -> str | None:
 def _undo(path: str, progress: Progress | None) -> str | None:
     """Put back what the last restore replaced; the file that it was kept in is gone then."""
     target = Path(os.path.realpath(path))
-    found = re.compile(re.escape(target.name + REPLACED) + r"\d{8}T\d{12}Z")
-    files = sorted(one for one in target.parent.glob("*") if found.fullmatch(one.name))
+    pattern = re.compile(re.escape(target.name + REPLACED) + r"\d{8}T\d{12}Z")
+    files = sorted(one for one in target.parent.glob("*") if pattern.fullmatch(one.name))
     if not files:
         raise NotFound(f"no restore of {path} to undo")
     kept = _restore(path, str(files[-1]), progress)

@@ -55,15 +55,15 @@ class LimpetMemoryService(BaseMemoryService):
     ) -> None:  # fmt: skip
         """Store statements as facts, with `custom_metadata`. Raises BadInput."""
         memory = self._in(app_name, user_id)
-        for one in memories:
-            metadata = {"adapter": ADAPTER, **(custom_metadata or {}), **one.custom_metadata}
+        for entry in memories:
+            metadata = {"adapter": ADAPTER, **(custom_metadata or {}), **entry.custom_metadata}
             await asyncio.to_thread(
-                memory.remember, _text(one.content), kind="fact", metadata=metadata, valid_from=one.timestamp
+                memory.remember, _text(entry.content), kind="fact", metadata=metadata, valid_from=entry.timestamp
             )
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> Any:
-        found = await asyncio.to_thread(self._in(app_name, user_id).recall, query, k=self._k)
-        return SearchMemoryResponse(memories=[_entry(one) for one in found])
+        results = await asyncio.to_thread(self._in(app_name, user_id).recall, query, k=self._k)
+        return SearchMemoryResponse(memories=[_entry(one) for one in results])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Retract a memory; `limpet undo` restores it. Raises NotFound, BadInput."""
@@ -87,13 +87,13 @@ def _text(content: Any) -> str:
     return readable("\n".join(one.text for one in parts if one.text and not one.thought))
 
 
-def _entry(one: Item) -> Any:
-    who = one.speaker or one.origin
-    said = one.metadata.get("data") if one.metadata.get("adapter") == ADAPTER else None
+def _entry(item: Item) -> Any:
+    who = item.speaker or item.origin
+    data = item.metadata.get("data") if item.metadata.get("adapter") == ADAPTER else None
     return MemoryEntry(
-        id=one.id,
-        content=Content(role="user" if who == "user" else "model", parts=[Part(text=str(said or one.content))]),
-        author=f"{who} (unconfirmed)" if is_unconfirmed(one.origin, one.trust) else who,
-        timestamp=one.valid_from.isoformat(),
-        custom_metadata={"kind": one.kind, "topics": list(one.topics), "trust": one.trust},
+        id=item.id,
+        content=Content(role="user" if who == "user" else "model", parts=[Part(text=str(data or item.content))]),
+        author=f"{who} (unconfirmed)" if is_unconfirmed(item.origin, item.trust) else who,
+        timestamp=item.valid_from.isoformat(),
+        custom_metadata={"kind": item.kind, "topics": list(item.topics), "trust": item.trust},
     )

@@ -67,12 +67,12 @@ class _Files:
     def str_replace(self, command: Any) -> str:
         path, file = self._file(command.path)
         text = text_of(file)
-        found = text.count(command.old_str)
-        if not found or not command.old_str:
+        count = text.count(command.old_str)
+        if not count or not command.old_str:
             raise ToolError(
                 f"No replacement was performed, old_str `{command.old_str}` did not appear verbatim in {command.path}."
             )
-        if found > 1:
+        if count > 1:
             raise ToolError(
                 f"No replacement was performed. Multiple occurrences of old_str `{command.old_str}` in lines: "
                 f"{', '.join(map(str, _lines_with(text, command.old_str)))}. Please ensure it is unique"
@@ -133,8 +133,8 @@ class _Files:
 
     def _below(self, folder: str) -> dict[str, int]:
         """Return path -> size of the files in a folder."""
-        found = {str(one.metadata["document"]): _bytes(text_of(one)) for one in self._files.all()}
-        return {path: size for path, size in found.items() if path.startswith(f"{folder}/")}
+        sizes = {str(one.metadata["document"]): _bytes(text_of(one)) for one in self._files.all()}
+        return {path: size for path, size in sizes.items() if path.startswith(f"{folder}/")}
 
     def _file(self, given: str) -> tuple[str, Memory]:
         path = _checked(given)

@@ -69,8 +69,8 @@ class LimpetBackend:
         self._records = Documents(memory, ADAPTER)
 
     def save(self, records: list[Any]) -> None:
-        for one in records:
-            self.update(one)
+        for record in records:
+            self.update(record)
 
     def update(self, record: Any) -> None:
         """Update a record. Raises BadInput."""
@@ -83,8 +83,8 @@ class LimpetBackend:
     ) -> list[tuple[Any, float]]:  # fmt: skip
         """Return (record, cosine) of the best results, in the order of a recall."""
         query = self.embedder.text_of(query_embedding)
-        found = self._records.memory.recall(query, k=MOST_RESULTS, metadata={"adapter": ADAPTER}, trace=True)
-        scored = ((_record(one), _likeness(one)) for one in found)
+        items = self._records.memory.recall(query, k=MOST_RESULTS, metadata={"adapter": ADAPTER}, trace=True)
+        scored = ((_record(one), _likeness(one)) for one in items)
         kept = [
             (record, score)
             for record, score in scored
@@ -107,18 +107,18 @@ class LimpetBackend:
         return sum(self._records.delete(one.id) for one in gone)
 
     def get_record(self, record_id: str) -> Any | None:
-        one = self._records.get(record_id)
-        return None if one is None else _record(one)
+        memory = self._records.get(record_id)
+        return None if memory is None else _record(memory)
 
     def list_records(self, scope_prefix: str | None = None, limit: int = 200, offset: int = 0) -> list[Any]:
-        found = sorted(self._all(scope_prefix), key=lambda one: _utc(one.created_at), reverse=True)
-        return found[offset : offset + limit]
+        records = sorted(self._all(scope_prefix), key=lambda one: _utc(one.created_at), reverse=True)
+        return records[offset : offset + limit]
 
     def get_scope_info(self, scope: str) -> Any:
-        found = self._all(scope)
-        times = sorted(_utc(one.created_at) for one in found)
+        items = self._all(scope)
+        times = sorted(_utc(one.created_at) for one in items)
         return ScopeInfo(
-            path=scope, record_count=len(found), categories=sorted({name for one in found for name in one.categories}),
+            path=scope, record_count=len(items), categories=sorted({name for one in items for name in one.categories}),
             oldest_record=times[0] if times else None, newest_record=times[-1] if times else None,
             child_scopes=self.list_scopes(scope),
         )  # fmt: skip
@@ -151,13 +151,13 @@ class LimpetBackend:
         return [one for one in map(_record, self._records.all()) if _is_wanted(one, scope_prefix, None, None)]
 
 
-def _record(one: Any) -> Any:
+def _record(memory: Any) -> Any:
     """Return a memory or an item of a recall as a record."""
-    return MemoryRecord(**data_of(one), id=str(one.metadata["document"]), content=text_of(one))
+    return MemoryRecord(**data_of(memory), id=str(memory.metadata["document"]), content=text_of(memory))
 
 
-def _likeness(one: Item) -> float:
-    signal = one.why.signals.get("vector") if one.why else None
+def _likeness(item: Item) -> float:
+    signal = item.why.signals.get("vector") if item.why else None
     return BY_WORDS if signal is None else min(1.0, max(0.0, signal.raw))
 
 

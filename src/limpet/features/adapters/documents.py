@@ -51,16 +51,16 @@ class Documents:
         """Return the memory that is the document now."""
         self._look()
         try:
-            one = self.memory.get(self._ids[name])
+            memory = self.memory.get(self._ids[name])
         except (KeyError, NotFound):
             return None
-        return one if one.state == "active" and (one.valid_to is None or one.valid_to > now()) else None
+        return memory if memory.state == "active" and (memory.valid_to is None or memory.valid_to > now()) else None
 
     def all(self, topics: Iterable[str] = ()) -> Iterator[Memory]:
         """Yield every document, the oldest first."""
-        for one in pages(self.memory, metadata={"adapter": self.adapter}, topics=topics):
-            if self._is_ours(one):
-                yield one
+        for memory in pages(self.memory, metadata={"adapter": self.adapter}, topics=topics):
+            if self._is_ours(memory):
+                yield memory
 
     def put(
         self, name: str, text: str, *, data: Any = None, topics: Iterable[str] = (), until: datetime | None = None,
@@ -107,13 +107,13 @@ class Documents:
             made = [one for one in pages(self.memory, metadata=where, since=seen, clock="stored") if self._is_ours(one)]
             if len(made) < 2:
                 return
-            for one in made[:-1]:
+            for memory in made[:-1]:
                 with suppress(BadInput):  # another process did it a moment ago
-                    self.memory.retract(one.id, "another process stored this document at the same instant")
+                    self.memory.retract(memory.id, "another process stored this document at the same instant")
 
-    def prolong(self, one: Memory, until: datetime) -> None:
+    def prolong(self, memory: Memory, until: datetime) -> None:
         """Set when the document ends."""
-        self.memory.remember(one.content, kind=one.kind, valid_to=until, origin=one.origin)
+        self.memory.remember(memory.content, kind=memory.kind, valid_to=until, origin=memory.origin)
 
     def delete(self, name: str) -> bool:
         """Retract a document; return whether there was one. `limpet undo` restores it. Raises BadInput."""
@@ -126,18 +126,18 @@ class Documents:
 
     def _look(self) -> None:
         """Learn of the documents that were stored since the last look. One stored later takes the name."""
-        for one in pages(self.memory, metadata={"adapter": self.adapter}, since=self._seen, clock="stored"):
-            if self._is_ours(one):
-                self._ids[str(one.metadata["document"])] = one.id
-                self._seen = one.created_at
+        for memory in pages(self.memory, metadata={"adapter": self.adapter}, since=self._seen, clock="stored"):
+            if self._is_ours(memory):
+                self._ids[str(memory.metadata["document"])] = memory.id
+                self._seen = memory.created_at
 
-    def _is_ours(self, one: Memory) -> bool:
-        return one.scope == self.memory.scope and "document" in one.metadata
+    def _is_ours(self, memory: Memory) -> bool:
+        return memory.scope == self.memory.scope and "document" in memory.metadata
 
 
-def text_of(one: Memory) -> str:
+def text_of(memory: Memory) -> str:
     """Return a document's text, without the name before it."""
-    return one.content.removeprefix(_header(str(one.metadata.get("document"))))
+    return memory.content.removeprefix(_header(str(memory.metadata.get("document"))))
 
 
 def _header(name: str) -> str:
@@ -155,10 +155,10 @@ def packed(value: Any) -> dict[str, Any]:
     return {"data": None, "data_text": json.dumps(value)} if odd else {"data": value, "data_text": None}
 
 
-def data_of(one: Memory) -> Any:
+def data_of(memory: Memory) -> Any:
     """Return the JSON that came with a document or a turn."""
-    text = one.metadata.get("data_text")
-    return json.loads(str(text)) if text is not None else one.metadata.get("data")
+    text = memory.metadata.get("data_text")
+    return json.loads(str(text)) if text is not None else memory.metadata.get("data")
 
 
 def readable(text: str) -> str:
@@ -166,11 +166,11 @@ def readable(text: str) -> str:
     return _CONTROL.sub(" ", text)
 
 
-def line(one: Memory | Item) -> str:
+def line(memory: Memory | Item) -> str:
     """Return a memory as a line for a model, marked where nobody here has vouched for it."""
-    outside = ", unconfirmed" if is_unconfirmed(one.origin, one.trust) else ""
-    text = " ".join(one.content.split())[:LINE_CHARACTERS].replace("<", "&lt;")
-    return f"- {one.valid_from:%Y-%m-%d} [{one.kind}{outside}] {text}"
+    outside = ", unconfirmed" if is_unconfirmed(memory.origin, memory.trust) else ""
+    text = " ".join(memory.content.split())[:LINE_CHARACTERS].replace("<", "&lt;")
+    return f"- {memory.valid_from:%Y-%m-%d} [{memory.kind}{outside}] {text}"
 
 
 def pages(memory: Limpet, **where: Any) -> Iterator[Memory]:

@@ -98,11 +98,11 @@ class LimpetStore(BaseStore):
                 return Item(**_any(self._memory.get(op.key)))
             except NotFound:
                 return None
-        one = self._documents(op.namespace).get(_name(op.namespace, op.key))
-        if one is None:
+        memory = self._documents(op.namespace).get(_name(op.namespace, op.key))
+        if memory is None:
             return None
-        self._prolong([one], wanted=op.refresh_ttl)
-        return Item(**_item(one))
+        self._prolong([memory], wanted=op.refresh_ttl)
+        return Item(**_item(memory))
 
     def _put(self, op: PutOp) -> None:
         documents, name = self._documents(op.namespace), _name(op.namespace, op.key)
@@ -121,17 +121,17 @@ class LimpetStore(BaseStore):
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         everything = op.namespace_prefix == EVERYTHING
-        found = self._matches(op, everything) if op.query else self._newest(op, everything)
+        matches = self._matches(op, everything) if op.query else self._newest(op, everything)
         shape = _any if everything else _item
         made = [
             SearchItem(**shape(one), score=score)
-            for one, score in found
+            for one, score in matches
             if everything or _place(one)[0][: len(op.namespace_prefix)] == op.namespace_prefix
         ]
         kept = [one for one in made if _passes(one.value, op.filter or {})][op.offset :][: op.limit]
         if not everything:
             shown = {(one.namespace, one.key) for one in kept}
-            self._prolong([one for one, _ in found if _place(one) in shown], wanted=op.refresh_ttl)
+            self._prolong([one for one, _ in matches if _place(one) in shown], wanted=op.refresh_ttl)
         return kept
 
     def _matches(self, op: SearchOp, everything: bool) -> list[tuple[Memory, float | None]]:
@@ -140,27 +140,27 @@ class LimpetStore(BaseStore):
         if everything:
             return [(self._memory.get(one.id), one.score) for one in self._memory.recall(op.query or "", k=k)]
         topics = _prefix(op)
-        found = self._reader.recall(op.query or "", k=k, metadata={"adapter": ADAPTER, "searched": True}, topics=topics)
+        items = self._reader.recall(op.query or "", k=k, metadata={"adapter": ADAPTER, "searched": True}, topics=topics)
         left = pages(self._reader, metadata={"adapter": ADAPTER, "searched": False}, topics=topics)
-        return [(self._reader.get(one.id), one.score) for one in found] + [(one, None) for one in left]
+        return [(self._reader.get(one.id), one.score) for one in items] + [(one, None) for one in left]
 
     def _newest(self, op: SearchOp, everything: bool) -> list[tuple[Memory, float | None]]:
         ours = pages(self._reader, metadata={"adapter": ADAPTER}, topics=_prefix(op))
-        found = pages(self._memory) if everything else ours
-        return [(one, None) for one in sorted(found, key=lambda one: one.recorded_at_us, reverse=True)]
+        memories = pages(self._memory) if everything else ours
+        return [(one, None) for one in sorted(memories, key=lambda one: one.recorded_at_us, reverse=True)]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        found = {_place(one)[0] for one in pages(self._reader, metadata={"adapter": ADAPTER})}
-        found = {one for one in found if all(_fits(condition, one) for condition in op.match_conditions or ())}
+        paths = {_place(one)[0] for one in pages(self._reader, metadata={"adapter": ADAPTER})}
+        paths = {one for one in paths if all(_fits(condition, one) for condition in op.match_conditions or ())}
         if op.max_depth is not None:
-            found = {one[: op.max_depth] for one in found}
-        return sorted(found)[op.offset :][: op.limit]
+            paths = {one[: op.max_depth] for one in paths}
+        return sorted(paths)[op.offset :][: op.limit]
 
     def _prolong(self, read: list[Memory], *, wanted: bool) -> None:
-        for one in read if wanted else ():
-            ttl = one.metadata.get("ttl")
+        for memory in read if wanted else ():
+            ttl = memory.metadata.get("ttl")
             if isinstance(ttl, int | float):
-                self._documents(_place(one)[0]).prolong(one, now() + timedelta(minutes=ttl))
+                self._documents(_place(memory)[0]).prolong(memory, now() + timedelta(minutes=ttl))
 
 
 def _check(op: Any) -> None:
@@ -187,24 +187,24 @@ def _name(namespace: tuple[str, ...], key: str) -> str:
     return f"{_topic(namespace)}/{key}"
 
 
-def _place(one: Memory) -> tuple[tuple[str, ...], str]:
-    return tuple(one.metadata["namespace"]), str(one.metadata["item"])  # type: ignore[arg-type]
+def _place(memory: Memory) -> tuple[tuple[str, ...], str]:
+    return tuple(memory.metadata["namespace"]), str(memory.metadata["item"])  # type: ignore[arg-type]
 
 
-def _item(one: Memory) -> dict[str, Any]:
-    namespace, key = _place(one)
-    first = one.metadata.get("first")
-    created = datetime.fromisoformat(str(first)) if first else one.created_at
-    times = {"created_at": created, "updated_at": one.recorded_at}
-    return {"namespace": namespace, "key": key, "value": data_of(one), **times}
+def _item(memory: Memory) -> dict[str, Any]:
+    namespace, key = _place(memory)
+    first = memory.metadata.get("first")
+    created = datetime.fromisoformat(str(first)) if first else memory.created_at
+    times = {"created_at": created, "updated_at": memory.recorded_at}
+    return {"namespace": namespace, "key": key, "value": data_of(memory), **times}
 
 
-def _any(one: Memory) -> dict[str, Any]:
+def _any(memory: Memory) -> dict[str, Any]:
     """Return any memory as an item of the namespace EVERYTHING."""
-    value: dict[str, Any] = {"text": one.content, "kind": one.kind, "topics": list(one.topics)}
-    value |= {"origin": one.origin, "trust": one.trust}
-    times = {"created_at": one.created_at, "updated_at": one.recorded_at}
-    return {"namespace": EVERYTHING, "key": one.id, "value": value, **times}
+    value: dict[str, Any] = {"text": memory.content, "kind": memory.kind, "topics": list(memory.topics)}
+    value |= {"origin": memory.origin, "trust": memory.trust}
+    times = {"created_at": memory.created_at, "updated_at": memory.recorded_at}
+    return {"namespace": EVERYTHING, "key": memory.id, "value": value, **times}
 
 
 def _text(value: dict[str, Any], fields: Any) -> str:
@@ -219,11 +219,11 @@ def _text(value: dict[str, Any], fields: Any) -> str:
 
 def _lines(value: Any, path: str) -> Iterable[tuple[str, str]]:
     if isinstance(value, dict):
-        for name, one in value.items():
-            yield from _lines(one, f"{path}.{name}" if path else str(name))
+        for name, part in value.items():
+            yield from _lines(part, f"{path}.{name}" if path else str(name))
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _lines(one, path)
+        for part in value:
+            yield from _lines(part, path)
     elif value is not None:
         yield path, str(value)
 

@@ -26,19 +26,19 @@ class LimpetMemoryBlock(BaseMemoryBlock[str]):
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **given: Any) -> str:
         """Return the memories that matter for the last message of the user, as text."""
-        said = [one.content or "" for one in messages or () if one.role.value == "user"]
+        texts = [one.content or "" for one in messages or () if one.role.value == "user"]
         session = given.get("session_id")
         brief = await asyncio.to_thread(
-            self.memory.prepare, said[-1] if said else "", budget_tokens=self.budget_tokens, session=session
+            self.memory.prepare, texts[-1] if texts else "", budget_tokens=self.budget_tokens, session=session
         )
         return str(brief.text())
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        for one in messages:
-            if one.content and one.content.strip():
-                turns = Turns(self.memory, ADAPTER, str(one.additional_kwargs.get("session_id") or ADAPTER))
-                who = TOOL if one.role.value in ("tool", "function") else one.role.value
-                await asyncio.to_thread(turns.add, [(who, one.content, None)])
+        for message in messages:
+            if message.content and message.content.strip():
+                turns = Turns(self.memory, ADAPTER, str(message.additional_kwargs.get("session_id") or ADAPTER))
+                who = TOOL if message.role.value in ("tool", "function") else message.role.value
+                await asyncio.to_thread(turns.add, [(who, message.content, None)])
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """Return the text without its last lines, which matter least."""

@@ -55,8 +55,8 @@ def memory_tools(memory: Limpet, *, k: int = 8) -> list[Any]:
         Args:
             query: A question, or what the memory should be about.
         """
-        found = await asyncio.to_thread(memory.recall, query, k=k)
-        return "\n".join(map(line, found)) or "nothing is remembered of that"
+        items = await asyncio.to_thread(memory.recall, query, k=k)
+        return "\n".join(map(line, items)) or "nothing is remembered of that"
 
     async def remember(statement: str) -> str:
         """Keep something for later conversations.

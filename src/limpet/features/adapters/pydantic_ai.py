@@ -42,12 +42,12 @@ class LimpetMemoryStore:
         _check(path)
         if max_chars <= 0:
             raise ValueError("max_chars must be positive")
-        one = await asyncio.to_thread(self._files.get, path)
-        if one is None:
+        memory = await asyncio.to_thread(self._files.get, path)
+        if memory is None:
             return None
-        text, about = text_of(one), one.metadata
+        text, about = text_of(memory), memory.metadata
         return MemoryFile(
-            content=text[:max_chars], version=one.id, operation_id=about.get("operation"),
+            content=text[:max_chars], version=memory.id, operation_id=about.get("operation"),
             truncated=len(text) > max_chars, metadata=about.get("data"),
         )  # fmt: skip
 
@@ -73,8 +73,8 @@ class LimpetMemoryStore:
     async def list_paths(self, prefix: str = "", *, limit: int) -> list[str]:
         if limit <= 0:
             raise ValueError("limit must be positive")
-        found = await asyncio.to_thread(lambda: [_path(one) for one in self._files.all()])
-        return sorted(path for path in found if path.startswith(prefix))[:limit]
+        paths = await asyncio.to_thread(lambda: [_path(one) for one in self._files.all()])
+        return sorted(path for path in paths if path.startswith(prefix))[:limit]
 
     async def search(
         self, prefix: str, query: str, *, limit: int, max_files: int, max_chars: int, max_file_chars: int
@@ -91,14 +91,14 @@ class LimpetMemoryStore:
             more = {"existed": there is not None, **_receipt("operation", operation)}
             topic = path.rpartition("/")[0] or ADAPTER
             try:
-                one = self._files.put(
+                memory = self._files.put(
                     path, content, data=metadata or None, topics=[topic], over=there, fresh=True, **more
                 )
             except BadInput as error:
                 if "superseded" in error.message:  # by another process, meanwhile
                     raise MemoryConflictError(CHANGED.format(path)) from error
                 raise
-            return one.id
+            return memory.id
 
         return self._once(path, expected, operation, write)
 
@@ -129,30 +129,30 @@ class LimpetMemoryStore:
         """Return the result of an operation that was done before, read from the file's versions; None if it was not."""
         for name in ("operation", "deletion"):
             where = {"adapter": ADAPTER, name: operation.id}
-            for one in pages(self._files.memory, metadata=where, all_states=True):
-                if one.metadata[f"{name}_of"] != operation.fingerprint:
+            for memory in pages(self._files.memory, metadata=where, all_states=True):
+                if memory.metadata[f"{name}_of"] != operation.fingerprint:
                     raise MemoryOperationConflictError(f"operation id {operation.id!r} was reused differently")
                 deleted = name == "deletion"
-                existed = deleted or bool(one.metadata["existed"])
-                return MemoryMutation(version=None if deleted else one.id, replayed=True, existed=existed)
+                existed = deleted or bool(memory.metadata["existed"])
+                return MemoryMutation(version=None if deleted else memory.id, replayed=True, existed=existed)
         return None
 
     def _search(self, prefix: str, query: str, limit: int, max_files: int, max_chars: int) -> Any:
         below = [path for path in map(_path, self._files.all()) if _is_child(prefix, path)]
         topics = [prefix.removesuffix("/")] if prefix.endswith("/") else []
-        found = self._files.memory.recall(query, k=MOST_RESULTS, metadata={"adapter": ADAPTER}, topics=topics)
+        items = self._files.memory.recall(query, k=MOST_RESULTS, metadata={"adapter": ADAPTER}, topics=topics)
         matches: list[Any] = []
         left, cut = max_chars, False
-        for one in found:
-            path = str(one.metadata["document"])
+        for item in items:
+            path = str(item.metadata["document"])
             if not _is_child(prefix, path):
                 continue
             free = left - len(path.removeprefix(prefix))
             if len(matches) == limit or free <= 0:
                 cut = True
                 break
-            text = one.content.partition(":\n")[2]
-            matches.append(MemorySearchMatch(path=path, snippet=text[:free], score=one.score))
+            text = item.content.partition(":\n")[2]
+            matches.append(MemorySearchMatch(path=path, snippet=text[:free], score=item.score))
             left = free - len(text[:free])
         return MemorySearchResult(
             matches=matches, scanned=min(len(below), max_files), truncated=cut or len(below) > max_files
@@ -168,8 +168,8 @@ def _is_child(prefix: str, path: str) -> bool:
     return path.startswith(prefix) and "/" not in path.removeprefix(prefix)
 
 
-def _path(one: Memory) -> str:
-    return str(one.metadata["document"])
+def _path(memory: Memory) -> str:
+    return str(memory.metadata["document"])
 
 
 def _receipt(name: str, operation: MemoryOperation | None) -> dict[str, Any]:

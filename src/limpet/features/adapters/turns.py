@@ -43,8 +43,8 @@ class Turns:
 
     def held(self) -> list[Memory]:
         """Return the turns in order, with those that wait for a person before they may be recalled."""
-        found = pages(self.memory, session=self.session, metadata={"adapter": self.adapter}, all_states=True)
-        kept = (one for one in found if one.state in HELD and one.scope == self.memory.scope)
+        memories = pages(self.memory, session=self.session, metadata={"adapter": self.adapter}, all_states=True)
+        kept = (one for one in memories if one.state in HELD and one.scope == self.memory.scope)
         return sorted(kept, key=lambda one: one.position)
 
     def items(self, limit: int | None = None) -> list[Any]:
@@ -59,8 +59,8 @@ class Turns:
 
     def names(self) -> set[object]:
         """Return the names of all turns, retracted ones included."""
-        found = pages(self.memory, session=self.session, metadata={"adapter": self.adapter}, all_states=True)
-        return {one.metadata.get("turn") for one in found}
+        memories = pages(self.memory, session=self.session, metadata={"adapter": self.adapter}, all_states=True)
+        return {one.metadata.get("turn") for one in memories}
 
     def add_named(self, items: Iterable[tuple[str, str, str, Any, datetime | None]]) -> None:
         """Add named turns, each name once: (name, speaker, text, item, time)."""

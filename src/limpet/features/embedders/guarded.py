@@ -129,12 +129,12 @@ class GuardedEmbedder:
     def _within(self, seconds: float, work: Callable[[], T]) -> T:
         if seconds <= 0:
             raise self._late("the deadline leaves no time for it")
-        found: list[T] = []
+        results: list[T] = []
         failed: list[BaseException] = []
 
         def run() -> None:
             try:
-                found.append(work())
+                results.append(work())
             except BaseException as error:  # raised again by who waits
                 failed.append(error)
 
@@ -153,7 +153,7 @@ class GuardedEmbedder:
                 del _busy[mark]
         if failed:
             raise failed[0]
-        return found[0]
+        return results[0]
 
     def _late(self, why: str) -> EmbedderUnavailable:
         return EmbedderUnavailable(f"{self.name}: {why}", hint="`limpet work` waits for it")
@@ -206,5 +206,5 @@ def measured(embedder: Embedder) -> Calibration:
     )
     cosines, own = query @ passage.T, np.eye(len(questions), dtype=bool)
     means = cosines[~own].mean(), cosines[own].mean(), (passage @ passage.T)[~own].mean()
-    found = Calibration(*(round(float(mean), 6) for mean in means))
-    return found if found.related - found.unrelated >= LEAST and 1 - found.apart >= LEAST else FITTED
+    result = Calibration(*(round(float(mean), 6) for mean in means))
+    return result if result.related - result.unrelated >= LEAST and 1 - result.apart >= LEAST else FITTED

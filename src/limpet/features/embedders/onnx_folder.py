@@ -37,8 +37,8 @@ class Folder:
     """A model's files. Raises EmbedderUnavailable."""
 
     def __init__(self, place: Path) -> None:
-        several = [place] if place.suffix == ".onnx" else [place / name for name in FILES]
-        self.model = next((one for one in several if one.is_file()), place)
+        files = [place] if place.suffix == ".onnx" else [place / name for name in FILES]
+        self.model = next((one for one in files if one.is_file()), place)
         if not self.model.is_file():
             raise EmbedderUnavailable(f"no model in {place}", hint=f"one of {', '.join(FILES)}, or name the .onnx file")
         # Exports have the model beside its tokenizer, or in `onnx/` below it.
@@ -51,22 +51,22 @@ class Folder:
 
     def _json(self, name: str) -> dict[str, Any]:
         try:
-            found = json.loads((self.root / name).read_text(encoding="utf-8"))
+            value = json.loads((self.root / name).read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
             raise EmbedderUnavailable(f"{self.root / name} cannot be read: {error}") from None
-        return found if isinstance(found, dict) else {}
+        return value if isinstance(value, dict) else {}
 
     def tokens(self) -> int:
         """Return the number of tokens that the model reads."""
-        said = [
+        limits = [
             self._json("sentence_bert_config.json").get("max_seq_length"),
             self._json("tokenizer_config.json").get("model_max_length"),
             self.config.get("max_position_embeddings"),
         ]
         return min(
-            [int(one) for one in said if isinstance(one, int | float) and 8 <= one < 10**6], default=USUAL_TOKENS
+            [int(one) for one in limits if isinstance(one, int | float) and 8 <= one < 10**6], default=USUAL_TOKENS
         )
 
     def pooling(self) -> str:
@@ -79,18 +79,18 @@ class Folder:
         if unknown:
             layers = ", ".join(sorted(unknown))
             raise EmbedderUnavailable(f"the model in {self.root} has a layer that is not read: {layers}")
-        said = self._json("1_Pooling/config.json")
-        chosen = [name for name, value in said.items() if name.startswith("pooling_mode_") and value is True]
+        settings = self._json("1_Pooling/config.json")
+        chosen = [name for name, value in settings.items() if name.startswith("pooling_mode_") and value is True]
         if len(chosen) > 1 or any(name not in POOLINGS for name in chosen):
             raise EmbedderUnavailable(f"the model in {self.root} pools in a way that is not read: {', '.join(chosen)}")
         return POOLINGS[chosen[0]] if chosen else "mean"
 
     def prompts(self) -> tuple[str, str]:
         """Return the texts put before a question and before a passage."""
-        said = self._json("config_sentence_transformers.json").get("prompts")
-        said = said if isinstance(said, dict) else {}
-        text = next((said[name] for name in ("passage", "document") if said.get(name)), "")
-        return str(said.get("query") or ""), str(text)
+        prompts = self._json("config_sentence_transformers.json").get("prompts")
+        prompts = prompts if isinstance(prompts, dict) else {}
+        text = next((prompts[name] for name in ("passage", "document") if prompts.get(name)), "")
+        return str(prompts.get("query") or ""), str(text)
 
     def fingerprint(self) -> str:
         """Return a hash of the model's weights, sampled in pieces, and of its tokenizer."""
@@ -132,8 +132,8 @@ class OnnxFolder(OnnxModel):
         self._pooling, self._tokens = folder.pooling(), min(folder.tokens(), MOST_TOKENS)
         own = folder.prompts()
         self._query, self._passage = spec.query or own[0], spec.passage or own[1]
-        said = f"{self._pooling}:{self._tokens}:{self._query}:{self._passage}"
-        self.fingerprint = f"onnx:{folder.fingerprint()}:{hashlib.sha256(said.encode()).hexdigest()[:8]}"
+        settings = f"{self._pooling}:{self._tokens}:{self._query}:{self._passage}"
+        self.fingerprint = f"onnx:{folder.fingerprint()}:{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
         self._width: int | None = None
         self._lock = threading.Lock()
 
@@ -176,23 +176,23 @@ class OnnxFolder(OnnxModel):
             if unknown:
                 names = ", ".join(sorted(unknown))
                 raise EmbedderUnavailable(f"the model wants inputs that are not known here: {names}")
-            found = self._session.run([self._output], {name: given[name] for name in self._inputs})[0][0]
-            if found.ndim == 2:  # a vector for each token
-                found = {
+            output = self._session.run([self._output], {name: given[name] for name in self._inputs})[0][0]
+            if output.ndim == 2:  # a vector for each token
+                output = {
                     "mean": lambda of: of.mean(axis=0), "most": lambda of: of.max(axis=0),
                     "first": lambda of: of[0], "last": lambda of: of[-1],
-                }[self._pooling](found)  # fmt: skip
-            vectors.append((found / max(float(np.linalg.norm(found)), 1e-12)).astype(np.float32))
+                }[self._pooling](output)  # fmt: skip
+            vectors.append((output / max(float(np.linalg.norm(output)), 1e-12)).astype(np.float32))
         return np.stack(vectors)
 
 
 def _output(session: Any, path: Path) -> str:
     """Return the output that is a text's vector, or the vectors of its tokens."""
     outputs = {one.name: one.shape for one in session.get_outputs()}
-    found = next((name for name in WHOLE if name in outputs), None)
-    found = found or next((name for name, shape in outputs.items() if len(shape) == 3), None)
-    if found is None:
+    whole = next((name for name in WHOLE if name in outputs), None)
+    whole = whole or next((name for name, shape in outputs.items() if len(shape) == 3), None)
+    if whole is None:
         raise EmbedderUnavailable(
             f"{path.name} gives {', '.join(outputs)}: no vectors of tokens", hint="export it for feature-extraction"
         )
-    return found
+    return whole

@@ -65,9 +65,9 @@ class _Api:
             reason = str(error) or type(error).__name__
             raise EmbedderUnavailable(f"{where} does not answer: {reason}", hint="is it running?") from None
         if status != 200:
-            said = " ".join(redact(text)[0].split())[:200]
+            message = " ".join(redact(text)[0].split())[:200]
             kind = Refused if status in TOO_MUCH else Overloaded if status in OVERLOADED else EmbedderUnavailable
-            refused = kind(f"{where} answered {status}: {said}", hint=_HINTS.get(status))
+            refused = kind(f"{where} answered {status}: {message}", hint=_HINTS.get(status))
             if isinstance(refused, Overloaded):
                 refused.retry_seconds = _wait(headers.get("retry-after"))
             raise refused
@@ -81,10 +81,10 @@ class Refused(EmbedderUnavailable):
     """The server takes this request for a bad one, or for too much."""
 
 
-def _wait(said: str | None) -> float:
+def _wait(header: str | None) -> float:
     """Return the seconds until an overloaded server may be asked again."""
     try:
-        return max(0.0, float(said or RETRY_SECONDS))
+        return max(0.0, float(header or RETRY_SECONDS))
     except ValueError:  # a date
         return RETRY_SECONDS
 
@@ -108,8 +108,8 @@ class RemoteEmbedder:
     @property
     def fingerprint(self) -> str:
         """The model's name and a hash of the settings. The server does not tell if it changes the model itself."""
-        said = f"{self._spec.url}\n{self._spec.dimensions}\n{self._spec.query}\n{self._spec.passage}"
-        return f"openai:{self._named()}:{hashlib.sha256(said.encode()).hexdigest()[:12]}"
+        settings = f"{self._spec.url}\n{self._spec.dimensions}\n{self._spec.query}\n{self._spec.passage}"
+        return f"openai:{self._named()}:{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
 
     @property
     def dimensions(self) -> int:
@@ -140,16 +140,16 @@ class RemoteEmbedder:
 
     def embed_query(self, text: str) -> np.ndarray:
         """Return float32 (dimensions,), of length 1."""
-        found: np.ndarray = self._fitting([self._spec.query + text])[0]
-        return found
+        vector: np.ndarray = self._fitting([self._spec.query + text])[0]
+        return vector
 
     def _named(self) -> str:
         """Return the model's name; where none was given, that of the only one there is."""
         if self._model:
             return self._model
-        said = self._api.ask("/models")
+        answer = self._api.ask("/models")
         try:
-            names = [str(one["id"]) for one in said["data"]]
+            names = [str(one["id"]) for one in answer["data"]]
         except (TypeError, KeyError):
             names = []
         if len(names) != 1:
@@ -184,19 +184,19 @@ class RemoteEmbedder:
         request: dict[str, Any] = {"model": self._named(), "input": [text[:MAX_CHARACTERS] or " " for text in texts]}
         if self._spec.dimensions:
             request["dimensions"] = self._spec.dimensions
-        said = self._api.ask("/embeddings", request)
+        answer = self._api.ask("/embeddings", request)
         try:
-            rows = sorted(said["data"], key=lambda one: one.get("index", 0))
-            found = np.array([one["embedding"] for one in rows], dtype=np.float32)
+            rows = sorted(answer["data"], key=lambda one: one.get("index", 0))
+            matrix = np.array([one["embedding"] for one in rows], dtype=np.float32)
         except (TypeError, KeyError, AttributeError, ValueError):
-            found = np.empty(0, dtype=np.float32)
-        width = self._width or (found.shape[1] if found.ndim == 2 else 0)
-        if found.shape == (len(texts), width) and not np.isfinite(found).all():
+            matrix = np.empty(0, dtype=np.float32)
+        width = self._width or (matrix.shape[1] if matrix.ndim == 2 else 0)
+        if matrix.shape == (len(texts), width) and not np.isfinite(matrix).all():
             raise EmbedderUnavailable(f"{self._api.url}/embeddings: a vector came with what is no finite number")
-        if found.shape != (len(texts), width) or not width:
+        if matrix.shape != (len(texts), width) or not width:
             raise EmbedderUnavailable(
                 f"{self._api.url}/embeddings: {len(texts)} vectors of {width or 'some'} numbers were asked for, and an"
-                f" array of shape {found.shape} came"
+                f" array of shape {matrix.shape} came"
             )
-        vectors: np.ndarray = found / np.linalg.norm(found, axis=1, keepdims=True).clip(1e-12)
+        vectors: np.ndarray = matrix / np.linalg.norm(matrix, axis=1, keepdims=True).clip(1e-12)
         return vectors

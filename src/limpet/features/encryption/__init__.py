@@ -55,8 +55,8 @@ def unlocked(path: str, flags: int) -> apsw.Connection:
         except BaseException:
             connection.close()
             raise
-    several = f"none of {len(keys)} keys" if len(keys) > 1 else "the key"
-    raise StoreLocked(f"{several} opens {path}", hint="is it of another store? or the file is damaged")
+    keys_tried = f"none of {len(keys)} keys" if len(keys) > 1 else "the key"
+    raise StoreLocked(f"{keys_tried} opens {path}", hint="is it of another store? or the file is damaged")
 
 
 def change_key(path: str | os.PathLike[str] | None, key: str | None) -> list[str]:

@@ -26,47 +26,47 @@ def _run(args: Namespace) -> int:
     if args.misses < 0:
         raise BadInput("--misses must be 0 or more")
     with open_store(args) as memory, output.progress("replaying") as progress:
-        found = run(
+        evaluation = run(
             memory, args.path, compare=args.compare or [], clock=args.clock, since=args.since, until=args.until,
             worst=args.misses, progress=progress,
         )  # fmt: skip
-        short = memory.abbreviate([one.id for one in found.misses])
-    for note in found.notes:
+        short = memory.abbreviate([one.id for one in evaluation.misses])
+    for note in evaluation.notes:
         output.words(note)
     if args.json:
-        output.result(found)
-    elif not found.moments:
+        output.result(evaluation)
+    elif not evaluation.moments:
         output.words(
             "no session to measure: hooks keep a journal of them (`limpet install CLIENT`), or name transcripts"
         )
     else:
-        _show(found, short)
-    return 0 if found.moments else 1
+        _show(evaluation, short)
+    return 0 if evaluation.moments else 1
 
 
-def _show(found: Evaluation, short: list[str]) -> None:
-    sessions, moments = counted(found.sessions, "session"), counted(found.moments, "message")
-    whole = "" if found.whole == found.moments else "; the journal keeps only the beginning of messages and answers"
+def _show(trial: Evaluation, short: list[str]) -> None:
+    sessions, moments = counted(trial.sessions, "session"), counted(trial.moments, "message")
+    whole = "" if trial.whole == trial.moments else "; the journal keeps only the beginning of messages and answers"
     output.line(
-        f"{sessions}, {moments}, {found.looked_up:,} looked up; up to {counted(found.memories, 'memory')} known{whole}"
+        f"{sessions}, {moments}, {trial.looked_up:,} looked up; up to {counted(trial.memories, 'memory')} known{whole}"
     )
-    first = found.ways[0].figures
+    first = trial.ways[0].figures
     output.line("")
     if first.hit_rate is None:
         output.line("Nothing that the store knew showed up in the work, or was told again: there is nothing to find.")
     else:
         _headline(first, first.hit_rate)
     _heading("Compared")
-    tables.table(["", "found", "points to limpet", "shown", "for nothing", "tokens"], [_way(one) for one in found.ways])
-    for title, name, several in (("By client", "client", found.by_client), ("By kind", "kind", found.by_kind)):
-        if len(several) > 1:
+    tables.table(["", "found", "points to limpet", "shown", "for nothing", "tokens"], [_way(one) for one in trial.ways])
+    for title, name, groups in (("By client", "client", trial.by_client), ("By kind", "kind", trial.by_kind)):
+        if len(groups) > 1:
             _heading(title)
-            rows = [[key or "not told", *_figures(one)] for key, one in several.items()]
+            rows = [[key or "not told", *_figures(one)] for key, one in groups.items()]
             tables.table([name, "found", "shown", "for nothing", "tokens"], rows)
-    if found.misses:
+    if trial.misses:
         _heading("Missed")
-        for one, id in zip(found.misses, short, strict=True):
-            _miss(one, id)
+        for miss, id in zip(trial.misses, short, strict=True):
+            _miss(miss, id)
 
 
 def _headline(figures: Figures, rate: Interval) -> None:
@@ -87,29 +87,29 @@ def _heading(text: str) -> None:
     output.line(output.paint(text, "1"))
 
 
-def _way(one: WayFigures) -> list[str]:
-    found, *more = _figures(one.figures)
+def _way(way: WayFigures) -> list[str]:
+    hits, *more = _figures(way.figures)
     beside = ""
-    if one.difference is not None:
+    if way.difference is not None:
         value, low, high = (
-            round(part * 100) for part in (one.difference.value, one.difference.low, one.difference.high)
+            round(part * 100) for part in (way.difference.value, way.difference.low, way.difference.high)
         )
         beside = f"{value:+} ({low:+} to {high:+})"
-    return [one.name, found, beside, *more]
+    return [way.name, hits, beside, *more]
 
 
-def _figures(one: Figures) -> list[str]:
-    found = f"{one.found:,} of {one.needs:,}" + (f", {one.hit_rate.value * 100:.0f} %" if one.hit_rate else "")
-    judged = one.useful + one.for_nothing
-    return [found, f"{one.shown:,}", f"{one.for_nothing:,} of {judged:,}" if judged else "-", f"{one.tokens:,}"]
+def _figures(row: Figures) -> list[str]:
+    hits = f"{row.found:,} of {row.needs:,}" + (f", {row.hit_rate.value * 100:.0f} %" if row.hit_rate else "")
+    judged = row.useful + row.for_nothing
+    return [hits, f"{row.shown:,}", f"{row.for_nothing:,} of {judged:,}" if judged else "-", f"{row.tokens:,}"]
 
 
-def _miss(one: Miss, id: str) -> None:
-    how = "told" if one.told_again else "used"
-    tables.entry(id, how, output.cut(output.flat(one.content), LINE))
-    tables.detail("asked", f"{output.moment(one.at)}  {output.cut(output.flat(one.prompt), LINE - 25)}")
-    tables.detail("words", ", ".join(one.words))
-    tables.detail("why", one.why)
+def _miss(miss: Miss, id: str) -> None:
+    how = "told" if miss.told_again else "used"
+    tables.entry(id, how, output.cut(output.flat(miss.content), LINE))
+    tables.detail("asked", f"{output.moment(miss.at)}  {output.cut(output.flat(miss.prompt), LINE - 25)}")
+    tables.detail("words", ", ".join(miss.words))
+    tables.detail("why", miss.why)
 
 
 def _times(count: int) -> str:

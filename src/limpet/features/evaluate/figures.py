@@ -34,10 +34,10 @@ class Figures(JsonForm):
 
 def figures(pairs: Iterable[tuple[Need, bool]], shown: Iterable[Shown]) -> Figures:
     wanted, items = list(pairs), list(shown)
-    found = sum(hit for _, hit in wanted)
+    hits = sum(hit for _, hit in wanted)
     idle = [one for one in items if one.useful is False]
     return Figures(
-        needs=len(wanted), found=found, hit_rate=share(found, len(wanted)),
+        needs=len(wanted), found=hits, hit_rate=share(hits, len(wanted)),
         told_again=sum(need.told_again for need, _ in wanted),
         spared=sum(hit for need, hit in wanted if need.told_again),
         shown=len(items), useful=sum(one.useful is True for one in items), for_nothing=len(idle),

@@ -70,19 +70,19 @@ def _miss(memory: Limpet, clock: str, need: Need, moment: Moment) -> Miss:
 def _why(memory: Limpet, clock: str, id: str, moment: Moment) -> tuple[int | None, str, dict[str, Any]]:
     if not moment.query:
         return None, "the message was not looked up: too short, or a command of the client", {}
-    found = memory.recall(moment.query, k=LOOKED_AT, trace=True, explain=True, **times(moment, clock))
-    for rank, one in enumerate(found.items, 1):
-        if one.id == id:
-            signals = one.why.as_dict() if one.why is not None else {}
+    recall = memory.recall(moment.query, k=LOOKED_AT, trace=True, explain=True, **times(moment, clock))
+    for rank, item in enumerate(recall.items, 1):
+        if item.id == id:
+            signals = item.why.as_dict() if item.why is not None else {}
             if rank > ASKED:
                 return rank, f"found as no. {rank}; the first {ASKED} are looked at", signals
-            if not may_be_shown(one):
-                return rank, f"found as no. {rank}, but unconfirmed: it came from {one.trust}", signals
-            raw = {name: trace.raw for name, trace in one.why.signals.items()} if one.why is not None else {}
+            if not may_be_shown(item):
+                return rank, f"found as no. {rank}, but unconfirmed: it came from {item.trust}", signals
+            raw = {name: trace.raw for name, trace in item.why.signals.items()} if item.why is not None else {}
             words, cosine = raw.get("lexical", 0.0) * 100, raw.get("vector", 0.0)
             fit = f"{words:.0f} % of a match by words, {cosine:.2f} near in meaning"
             return rank, f"found as no. {rank}, too weak to be shown: {fit}", signals
-    left = {one.id: one for one in found.explained.left_out} if found.explained else {}
+    left = {one.id: one for one in recall.explained.left_out} if recall.explained else {}
     if id in left:
         return None, " ".join(("left out:", left[id].why, left[id].detail)).strip(), {}
     return None, "the message has no word of it, and is not near in meaning", {}

@@ -63,15 +63,15 @@ def from_transcripts(memory: Limpet, paths: Iterable[Path], report: TransferRepo
     pauses = read_pauses(memory.path)
     for path in find(list(paths), report):
         try:
-            for one in read(path, report, pauses):
-                if one.client != "notes":
-                    yield from _moments(one.id, one.client, list(_steps(one)), whole=True)
+            for conversation in read(path, report, pauses):
+                if conversation.client != "notes":
+                    yield from _moments(conversation.id, conversation.client, list(_steps(conversation)), whole=True)
         except (BadInput, OSError) as error:
             report.bad(str(path), message_of(error))
 
 
-def _steps(one: Conversation) -> Iterator[Step]:
-    for turn in one.turns:
+def _steps(conversation: Conversation) -> Iterator[Step]:
+    for turn in conversation.turns:
         if turn.at is None:
             continue  # nobody knows what the store knew then
         yield Step(turn.at, turn.role == "user", turn.text or f"{turn.command} {turn.path}".strip())
@@ -80,11 +80,11 @@ def _steps(one: Conversation) -> Iterator[Step]:
 def _moments(session: str, client: str, steps: Sequence[Step], *, whole: bool) -> Iterator[Moment]:
     """Yield a moment for each message that led to some action."""
     turns: list[tuple[Step, str]] = []
-    for asked, several in groupby(steps, key=lambda step: step.asked):
+    for asked, group in groupby(steps, key=lambda step: step.asked):
         if asked:
-            turns += [(one, "") for one in several]
+            turns += [(one, "") for one in group]
         elif turns:
-            turns[-1] = (turns[-1][0], "\n".join(one.text for one in several))
+            turns[-1] = (turns[-1][0], "\n".join(one.text for one in group))
     before = ""
     for place, (message, work) in enumerate(turns):
         before += "\n" + message.text

@@ -51,13 +51,13 @@ class Version(NamedTuple):
 
     def is_known(self, at: int, since: int | None = None) -> bool:
         """Return whether the store held it true at `at`; with `since`, whether it began to hold before that time."""
-        one = self.memory
-        if one.state != "active" or (one.valid_to_us is not None and one.valid_to_us <= at):
+        memory = self.memory
+        if memory.state != "active" or (memory.valid_to_us is not None and memory.valid_to_us <= at):
             return False
         if since is not None:
-            return one.valid_from_us < since and one.retired_at_us is None
-        there = one.recorded_at_us <= at and (one.retired_at_us is None or at < one.retired_at_us)
-        return there and one.valid_from_us <= at
+            return memory.valid_from_us < since and memory.retired_at_us is None
+        there = memory.recorded_at_us <= at and (memory.retired_at_us is None or at < memory.retired_at_us)
+        return there and memory.valid_from_us <= at
 
 
 class Versions:
@@ -66,8 +66,8 @@ class Versions:
     def __init__(self, versions: Iterable[Memory]) -> None:
         self.all = [Version(one, weigh_words(one.content)) for one in versions if one.content]
         self._with: dict[str, list[int]] = {}
-        for place, one in enumerate(self.all):
-            for word in one.words:
+        for place, version in enumerate(self.all):
+            for word in version.words:
                 self._with.setdefault(word, []).append(place)
         self._words = max(BACKGROUND, sum(len(one.words) for one in self.all))
 
@@ -78,32 +78,32 @@ class Versions:
         """Return the needs of each moment, in order. A memory counts once a session: afterwards the session has it, and
         the words not said yet are common ones that a next question has as well."""
         met: dict[str, set[str]] = {}
-        found: list[list[Need]] = []
-        for one in moments:
-            before = met.setdefault(one.session, set())
-            since = one.began if clock == "valid" else None
-            found.append([need for need in self.needs(one, since=since) if need.ids[0] not in before])
-            before.update(need.ids[0] for need in found[-1])
-        return found
+        needs: list[list[Need]] = []
+        for moment in moments:
+            before = met.setdefault(moment.session, set())
+            since = moment.began if clock == "valid" else None
+            needs.append([need for need in self.needs(moment, since=since) if need.ids[0] not in before])
+            before.update(need.ids[0] for need in needs[-1])
+        return needs
 
     def needs(self, moment: Moment, *, since: int | None = None) -> list[Need]:
         """Return the needs of a moment. `since`: see `Version.is_known`."""
         count = len(self.known(moment.at, since))
-        found = list(self._said(moment, moment.work, moment.before, count, since, told_again=False))
+        every = list(self._said(moment, moment.work, moment.before, count, since, told_again=False))
         if moment.after:
             before = f"{moment.before}\n{moment.work}"
-            found += self._said(moment, moment.after, before, count, since, told_again=True)
+            every += self._said(moment, moment.after, before, count, since, told_again=True)
         needs: list[Need] = []
-        for one in sorted(found, key=lambda need: (-need.evidence, need.ids)):
+        for item in sorted(every, key=lambda need: (-need.evidence, need.ids)):
             for place, other in enumerate(needs):
-                if one.ids[0] in other.ids:
+                if item.ids[0] in other.ids:
                     break
-                if len(one.words & other.words) >= SAME * len(one.words):
-                    if one.evidence >= AS_CLEAR * other.evidence:
-                        needs[place] = other._replace(ids=other.ids + one.ids)
+                if len(item.words & other.words) >= SAME * len(item.words):
+                    if item.evidence >= AS_CLEAR * other.evidence:
+                        needs[place] = other._replace(ids=other.ids + item.ids)
                     break
             else:
-                needs.append(one)
+                needs.append(item)
         return needs
 
     def _said(
@@ -126,8 +126,8 @@ class Versions:
             evidence = sum(new[word] for word in words)
             least = max(math.log(max(count, 1)) + BEYOND_CHANCE, share * sum(new.values()))
             if evidence >= least and sum(version.words[word] for word in words) >= LEAST:
-                one = version.memory
-                yield Need((one.id,), one.kind, one.content, told_again, evidence, frozenset(words))
+                memory = version.memory
+                yield Need((memory.id,), memory.kind, memory.content, told_again, evidence, frozenset(words))
 
     def _rarity(self, word: str, length: int) -> float:
         """Return how unlikely a text of `length` words has the word by chance, in nats; 0 for common words."""

@@ -78,10 +78,10 @@ def judged(
         )
     seen: dict[str, set[str]] = {}
     made = []
-    for moment, wanted, told in zip(moments, needs, reversed(useful), strict=True):
+    for moment, wanted, marked in zip(moments, needs, reversed(useful), strict=True):
         before = seen.setdefault(moment.session, set())
-        before.update(one.id for one in told)
-        made.append(Replayed(told, tuple(not before.isdisjoint(need.ids) for need in wanted)))
+        before.update(one.id for one in marked)
+        made.append(Replayed(marked, tuple(not before.isdisjoint(need.ids) for need in wanted)))
     return made
 
 

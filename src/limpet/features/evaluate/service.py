@@ -67,8 +67,8 @@ def evaluate(
     base = replay(ways.limpet(memory, ways.Setting(), clock), moments, needs, versions, progress)
     others: dict[str, list[Replayed]] = {}
     for name, other in settings:
-        with ways.opened(memory, other) as one:
-            others[name] = replay(ways.limpet(one, other, clock), moments, needs, versions, progress)
+        with ways.opened(memory, other) as store:
+            others[name] = replay(ways.limpet(store, other, clock), moments, needs, versions, progress)
     if exposures := _exposures(memory):
         others["as it was shown"] = as_shown(moments, needs, versions, exposures)
     others["plain BM25"] = replay(ways.bm25(versions, clock), moments, needs, versions)
@@ -102,8 +102,8 @@ def _versions(memory: Limpet) -> Iterator[Memory]:
     cursor = None
     while True:
         page = memory.list(all_states=True, limit=PAGE, cursor=cursor)
-        for one in page.memories:
-            yield from memory.history(one.id)
+        for item in page.memories:
+            yield from memory.history(item.id)
         cursor = page.cursor
         if cursor is None:
             return
@@ -111,11 +111,11 @@ def _versions(memory: Limpet) -> Iterator[Memory]:
 
 def _exposures(memory: Limpet) -> dict[str, list[tuple[int, str, int]]]:
     """Return the exposures of each session, in order: (when, id, tokens)."""
-    found: dict[str, list[tuple[int, str, int]]] = {}
-    for one in reversed(exposures(memory, limit=EXPOSURES)):
-        if one.shown:
-            found.setdefault(one.session, []).append((one.at_us, one.id, one.tokens))
-    return found
+    by_session: dict[str, list[tuple[int, str, int]]] = {}
+    for exposure in reversed(exposures(memory, limit=EXPOSURES)):
+        if exposure.shown:
+            by_session.setdefault(exposure.session, []).append((exposure.at_us, exposure.id, exposure.tokens))
+    return by_session
 
 
 def _notes(report: TransferReport) -> Iterator[str]:

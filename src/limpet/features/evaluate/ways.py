@@ -42,9 +42,9 @@ class Setting(NamedTuple):
     without: tuple[str, ...] = ()  # signals
     tokens: int = MESSAGE_TOKENS  # that a message gets
 
-    def but(self, said: str) -> Setting:
+    def but(self, pair: str) -> Setting:
         """Return the setting with KEY=VALUE applied. Raises BadInput."""
-        name, _, value = said.partition("=")
+        name, _, value = pair.partition("=")
         if name == "search" and value in SEARCHES:
             return self._replace(search=value)
         if name == "embedder" and value:
@@ -54,7 +54,7 @@ class Setting(NamedTuple):
         if name == "tokens" and value.isascii() and value.isdigit() and int(value) > 0:
             return self._replace(tokens=int(value))
         hint = f"search={'|'.join(SEARCHES)}, embedder=NAME, tokens=N, without=SIGNAL of {', '.join(SIGNALS)}"
-        raise BadInput(f"cannot compare with {said[:60]!r}", hint=hint)
+        raise BadInput(f"cannot compare with {pair[:60]!r}", hint=hint)
 
 
 def times(moment: Moment, clock: str) -> dict[str, Any]:
@@ -71,11 +71,11 @@ def limpet(memory: Limpet, setting: Setting, clock: str) -> Way:
     def way(moment: Moment) -> Offer:
         if not moment.query:
             return Offer([], MESSAGE_TOKENS)
-        found = memory.recall(
+        results = memory.recall(
             moment.query, k=ASKED, lexical_only=setting.search == "words", trace=True, without=setting.without,
             thorough=wants_judge(), **times(moment, clock),
         )  # fmt: skip
-        return offered(found, moment.query, _short, setting.tokens, Holdout(moment.session, 0.0))
+        return offered(results, moment.query, _short, setting.tokens, Holdout(moment.session, 0.0))
 
     return way
 

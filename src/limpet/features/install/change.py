@@ -97,13 +97,13 @@ class Hooks:
 
     def found(self, text: str) -> Any:
         """Return by event the present entry, or a list of several."""
-        found = {}
+        by_event = {}
         for event, entries in _hooks(text).items():
             every = entries if isinstance(entries, list) else []
             ours = [one for one in every if is_ours(one) or any(map(is_ours, inner_of(one)))]
             if ours:
-                found[event] = ours[0] if len(ours) == 1 else ours
-        return found or None
+                by_event[event] = ours[0] if len(ours) == 1 else ours
+        return by_event or None
 
     def put(self, text: str) -> str:
         if self.found(text) == self.events:
@@ -222,38 +222,38 @@ def plan_uninstall(parts: Sequence[Part]) -> list[Change]:
 
 def present(parts: Sequence[Part]) -> list[tuple[Part, Any]]:
     """Return each part with what of it stands in its file, or None. Raises BadInput for an unreadable file."""
-    found = []
+    entries = []
     for part in parts:
         with _reading(part.path) as (_, text):
-            found.append((part, part.found(text)))
-    return found
+            entries.append((part, part.found(text)))
+    return entries
 
 
 def apply(changes: Sequence[Change], root: Path) -> None:
     """Carry a plan out, backups first. What cannot be done whole is taken back, and a file that changed since it was
     read is left alone. Raises StoreError."""
-    for one in changes:
-        if one.action != "keep" and read(one.path) != one.before:
-            raise StoreError(f"{one.path} changed just now", hint="run the command again")
+    for change in changes:
+        if change.action != "keep" and read(change.path) != change.before:
+            raise StoreError(f"{change.path} changed just now", hint="run the command again")
     done: list[Change] = []
     try:
-        for one in changes:
-            done.append(one)
-            if one.backup is not None:
-                write(backup_of(one.path), one.backup, root, like=one.path)
-            if one.action != "keep":
-                write(one.path, one.after, root, is_program=one.is_program)
+        for change in changes:
+            done.append(change)
+            if change.backup is not None:
+                write(backup_of(change.path), change.backup, root, like=change.path)
+            if change.action != "keep":
+                write(change.path, change.after, root, is_program=change.is_program)
     except StoreError:
-        for one in reversed(done):
+        for change in reversed(done):
             with contextlib.suppress(StoreError):
-                if read(one.path) != one.before:
-                    write(one.path, one.before, root, is_program=one.is_program)
-                if one.backup is not None:
-                    write(backup_of(one.path), None, root)
+                if read(change.path) != change.before:
+                    write(change.path, change.before, root, is_program=change.is_program)
+                if change.backup is not None:
+                    write(backup_of(change.path), None, root)
         raise
-    for one in changes:
-        if one.drop_backup:
-            write(backup_of(one.path), None, root)
+    for change in changes:
+        if change.drop_backup:
+            write(backup_of(change.path), None, root)
 
 
 def _installed(path: Path, parts: Sequence[Part]) -> Change:
@@ -293,10 +293,10 @@ def _is_here(text: str, parts: Sequence[Part]) -> bool:
 
 
 def _by_file(parts: Sequence[Part]) -> dict[Path, list[Part]]:
-    found: dict[Path, list[Part]] = {}
+    by_file: dict[Path, list[Part]] = {}
     for part in parts:
-        found.setdefault(part.path, []).append(part)
-    return found
+        by_file.setdefault(part.path, []).append(part)
+    return by_file
 
 
 def _put_all(text: str, parts: Sequence[Part]) -> str:

@@ -116,8 +116,8 @@ def _greet(command: list[str], again: str) -> str:
         done = _run("the MCP server", _sampled(command), greeting, store, GREETING_SECONDS, again)
     if b'"result"' in done.stdout:
         return f"the MCP server answers after {time.monotonic() - began:.1f} s"
-    said = " ".join(done.stderr[:10_000].decode("utf-8", "replace").split())[:300]
-    raise _Failed(f"the MCP server ended{said and f': {said}'}", "mend that, then doctor again")
+    message = " ".join(done.stderr[:10_000].decode("utf-8", "replace").split())[:300]
+    raise _Failed(f"the MCP server ended{message and f': {message}'}", "mend that, then doctor again")
 
 
 def _ask(client: str, event: str, command: Command, again: str) -> str:
@@ -146,9 +146,9 @@ def _ask(client: str, event: str, command: Command, again: str) -> str:
     if done.returncode == 0 and (HELD in text if shows else is_noted):
         did = "found its memory" if shows else "was noted"
         return f"its hooks answer after {1000 * took:.0f} ms; a sample message {did} (on a sample store)"
-    said = (logged or errors or text).strip().splitlines()[-1:]
+    lines = (logged or errors or text).strip().splitlines()[-1:]
     what = f"a hook ended with {done.returncode}" if done.returncode else "its hook did not answer a message"
-    raise _Failed(": ".join([what, *(line[:200] for line in said)]), again)
+    raise _Failed(": ".join([what, *(line[:200] for line in lines)]), again)
 
 
 def _run(

@@ -163,8 +163,8 @@ def _cline_servers(place: Place, _: Path) -> list[Path]:
     code = "Library/Application Support" if sys.platform == "darwin" else ".config"
     base = place.home / ("AppData/Roaming" if place.windows else code)
     extension = base / "Code/User/globalStorage/saoudrizwan.claude-dev"
-    found = [place.home / ".cline/data", *([extension] if extension.is_dir() else [])]
-    return [] if place.project else [one / "settings/cline_mcp_settings.json" for one in found]
+    folders = [place.home / ".cline/data", *([extension] if extension.is_dir() else [])]
+    return [] if place.project else [one / "settings/cline_mcp_settings.json" for one in folders]
 
 
 # -- the table
@@ -325,23 +325,23 @@ def parts(client: str, place: Place) -> list[Part]:
     else:
         servers = [folder / name for name in row.servers[at : at + 1] if name]
     # A project's files may come from anybody.
-    found: list[Part] = [Entry(one, row.keys, row.entry(place), place.project is None) for one in servers]
+    entries: list[Part] = [Entry(one, row.keys, row.entry(place), place.project is None) for one in servers]
     if client in CALLS and place.project is None:
         # A server behind an address answers no hooks; one of a project may be refused by whoever works there.
-        place = place._replace(has_calls=not any(there and is_address(there) for _, there in present(found)))
+        place = place._replace(has_calls=not any(there and is_address(there) for _, there in present(entries)))
     if hooks:
         events = [event for event in CLIENT_ADAPTERS[client].events if event not in row.without]
-        found.append(Hooks(folder / hooks, {event: row.hook(place, event) for event in events}, row.defaults))
+        entries.append(Hooks(folder / hooks, {event: row.hook(place, event) for event in events}, row.defaults))
         if place.allow_tools and client == "claude":
-            found.append(Permission(folder / hooks, ("permissions", "allow"), CLAUDE_TOOLS))
+            entries.append(Permission(folder / hooks, ("permissions", "allow"), CLAUDE_TOOLS))
     for name, text in row.scripts(place).items():
-        found.append(OwnFile(folder / name, "hooks", text, MARK, is_program=text.startswith("#!")))
+        entries.append(OwnFile(folder / name, "hooks", text, MARK, is_program=text.startswith("#!")))
     if rule and rule.front is None:
-        found.append(Block(folder / rule.file, row.instructions))
+        entries.append(Block(folder / rule.file, row.instructions))
     elif rule:
         text = f"{rule.front}{row.instructions}"
-        found.append(OwnFile(folder / rule.file, "instructions", text, "Memory (limpet)"))
-    return found
+        entries.append(OwnFile(folder / rule.file, "instructions", text, "Memory (limpet)"))
+    return entries
 
 
 def is_present(client: str, place: Place) -> bool:

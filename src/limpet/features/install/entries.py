@@ -68,8 +68,8 @@ def is_ours(entry: Any) -> bool:
 
 def inner_of(entry: Any) -> list[Any]:
     """Return the hooks of a group."""
-    found = entry.get("hooks") if isinstance(entry, dict) else None
-    return found if isinstance(found, list) else []
+    hooks = entry.get("hooks") if isinstance(entry, dict) else None
+    return hooks if isinstance(hooks, list) else []
 
 
 def _lines(entry: dict[str, Any]) -> list[str]:
@@ -92,15 +92,15 @@ def hook_commands(client: str, file: Path, there: Any, server: Sequence[str] = (
         return [(event, [*shim["RUN"], "hook", client, event, *shim["OPTIONS"]]) for event in events]
     if not isinstance(there, dict):  # a script of Cline's, named by its event
         return [(file.name, [str(file)])] if there else []
-    found: list[tuple[str, Command]] = []
+    commands: list[tuple[str, Command]] = []
     for event, entry in there.items():
         for group in entry if isinstance(entry, list) else [entry]:
             for hook in filter(is_ours, inner_of(group) or [group]):
                 if lines := _lines(hook):
-                    found.append((event, lines[-1 if sys.platform == "win32" else 0]))
+                    commands.append((event, lines[-1 if sys.platform == "win32" else 0]))
                 elif server:
-                    found.append((event, [*server]))
-    return found
+                    commands.append((event, [*server]))
+    return commands
 
 
 def command_words(command: Command) -> list[str]:

@@ -76,10 +76,10 @@ def _value(text: str, at: int, depth: int) -> Node:
         return Node(value, at, end)
     if first in ("{", "["):
         return _container(text, at, depth, is_object=first == "{")
-    found = _SCALAR.match(text, at)
-    if not found:
+    match = _SCALAR.match(text, at)
+    if not match:
         raise Unreadable(f"line {_line(text, at)}: expected a value")
-    return Node(json.loads(found[0]), at, found.end())
+    return Node(json.loads(match[0]), at, match.end())
 
 
 def _container(text: str, at: int, depth: int, *, is_object: bool) -> Node:
@@ -114,16 +114,16 @@ def _container(text: str, at: int, depth: int, *, is_object: bool) -> Node:
 
 def _string(text: str, at: int) -> tuple[str, int]:
     try:
-        found: tuple[str, int] = scanstring(text, at + 1, True)
+        result: tuple[str, int] = scanstring(text, at + 1, True)
     except ValueError as error:
         raise Unreadable(f"line {_line(text, at)}: {str(error).split(':')[0]}") from None
-    return found
+    return result
 
 
 def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None
-    return found.end()
+    match = _SPACE.match(text, at)
+    assert match is not None
+    return match.end()
 
 
 def _line(text: str, at: int) -> int:
@@ -138,18 +138,18 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
     text = _with_content(text)
     node = _object(read(text), path[:0])
     for place, name in enumerate(path):
-        found = node.child(name)
+        child = node.child(name)
         last = place == len(path) - 1
-        if found is None:
+        if child is None:
             for inner in reversed(path[place + 1 :]):
                 value = {inner: value}
             return _insert(text, node, value, name)
         if last:
-            if found.value == value:
+            if child.value == value:
                 return text
-            shown = _format(text, value, _indent_of(text, found.left), one_line=_on_one_line(text, node))
-            return text[: found.start] + shown + text[found.end :]
-        node = _object(found, path[: place + 1])
+            shown = _format(text, value, _indent_of(text, child.left), one_line=_on_one_line(text, node))
+            return text[: child.start] + shown + text[child.end :]
+        node = _object(child, path[: place + 1])
     return text
 
 
@@ -193,10 +193,10 @@ def _with_content(text: str) -> str:
 
 def _find(node: Node, path: Path) -> Node | None:
     for name in path:
-        found = node.child(name)
-        if found is None:
+        child = node.child(name)
+        if child is None:
             return None
-        node = found
+        node = child
     return node
 
 
@@ -276,14 +276,14 @@ def _on_one_line(text: str, node: Node) -> bool:
 def _indent_of(text: str, at: int) -> str:
     """Return the white space that begins the line of a place."""
     start = text.rfind("\n", 0, at) + 1
-    found = re.match(r"[ \t]*", text[start:at].lstrip("\ufeff"))
-    return found[0] if found else ""
+    match = re.match(r"[ \t]*", text[start:at].lstrip("\ufeff"))
+    return match[0] if match else ""
 
 
 def _unit(text: str) -> str:
     """Return one step of indentation, as in the file; two spaces if it has none."""
-    found = re.search(r"\n([ \t]+)[^\s/*]", text)
-    return found[1] if found else "  "
+    match = re.search(r"\n([ \t]+)[^\s/*]", text)
+    return match[1] if match else "  "
 
 
 def _line_end(text: str) -> str:

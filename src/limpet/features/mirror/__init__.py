@@ -205,10 +205,10 @@ def read_topic(memory: Limpet, topic: str) -> str:
 
     context = memory._context
     where = Filter(scopes=context.scopes, topics=check_topics([topic]), as_of=context.now())
-    found = context.store.listings.page(where, sort="created", limit=TOPIC_ENTRIES, cursor=None).memories
-    if not found:
+    memories = context.store.listings.page(where, sort="created", limit=TOPIC_ENTRIES, cursor=None).memories
+    if not memories:
         raise NotFound(f"nothing is remembered about {topic}", hint="`limpet recall` finds by meaning")
-    return page.topic_text(topic, found)
+    return page.topic_text(topic, memories)
 
 
 def mirrors(memory: Limpet) -> list[str]:
@@ -226,13 +226,13 @@ def mirrors_of(context: Context) -> list[str]:
 
     from . import folder
 
-    found = []
+    folders = []
     for name in _noted(context):
         with suppress(BadInput, StoreError):
             known = folder.load(Path(name))
             if known is not None and known.scope == context.scope:
-                found.append(name)
-    return found
+                folders.append(name)
+    return folders
 
 
 def _noted(context: Context) -> list[str]:
@@ -254,11 +254,11 @@ def _changed_at(root: str, most: int | None) -> int | None:
         synced = os.stat(f"{root}/{OWN}/{STATE}").st_mtime_ns  # noqa: PTH116
         newest = os.stat(root).st_mtime_ns  # noqa: PTH116
         with os.scandir(root) as items:
-            for count, one in enumerate(items):
+            for count, item in enumerate(items):
                 if most is not None and count >= most:
                     return None
-                if one.name.lower().endswith(".md"):
-                    newest = max(newest, one.stat(follow_symlinks=False).st_mtime_ns)
+                if item.name.lower().endswith(".md"):
+                    newest = max(newest, item.stat(follow_symlinks=False).st_mtime_ns)
     except OSError:
         return None
     return newest if newest > synced else None

@@ -54,8 +54,8 @@ def _watch(args: Namespace) -> int:
 
 
 def _reports(done: list[MirrorReport], _: Limpet, args: Namespace) -> None:
-    for one in done:
-        _report(one, would="full" in args and "forget" not in args)
+    for report in done:
+        _report(report, would="full" in args and "forget" not in args)
 
 
 def _left(done: list[MirrorReport]) -> int:
@@ -70,9 +70,9 @@ def _report(done: MirrorReport, *, would: bool = False) -> None:
     }  # fmt: skip
     wrote = f"{'would write' if would else 'wrote'} {counted(len(done.files), 'file')}"
     output.line(f"{done.folder} ({done.scope}): {wrote if done.changed else 'nothing to do'}")
-    for what, several in counts.items():
-        if any(several.values()):
-            output.line(f"  {what}: " + ", ".join(f"{name} {count:,}" for name, count in several.items() if count))
+    for what, files in counts.items():
+        if any(files.values()):
+            output.line(f"  {what}: " + ", ".join(f"{name} {count:,}" for name, count in files.items() if count))
     for name in done.files[:SHOWN] if would else ():
         output.line(f"  {output.printable(name)}")
     if done.conflicts and not would:

@@ -76,20 +76,20 @@ def locked(root: Path) -> Iterator[None]:
 
 def look(root: Path) -> dict[str, tuple[Mark, str | None]]:
     """Return every Markdown file of the folder by name, with why it is left alone. Raises BadInput, StoreError."""
-    found: dict[str, tuple[Mark, str | None]] = {}
+    files: dict[str, tuple[Mark, str | None]] = {}
     try:
         with os.scandir(root) as items:
-            for one in items:
-                if not one.name.lower().endswith(".md") or one.name.startswith("."):
+            for item in items:
+                if not item.name.lower().endswith(".md") or item.name.startswith("."):
                     continue
-                status = one.stat(follow_symlinks=False)
+                status = item.stat(follow_symlinks=False)
                 mark = (status.st_mtime_ns, status.st_size, status.st_ino)
-                found[one.name] = mark, _problem(one.name, status)
+                files[item.name] = mark, _problem(item.name, status)
     except OSError as error:
         raise StoreError(f"cannot read {root}: {error.strerror}") from None
-    if len(found) > MAX_FILES:
+    if len(files) > MAX_FILES:
         raise BadInput(f"{root} holds more than {MAX_FILES:,} Markdown files")
-    return found
+    return files
 
 
 def _problem(name: str, status: os.stat_result) -> str | None:

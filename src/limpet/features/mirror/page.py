@@ -71,9 +71,9 @@ class Page:
 
     def author(self) -> str | None:
         """Return the origin that the file names for its text."""
-        for said in (self.front.values.get("author"), self.about.get("author")):
-            if said in ORIGINS:
-                return str(said)
+        for name in (self.front.values.get("author"), self.about.get("author")):
+            if name in ORIGINS:
+                return str(name)
         return None
 
     def front_hash(self) -> str:
@@ -135,13 +135,13 @@ def _body(lines: list[str], front: markdown.Front) -> list[Entry]:
         end -= 1
     text = "\n".join(lines[start:end]).strip()
     if not text:
-        said = front.values.get("description")
-        text = said.strip() if isinstance(said, str) else ""
+        description = front.values.get("description")
+        text = description.strip() if isinstance(description, str) else ""
     return [Entry(text=text, start=start, end=end)] if text else []
 
 
 def _items(lines: list[str], start: int) -> list[Entry]:
-    found: list[Entry] = []
+    entries: list[Entry] = []
     heading, fence, at = "", "", start
     while at < len(lines):
         line = lines[at]
@@ -156,11 +156,11 @@ def _items(lines: list[str], start: int) -> list[Entry]:
             end = _end(lines, at)
             entry = _item(bullet[1] or "", lines[at + 1 : end], heading, at, end)
             if entry.text or entry.mark:
-                found.append(entry)
+                entries.append(entry)
             at = end
             continue
         at += 1
-    return found
+    return entries
 
 
 def _end(lines: list[str], start: int) -> int:
@@ -185,9 +185,9 @@ def _item(first: str, more: Sequence[str], heading: str, start: int, end: int) -
     return Entry(text=text, mark=known, note=note, heading=heading, start=start, end=end)
 
 
-def marked(mark: str, one: Memory) -> str:
+def marked(mark: str, memory: Memory) -> str:
     """Return the mark for `item`, with the memory's origin if it is unconfirmed."""
-    return f"{mark} {one.trust}, unconfirmed" if is_unconfirmed(one.origin, one.trust) else mark
+    return f"{mark} {memory.trust}, unconfirmed" if is_unconfirmed(memory.origin, memory.trust) else mark
 
 
 def item(text: str, mark: str, eol: str) -> list[str]:
@@ -209,8 +209,8 @@ def shown(content: str, key: str | None) -> str:
 
 def keyed(text: str) -> tuple[str | None, str]:
     """Return (key, value) of an entry that names a key."""
-    found = _KEYED.fullmatch(text)
-    return (found[1], found[2]) if found else (None, text)
+    match = _KEYED.fullmatch(text)
+    return (match[1], match[2]) if match else (None, text)
 
 
 def kind_of(heading: str) -> str | None:
@@ -290,12 +290,12 @@ def read_item(lines: Sequence[str]) -> str:
 def _splice(page: Page, start: int, end: int, new: list[str]) -> None:
     page.lines[start:end] = new
     moved = len(new) - (end - start)
-    for one in page.entries:
-        if one.start == start and one.end == end:
-            one.end += moved
-        elif one.start >= end:
-            one.start += moved
-            one.end += moved
+    for entry in page.entries:
+        if entry.start == start and entry.end == end:
+            entry.end += moved
+        elif entry.start >= end:
+            entry.start += moved
+            entry.end += moved
 
 
 def new_page(of: Group, slug: str) -> Page:
@@ -312,9 +312,9 @@ def topic_text(topic: str, memories: Collection[Memory]) -> str:
     made = read(f"# {one_line(topic)}\n")
     made.group = str(Group(topic=topic))
     for kind in KINDS:
-        for one in memories:
-            if one.kind == kind:
-                add(made, HEADINGS[kind], shown(one.content, one.key), marked(one.id.replace("-", "")[-12:], one))
+        for row in memories:
+            if row.kind == kind:
+                add(made, HEADINGS[kind], shown(row.content, row.key), marked(row.id.replace("-", "")[-12:], row))
     return made.text()
 
 

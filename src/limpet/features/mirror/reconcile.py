@@ -44,35 +44,35 @@ class Task(NamedTuple):
     entry: page.Entry | None
 
 
-def store_hash(one: Memory) -> str:
+def store_hash(memory: Memory) -> str:
     """Return a hash of all that a file shows of a memory."""
-    return digest(page.shown(one.content, one.key) + page.marked("", one))
+    return digest(page.shown(memory.content, memory.key) + page.marked("", memory))
 
 
-def said_in(one: Memory, group: str) -> str:
+def said_in(memory: Memory, group: str) -> str:
     """Return the text that an entry for this memory has when it is read."""
     if group:
-        return page.read_item(page.item(page.shown(one.content, one.key), "0" * 12, ""))
-    return one.content.strip()
+        return page.read_item(page.item(page.shown(memory.content, memory.key), "0" * 12, ""))
+    return memory.content.strip()
 
 
 def views(
     root: Path, there: Mapping[str, tuple[Mark, str | None]], base: SyncState, trusted_before: int, skip: Iterable[str]
 ) -> dict[str, View]:
     """Return views of every file but the index files. Files unchanged since the last sync are not read."""
-    found: dict[str, View] = {}
+    views: dict[str, View] = {}
     ignored = {folder.folded(name) for name in skip}
     for name, (mark, problem) in sorted(there.items()):
         if folder.folded(name) in ignored:
             continue
         was = base.files.get(name)
         view = View(name=name, mark=mark, base=was, held=problem)
-        found[name] = view
+        views[name] = view
         if was is None or was.repeats or was.mark != mark or mark[0] >= trusted_before:
             load(root, view)
         else:
             view.refused = dict(was.refused)
-    return found
+    return views
 
 
 def load(root: Path, view: View) -> None:
@@ -151,11 +151,11 @@ class Matcher:
                 assert view.page is not None
                 for entry in view.page.entries:
                     ids = missing.get(entry.hash, []) if entry.id is None else []
-                    found = next((one for one in ids if not near or self.home[one] == view.name), None)
-                    if found is not None:
-                        ids.remove(found)
-                        entry.id = found
-                        self.place[found] = view.name
+                    match = next((one for one in ids if not near or self.home[one] == view.name), None)
+                    if match is not None:
+                        ids.remove(match)
+                        entry.id = match
+                        self.place[match] = view.name
 
 
 def short(id: str) -> str:
@@ -191,8 +191,8 @@ def decide(
                 if entry.id in memories:
                     tasks.append(Task("tag", entry.id, view.name, entry))
     for id, was in matcher.was.items():
-        one = memories.get(id)
-        if id not in matcher.place and one is not None and store_hash(one) == was.store:
+        memory = memories.get(id)
+        if id not in matcher.place and memory is not None and store_hash(memory) == was.store:
             tasks.append(Task("archive", id, matcher.home[id], None))
     return tasks
 
@@ -209,12 +209,12 @@ def _entry(
             view.repeats.append(entry.hash)
             return None
         return "new"
-    one, was = memories.get(entry.id), matcher.was.get(entry.id)
+    memory, was = memories.get(entry.id), matcher.was.get(entry.id)
     same_here = was is not None and entry.hash == was.file
-    if one is not None:
-        if same_here or entry.text == said_in(one, view.group):
+    if memory is not None:
+        if same_here or entry.text == said_in(memory, view.group):
             return None
-        if was is not None and store_hash(one) == was.store:
+        if was is not None and store_hash(memory) == was.store:
             return "edit"
         known = earlier(entry.id, entry.text) if was is None else None
         return None if known == "active" else "conflict"

@@ -81,44 +81,44 @@ class Render:
         """Return whether a memory of the file has changed in the store since the last sync."""
         assert view.base is not None
         for was in view.base.entries:
-            one = self._memories.get(was.id)
-            if one is None or store_hash(one) != was.store:
-                return one is not None or not self._waits(was.id)
+            memory = self._memories.get(was.id)
+            if memory is None or store_hash(memory) != was.store:
+                return memory is not None or not self._waits(was.id)
         return False
 
     def _waits(self, id: str) -> bool:
-        one = self._store.memories.get(parse_id(id))
-        return one is not None and one.state == "quarantined"
+        memory = self._store.memories.get(parse_id(id))
+        return memory is not None and memory.state == "quarantined"
 
     def _file(self, view: View, unplaced: dict[str, Memory]) -> tuple[SyncedFile, bool]:
         """Bring a file that was read to what the store says; and whether it is to be removed."""
-        found = view.page
-        assert found is not None
+        parsed = view.page
+        assert parsed is not None
         made = SyncedFile(
-            mark=view.mark, group=found.group, front=found.front_hash(),
+            mark=view.mark, group=parsed.group, front=parsed.front_hash(),
             repeats=list(dict.fromkeys(view.repeats)), refused=view.refused,
         )  # fmt: skip
         vanishes = False
-        for entry in list(found.entries):
+        for entry in list(parsed.entries):
             if entry.id is None:
                 continue
-            was, one = self._matcher.was.get(entry.id), self._memories.get(entry.id)
+            was, held = self._matcher.was.get(entry.id), self._memories.get(entry.id)
             if entry.left or entry.hash in view.refused:
                 made.entries += [was] if was else []
                 continue
-            if one is None and self._waits(entry.id):
+            if held is None and self._waits(entry.id):
                 made.entries.append(was or SyncedEntry(entry.id, entry.hash, ""))
                 continue
-            one = one or self._successor(entry.id, unplaced)
-            if one is not None:
-                made.entries.append(self._entry(view, entry, one, was if one.id == entry.id else None))
+            held = held or self._successor(entry.id, unplaced)
+            if held is not None:
+                made.entries.append(self._entry(view, entry, held, was if held.id == entry.id else None))
                 continue
             self._report.removed += 1
-            if found.group:
-                page.drop(found, entry)
+            if parsed.group:
+                page.drop(parsed, entry)
             else:
                 vanishes = True
-        if found.group and not found.entries and view.base and view.base.entries and not page.has_prose(found):
+        if parsed.group and not parsed.entries and view.base and view.base.entries and not page.has_prose(parsed):
             vanishes = True
         return made, vanishes
 
@@ -133,17 +133,17 @@ class Render:
                 return unplaced.pop(id)
         return None
 
-    def _entry(self, view: View, entry: page.Entry, one: Memory, was: SyncedEntry | None) -> SyncedEntry:
+    def _entry(self, view: View, entry: page.Entry, held: Memory, was: SyncedEntry | None) -> SyncedEntry:
         assert view.page is not None
-        now, mark = store_hash(one), page.marked(self._matcher.mark(one.id), one)
+        now, mark = store_hash(held), page.marked(self._matcher.mark(held.id), held)
         agreed = was is not None and entry.hash == was.file and now == was.store
-        if not agreed and entry.text != said_in(one, view.group):
-            page.set_entry(view.page, entry, page.shown(one.content, one.key) if view.group else one.content, mark)
-            entry.text = said_in(one, view.group)
+        if not agreed and entry.text != said_in(held, view.group):
+            page.set_entry(view.page, entry, page.shown(held.content, held.key) if view.group else held.content, mark)
+            entry.text = said_in(held, view.group)
             self._report.updated += 1
         elif view.group and f"{entry.mark} {entry.note}".rstrip() != mark:
             page.set_entry(view.page, entry, entry.text, mark)
-        return SyncedEntry(one.id, entry.hash, now)
+        return SyncedEntry(held.id, entry.hash, now)
 
     def _add(self, unplaced: dict[str, Memory], files: dict[str, SyncedFile]) -> None:
         """Add an entry for each memory that has none."""
@@ -155,10 +155,10 @@ class Render:
                 pages.setdefault(made.group, []).append(name)
         taken = {folder.folded(name) for name in self._views}
         order = {kind: place for place, kind in enumerate(KINDS)}
-        for one in sorted(
+        for new in sorted(
             unplaced.values(), key=lambda one: (order[one.kind] if one.kind != "episode" else 0, one.valid_from, one.id)
         ):
-            group = _group(one)
+            group = _group(new)
             space = (place for place in pages.get(str(group), ()) if len(files[place].entries) < PAGE_ENTRIES)
             name = next(space, "")
             if not name:
@@ -175,12 +175,12 @@ class Render:
             if view.page is None and not self._loaded(view):
                 continue  # the next sync adds it
             assert view.page is not None
-            heading = (format_time(one.valid_from) or "")[:10] if group.month else page.HEADINGS[one.kind]
+            heading = (format_time(new.valid_from) or "")[:10] if group.month else page.HEADINGS[new.kind]
             made_entry = page.add(
-                view.page, heading, page.shown(one.content, one.key), page.marked(self._matcher.mark(one.id), one)
+                view.page, heading, page.shown(new.content, new.key), page.marked(self._matcher.mark(new.id), new)
             )
-            made_entry.id = one.id
-            files[name].entries.append(SyncedEntry(one.id, made_entry.hash, store_hash(one)))
+            made_entry.id = new.id
+            files[name].entries.append(SyncedEntry(new.id, made_entry.hash, store_hash(new)))
             self._report.added += 1
 
     def _about(self, memories: list[Memory]) -> str:
@@ -188,12 +188,12 @@ class Render:
         if not memories:
             return "nothing now"
         counts = {kind: sum(one.kind == kind for one in memories) for kind in KINDS}
-        said = ", ".join(
+        kinds = ", ".join(
             f"{count} {page.HEADINGS[kind].lower() if count > 1 else kind}" for kind, count in counts.items() if count
         )
         first = max(memories, key=lambda one: (one.pinned, one.importance, one.valid_from, one.id))
         text = f"{first.key}: {first.content}" if first.key else first.content
-        return f"{said}: {one_line(text)[:80].strip()}"
+        return f"{kinds}: {one_line(text)[:80].strip()}"
 
     def _write_files(self, files: dict[str, SyncedFile], removed: set[str]) -> None:
         for name in sorted(files):
@@ -252,10 +252,10 @@ class Render:
         if made and made.group:
             title, hook = page.group(made.group).title, self._about(memories)
         elif memories:
-            said = memories[0].metadata
-            named = [said.get(one) for one in ("title", "name")]
+            metadata = memories[0].metadata
+            named = [metadata.get(one) for one in ("title", "name")]
             title = next((one for one in named if isinstance(one, str) and one.strip()), title)
-            hooks = [said.get(one) for one in ("hook", "description")]
+            hooks = [metadata.get(one) for one in ("hook", "description")]
             hook = next((one for one in hooks if isinstance(one, str) and one.strip()), memories[0].content)
         # Pinned first, then by importance and use, then the newest.
         ranks = [(one.pinned, one.importance * (1 + min(one.uses, 20) / 10), one.valid_from_us) for one in memories]
@@ -263,10 +263,10 @@ class Render:
         return Pointer(name, title, hook, best)
 
 
-def _group(one: Memory) -> page.Group:
-    if one.kind == "episode":
-        return page.Group(month=(format_time(one.valid_from) or "")[:7])
-    return page.Group(topic=one_line(one.topics[0]) if one.topics else None)
+def _group(memory: Memory) -> page.Group:
+    if memory.kind == "episode":
+        return page.Group(month=(format_time(memory.valid_from) or "")[:7])
+    return page.Group(topic=one_line(memory.topics[0]) if memory.topics else None)
 
 
 # -- the index, as text

@@ -140,8 +140,8 @@ class Sync:
         state = versions[-1].state
         if state == "quarantined":
             return "waits"
-        said = any(text in (said_in(one, "topic"), said_in(one, "")) for one in versions if one.state != "purged")
-        return "other" if not said else "archived" if state == "archived" else "active"
+        was_said = any(text in (said_in(one, "topic"), said_in(one, "")) for one in versions if one.state != "purged")
+        return "other" if not was_said else "archived" if state == "archived" else "active"
 
     # -- changes of the folder into the store: each task becomes events, under the policy of every other write
 

@@ -44,15 +44,15 @@ def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
 
 def of_clients(names: Sequence[str]) -> list[Path]:
     """Return the transcripts that some clients keep in their own folders. Raises BadInput for an unknown client."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for name in sorted(CLIENTS) if "all" in names else names:
         if name not in CLIENTS:
             raise BadInput(f"unknown client: {name[:60]!r}", hint=f"one of: {', '.join(sorted(CLIENTS))}, all")
         client = CLIENTS[name]
         given = os.environ.get(client.variable, "") if client.variable else ""
         root = Path(given) / client.moved if given else Path.home() / client.folder
-        found += sorted(path for path in root.glob(client.files) if path.is_file() and not path.is_symlink())
-    return found
+        paths += sorted(path for path in root.glob(client.files) if path.is_file() and not path.is_symlink())
+    return paths
 
 
 def digest_of(path: Path) -> str:
@@ -71,18 +71,18 @@ def read(path: Path, report: TransferReport, pauses: Pauses) -> Iterator[Convers
         report.note("files whose path is ignored were left out")
         return
     is_notes = path.name.lower().endswith(markdown.SUFFIXES)
-    for one in _notes(path) if is_notes else read_transcript(path, report):
-        folder = one.folder or (str(path.absolute().parent) if is_notes else "")
-        if one.id in pauses.sessions or "off" in read_folder(folder)[1]:
+    for conversation in _notes(path) if is_notes else read_transcript(path, report):
+        folder = conversation.folder or (str(path.absolute().parent) if is_notes else "")
+        if conversation.id in pauses.sessions or "off" in read_folder(folder)[1]:
             report.note("conversations that are incognito, or of folders that are off, were left out")
             continue
         patterns = (*pauses.ignore, *ignored_in(folder))
-        one.turns = [
-            turn for turn in one.turns
+        conversation.turns = [
+            turn for turn in conversation.turns
             if not (turn.at is not None and pauses.at(turn.at))
             and not (patterns and is_ignored(f"{turn.text} {turn.command} {turn.path} {turn.output}", patterns))
         ]  # fmt: skip
-        yield one
+        yield conversation
     # The last line of a session that goes on may be half written.
     raw = path.read_bytes() if report.rejected else b"\n"
     if not raw.endswith(b"\n") and report.rejected[-1][0] == f"line {1 + raw.count(10)}":

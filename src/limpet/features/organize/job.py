@@ -86,25 +86,25 @@ def organize(
         return report
     report.progress = progress
     reading = Reading(models, budget_tokens, dry_run=dry_run) if models else None
-    found: list[_File] = []
+    to_read: list[_File] = []
     sources = Sources(context.store)
     try:
         with context.one_operation() as operation:
             if paths or clients:
                 given = [Path(os.fspath(path)) for path in paths]
-                found += [_File(path, context.scope, by_folder, path in given) for path in files.find(given, report)]
+                to_read += [_File(path, context.scope, by_folder, path in given) for path in files.find(given, report)]
                 kept = files.of_clients(clients)
-                found += [_File(path, None if by_folder else context.scope, by_folder, False) for path in kept]
+                to_read += [_File(path, None if by_folder else context.scope, by_folder, False) for path in kept]
             else:
                 # What hooks named, each into the scope of its hook; of every scope when none was asked for.
-                for one in sources.waiting(None if by_folder else context.scope):
-                    if Path(one.path).is_file():
-                        found.append(_File(Path(one.path), one.scope, False, True))
+                for source in sources.waiting(None if by_folder else context.scope):
+                    if Path(source.path).is_file():
+                        to_read.append(_File(Path(source.path), source.scope, False, True))
                         continue
                     report.note("transcripts that hooks named are not there any more")
                     if not dry_run:
-                        sources.keep(one._replace(digest=one.digest or "gone"))
-            _Run(context, report, reading, dry_run, summaries).read_files(found)
+                        sources.keep(source._replace(digest=source.digest or "gone"))
+            _Run(context, report, reading, dry_run, summaries).read_files(to_read)
         report.operation = format_id(operation[0]) if operation else None
     finally:
         if reading is not None:
@@ -151,17 +151,17 @@ class _Run:
         self._pauses = read_pauses(context.store.path)
         self._topics: dict[str, list[str]] = {}
 
-    def read_files(self, found: Sequence[_File]) -> None:
+    def read_files(self, files: Sequence[_File]) -> None:
         """Organize files, one after the other."""
-        for number, file in enumerate(found):
-            self._report.at(number, len(found))
+        for number, file in enumerate(files):
+            self._report.at(number, len(files))
             try:
                 self._file(file)
             except RecursionError:
                 self._report.bad(str(file.path), "nested too deeply to be read")
             except OSError as error:
                 self._report.bad(str(file.path), f"cannot be read: {error.strerror or error}")
-        self._report.at(len(found), len(found))
+        self._report.at(len(files), len(files))
 
     def _file(self, file: _File) -> None:
         """Organize what is in a file, unless it was read before."""
@@ -185,22 +185,22 @@ class _Run:
         of_file, days = TransferReport(), dict[str, set[int]]()
         is_complete = self._reading is not None
         try:
-            for one in files.read(file.path, of_file, self._pauses):
-                scope, folder = file.scope, one.folder
+            for chat in files.read(file.path, of_file, self._pauses):
+                scope, folder = file.scope, chat.folder
                 if file.by_folder and folder and os.path.isabs(folder) and os.path.isdir(folder):  # noqa: PTH112, PTH117
                     scope = self._context.store.checkouts.scope_of(checkout_of(folder))
                 if scope is None:
                     report.note("conversations of folders that are gone were left out; give --scope to take them")
                     continue
                 report.conversations += 1
-                candidates = extract(one.turns, notes=one.client == "notes")
-                self._take(one, scope, candidates, days)
+                candidates = extract(chat.turns, notes=chat.client == "notes")
+                self._take(chat, scope, candidates, days)
                 if self._reading is None:
                     continue
-                name = f"{one.client}/{one.id}"
+                name = f"{chat.client}/{chat.id}"
                 known = {candidate.turn.id for candidate in candidates if not candidate.if_corrects}
-                for through, more in self._reading.read(one, reached.get(name), known, report):
-                    self._take(one, scope, more, days)
+                for through, more in self._reading.read(chat, reached.get(name), known, report):
+                    self._take(chat, scope, more, days)
                     reached[name] = through
                     # What was paid for is not paid again, whatever happens next.
                     keep(before.digest if before else None)
@@ -222,28 +222,28 @@ class _Run:
             reached["all"] = mark
         keep(mark)
 
-    def _take(self, one: Conversation, scope: str, candidates: Sequence[Candidate], days: dict[str, set[int]]) -> None:
+    def _take(self, chat: Conversation, scope: str, candidates: Sequence[Candidate], days: dict[str, set[int]]) -> None:
         """Store the candidates of a conversation, and add their times to the days of the scope."""
-        subject = subject_of(one.turns, one.folder)
-        place_of = {turn.id: place for place, turn in enumerate(one.turns)}
+        subject = subject_of(chat.turns, chat.folder)
+        place_of = {turn.id: place for place, turn in enumerate(chat.turns)}
         statements: dict[bytes, _Statement] = {}
         sure = [each for each in candidates if not each.if_corrects]
-        said: dict[tuple[str, ...], int] = {}
+        counts: dict[tuple[str, ...], int] = {}
         for each in candidates:
             trust, words = TRUST[each.origin], content(each.content)
             others = [other for other in sure if other is not each and TRUST[other.origin] >= trust]
-            if said.get(words, -1) >= trust or any(is_part_of(each.content, other.content) for other in others):
+            if counts.get(words, -1) >= trust or any(is_part_of(each.content, other.content) for other in others):
                 continue  # another one says it, or it and more
-            said[words] = trust
-            if each.origin == "agent" and self._is_repeated(each.content, one.injected_lines):
+            counts[words] = trust
+            if each.origin == "agent" and self._is_repeated(each.content, chat.injected_lines):
                 self._report.echoes += 1
                 continue
-            if self._is_repeated(each.content, [text for at, text in one.remembered if at > place_of[each.turn.id]]):
+            if self._is_repeated(each.content, [text for at, text in chat.remembered if at > place_of[each.turn.id]]):
                 self._report.known += 1
                 continue
-            place = f"{Path(one.path).name}, {each.turn.place}"
+            place = f"{Path(chat.path).name}, {each.turn.place}"
             try:
-                statement = self._statement(each, one, scope, subject, place)
+                statement = self._statement(each, chat, scope, subject, place)
             except LimpetError as error:
                 self._report.bad(place, error.message)
                 continue
@@ -261,36 +261,36 @@ class _Run:
         times = {statement.valid.valid_from for statement in statements.values()}
         days.setdefault(scope, set()).update(at for at in times if at is not None)
 
-    def _statement(self, each: Candidate, one: Conversation, scope: str, subject: str | None, place: str) -> _Statement:
+    def _statement(self, new: Candidate, chat: Conversation, scope: str, subject: str | None, place: str) -> _Statement:
         """Return a candidate with its evidence and topics. Raises LimpetError."""
         if scope not in self._topics:  # the most used first
             from ...recall.lookup import count_by
 
             here = self._context.in_scope(scope)
             self._topics[scope] = [topic for (topic,) in count_by(here, here.filter(), ("topic",), all_states=False)]
-        id, turn, now, is_note = id_of(each, one, scope), each.turn, self._context.now(), one.client == "notes"
+        id, turn, now, is_note = id_of(new, chat, scope), new.turn, self._context.now(), chat.client == "notes"
         kind, _, name = turn.place.partition(" ")
         valid = validate(
             {
-                "content": each.content,
-                "kind": each.kind,
-                "origin": "import" if is_note else each.origin,
-                "source": f"{one.path[-1_800:]}:{name}" if kind == "line" else f"{one.path[-1_800:]}#{name}",
-                "session": None if is_note else one.id,
+                "content": new.content,
+                "kind": new.kind,
+                "origin": "import" if is_note else new.origin,
+                "source": f"{chat.path[-1_800:]}:{name}" if kind == "line" else f"{chat.path[-1_800:]}#{name}",
+                "session": None if is_note else chat.id,
                 "valid_from": None if turn.at is None else min(turn.at, now),
-                "importance": each.importance,
-                "topics": topics_of(each.content, self._topics[scope], subject),
+                "importance": new.importance,
+                "topics": topics_of(new.content, self._topics[scope], subject),
                 "metadata": {
-                    "organized": one.client,
-                    "rule": each.rule,
-                    **({"evidence": [more.place for more in each.more[:5]]} if each.more else {}),
+                    "organized": chat.client,
+                    "rule": new.rule,
+                    **({"evidence": [more.place for more in new.more[:5]]} if new.more else {}),
                 },
                 "id": format_id(id),
             },
             scope=scope,
             now=now,
         )
-        return _Statement(each, valid, place, id)
+        return _Statement(new, valid, place, id)
 
     def _near(self, valid: ValidStatement, scope: str) -> list[Stored]:
         """Return memories of people and agents in the scope that share words with a statement, the nearest first."""
@@ -350,43 +350,43 @@ class _Run:
                  "source": valid.source, "rule": candidate.rule}
             )  # fmt: skip
 
-    def _twin(self, one: _Statement, scope: str) -> Stored | None:
+    def _twin(self, new: _Statement, scope: str) -> Stored | None:
         """Return a memory that says the same as a statement, or more, in other words.
 
         What an agent noted of its user's words is confirmed by them; a page or a tool is not.
         """
-        for other in self._near(one.valid, scope):
-            if other.kind == one.valid.kind and normalise(other.content) == normalise(one.valid.content):
+        for other in self._near(new.valid, scope):
+            if other.kind == new.valid.kind and normalise(other.content) == normalise(new.valid.content):
                 continue  # the same words are found by the write itself
-            if TRUST[other.trust] < TRUST[one.valid.origin] and other.trust != "agent":
+            if TRUST[other.trust] < TRUST[new.valid.origin] and other.trust != "agent":
                 continue
-            if content(other.content) == content(one.valid.content) or is_part_of(one.valid.content, other.content):
+            if content(other.content) == content(new.valid.content) or is_part_of(new.valid.content, other.content):
                 return other
         return None
 
 
-def _write(writer: Writer, one: _Statement, twin: Stored | None) -> tuple[str, str | None]:
+def _write(writer: Writer, statement: _Statement, twin: Stored | None) -> tuple[str, str | None]:
     """Store a statement, or that a memory which says the same was stated again; (status, id)."""
-    valid = one.valid
+    valid = statement.valid
     # What a memory that is there learns: who said so and where, not how it is weighed and filed.
     heard = replace(valid, metadata={}, importance=None, topics=())
     if twin is None:
-        receipt = state(writer, valid, unused=one.id, again=heard)
+        receipt = state(writer, valid, unused=statement.id, again=heard)
     elif content(twin.content) == content(valid.content) and TRUST[twin.trust] <= TRUST[valid.origin]:
         there = writer.as_it_is(twin.id)
         assert there is not None, "a memory that was read stays at least as a tombstone"
-        receipt = restate(writer, there, heard, unused=one.id)
+        receipt = restate(writer, there, heard, unused=statement.id)
     else:  # what else a longer text says, or a more trusted one, is not what is confirmed
         return "observed", None
     return receipt.status, receipt.id
 
 
-def id_of(each: Candidate, one: Conversation, scope: str) -> bytes:
+def id_of(each: Candidate, chat: Conversation, scope: str) -> bytes:
     """Return the id of a statement, which follows from scope, conversation, turn and words."""
     # A lesson of work is the same one although an explanation came later.
     words = each.rule if each.rule == "retry" else normalise(each.content)
-    is_note = one.client == "notes"
-    identity = (scope, one.client, one.path if is_note else one.id, "" if is_note else each.turn.id, words)
+    is_note = chat.client == "notes"
+    identity = (scope, chat.client, chat.path if is_note else chat.id, "" if is_note else each.turn.id, words)
     return imported_id("transcripts", "\0".join(identity))
 
 

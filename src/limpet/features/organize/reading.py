@@ -80,7 +80,7 @@ class Reading:
         self.complete = True  # whether the last conversation was read to its end
 
     def read(
-        self, one: Conversation, after: str | None, known: set[str], report: TransferReport
+        self, conversation: Conversation, after: str | None, known: set[str], report: TransferReport
     ) -> Iterator[tuple[str, list[Candidate]]]:
         """Yield (id of the last turn read, statements) for each chunk.
 
@@ -88,8 +88,8 @@ class Reading:
         something was taken, in the words in which it was said.
         """
         self.complete = True
-        place = max((number for number, turn in enumerate(one.turns, 1) if turn.id == after), default=0)
-        for chunk in _chunks(one.turns[place:]):
+        place = max((number for number, turn in enumerate(conversation.turns, 1) if turn.id == after), default=0)
+        for chunk in _chunks(conversation.turns[place:]):
             self._expected = Usage(*map(sum, zip(self._expected, chunk.size, strict=True)))
             self._chunks += 1
             can_ask = self._client is not None and self.complete and not self._stopped

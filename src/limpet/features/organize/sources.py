@@ -22,8 +22,8 @@ class Sources(Repository):
     """The sources of a store, by scope and path."""
 
     def get(self, scope: str, path: str) -> Source | None:
-        found = self._database.rows(f"SELECT {_SOURCE} FROM source WHERE scope = ? AND path = ?", (scope, path))
-        return Source(*found[0]) if found else None
+        rows = self._database.rows(f"SELECT {_SOURCE} FROM source WHERE scope = ? AND path = ?", (scope, path))
+        return Source(*rows[0]) if rows else None
 
     def keep(self, source: Source) -> None:
         """Note how far a source was read; it waits no more once it has a digest."""

@@ -58,41 +58,41 @@ def in_message(each: Sequence[str], role: str) -> list[Sentence]:
     return [Sentence(text, role, around[i], around[i + 2], i, len(each)) for i, text in enumerate(each)]
 
 
-def question(one: Sentence) -> str:
+def question(sentence: Sentence) -> str:
     """Return the question about a sentence for the relevance judge, in the words it was trained on."""
-    return f"Worth keeping? {one.role}. {one.before[-BEFORE:]}".rstrip()
+    return f"Worth keeping? {sentence.role}. {sentence.before[-BEFORE:]}".rstrip()
 
 
-def slots(one: Sentence) -> list[int]:
+def slots(sentence: Sentence) -> list[int]:
     """Return the indexes of a sentence's weights, in 0 .. SLOTS - 1, unique and sorted."""
-    return sorted({crc32(shown.encode()) % SLOTS for shown in _shown(one)})
+    return sorted({crc32(shown.encode()) % SLOTS for shown in _shown(sentence)})
 
 
-def _shown(one: Sentence) -> Iterator[str]:
-    text = _plain(one.text)
+def _shown(sentence: Sentence) -> Iterator[str]:
+    text = _plain(sentence.text)
     words = _TOKEN.findall(text)
     marked = ["^", *words, "$"]
     for long in (1, 2, 3):
         for i in range(len(marked) - long + 1):
             yield "w " + " ".join(marked[i : i + long])
-        yield f"{one.role} {' '.join(words[:long])}"
-        yield f"P {' '.join(_TOKEN.findall(_plain(one.before))[:long])}"
-        yield f"N {' '.join(_TOKEN.findall(_plain(one.after))[:long])}"
+        yield f"{sentence.role} {' '.join(words[:long])}"
+        yield f"P {' '.join(_TOKEN.findall(_plain(sentence.before))[:long])}"
+        yield f"N {' '.join(_TOKEN.findall(_plain(sentence.after))[:long])}"
     for word in text.split():
         spaced = f" {word} "
         for long in (2, 3, 4, 5):
             for i in range(len(spaced) - long + 1):
                 yield "c" + spaced[i : i + long]
     lasts = _LASTS.search(text) is not None
-    yield f"lasts {lasts} passes {_PASSES.search(text) is not None} {one.role}"
+    yield f"lasts {lasts} passes {_PASSES.search(text) is not None} {sentence.role}"
     yield f"lasts {lasts} asks {text.endswith('?')}"
-    yield f"role {one.role}"
+    yield f"role {sentence.role}"
     yield f"long {min(len(words) // 4, 9)}"
-    yield f"first {one.place == 0} {one.role}"
-    yield f"last {one.place == one.several - 1}"
-    yield f"alone {one.several == 1}"
-    yield f"asked before {one.before.endswith('?')}"
-    yield f"asked after {one.after.endswith('?')}"
+    yield f"first {sentence.place == 0} {sentence.role}"
+    yield f"last {sentence.place == sentence.several - 1}"
+    yield f"alone {sentence.several == 1}"
+    yield f"asked before {sentence.before.endswith('?')}"
+    yield f"asked after {sentence.after.endswith('?')}"
 
 
 def _plain(text: str) -> str:
@@ -100,14 +100,14 @@ def _plain(text: str) -> str:
     return _DIGIT.sub("0", text.lower().replace("’", "'"))
 
 
-def log_odds(one: Sentence) -> float:
+def log_odds(sentence: Sentence) -> float:
     """Return the log-odds that a sentence is worth keeping. Raises LimpetError if the file of weights is damaged."""
-    return _sum(slots(one), 0)
+    return _sum(slots(sentence), 0)
 
 
-def kind_of(one: Sentence) -> str:
+def kind_of(sentence: Sentence) -> str:
     """Return the kind as which a sentence would be kept."""
-    shown = slots(one)
+    shown = slots(sentence)
     return max(KINDS, key=lambda kind: _sum(shown, 1 + KINDS.index(kind)))
 
 

@@ -78,9 +78,9 @@ def _summarize(context: Context, scope: str, kind: str, name: str, begin: int, e
             return False
         elif there.content != statement.content:
             writer.event("edited", id, origin=statement.origin, content=statement.content)
-        for one in members if kind == "day" else []:
-            if writer.reads.edges.between(parse_id(one.id), "part_of", id) is None:
-                writer.event("linked", parse_id(one.id), origin="agent", edge="part_of", target=id.hex())
+        for memory in members if kind == "day" else []:
+            if writer.reads.edges.between(parse_id(memory.id), "part_of", id) is None:
+                writer.event("linked", parse_id(memory.id), origin="agent", edge="part_of", target=id.hex())
         return there is None or there.content != statement.content
 
     return context.write(decide)
@@ -95,7 +95,7 @@ def _quoted(name: str, members: Sequence[Memory], most: int) -> str:
     )
     sessions = len({one.session for one in members if one.session})
     lines = [f"{name}: {len(members)} memories" + (f" from {sessions} sessions." if sessions > 1 else ".")]
-    for one in weighed[:most]:
-        text = " ".join(one.content.split())
-        lines.append(f"- {one.kind}: {text if len(text) <= QUOTED_CHARACTERS else text[: QUOTED_CHARACTERS - 1] + '…'}")
+    for row in weighed[:most]:
+        text = " ".join(row.content.split())
+        lines.append(f"- {row.kind}: {text if len(text) <= QUOTED_CHARACTERS else text[: QUOTED_CHARACTERS - 1] + '…'}")
     return "\n".join([*lines, f"and {len(members) - most} more."] if len(members) > most else lines)

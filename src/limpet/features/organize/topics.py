@@ -83,12 +83,12 @@ def _terms(text: str) -> Counter[str]:
 
 def _parts(folders: Sequence[str]) -> list[str]:
     """Return the part of a project that each path is in: its last folder that not every project has."""
-    found = []
+    names = []
     for folder in folders:
         parts = [one for one in folder.split("/") if one and one.lower() not in _EVERYWHERE and not one.startswith(".")]
         if parts and _PART.fullmatch(parts[-1]):
-            found.append(parts[-1].lower().replace("_", "-"))
-    return found
+            names.append(parts[-1].lower().replace("_", "-"))
+    return names
 
 
 def _fold(text: str) -> str:

@@ -128,8 +128,8 @@ class ContentPolicy:
             return set()
         doubtful = [one for one in memories if worth_judging(one.content, closely=True)]
         against = judge(store, rules, doubtful, vectors if rules.fingerprint == fingerprint else None)
-        for one in against:
-            write(lambda writer: set_right(writer, [one]))  # noqa: B023
+        for item in against:
+            write(lambda writer: set_right(writer, [item]))  # noqa: B023
         return {one.memory.id for one in against}
 
 
@@ -164,10 +164,10 @@ def judge(
     `vectors`: of some texts, by the embedder of the rules, float32 of length 1. Raises EmbedderUnavailable.
     """
     open_to_doubt = []
-    for one in memories:
-        events = store.ledger.events(memory=parse_id(one.id)) if one.kind not in RECORDS else None
+    for memory in memories:
+        events = store.ledger.events(memory=parse_id(memory.id)) if memory.kind not in RECORDS else None
         if events and not any(event.data.get("anyway") is True or event.type == "reviewed" for event in events):
-            open_to_doubt.append(one)
+            open_to_doubt.append(memory)
     judged = rules.judge(open_to_doubt, vectors)
     return [
         Swept(memory=one, rule=against.rule, reason=against.reason)
@@ -176,15 +176,15 @@ def judge(
     ]
 
 
-def set_right(writer: Writer, found: Sequence[Swept]) -> None:
+def set_right(writer: Writer, swept: Sequence[Swept]) -> None:
     """Make what a rule speaks against episodes. A value of a key is none any more, and the value that it replaced holds
     again. What changed since is left alone."""
     from ...remember.review import merge
 
-    for one in found:
-        raw = parse_id(one.memory.id)
+    for item in swept:
+        raw = parse_id(item.memory.id)
         memory = writer.reads.memories.get(raw)
-        if memory is None or memory.state != "active" or memory.content != one.memory.content:
+        if memory is None or memory.state != "active" or memory.content != item.memory.content:
             continue
         if memory.key and memory.superseded_by is None:
             for value in writer.reads.memories.keyed(memory.scope, memory.key):
@@ -194,5 +194,5 @@ def set_right(writer: Writer, found: Sequence[Swept]) -> None:
         same = writer.reads.memories.same_statement(memory.scope, mark, writer.now)
         if same is not None and merge(writer, same.id, memory.id, origin="agent") is not None:
             continue
-        why = demotion(memory.kind, memory.key, one.rule)
+        why = demotion(memory.kind, memory.key, item.rule)
         writer.event("edited", raw, origin="agent", content=memory.content, kind="episode", demoted=why)

@@ -151,7 +151,7 @@ class Rules:
             if how.kind not in RECORDS and how.content.strip() and len(how.content) <= JUDGED_CHARACTERS
             if len(parts := [one for one in _SENTENCE_END.split(how.content) if one.strip()]) <= PARTS
         }
-        found: list[Refusal | None] = [None] * len(stated)
+        refusals: list[Refusal | None] = [None] * len(stated)
         against = self._refusals(dict.fromkeys(one for parts in sentences.values() for one in parts), vectors or {})
         for i, parts in sentences.items():
             allowed = [_allowed(against[one], one, stated[i]) for one in parts]
@@ -159,8 +159,8 @@ class Rules:
             broken = [(refusal, one) for refusal, one in zip(allowed, parts, strict=True) if refusal]
             if any(refusal is None and _says_something(one) for refusal, one in zip(allowed, parts, strict=True)):
                 broken = [pair for pair in broken if _clear(*pair)]
-            found[i] = max((refusal for refusal, _ in broken), key=lambda refusal: refusal.score, default=None)
-        return found
+            refusals[i] = max((refusal for refusal, _ in broken), key=lambda refusal: refusal.score, default=None)
+        return refusals
 
     def _refusals(self, texts: Iterable[str], known: Mapping[str, np.ndarray]) -> dict[str, Refusal | None]:
         """Return the refusal of each sentence, judged alone, or None. `known`: the vectors of some."""
@@ -171,12 +171,12 @@ class Rules:
             return {}
         new = [text for text in texts if text not in known]
         vectors = {**known, **(dict(zip(new, self._embedder.embed_passages(new), strict=True)) if new else {})}
-        found: dict[str, Refusal | None] = {}
+        refusals: dict[str, Refusal | None] = {}
         for text, row in zip(texts, self._scores(texts, np.array([vectors[text] for text in texts])), strict=True):
             worst = int(row.argmax())
             least = ABOUT_THE_USER_FROM if has_sign("of the user", text) else REFUSED_FROM[RULES[worst]]
-            found[text] = None if row[worst] < least else Refusal(RULES[worst], round(float(row[worst]), 3))
-        return found
+            refusals[text] = None if row[worst] < least else Refusal(RULES[worst], round(float(row[worst]), 3))
+        return refusals
 
     def _scores(self, texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
         import numpy as np

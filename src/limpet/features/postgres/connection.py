@@ -74,14 +74,14 @@ class Words(list[str]):
     TYPE = "text[]"
 
     def text(self) -> bytes:
-        said = "\0".join(self).replace("\\", "\\\\").replace('"', '\\"').replace("\0", '","')
-        return f'{{"{said}"}}'.encode() if self else b"{}"
+        text = "\0".join(self).replace("\\", "\\\\").replace('"', '\\"').replace("\0", '","')
+        return f'{{"{text}"}}'.encode() if self else b"{}"
 
 
 class _ArrayDumper(Dumper):
     def dump(self, obj: Any) -> bytes:
-        found: bytes = obj.text()
-        return found
+        text: bytes = obj.text()
+        return text
 
     def quote(self, obj: Any) -> bytes:
         return b"'" + self.dump(obj).replace(b"'", b"''") + b"'::" + obj.TYPE.encode()
@@ -210,11 +210,11 @@ class Session:
             if len(part) == 1:
                 self.execute(statement, part[0])
             elif rows:
-                said = ",".join(self._values.mogrify(text, _named(one)) for one in part)
-                self._wait(f"{head}{said}{tail or ''}", Rows(self))
+                values = ",".join(self._values.mogrify(text, _named(one)) for one in part)
+                self._wait(f"{head}{values}{tail or ''}", Rows(self))
             else:
-                for one in part:
-                    self.execute(statement, one)
+                for row in part:
+                    self.execute(statement, row)
 
     def stream(self, statement: str) -> Iterator[Any]:
         """Yield the rows of a statement in parts, since psycopg holds all it received. Needs a transaction."""
@@ -235,12 +235,12 @@ class Session:
         waiting, self._waiting, self._size = self._waiting, [], 0
         if not waiting and not last:
             return ""
-        said = [one for one, _ in waiting] + ([last] if last else [])
+        statements = [one for one, _ in waiting] + ([last] if last else [])
         # Several go as text alone; of one that is prepared the rows come as they are, vectors in half of the bytes.
-        binary = len(said) == 1 and self._prepared is not None and said[0].startswith("EXECUTE")
+        binary = len(statements) == 1 and self._prepared is not None and statements[0].startswith("EXECUTE")
         cursor: Any = psycopg.Cursor(self._con) if binary else self._con.cursor()
         try:  # without values, it is sent as it is
-            cursor.execute("\n; ".join(said), prepare=False if binary else None, binary=binary)
+            cursor.execute("\n; ".join(statements), prepare=False if binary else None, binary=binary)
         except psycopg.errors.FeatureNotSupported:
             if self._prepared is not None:
                 self._prepared.outdated()
@@ -262,9 +262,9 @@ class Session:
             call = self._prepared.make(self._con, call)  # type: ignore[union-attr]
         return self._values.mogrify(text if call is None else call.text, bound)
 
-    def _wait(self, said: str, rows: Rows) -> None:
-        self._waiting.append((said, rows))
-        self._size += len(said)
+    def _wait(self, statement: str, rows: Rows) -> None:
+        self._waiting.append((statement, rows))
+        self._size += len(statement)
         if self._size > MOST_WAITING or len(self._waiting) > TOGETHER:
             self.send()
 

@@ -112,15 +112,15 @@ class PostgresIndex:
 
     def _words(self, columns: Sequence[str | None]) -> tuple[dict[str, bytes], int]:
         """Return word -> packed counts by column, and the number of words."""
-        found: dict[str, list[int]] = {}
+        counts_by_word: dict[str, list[int]] = {}
         size = 0
         for column, text in enumerate(columns):
             for word in self.tokenizer.tokens(text or ""):
                 size += 1
-                counts = found.setdefault(word, [])
+                counts = counts_by_word.setdefault(word, [])
                 counts.extend([0] * (column + 1 - len(counts)))
                 counts[column] += 1
-        return {word: packed(counts) for word, counts in found.items()}, size
+        return {word: packed(counts) for word, counts in counts_by_word.items()}, size
 
     def _add(self, con: Session, texts: Sequence[tuple[int, dict[str, bytes]]]) -> None:
         rows = [(word, num, counts) for num, words in texts for word, counts in words.items()]
@@ -151,10 +151,10 @@ def _count(con: Session, texts: int, words: int) -> None:
 
 def packed(counts: Sequence[int]) -> bytes:
     """Encode variable-length integers, seven bits a byte, the highest first."""
-    found = bytearray()
+    encoded = bytearray()
     for count in counts:
         digits = [count & 0x7F]
         while count := count >> 7:
             digits.append(count & 0x7F | 0x80)
-        found += bytes(reversed(digits))
-    return bytes(found)
+        encoded += bytes(reversed(digits))
+    return bytes(encoded)

@@ -54,8 +54,8 @@ class Connection(psycopg.Connection[Any]):
         super().__init__(pgconn)
         self.prepared = Prepared()
 
-    def note(self, said: psycopg.errors.Diagnostic) -> None:
-        self.warned |= said.severity_nonlocalized == "WARNING"
+    def note(self, notice: psycopg.errors.Diagnostic) -> None:
+        self.warned |= notice.severity_nonlocalized == "WARNING"
 
     def post(self, statement: str) -> None:
         """Send what nobody waits for. Whoever has the connection next reads what it gave."""
@@ -67,12 +67,12 @@ class Connection(psycopg.Connection[Any]):
         """Read the results of the statements sent so far. Raises the server's error if one failed."""
         if not self.posted:
             return []
-        found: list[PGresult] = self.wait(fetch_many(self.pgconn))
+        results: list[PGresult] = self.wait(fetch_many(self.pgconn))
         self.posted = False
-        for one in found:
-            if one.status == ExecStatus.FATAL_ERROR:
-                raise psycopg.errors.error_from_result(one)
-        return found
+        for result in results:
+            if result.status == ExecStatus.FATAL_ERROR:
+                raise psycopg.errors.error_from_result(result)
+        return results
 
     def wait(self, gen: Generator[Any, Any, Any], *given: Any, **named: Any) -> Any:
         now = time.monotonic()

@@ -88,10 +88,10 @@ class PostgresWordFeed(WordFeed):
     def with_topic_words(self, topic: str) -> list[tuple[int, str]]:
         words = list(self.tokenizer.tokens(topic))
         having = " AND ".join("num IN (SELECT body FROM posting WHERE word = ?)" for _ in set(words))
-        found = self._database.rows(
+        rows = self._database.rows(
             f"SELECT num, topics FROM body WHERE topics IS NOT NULL AND {having} ORDER BY num", tuple(set(words))
         )
-        return [(num, topics) for num, topics in found if _follows(words, list(self.tokenizer.tokens(topics)))]
+        return [(num, topics) for num, topics in rows if _follows(words, list(self.tokenizer.tokens(topics)))]
 
 
 class PostgresFeed(ChangeFeed):
@@ -138,14 +138,14 @@ class PostgresSearch(Search):
             # One more, which tells whether there are more; in a large store SQLite says so already when there may be.
             asked = None if limit is None else limit + (texts <= lexical.SMALL_STORE)
             _, postings, rows = self._held
-            found = postings.search(text, where, rows, limit=asked)  # type: ignore[arg-type]
+            hits = postings.search(text, where, rows, limit=asked)  # type: ignore[arg-type]
             return LexicalResult(
-                hits=dict(zip(found.text_ids[:limit].tolist(), found.scores[:limit].tolist(), strict=True)),
-                stems=found.stems,
-                weight=found.weight,
-                complete=found.complete,
-                more=asked is not None and len(found.text_ids) >= asked,
-                absent=found.absent,
+                hits=dict(zip(hits.text_ids[:limit].tolist(), hits.scores[:limit].tolist(), strict=True)),
+                stems=hits.stems,
+                weight=hits.weight,
+                complete=hits.complete,
+                more=asked is not None and len(hits.text_ids) >= asked,
+                absent=hits.absent,
             )
         return NO_HITS._replace(complete=False)
 
@@ -157,10 +157,10 @@ class PostgresSearch(Search):
         if not topics:
             return [row[0] for row in self._ask("allowed" if where.session is None else "allowed_of_session", where)]
         words = PostgresWordFeed(self._database, self.tokenizer)
-        several = [{num for num, _ in words.with_topic_words(topic)} for topic in topics]
+        sets = [{num for num, _ in words.with_topic_words(topic)} for topic in topics]
         statement, bound = filtered("allowed_of_topic", where)
         statement = statement.replace("{found}", "SELECT value AS body FROM carray(:those)")
-        bound["those"] = Numbers(sorted(set.intersection(*several)))
+        bound["those"] = Numbers(sorted(set.intersection(*sets)))
         return [row[0] for row in self._database.rows(statement, bound)]
 
     @contextlib.contextmanager
@@ -204,8 +204,8 @@ class _Column:
 
     def __getitem__(self, text_ids: np.ndarray) -> np.ndarray:
         statement = f"SELECT num, {self._column} FROM body WHERE num IN (SELECT value FROM carray(?))"
-        found = dict(self._database.rows(statement, (Numbers(text_ids.tolist()),)))
-        return np.array([found.get(one, 0) for one in text_ids.tolist()], dtype=np.int64)
+        rows = dict(self._database.rows(statement, (Numbers(text_ids.tolist()),)))
+        return np.array([rows.get(one, 0) for one in text_ids.tolist()], dtype=np.int64)
 
 
 def _places(bodies: bytes | None, sizes: bytes | None, packed: bytes | None) -> tuple[np.ndarray, np.ndarray]:
@@ -222,8 +222,8 @@ def _places(bodies: bytes | None, sizes: bytes | None, packed: bytes | None) -> 
     columns = np.diff(after, prepend=0)
     text = np.repeat(np.frombuffer(bodies, ">i8").astype(np.int64), columns)
     column = np.arange(len(counts)) - np.repeat(after - columns, columns)
-    found = np.repeat(text * 8 + column, counts)
-    return found, np.diff(np.concatenate([[0], np.cumsum(counts)])[after], prepend=0)
+    places = np.repeat(text * 8 + column, counts)
+    return places, np.diff(np.concatenate([[0], np.cumsum(counts)])[after], prepend=0)
 
 
 def _follows(words: list[str], among: list[str]) -> bool:

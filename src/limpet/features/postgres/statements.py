@@ -75,11 +75,11 @@ def translate(statement: str) -> str:
 
     def parameter(match: re.Match[str]) -> str:
         nonlocal count
-        said = match[0]
-        if said[0] == ":":
-            return f"%({said[1:]})s"
+        text = match[0]
+        if text[0] == ":":
+            return f"%({text[1:]})s"
         count += 1
-        return f"%(p{said[1:] or count})s"
+        return f"%(p{text[1:] or count})s"
 
     parts = _LITERAL.split(statement.replace("%", "%%"))
     parts[::2] = [re.sub(r"(?<![:\w]):\w+|\?\d*", parameter, part) for part in parts[::2]]
@@ -91,12 +91,12 @@ def _extremes(statement: str) -> str:
     for name, other in (("max", "greatest"), ("min", "least")):
         at = 0
         while (at := statement.find(f"{name}(", at)) >= 0:
-            depth, end, several = 1, at + len(name) + 1, False
+            depth, end, has_comma = 1, at + len(name) + 1, False
             while depth:
                 depth += {"(": 1, ")": -1}.get(statement[end], 0)
-                several |= depth == 1 and statement[end] == ","
+                has_comma |= depth == 1 and statement[end] == ","
                 end += 1
-            if several:
+            if has_comma:
                 statement = statement[:at] + other + statement[at + len(name) :]
             at += len(name)
     return statement
@@ -172,8 +172,8 @@ def _type(kind: type) -> str | None:
 
 def _parts(text: str, kinds: tuple[type, ...], texts: str) -> tuple[str, str, str]:
     """Return the statement with numbered values, their types, and the values as psycopg's parameters."""
-    several = zip(_names(text), kinds, strict=True)
-    taken = {name: texts if kind is str else type for name, kind in several if (type := _type(kind))}
+    pairs = zip(_names(text), kinds, strict=True)
+    taken = {name: texts if kind is str else type for name, kind in pairs if (type := _type(kind))}
     numbers = {name: f"${number}" for number, name in enumerate(taken, 1)}
     statement = _NAMED.sub(lambda match: numbers.get(match[1], "NULL"), text).replace("%%", "%")
     if not taken:

@@ -140,27 +140,27 @@ class App:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer" or not token:
             raise _Unknown
-        found = self._known(token)
-        if found is None and self._logins and token.count(".") == 2:
+        grant = self._known(token)
+        if grant is None and self._logins and token.count(".") == 2:
             subject = await anyio.to_thread.run_sync(self._logins.subject, token)
-            found = None if subject is None else self._tokens.of_subject(subject)
-        if found is None:
+            grant = None if subject is None else self._tokens.of_subject(subject)
+        if grant is None:
             raise _Unknown
-        return found
+        return grant
 
     def _known(self, token: str) -> Grant | None:
         """Return the grant of a token that limpet issued, or None. Raises StoreError."""
-        found = self._tokens.find(token)
-        if found is None and self._owner and not self._tokens.grants():
-            found = OWNER if secrets.compare_digest(token.encode(), self._owner.encode()) else None
-        return found
+        grant = self._tokens.find(token)
+        if grant is None and self._owner and not self._tokens.grants():
+            grant = OWNER if secrets.compare_digest(token.encode(), self._owner.encode()) else None
+        return grant
 
     def _holds(self, grant: Grant) -> bool:
         try:
-            found = self._tokens.grants()
+            grants = self._tokens.grants()
         except StoreError:
             return False
-        return not found if grant is OWNER else any(one.id == grant.id and one.holds(now_us()) for one in found)
+        return not grants if grant is OWNER else any(one.id == grant.id and one.holds(now_us()) for one in grants)
 
     async def _answer(self, path: str, grant: Grant, request: Request) -> Response:
         if path == "/metrics":
@@ -226,14 +226,14 @@ class App:
         """Return an error as JSON. Those of the store and of the program are logged instead: they may name paths."""
         if isinstance(error, _Unknown):
             place = f', resource_metadata="{self._url}{RESOURCE}"' if self._logins else ""
-            said = {"error": "unauthorized", "message": "the token is missing, wrong, revoked or expired"}
-            return JSONResponse(said, 401, {"WWW-Authenticate": f'Bearer realm="limpet"{place}'})
+            body = {"error": "unauthorized", "message": "the token is missing, wrong, revoked or expired"}
+            return JSONResponse(body, 401, {"WWW-Authenticate": f'Bearer realm="limpet"{place}'})
         if isinstance(error, TooLarge):
             return JSONResponse({"error": "too_large", "message": f"at most {MOST_BYTES:,} bytes"}, 413)
         if isinstance(error, LimpetError):
-            found = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), None)
-            if found is not None:
-                return JSONResponse(error.as_dict(), found)
+            known = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), None)
+            if known is not None:
+                return JSONResponse(error.as_dict(), known)
             log.error("%s: %s", error.code, error.message)
             return JSONResponse({"error": error.code, "message": "the store cannot do this now"}, 503)
         log.error("internal error: %s: %s", type(error).__name__, error)

@@ -63,18 +63,18 @@ def _create(args: Namespace) -> int:
 
 
 def _list(args: Namespace) -> int:
-    found = _tokens(args).grants()
-    rows = [[one.id, one.name, one.role, " ".join(one.scopes), _until(one.expires_at, one.revoked_at)] for one in found]
+    known = _tokens(args).grants()
+    rows = [[one.id, one.name, one.role, " ".join(one.scopes), _until(one.expires_at, one.revoked_at)] for one in known]
     if args.json:
-        output.result(list(found))
+        output.result(list(known))
     else:
         tables.table(["id", "name", "role", "scopes", "holds"], rows, "there are no tokens")
     return 0
 
 
 def _revoke(args: Namespace) -> int:
-    found = _tokens(args).revoke(args.name)
-    output.result(list(found)) if args.json else output.line(f"revoked: {counted(len(found), 'token')}")
+    revoked = _tokens(args).revoke(args.name)
+    output.result(list(revoked)) if args.json else output.line(f"revoked: {counted(len(revoked), 'token')}")
     return 0
 
 
@@ -84,9 +84,9 @@ def _until(expires_at: int | None, revoked_at: int | None) -> str:
     return "for ever" if expires_at is None else f"until {format_time(expires_at)}"
 
 
-def _devices(found: list[DeviceInfo], *_: object) -> None:
+def _devices(devices: list[DeviceInfo], *_: object) -> None:
     rows = [
-        [one.id, "this one" if one.own else "yes" if one.trusted else "no", f"{one.segments:,}"] for one in found
+        [one.id, "this one" if one.own else "yes" if one.trusted else "no", f"{one.segments:,}"] for one in devices
     ]  # fmt: skip
     tables.table(["device", "trusted", "segments"], rows, "no device is known")
 

@@ -105,12 +105,12 @@ class Connections:
 
     def begin(self, peer: Peer) -> None:
         """Note that a request has come."""
-        one = self._open.get(peer)
-        if one is not None:
-            one.requests += 1
+        connection = self._open.get(peer)
+        if connection is not None:
+            connection.requests += 1
             self._idle.pop(peer, None)
-            if one.timer is not None:
-                one.timer.cancel()
+            if connection.timer is not None:
+                connection.timer.cancel()
 
     def know(self, peer: Peer) -> None:
         if peer in self._open:
@@ -118,23 +118,23 @@ class Connections:
 
     def end(self, peer: Peer) -> None:
         """Note that it has been answered."""
-        one = self._open.get(peer)
-        if one is not None:
-            one.requests -= 1
-            if not one.requests:
+        connection = self._open.get(peer)
+        if connection is not None:
+            connection.requests -= 1
+            if not connection.requests:
                 self._wait(peer)
 
     def remove(self, peer: Peer) -> _Open | None:
         self._idle.pop(peer, None)
-        one = self._open.pop(peer, None)
-        if one is not None and one.timer is not None:
-            one.timer.cancel()
-        return one
+        connection = self._open.pop(peer, None)
+        if connection is not None and connection.timer is not None:
+            connection.timer.cancel()
+        return connection
 
     def close(self, peer: Peer) -> None:
-        one = self.remove(peer)
-        if one is not None:
-            one.transport.abort()
+        connection = self.remove(peer)
+        if connection is not None:
+            connection.transport.abort()
 
     def _wait(self, peer: Peer) -> None:
         self._idle[peer] = None

@@ -38,13 +38,13 @@ class Logins:
         """Return the subject of a valid token that the issuer signed for this resource. May ask the issuer for keys."""
         try:
             key = self._client.get_signing_key_from_jwt(token) if self._client else self._key(token)
-            said = jwt.decode(
+            claims = jwt.decode(
                 token, key, algorithms=ALGORITHMS, issuer=self.issuer, audience=self.resource, leeway=LEEWAY_SECONDS,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )  # fmt: skip
         except (jwt.PyJWTError, KeyError):
             return None
-        return str(said["sub"])
+        return str(claims["sub"])
 
     def _key(self, token: str) -> Any:
         return self._keys[jwt.get_unverified_header(token)["kid"]]

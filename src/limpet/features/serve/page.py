@@ -80,9 +80,9 @@ class Logins:
 
     def visitor(self, cookies: str) -> Visitor | None:
         value = cookie_of(cookies, self.cookie)
-        found = self._members.get(value)
-        if found is None or (time.monotonic() < found.until and self._holds(found.grant)):
-            return found
+        member = self._members.get(value)
+        if member is None or (time.monotonic() < member.until and self._holds(member.grant)):
+            return member
         self._members.pop(value, None)
         return None
 

@@ -43,16 +43,16 @@ def serve(
     scope = scope or os.environ.get("LIMPET_SCOPE") or GLOBAL_SCOPE
     with limpet.open(store, scope=scope) as memory, listening(host, port) as listener:
         port = listener.getsockname()[1]
-        found, owner, place = tokens_of(memory.path, tokens), None, ""
+        grants, owner, place = tokens_of(memory.path, tokens), None, ""
         near = _is_loopback(host)
-        if not near and not found.any():
+        if not near and not grants.any():
             raise BadInput(
-                f"{host} is not this machine alone, and there is no token that holds in {found.path}",
+                f"{host} is not this machine alone, and there is no token that holds in {grants.path}",
                 hint="make one: limpet serve token create NAME --role write --scope SCOPE",
             )
         if not near and not urls:
             raise BadInput("say how clients reach it", hint="--url https://memory.example.org")
-        if near and not found.grants():
+        if near and not grants.grants():
             owner, place = owner_token(memory.path)
         every = [*_checked(urls), *(f"http://{name}:{port}" for name in ("127.0.0.1", "localhost"))]
         logins = None if issuer is None else Logins(issuer, f"{every[0]}/mcp", keys)
@@ -64,13 +64,13 @@ def serve(
             session_idle_timeout=SESSION_SECONDS, max_sessions=SESSIONS,
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )  # fmt: skip
-        app = App(memory, mcp, services, found, urls=every, owner=owner, logins=logins, page=page)
+        app = App(memory, mcp, services, grants, urls=every, owner=owner, logins=logins, page=page)
         if not memory.read_only:
             drain.start()
         try:
             signal.signal(signal.SIGTERM, lambda *_: None)  # the server's own handler stops it, then gives it back here
             logging.getLogger("limpet.features.serve").warning(
-                "%s/mcp and %s/v1, port %d, tokens in %s", every[0], every[0], port, place or found.path
+                "%s/mcp and %s/v1, port %d, tokens in %s", every[0], every[0], port, place or grants.path
             )
             _Server(app, config_of(app, stop_seconds=STOP_SECONDS, log_config=None)).run(sockets=[listener])
         except KeyboardInterrupt:

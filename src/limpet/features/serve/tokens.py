@@ -139,17 +139,17 @@ class Tokens:
 
     def revoke(self, name: str) -> list[Grant]:
         """Revoke the grants of an id or a name. Raises NotFound, StoreError."""
-        now, found = now_us(), []
+        now, revoked = now_us(), []
         with self._changing() as grants:
-            for at, one in enumerate(grants):
-                if name in (one.id, one.name) and one.revoked_at is None:
-                    grants[at] = replace(one, revoked_at=now)
-                    found.append(grants[at])
-            if not found:
+            for at, grant in enumerate(grants):
+                if name in (grant.id, grant.name) and grant.revoked_at is None:
+                    grants[at] = replace(grant, revoked_at=now)
+                    revoked.append(grants[at])
+            if not revoked:
                 raise NotFound(
                     f"no token {name!r:.130} that is not revoked", hint="`limpet serve token list` lists them"
                 )
-        return found
+        return revoked
 
     def grants(self) -> list[Grant]:
         """Return all grants, also those no longer valid. Raises StoreError when the file is not what it should be."""
@@ -188,8 +188,8 @@ class Tokens:
 
     def _read(self) -> list[Grant]:
         try:
-            found = json.loads(self.path.read_bytes())
-            return [Grant(**(one | {"scopes": tuple(one["scopes"])})) for one in found["tokens"]]
+            data = json.loads(self.path.read_bytes())
+            return [Grant(**(one | {"scopes": tuple(one["scopes"])})) for one in data["tokens"]]
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise StoreError(
                 f"the file of tokens {self.path} cannot be read: {type(error).__name__}",

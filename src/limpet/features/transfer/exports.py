@@ -103,15 +103,15 @@ def member(path: Path, wanted: str) -> Iterator[tuple[IO[bytes], str]]:
         return
     try:
         with zipfile.ZipFile(path) as archive:
-            found = [one for one in archive.infolist()[:100_000] if Path(one.filename).name == wanted]
-            if not found:
+            members = [one for one in archive.infolist()[:100_000] if Path(one.filename).name == wanted]
+            if not members:
                 raise BadInput(f"{path} holds no {wanted}")
-            one = min(found, key=lambda info: len(info.filename))
+            member = min(members, key=lambda info: len(info.filename))
             # No more than what is declared is unpacked.
-            if one.file_size > min(MAX_UNPACKED_BYTES, max(FREE_BYTES, one.compress_size * MAX_RATIO)):
-                sizes = f"from {one.compress_size:,} to {one.file_size:,} bytes"
+            if member.file_size > min(MAX_UNPACKED_BYTES, max(FREE_BYTES, member.compress_size * MAX_RATIO)):
+                sizes = f"from {member.compress_size:,} to {member.file_size:,} bytes"
                 raise BadInput(f"{wanted} in {path} would unpack {sizes}: refused")
-            with archive.open(one) as unpacked:
+            with archive.open(member) as unpacked:
                 yield unpacked, f"{wanted} in {path}"
     except BROKEN_ZIP as error:
         raise BadInput(f"{path} is a damaged archive: {error or type(error).__name__}") from None
@@ -123,10 +123,10 @@ def _items(path: Path, wanted: str, within: tuple[str, ...], report: TransferRep
     with member(path, wanted) as (file, name):
         for item in json_items(file, name):
             lists = [item[one] for one in within if isinstance(item.get(one), list)] if isinstance(item, dict) else []
-            for one in lists[0] if lists else [item]:
+            for value in lists[0] if lists else [item]:
                 number += 1
                 report.at(number, number)
-                yield number, one
+                yield number, value
 
 
 # -- mem0: a JSON export

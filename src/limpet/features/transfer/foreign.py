@@ -76,8 +76,8 @@ class ForeignFile:
 
     def _names(self, statement: str, *bound: str) -> tuple[str, ...]:
         """Return names as the file has them: bytes, which need not be UTF-8."""
-        found = self._con.execute(f"SELECT CAST(name AS BLOB) FROM {statement} LIMIT ?", (*bound, MAX_NAMES))
-        return tuple(bytes(raw).decode("utf-8", "replace") for (raw,) in found)
+        rows = self._con.execute(f"SELECT CAST(name AS BLOB) FROM {statement} LIMIT ?", (*bound, MAX_NAMES))
+        return tuple(bytes(raw).decode("utf-8", "replace") for (raw,) in rows)
 
     def _damage(self) -> str | None:
         """Return the findings of SQLite's own check of the file; None if it is sound, as far as SQLite can tell.
@@ -85,22 +85,22 @@ class ForeignFile:
         A changed character in a text breaks no structure: no check finds that.
         """
         check = "integrity_check" if self.path.stat().st_size <= MAX_FULL_CHECK_BYTES else "quick_check"
-        found: list[str] = []
+        findings: list[str] = []
         try:
             # As bytes: a finding quotes names of the file, which need not be UTF-8. Without an argument: the function
             # takes a number for the name of a table.
             for (raw,) in self._con.execute(f"SELECT CAST({check} AS BLOB) FROM pragma_{check}"):
                 # A heading, "*** in database main ***", is no finding.
                 lines = bytes(raw).decode("utf-8", "replace").splitlines()
-                found += [line for line in lines if not line.startswith("***")]
+                findings += [line for line in lines if not line.startswith("***")]
         except (apsw.CorruptError, apsw.NotADBError, apsw.IOError) as error:
-            found.append(str(error))
+            findings.append(str(error))
         except apsw.Error:
             return None  # its schema asks for a function or a module that is not here: nothing is known
-        if found in ([], ["ok"]):
+        if findings in ([], ["ok"]):
             return None
-        more = f", and {len(found) - 1}{' or more' if len(found) >= MAX_FINDINGS else ''} other findings"
-        return f"the file is damaged: {found[0][:200]}{more if len(found) > 1 else ''}"
+        more = f", and {len(findings) - 1}{' or more' if len(findings) >= MAX_FINDINGS else ''} other findings"
+        return f"the file is damaged: {findings[0][:200]}{more if len(findings) > 1 else ''}"
 
     def has(self, table: str, *columns: str) -> bool:
         return table in self.tables and set(columns) <= set(self.tables[table])

@@ -98,8 +98,8 @@ class Devices(Repository):
         """Return the events of a segment as they are now: without what was purged."""
         from .merge_order import SequencedEvent
 
-        found = self._ask("segment_lines", num=segment)
-        return [SequencedEvent(to_event(row[:9]), row[9], row[10], segment) for row in found]
+        rows = self._ask("segment_lines", num=segment)
+        return [SequencedEvent(to_event(row[:9]), row[9], row[10], segment) for row in rows]
 
     def written(self, segment: int, digest: str, header: dict[str, Any]) -> None:
         """Note that a segment is in its file, with this digest."""
@@ -108,10 +108,10 @@ class Devices(Repository):
 
     def purged(self) -> dict[int, set[bytes]]:
         """Return the purged memories that segments have events of, by segment."""
-        found: dict[int, set[bytes]] = {}
+        by_segment: dict[int, set[bytes]] = {}
         for segment, memory in self._ask("purged_in_segments"):
-            found.setdefault(segment, set()).add(memory)
-        return found
+            by_segment.setdefault(segment, set()).add(memory)
+        return by_segment
 
     def merge(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> Merged:
         """Take in others' segments after `seal`: union of the events, and what follows from their order.
@@ -165,12 +165,12 @@ def is_trusted(con: Connection, device: bytes) -> bool:
 
 def heard_from(con: Connection, device: bytes) -> set[bytes]:
     """Return memories and sessions that a device spoke of; the empty id: all devices but this one."""
-    found = con.execute(
+    rows = con.execute(
         "SELECT DISTINCT v.memory FROM segment g JOIN synced s ON s.segment = g.num JOIN event v ON v.id = s.id"
         " WHERE g.device = ?1 OR (?1 = x'' AND g.device NOT IN (SELECT id FROM device))",
         (device,),
     )
-    return {bytes(row[0]) for row in found}
+    return {bytes(row[0]) for row in rows}
 
 
 class Hearing:
@@ -184,9 +184,9 @@ class Hearing:
         # Of what is not here yet: the trusted device that begins it, else the one that does so first.
         self._begins: dict[bytes, bytes] = {}
         if self._doubted:
-            for one in sorted(lines, key=lambda one: (self._devices[one.segment] in self._doubted, one.order)):
-                if one.event.type == "remembered" or one.event.type in SESSION_EVENTS:
-                    self._begins.setdefault(one.event.memory, self._devices[one.segment])
+            for line in sorted(lines, key=lambda one: (self._devices[one.segment] in self._doubted, one.order)):
+                if line.event.type == "remembered" or line.event.type in SESSION_EVENTS:
+                    self._begins.setdefault(line.event.memory, self._devices[line.segment])
 
     def divide(
         self, lines: Sequence[SequencedEvent], find: Callable[[bytes], Event | None]
@@ -196,19 +196,19 @@ class Hearing:
             return list(lines), Counter()
         taken: list[SequencedEvent] = []
         waiting: Counter[int] = Counter()
-        for one in lines:
-            known = find(one.event.id) if self._devices[one.segment] in self._doubted else None
-            if known is not None and self._device_of(one.event.memory) != self._devices[one.segment]:
+        for line in lines:
+            known = find(line.event.id) if self._devices[line.segment] in self._doubted else None
+            if known is not None and self._device_of(line.event.memory) != self._devices[line.segment]:
                 # Somebody else's event. It stands as it is, in its place.
-                waiting[one.segment] += replace(known, seq=0) not in (one.event, scrub(one.event))
-            elif self._waits(one):
-                waiting[one.segment] += 1
+                waiting[line.segment] += replace(known, seq=0) not in (line.event, scrub(line.event))
+            elif self._waits(line):
+                waiting[line.segment] += 1
             else:
-                taken.append(one)
+                taken.append(line)
         return taken, +waiting
 
-    def _waits(self, one: SequencedEvent) -> bool:
-        device, event = self._devices[one.segment], one.event
+    def _waits(self, line: SequencedEvent) -> bool:
+        device, event = self._devices[line.segment], line.event
         if device not in self._doubted:
             return False
         named = [event.memory, *(bytes.fromhex(event.data[name]) for name in _OTHERS if event.data.get(name))]

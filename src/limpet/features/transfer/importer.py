@@ -229,8 +229,8 @@ class Importer:
 
     def _link(self, writer: Writer, start: bytes, type: str, goal: bytes, link: Link, replaced: set[bytes]) -> bool:
         """Write a link that is new. One that was there and was ended here stays ended."""
-        for one, other in ((start, goal), (goal, start)) if type in SYMMETRIC_TYPES else ((start, goal),):
-            events = writer.reads.ledger.events(memory=one) if one not in self._fresh else ()
+        for first, other in ((start, goal), (goal, start)) if type in SYMMETRIC_TYPES else ((start, goal),):
+            events = writer.reads.ledger.events(memory=first) if first not in self._fresh else ()
             linked = (event.data for event in events if event.type == "linked")
             if any(data["edge"] == type and data["target"] == other.hex() for data in linked):
                 return False

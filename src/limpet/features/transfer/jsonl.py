@@ -82,11 +82,11 @@ def read_event(line: dict[str, Any]) -> Event:
         check_event(event)
         # What a hand wrote, or a program that redacts nothing, loses its secrets here.
         content = event.content if event.content is None else redact(event.content)[0]
-        metadata, found = clean_metadata(event.data.get("metadata"))
+        metadata, secrets = clean_metadata(event.data.get("metadata"))
         words = {name: one for name, one in event.data.items() if isinstance(one, str)}
         if suspected("\n".join(words.values())):
             words = {name: redact(one)[0] for name, one in words.items()}
-        data = event.data | words | ({"metadata": metadata} if found else {})
+        data = event.data | words | ({"metadata": metadata} if secrets else {})
         if event.type in ("remembered", "tagged") and data.get("topics"):
             data["topics"] = list(check_topics(data["topics"]))
         same = content == event.content and data == event.data
@@ -153,12 +153,12 @@ def _lines(store: Store, lost: list[str]) -> Iterator[str]:
     except StoreDamaged:
         from .salvage import salvage
 
-        found = salvage(store.path)
-        lost.append(f"{counted(found.lost, 'event')} or more")
-        if found.statements:
-            lost.append(f"the history of {len(found.statements):,} memories, which are there as they are now")
-        yield from (write_event(event) for event in found.events if event.seq > last)
-        yield from map(encode, found.statements)
+        rows = salvage(store.path)
+        lost.append(f"{counted(rows.lost, 'event')} or more")
+        if rows.statements:
+            lost.append(f"the history of {len(rows.statements):,} memories, which are there as they are now")
+        yield from (write_event(event) for event in rows.events if event.seq > last)
+        yield from map(encode, rows.statements)
     try:
         for row in store.usage.rows():
             yield encode({"usage": row | {"id": format_id(row["id"])}})

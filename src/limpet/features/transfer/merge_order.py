@@ -53,19 +53,19 @@ def in_merge_order(history: Iterable[SequencedEvent]) -> tuple[list[SequencedEve
     conflicts: list[Conflict] = []
     seen: dict[bytes, list[Event]] = {}
     states: dict[bytes, MemoryState] = {}
-    said: set[tuple[bytes, bytes]] = set()  # (old, new) of what a device said itself
+    stated: set[tuple[bytes, bytes]] = set()  # (old, new) of what a device said itself
     counter = 0
     for (stamp, operation), run in groupby(history, lambda one: (one.stamp, one.event.operation)):
         touched: dict[bytes, None] = {}
         last = 0
-        for one in run:
+        for sequenced in run:
             counter += 1
-            event = replace(one.event, seq=counter)
+            event = replace(sequenced.event, seq=counter)
             seen.setdefault(event.memory, []).append(event)
             touched[event.memory] = None
             last = event.at
             if event.type == "superseded":
-                said.add((event.memory, bytes.fromhex(event.data["by"])))
+                stated.add((event.memory, bytes.fromhex(event.data["by"])))
         for memory in touched:
             _replay(memory, seen, states)
         slots = {(s.scope, s.key) for memory in touched if (s := states.get(memory)) and s.key is not None}
@@ -76,7 +76,7 @@ def in_merge_order(history: Iterable[SequencedEvent]) -> tuple[list[SequencedEve
                 derived.append(made)
                 seen[old.id].append(made.event)
                 _replay(old.id, seen, states)
-                if (old.id, new.id) not in said and old.content != new.content:
+                if (old.id, new.id) not in stated and old.content != new.content:
                     conflicts.append(Conflict(_hash(b"conflict", old.id, new.id), scope, new.id, old.id, last))
     return derived, conflicts
 

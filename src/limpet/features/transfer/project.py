@@ -259,13 +259,13 @@ def index(context: Context, format: str, path: Path, report: TransferReport, ori
                 report.note("files that did not change were not read again")
                 continue
             try:
-                found = list(pieces(name, content))
+                parts = list(pieces(name, content))
             except BadInput as error:
                 report.bad(name, error.message)
                 continue
             gone.extend(current)
             seen: Counter[str] = Counter()
-            for piece in found:
+            for piece in parts:
                 seen[piece.key] += 1
                 key = piece.key if seen[piece.key] == 1 else f"{piece.key} {seen[piece.key]}"
                 record = _record(format, root, name, mark, piece._replace(key=key))

@@ -34,18 +34,18 @@ def salvage(path: str) -> Salvaged:
     con = open_connection(path, read_only=True, durable=True)
     try:
         columns = "seq, id, type, memory, at, operation, origin, body, data"
-        found = _Rows(con, f"SELECT {columns} FROM event NOT INDEXED", "seq")
+        rows = _Rows(con, f"SELECT {columns} FROM event NOT INDEXED", "seq")
         events = []
-        for row in found:
+        for row in rows:
             content = None if row[7] is None else _text(con, row[7])
             if row[7] is not None and content is None:
-                found.lost += 1
+                rows.lost += 1
                 continue
             events.append(to_event((*row[:7], content, row[8])))
         begun = {event.memory for event in events if event.type == "remembered"}
         statements = list(_statements(con, begun))
         alone = {one["id"] for one in statements}
-        return Salvaged([one for one in events if format_id(one.memory) not in alone], statements, found.lost)
+        return Salvaged([one for one in events if format_id(one.memory) not in alone], statements, rows.lost)
     finally:
         con.close()
 
@@ -63,14 +63,14 @@ def _statements(con: apsw.Connection, begun: set[bytes]) -> Iterator[dict[str, A
         content = None if body is None else _text(con, body)
         if id in begun or content is None or state != "active" or retired is not None:
             continue
-        said = {
+        texts = {
             "id": format_id(id), "content": content, "kind": kind, "scope": scopes.get(scope), "key": key,
             "topics": json.loads(topics) if topics else None, "metadata": json.loads(metadata) if metadata else None,
             "importance": importance, "pin": bool(pinned) or None, "valid_from": format_time(start),
             "valid_to": None if end is None else format_time(end), "source": source, "origin": origin,
             "session": sessions.get(session), "speaker": speaker, "confidence": confidence,
         }  # fmt: skip
-        yield {name: value for name, value in said.items() if value is not None}
+        yield {name: value for name, value in texts.items() if value is not None}
 
 
 class _Rows:

@@ -177,8 +177,8 @@ _Key = tuple[bytes, int, str]
 _Head = tuple[SegmentFile, SegmentRow]
 
 
-def _key(one: SegmentFile | SegmentRow) -> _Key:
-    return (one.device, one.number, one.digest)
+def _key(segment: SegmentFile | SegmentRow) -> _Key:
+    return (segment.device, segment.number, segment.digest)
 
 
 def _replaced(rows: Sequence[SegmentRow]) -> set[_Key]:

@@ -119,8 +119,8 @@ def import_from(
                 importer.run(records(format, Path(path), report))
         except KeyboardInterrupt:
             stored = f"the first {report.new:,} new memories of it are" if report.new else "nothing of it is"
-            said = f"{stored} stored, and the same import goes on from there"
-            raise KeyboardInterrupt("nothing is stored: it was a dry run" if dry_run else said) from None
+            progress_note = f"{stored} stored, and the same import goes on from there"
+            raise KeyboardInterrupt("nothing is stored: it was a dry run" if dry_run else progress_note) from None
     report.operation = format_id(operation[0]) if operation and not dry_run else None
     return report
 
@@ -243,10 +243,10 @@ def copy_store(
     """
     paths = [read_settings(path, "global", None).path for path in (source, target)]
     with (
-        contextlib.closing(open_store(paths[0], describe, read_only=True)) as one,
+        contextlib.closing(open_store(paths[0], describe, read_only=True)) as store,
         contextlib.closing(open_store(paths[1], describe)) as other,
     ):
-        return copy_events(one, other, progress)
+        return copy_events(store, other, progress)
 
 
 def copy_events(source: Store, target: Store, progress: Progress | None = None) -> CopyReport:

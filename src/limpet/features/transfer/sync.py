@@ -111,8 +111,8 @@ class Sync(Projection):
         purges = {one.event.memory for one in wanted if one.event.type == "purged"}
         purges -= self._purged(purges)
         sessions = {num for id in sorted(purges, key=self._is_session) for num in self._erase(id)}
-        for one in wanted:
-            self._take(one)
+        for segment in wanted:
+            self._take(segment)
         if self._first is not None:
             self._resequence(self._first)
             self.reproject(self._touched, sessions)
@@ -142,30 +142,30 @@ class Sync(Projection):
                         (IN_PART, segment),
                     )
 
-    def _edited_at_once(self, one: SequencedEvent, segments: Sequence[SegmentRow]) -> bool:
+    def _edited_at_once(self, line: SequencedEvent, segments: Sequence[SegmentRow]) -> bool:
         """Return whether another device changed the text before this edit's device had heard of it."""
-        row = segments[one.segment]
+        row = segments[line.segment]
         seen = row.header.get("seen", {})
-        others = self._con.execute(self._sql["edits"], {"id": one.event.memory}).fetchall()
+        others = self._con.execute(self._sql["edits"], {"id": line.event.memory}).fetchall()
         return any(
-            device != row.device and content != one.event.content and number > seen.get(bytes(device).hex(), 0)
+            device != row.device and content != line.event.content and number > seen.get(bytes(device).hex(), 0)
             for device, number, content in others
         )
 
-    def _taken(self, one: SegmentRow, *, whole: bool) -> int:
+    def _taken(self, segment: SegmentRow, *, whole: bool) -> int:
         """Return the number of an arriving segment; one that comes again, or was written again, keeps its number."""
-        digest = one.digest if whole else IN_PART + one.digest
-        before = [*one.header.get("replaces", ()), one.digest]
-        found = self._con.execute(
+        digest = segment.digest if whole else IN_PART + segment.digest
+        before = [*segment.header.get("replaces", ()), segment.digest]
+        row = self._con.execute(
             "SELECT num FROM segment WHERE device = ? AND number = ? AND digest IN (SELECT value FROM json_each(?))",
-            (one.device, one.number, json.dumps(before + [IN_PART + old for old in before])),
+            (segment.device, segment.number, json.dumps(before + [IN_PART + old for old in before])),
         ).get
-        if found is None:
-            return self._add_segment(one.device, one.number, digest, one.header)
+        if row is None:
+            return self._add_segment(segment.device, segment.number, digest, segment.header)
         self._con.execute(
-            "UPDATE segment SET digest = ?, header = ? WHERE num = ?", (digest, to_json(one.header), found)
+            "UPDATE segment SET digest = ?, header = ? WHERE num = ?", (digest, to_json(segment.header), row)
         )
-        return int(found)
+        return int(row)
 
     def _purged(self, memories: Iterable[bytes]) -> set[bytes]:
         statement = "SELECT 1 FROM event WHERE memory = ? AND memory <> id AND type = 'purged' LIMIT 1"
@@ -199,33 +199,33 @@ class Sync(Projection):
         self._touched.add(memory)
         self._first = stamp if self._first is None else min(self._first, stamp)
 
-    def _take(self, one: SequencedEvent) -> None:
+    def _take(self, line: SequencedEvent) -> None:
         """Put an event into the ledger, at its end, or note that it comes earlier than was known."""
-        event = one.event
+        event = line.event
         known = self._event(event.id)
         if known is not None and _payload(known) != _payload(event):
             # Two events of one id: a file imported on two devices. Which of them keeps it, all devices decide alike.
             if _claim(known) < _claim(event):
-                self._take(one._replace(event=_renamed(event)))
+                self._take(line._replace(event=_renamed(event)))
                 return
             self._touch(known.memory, self._rename(known, _renamed(known)))
             known = None
         if known is not None:
             stamp, place, segment = self._place_of(event.id)
-            if not segment or (one.stamp, one.place) < (stamp, place):
+            if not segment or (line.stamp, line.place) < (stamp, place):
                 self._con.execute(
                     "UPDATE synced SET stamp = ?, place = ?, segment = ? WHERE id = ?",
-                    (one.stamp, one.place, segment or one.segment, event.id),
+                    (line.stamp, line.place, segment or line.segment, event.id),
                 )
-                self._touch(event.memory, min(stamp, one.stamp))
+                self._touch(event.memory, min(stamp, line.stamp))
             return
         body = None
         if event.content is not None:
             body = self._next("body", "num")
             text = (body, event.content, None, None, None, self._token(event), None)
             self._index.insert(self._con, [text])
-        self._append(one, body)
-        self._touch(event.memory, one.stamp)
+        self._append(line, body)
+        self._touch(event.memory, line.stamp)
         self._new += 1
 
     def _event(self, id: bytes) -> Event | None:
@@ -248,16 +248,16 @@ class Sync(Projection):
         if body is not None:
             self._forget_body(body)
 
-    def _append(self, one: SequencedEvent, body: int | None) -> None:
+    def _append(self, line: SequencedEvent, body: int | None) -> None:
         """Put an event at the end of the ledger, with its place in the order of all devices."""
-        row = self._chain.event_row(self._next("event", "seq"), one.event, body)
+        row = self._chain.event_row(self._next("event", "seq"), line.event, body)
         self._con.execute(self._sql["insert_event"], row)
-        self._place(one)
+        self._place(line)
 
-    def _place(self, one: SequencedEvent) -> None:
+    def _place(self, line: SequencedEvent) -> None:
         self._con.execute(
             "INSERT INTO synced (id, stamp, operation, place, segment) VALUES (?, ?, ?, ?, ?)",
-            (one.event.id, one.stamp, one.event.operation, one.place, one.segment),
+            (line.event.id, line.stamp, line.event.operation, line.place, line.segment),
         )
 
     def _place_of(self, event: bytes) -> Any:
@@ -323,19 +323,19 @@ class Sync(Projection):
         history, before = [], {}
         for id in members:
             for event in self._events_of(id):
-                one = SequencedEvent(event, *self._place_of(event.id))
-                if one.segment:
-                    history.append(one)
+                line = SequencedEvent(event, *self._place_of(event.id))
+                if line.segment:
+                    history.append(line)
                 else:
-                    before[event.id] = one
+                    before[event.id] = line
         derived, conflicts = in_merge_order(sorted(history, key=lambda one: one.order))
         after = {one.event.id: one for one in derived}
         gone = [one for id, one in before.items() if id not in after]
         come = [one for id, one in after.items() if id not in before and self._event(id) is None]
-        for one in gone:
-            self._take_out(one.event.id)
-        for one in come:
-            self._append(one, None)
+        for line in gone:
+            self._take_out(line.event.id)
+        for line in come:
+            self._append(line, None)
         if come:
             self._resequence(min(one.stamp for one in come))
         if gone or come:
@@ -356,10 +356,10 @@ class Sync(Projection):
         keys: set[tuple[int, str]] = set()
         while coming:
             rows = (row for id in coming for row in self._con.execute(self._sql["keys_of_memory"], {"id": id}))
-            found = {(scope, key) for scope, key in rows} - keys
-            keys |= found
+            new = {(scope, key) for scope, key in rows} - keys
+            keys |= new
             holds = "SELECT DISTINCT id FROM memory WHERE scope = ? AND key = ?"
-            mates = {bytes(row[0]) for slot in found for row in self._con.execute(holds, slot)}
+            mates = {bytes(row[0]) for slot in new for row in self._con.execute(holds, slot)}
             coming = mates - members
             members |= mates
         return members
@@ -381,10 +381,10 @@ class Sync(Projection):
             Proposal(one.id, "concurrent", one.scope, one.memory, one.other, reason, 1.0, one.at) for one in conflicts
         ]
         new = self._reviews.propose(proposals)
-        for one in proposals:
-            for event in self._events_of(one.memory):
+        for proposal in proposals:
+            for event in self._events_of(proposal.memory):
                 if event.type == "undone":
-                    self._project_undone_verdicts([e for e in self._events_of(one.memory) if e.seq <= event.seq])
+                    self._project_undone_verdicts([e for e in self._events_of(proposal.memory) if e.seq <= event.seq])
                 elif event.type == "reviewed":
                     self._project_verdict(event, event.data.get("verdict"), event.at)
         return new
@@ -392,8 +392,8 @@ class Sync(Projection):
 
 def _payload(event: Event) -> str:
     """Return an event as JSON without its id, to tell it from another with the same id."""
-    told = (event.type, event.memory.hex(), event.at, event.operation.hex(), event.origin, event.content, event.data)
-    return json.dumps(told, sort_keys=True)
+    fields = (event.type, event.memory.hex(), event.at, event.operation.hex(), event.origin, event.content, event.data)
+    return json.dumps(fields, sort_keys=True)
 
 
 def _claim(event: Event) -> tuple[bool, str]:

@@ -53,37 +53,37 @@ def sweep(memory: Limpet, *, apply: bool = False, progress: Callable[[int, int],
         )
     where = Filter(scopes=(context.scope,), as_of=context.now())
     total, done, memories = store.listings.count(where), 0, store.listings.each(where)
-    found: list[Swept] = []
+    swept: list[Swept] = []
     while part := list(islice(memories, PAGE)):
         plain = {one.id: broken for one in part if (broken := _plain(one))}
-        found += [*plain.values(), *judge(store, rules, [one for one in part if one.id not in plain])]
+        swept += [*plain.values(), *judge(store, rules, [one for one in part if one.id not in plain])]
         done += len(part)
         if progress:
             progress(done, max(total, done))
 
     def write(writer: Writer) -> None:
-        for one in found:
-            now = writer.reads.memories.get(parse_id(one.memory.id)) if one.rule in PLAIN else None
-            if now is not None and now.state == "active" and now.content == one.memory.content:
-                why = f"{one.rule}: {one.reason}"
+        for item in swept:
+            now = writer.reads.memories.get(parse_id(item.memory.id)) if item.rule in PLAIN else None
+            if now is not None and now.state == "active" and now.content == item.memory.content:
+                why = f"{item.rule}: {item.reason}"
                 writer.event("quarantined", parse_id(now.id), origin="agent", why=why)
-        set_right(writer, [one for one in found if one.rule not in PLAIN])
+        set_right(writer, [one for one in swept if one.rule not in PLAIN])
 
-    if apply and found:
+    if apply and swept:
         context.write(write)
-    return found
+    return swept
 
 
-def _plain(one: Memory) -> Swept | None:
+def _plain(memory: Memory) -> Swept | None:
     """Find what needs no model: secrets, and outside text that reads like an instruction."""
-    _, secrets = without_secrets(one.content)
+    _, secrets = without_secrets(memory.content)
     if secrets:
         return Swept(
-            memory=one, rule="secret", reason=f"it holds a secret ({', '.join(secrets)}): `limpet purge` erases it"
+            memory=memory, rule="secret", reason=f"it holds a secret ({', '.join(secrets)}): `limpet purge` erases it"
         )
-    fields = (one.content, one.key, one.topics, one.speaker, one.source, one.session, one.metadata)
-    why = any_reads_like_instruction(*fields) if one.origin in OUTSIDE else None
-    return Swept(memory=one, rule="instruction", reason=f"it {why}") if why else None
+    fields = (memory.content, memory.key, memory.topics, memory.speaker, memory.source, memory.session, memory.metadata)
+    why = any_reads_like_instruction(*fields) if memory.origin in OUTSIDE else None
+    return Swept(memory=memory, rule="instruction", reason=f"it {why}") if why else None
 
 
 def scan(memory: Limpet, *, redact: bool = False) -> list[HeldSecret]:
@@ -144,15 +144,15 @@ def retention(
     reasons |= {edge.source for edge in store.edges.of(ids, types=("supports",))}
     old = [one for one in old if parse_id(one.id) not in reasons]
     sizes = Counter(one.session for one in old if one.session is not None)
-    found = Retention(archive=old, fold=[name for name, size in sizes.items() if fold and size >= FOLDED_FROM])
+    expired = Retention(archive=old, fold=[name for name, size in sizes.items() if fold and size >= FOLDED_FROM])
     if not apply or not old:
-        return found
+        return expired
 
     def archive(writer: Writer) -> None:
-        for name in found.fold:
+        for name in expired.fold:
             sum_up(writer, context, name, None)
-        for one in old:
-            writer.event("archived", parse_id(one.id), origin="agent", why="retention")
+        for item in old:
+            writer.event("archived", parse_id(item.id), origin="agent", why="retention")
 
     context.write(archive)
-    return replace(found, applied=True)
+    return replace(expired, applied=True)

@@ -58,11 +58,11 @@ def _held(context: Context) -> Iterator[HeldSecret]:
         if isinstance(scope, str):
             scopes[scope] = None
         if event.type == "session_started":
-            said = {name: event.data.get(name) for name in ("name", "title")}
-            sessions += _place("session", _shown(scope), _shown(said["name"]), _secrets(said))
+            names = {name: event.data.get(name) for name in ("name", "title")}
+            sessions += _place("session", _shown(scope), _shown(names["name"]), _secrets(names))
         elif not event.type.startswith("session_"):
-            said = {"content": event.content} | {name: one for name, one in event.data.items() if name != "scope"}
-            for name, secrets in _secrets(said).items():
+            names = {"content": event.content} | {name: one for name, one in event.data.items() if name != "scope"}
+            for name, secrets in _secrets(names).items():
                 fields = memories.setdefault(event.memory, {})
                 fields[name] = fields.get(name, ()) + secrets
     everywhere = context.in_all_scopes()
@@ -78,10 +78,10 @@ def _held(context: Context) -> Iterator[HeldSecret]:
     yield from sessions
 
 
-def _secrets(said: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+def _secrets(fields: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
     """Return the kinds of secrets in each field that holds any."""
-    found = {name: redact_fields({name: value})[1] for name, value in said.items() if value}
-    return {name: secrets for name, secrets in found.items() if secrets}
+    by_field = {name: redact_fields({name: value})[1] for name, value in fields.items() if value}
+    return {name: secrets for name, secrets in by_field.items() if secrets}
 
 
 def _place(place: str, scope: str | None, id: str | None, held: dict[str, tuple[str, ...]]) -> Iterator[HeldSecret]:
@@ -95,18 +95,18 @@ def _shown(name: str | None) -> str | None:
     return None if name and redact(name)[1] else name
 
 
-def _set_right(context: Context, one: HeldSecret) -> HeldSecret:
-    if one.place == "journal" and one.scope and one.id:
-        gone = context.store.journal.drop(one.scope, [int(one.id)])
-        return replace(one, outcome="erased" if gone else "left")
-    if one.place != "memory" or one.id is None:
-        return replace(one, outcome="left")
-    memory = context.in_all_scopes().memory(one.id)
+def _set_right(context: Context, secret: HeldSecret) -> HeldSecret:
+    if secret.place == "journal" and secret.scope and secret.id:
+        gone = context.store.journal.drop(secret.scope, [int(secret.id)])
+        return replace(secret, outcome="erased" if gone else "left")
+    if secret.place != "memory" or secret.id is None:
+        return replace(secret, outcome="left")
+    memory = context.in_all_scopes().memory(secret.id)
     own = context.in_scope(memory.scope)
     statement = _without(own, memory)
     if statement is None:
         purge(own, memory.id, confirm=True)
-        return replace(one, outcome="erased")
+        return replace(secret, outcome="erased")
     changed = statement.content != memory.content
     old = parse_id(memory.id)
     links = [*own.store.edges.of([old]), *own.store.edges.of([old], incoming=True)]
@@ -127,7 +127,7 @@ def _set_right(context: Context, one: HeldSecret) -> HeldSecret:
     # Before the old one goes, so that a process killed in between loses nothing.
     new = own.write(again)
     purge(own, memory.id, confirm=True)
-    return replace(one, outcome="redacted", now=new)
+    return replace(secret, outcome="redacted", now=new)
 
 
 def _without(context: Context, memory: Memory) -> ValidStatement | None:

@@ -88,9 +88,9 @@ def exposures(
     >>> [one.tokens for one in exposures(memory, session="monday")]
     [9]
     """
-    context, one = memory._context, None if id is None else parse_id(memory.get(id).id)
+    context, memory_id = memory._context, None if id is None else parse_id(memory.get(id).id)
     check_limit(limit)
-    rows = Exposures(context.store).latest(context.scope, session=session, memory=one, limit=limit)
+    rows = Exposures(context.store).latest(context.scope, session=session, memory=memory_id, limit=limit)
     return [
         Exposure(id=format_id(row.memory), at_us=row.at, client=row.client, session=row.session, via=row.via,
                  tokens=row.tokens, shown=row.shown, used=row.used)

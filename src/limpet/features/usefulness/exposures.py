@@ -64,18 +64,18 @@ class Exposures(Repository):
         self, scope: str, *, session: str | None = None, memory: bytes | None = None, limit: int
     ) -> list[ExposureRow]:
         """Return the last exposures of a scope or session, newest first; or of a memory, in any scope."""
-        found = self._database.rows(
+        rows = self._database.rows(
             f"SELECT {EXPOSURE} FROM surfaced WHERE CASE WHEN ?4 IS NULL"
             " THEN scope = ?1 AND (?2 IS NULL OR session = ?2) ELSE memory = ?4 END ORDER BY num DESC LIMIT ?3",
             (scope, session, limit, memory),
         )
-        return [ExposureRow._make((*row[:7], bool(row[7]), bool(row[8]), _VERDICTS.get(row[9]))) for row in found]
+        return [ExposureRow._make((*row[:7], bool(row[7]), bool(row[8]), _VERDICTS.get(row[9]))) for row in rows]
 
     def counts(self, scope: str) -> list[UseCount]:
         """Count all exposures of a scope by memory and by whether it was shown and drawn; ordered by them. A memory
         that came several times in a session is one observation: what it is used for is one work. Of a drawn one the
         first time counts: a shown one is shown once, and one held out must not be looked for more often."""
-        found = self._database.rows(
+        rows = self._database.rows(
             "SELECT memory, shown, drawn, sum(times), sum(tokens),"
             " sum(CASE WHEN used >= 0 THEN 1 ELSE 0 END), sum(CASE WHEN used = 1 THEN 1 ELSE 0 END) FROM ("
             "  SELECT memory, shown, drawn, session, count(*) AS times, sum(tokens) AS tokens,"
@@ -85,7 +85,7 @@ class Exposures(Repository):
             ") AS runs GROUP BY memory, shown, drawn ORDER BY memory, shown, drawn",
             (scope,),
         )
-        return [UseCount(row[0], bool(row[1]), bool(row[2]), *map(int, row[3:])) for row in found]
+        return [UseCount(row[0], bool(row[1]), bool(row[2]), *map(int, row[3:])) for row in rows]
 
 
 # -- counts
@@ -112,17 +112,17 @@ def share(hits: int, cases: int) -> Interval | None:
     return Interval(rate, max(0.0, middle - width), min(1.0, middle + width))
 
 
-def difference(one: Interval | None, other: Interval | None) -> Interval | None:
+def difference(first: Interval | None, other: Interval | None) -> Interval | None:
     """Return one - other, of two shares of separate cases, with Newcombe's interval; None where a share is missing.
 
     Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in
     Medicine 17, 1998, method 10.
     """
-    if one is None or other is None:
+    if first is None or other is None:
         return None
-    value = one.value - other.value
-    low = value - math.hypot(one.value - one.low, other.high - other.value)
-    high = value + math.hypot(one.high - one.value, other.value - other.low)
+    value = first.value - other.value
+    low = value - math.hypot(first.value - first.low, other.high - other.value)
+    high = value + math.hypot(first.high - first.value, other.value - other.low)
     return Interval(value, max(-1.0, low), min(1.0, high))
 
 

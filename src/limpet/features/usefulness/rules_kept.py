@@ -62,8 +62,8 @@ def adherence(rules: Iterable[Memory], lines: Sequence[Action]) -> list[Adherenc
     """Return the adherence to each rule, broken ones first. `lines`: the session's journal, oldest first."""
     steps = [step for line in lines if line.kind in ("did", "failed") for step in _steps(line)]
     judged = ((one, *judge(rule_of(one.content), steps)) for one in rules)
-    found = [Adherence(memory=one, verdict=verdict, evidence=evidence) for one, verdict, evidence in judged]
-    return sorted(found, key=lambda one: (one.verdict, one.memory.id))  # the verdicts' own order, by the alphabet
+    results = [Adherence(memory=one, verdict=verdict, evidence=evidence) for one, verdict, evidence in judged]
+    return sorted(results, key=lambda one: (one.verdict, one.memory.id))  # the verdicts' own order, by the alphabet
 
 
 def rule_of(text: str) -> Rule:

@@ -37,15 +37,15 @@ class Drawing(NamedTuple):
 
 
 def radial(
-    found: Subgraph, seeds: Sequence[str], abbreviate: Callable[[list[str]], list[str]], *, wide: float, high: float
+    subgraph: Subgraph, seeds: Sequence[str], abbreviate: Callable[[list[str]], list[str]], *, wide: float, high: float
 ) -> Drawing:
     """Place memories on rings by their distance from `seeds`, each near the one it was reached from: the same picture
     for the same graph, in time that grows with its links. `wide`, `high`: of the drawing, in its units.
     """
-    nodes = {one.id: one for one in found.nodes}
+    nodes = {one.id: one for one in subgraph.nodes}
     names = dict(zip(nodes, abbreviate(list(nodes)), strict=True))
     near: dict[str, list[str]] = {id: [] for id in nodes}
-    for link in found.links:
+    for link in subgraph.links:
         near[link.source].append(link.target)
         near[link.target].append(link.source)
     roots = [id for id in dict.fromkeys(seeds) if id in nodes]
@@ -72,10 +72,10 @@ def radial(
             anchor, at = "end", (x - size - 4, y + 4)
         points.append(Point(nodes[id], names[id], x, y, size, label, anchor, at, seed))
     lines: dict[str, list[str]] = {}
-    for one in found.links:
-        if one.source != one.target:
-            (x1, y1), (x2, y2) = xy[one.source], xy[one.target]
-            lines.setdefault(one.type, []).append(f"M{x1:.0f} {y1:.0f}L{x2:.0f} {y2:.0f}")
+    for edge in subgraph.links:
+        if edge.source != edge.target:
+            (x1, y1), (x2, y2) = xy[edge.source], xy[edge.target]
+            lines.setdefault(edge.type, []).append(f"M{x1:.0f} {y1:.0f}L{x2:.0f} {y2:.0f}")
     return Drawing(points, {type: "".join(several) for type, several in lines.items()}, wide, high)
 
 
@@ -114,12 +114,12 @@ def _angles(roots: list[str], below: dict[str, list[str]]) -> dict[str, float]:
         width = 2 * math.pi * ends[id] / whole
         spans.append((id, start, width))
         start += width
-    found: dict[str, float] = {}
+    angles: dict[str, float] = {}
     while spans:
         id, begin, width = spans.pop()
-        found[id] = begin + width / 2
-        for one in below[id]:
-            part = width * ends[one] / ends[id]
-            spans.append((one, begin, part))
+        angles[id] = begin + width / 2
+        for child in below[id]:
+            part = width * ends[child] / ends[id]
+            spans.append((child, begin, part))
             begin += part
-    return found
+    return angles

@@ -161,8 +161,8 @@ def growth(counts: Mapping[tuple[str, ...], int]) -> Growth:
             count = columns[name].get(kind, 0)
             height = HIGH * count / most
             if count:
-                said = f"{name}: {counted(count, kind)}"
-                bars.append(Bar(kind, place * step + 1, HIGH - below - height, step - 2, height, said))
+                title = f"{name}: {counted(count, kind)}"
+                bars.append(Bar(kind, place * step + 1, HIGH - below - height, step - 2, height, title))
             below += height
         if place % max(1, len(names) // 6) == 0:
             labels.append((place * step + 1, name))
@@ -189,17 +189,17 @@ def family_of(signal: str) -> str:
 
 def families(trace: Trace) -> dict[str, float]:
     """Return the contribution of each family of signals to a score."""
-    found: dict[str, float] = {}
-    for name, one in trace.signals.items():
+    totals: dict[str, float] = {}
+    for name, signal in trace.signals.items():
         family = family_of(name)
-        found[family] = found.get(family, 0.0) + one.contribution
-    return {family: value for family, value in found.items() if abs(value) >= 0.005}
+        totals[family] = totals.get(family, 0.0) + signal.contribution
+    return {family: value for family, value in totals.items() if abs(value) >= 0.005}
 
 
-def signals(found: Mapping[str, float], scale: float, wide: float = 640) -> list[Bar]:
+def signals(contributions: Mapping[str, float], scale: float, wide: float = 640) -> list[Bar]:
     """Return bars of each family's contribution, side by side; negative ones in a row below."""
     bars, ends = [], {True: 0.0, False: 0.0}
-    for name, value in found.items():
+    for name, value in contributions.items():
         width = wide * abs(value) / scale if scale else 0.0
         if width >= 0.5:
             y = 0 if value > 0 else 15

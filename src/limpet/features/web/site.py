@@ -109,16 +109,16 @@ class Site:
     def kept(self, what: Hashable, make: Callable[[], T]) -> T:
         """Return the cached value of `what`, or make it anew if the store has changed."""
         mark = self.watermark()
-        found = self._kept.get(what)
-        if found is None or found[0] != mark:
+        cached = self._kept.get(what)
+        if cached is None or cached[0] != mark:
             with self._making:
-                found = self._kept.get(what)
-                if found is None or found[0] != mark:
+                cached = self._kept.get(what)
+                if cached is None or cached[0] != mark:
                     made = make()
                     if len(self._kept) >= MOST_KEPT:
                         self._kept.clear()
-                    found = self._kept[what] = mark, made
-        value: T = found[1]
+                    cached = self._kept[what] = mark, made
+        value: T = cached[1]
         return value
 
 
@@ -152,8 +152,8 @@ class Ask:
     def need(self, role: str) -> None:
         """Check the visitor's role. Raises Forbidden."""
         if not self.visitor.may(role):
-            said = "belongs to who keeps the whole store" if role == "owner" else f"takes the role {role}"
-            raise Forbidden(f"this {said}, which your token has not")
+            reason = "belongs to who keeps the whole store" if role == "owner" else f"takes the role {role}"
+            raise Forbidden(f"this {reason}, which your token has not")
 
     def seen_from(self, scope: str) -> Limpet:
         """Return the store seen from one scope: the one asked for, or shown, or usual. Raises Forbidden."""
@@ -208,10 +208,10 @@ class Ask:
     def page(self, template: str, *, status: int = 200, **given: Any) -> HTMLResponse:
         """Render a template. With `part` in the query the script of the page wants its main part alone."""
         theme = self.request.cookies.get(THEME, "")
-        said = SAID.get(self.query.get("said", ""))
+        message = SAID.get(self.query.get("said", ""))
         more = {
             "ask": self, "site": self.site, "theme": theme if theme in ("light", "dark") else "",
-            "done": self._done(), "said": said, "command": "", "token": self.visitor.form_token,
+            "done": self._done(), "said": message, "command": "", "token": self.visitor.form_token,
             "mark": _digest(self._mark),
         }  # fmt: skip
         return HTMLResponse(self.site.templates.get_template(template).render(more | given), status)

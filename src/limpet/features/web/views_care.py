@@ -49,9 +49,9 @@ def _start(site: Site, what: str, run: Callable[[Progress], Any]) -> None:
 
     def work() -> None:
         try:
-            found = run(progress)
-            job.report = found.as_dict() if hasattr(found, "as_dict") else None
-            job.outcome = f"{found:,} lines" if isinstance(found, int) else found if isinstance(found, str) else "done"
+            value = run(progress)
+            job.report = value.as_dict() if hasattr(value, "as_dict") else None
+            job.outcome = f"{value:,} lines" if isinstance(value, int) else value if isinstance(value, str) else "done"
         except (LimpetError, OSError) as error:
             job.outcome = f"It failed: {error}"
         finally:
@@ -88,14 +88,14 @@ def installed() -> list[tuple[str, bool, bool]]:
     from ..install.change import present
     from ..install.clients import CLIENTS, Place, is_present, parts, program
 
-    place, found = Place(Path.home(), None, program()), []
+    place, clients = Place(Path.home(), None, program()), []
     for client in CLIENTS:
         try:
             there = any(part is not None for _, part in present(parts(client, place)))
         except LimpetError:
             there = False
-        found.append((client, is_present(client, place), there))
-    return found
+        clients.append((client, is_present(client, place), there))
+    return clients
 
 
 def _backup(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:

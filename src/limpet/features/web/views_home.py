@@ -71,8 +71,8 @@ def _figures(site: Site, scope: str) -> dict[str, Any]:
     for (_, kind), count in by_day.items():
         kinds[kind] = kinds.get(kind, 0) + count
     waiting: dict[str, int] = {}
-    for one in site.waiting(scope):
-        waiting[one.kind] = waiting.get(one.kind, 0) + 1
+    for item in site.waiting(scope):
+        waiting[item.kind] = waiting.get(item.kind, 0) + 1
     return {
         "total": sum(kinds.values()), "kinds": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),
         "growth": shown.growth(by_day), "waiting": waiting, "stats": store.stats(), "models": models(store._context),
@@ -85,10 +85,10 @@ def _health(ask: Ask) -> dict[str, Any]:
     test of their hooks."""
     if not ask.visitor.may("owner"):
         return {}
-    found: tuple[BackupState, list[tuple[str, bool, bool]]] = ask.site.kept(
+    state: tuple[BackupState, list[tuple[str, bool, bool]]] = ask.site.kept(
         "health", lambda: (backup_state(ask.memory._context), installed())
     )
-    return {"backups": found[0], "clients": [one for one in found[1] if one[1] or one[2]], "tried": ask.site.tried}
+    return {"backups": state[0], "clients": [one for one in state[1] if one[1] or one[2]], "tried": ask.site.tried}
 
 
 def make_ahead(site: Site) -> None:

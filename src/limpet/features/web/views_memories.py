@@ -48,10 +48,10 @@ def memories(ask: Ask) -> Response:
         if query.get(name)
         for word in (f"--{name}", {**query, **where}[name])
     ]
-    every, found, cursor = query.get("state") == "all", None, None
+    every, results, cursor = query.get("state") == "all", None, None
     if words:
-        found = ask.memory.recall(words, k=FOUND, **given)
-        shown_ones: Sequence[Any] = found.items
+        results = ask.memory.recall(words, k=FOUND, **given)
+        shown_ones: Sequence[Any] = results.items
         command = ask.command("recall", words, *flags)
     else:
         sort = query.get("sort") or "created"
@@ -65,7 +65,7 @@ def memories(ask: Ask) -> Response:
     part = "_memories.html" if query.get("part") else "memories.html"
     facets = {} if query.get("part") else _facets(ask)
     return ask.page(
-        part, memories=shown_ones, found=found, cursor=cursor, words=words, kind=kind, topic=topic, every=every,
+        part, memories=shown_ones, found=results, cursor=cursor, words=words, kind=kind, topic=topic, every=every,
         sorts=SORTS, facets=facets, left_out=left_out, command=command, states=_states(shown_ones),
     )  # fmt: skip
 
@@ -77,9 +77,9 @@ def _day_after(value: str) -> str:
     return value
 
 
-def _states(several: Sequence[Any]) -> dict[str, str]:
+def _states(memories: Sequence[Any]) -> dict[str, str]:
     """Return the states of memories that are not active, by id; a result of recall is active."""
-    return {one.id: one.state for one in several if getattr(one, "state", "active") != "active"}
+    return {one.id: one.state for one in memories if getattr(one, "state", "active") != "active"}
 
 
 def _facets(ask: Ask) -> dict[str, list[tuple[str, int]]]:
@@ -120,10 +120,10 @@ def change_several(ask: Ask) -> Response:
     if action == "move" and not ask.visitor.sees(value):
         raise Forbidden("your token is not for that scope")
     if "confirmed" not in ask.form:
-        several = [ask.memory.get(id) for id in ids]
+        memories = [ask.memory.get(id) for id in ids]
         verb = {"unpin": ["pin", "--off"], "tag": [], "untag": [], "move": []}.get(action, [action])
         return ask.page(
-            "change_several.html", several=several, action=action, means=BULK[action], value=value,
+            "change_several.html", several=memories, action=action, means=BULK[action], value=value,
             back=ask.form.get("back", "/memories"), command=ask.command(*verb, *ids) if verb and len(ids) == 1 else "",
         )  # fmt: skip
     if action == "forget":
@@ -154,14 +154,14 @@ def _event(answers: Sequence[Receipt]) -> str | None:
 
 def memory(ask: Ask, **more: Any) -> Response:
     store = ask.memory
-    one = store.get(ask.name("id"))
-    versions = store.history(one.id)
-    gone = one.state == "purged"
+    memory = store.get(ask.name("id"))
+    versions = store.history(memory.id)
+    gone = memory.state == "purged"
     graph = store.graph
-    why, impact = (None, None) if gone else (graph.why(one.id, limit=30), graph.impact(one.id, limit=30))
-    near = None if gone else graph.context([one.id], depth=1, limit=13)
+    why, impact = (None, None) if gone else (graph.why(memory.id, limit=30), graph.impact(memory.id, limit=30))
+    near = None if gone else graph.context([memory.id], depth=1, limit=13)
     around = (
-        radial(near, [one.id], store.abbreviate, wide=640, high=100 + 16 * len(near))
+        radial(near, [memory.id], store.abbreviate, wide=640, high=100 + 16 * len(near))
         if near and len(near) > 1
         else None
     )
@@ -169,12 +169,12 @@ def memory(ask: Ask, **more: Any) -> Response:
         "memory.html",
         status=409 if "theirs" in more else 200,
         **{
-            "one": one, "versions": versions, "why": why, "impact": impact,
-            "chain": None if gone else graph.chain(one.id, limit=20),
+            "one": memory, "versions": versions, "why": why, "impact": impact,
+            "chain": None if gone else graph.chain(memory.id, limit=20),
             "near": near, "drawing": around,
-            "exposures": exposures(store, id=one.id, limit=20),
+            "exposures": exposures(store, id=memory.id, limit=20),
             "changed": list(pairwise(versions))[::-1],
-            "command": ask.command("show", ask.short(one.id)), "theirs": None, "mine": None,
+            "command": ask.command("show", ask.short(memory.id)), "theirs": None, "mine": None,
         } | more,
     )  # fmt: skip
 
@@ -189,8 +189,8 @@ def _one(action: str, **given: Any) -> View:
 
 
 def _answered(ask: Ask, receipt: Receipt) -> Response:
-    said = SAID_OF.get(receipt.status)
-    return ask.back(done=receipt.event, said=said if said or receipt.event else "done")
+    message = SAID_OF.get(receipt.status)
+    return ask.back(done=receipt.event, said=message if message or receipt.event else "done")
 
 
 def _reworded(verb: str) -> View:
@@ -228,14 +228,14 @@ def feedback(ask: Ask) -> Response:
 
 def purge_asked(ask: Ask, wrong: str = "", status: int = 200) -> Response:
     """Show what a purge would remove, before it can be confirmed."""
-    one = ask.memory.get(ask.name("id"))
-    ask.own(one.id)
-    would = ask.memory.purge(one.id, dry_run=True, scopes=ask.purgeable())
+    memory = ask.memory.get(ask.name("id"))
+    ask.own(memory.id)
+    would = ask.memory.purge(memory.id, dry_run=True, scopes=ask.purgeable())
     ids = (*would.quoted, *would.wordings)
     return ask.page(
-        "purge.html", status=status, one=one, would=would, wrong=wrong, word=ask.short(one.id),
+        "purge.html", status=status, one=memory, would=would, wrong=wrong, word=ask.short(memory.id),
         others=[ask.memory.get(id) for id in ids[:20]],
-        command=ask.command("purge", ask.short(one.id), "--confirm"),
+        command=ask.command("purge", ask.short(memory.id), "--confirm"),
     )  # fmt: skip
 
 
@@ -280,12 +280,12 @@ def _what_holds_again(ask: Ask, events: Sequence[str]) -> str | None:
 def similar(ask: Ask) -> Response:
     """Show memories near in meaning: a request of its own, since it takes a whole recall."""
     try:
-        found = ask.memory.related(ask.name("id"), k=8)
+        results = ask.memory.related(ask.name("id"), k=8)
     except NotFound:
         raise
     except LimpetError:
-        found = None
-    return ask.page("similar.html", one=ask.memory.get(ask.name("id")), found=found,
+        results = None
+    return ask.page("similar.html", one=ask.memory.get(ask.name("id")), found=results,
                     command=ask.command("related", ask.short(ask.name("id"))))  # fmt: skip
 
 

@@ -52,28 +52,28 @@ def why(ask: Ask) -> Response:
     words, chosen = ask.query.get("q", "").strip(), ask.query.get("vs", "")
     kind = ask.query.get("kind", "")
     given: dict[str, Any] = {"k": 10, "kind": kind or (), "trace": True, "explain": True}
-    found = other = None
+    results = other = None
     if words:
-        found = ask.memory.recall(words, known_at=_then(ask), **given)
+        results = ask.memory.recall(words, known_at=_then(ask), **given)
         if chosen in SETTINGS and chosen:
             other = ask.memory.recall(words, known_at=_then(ask), **given, **SETTINGS[chosen][1])
         elif chosen == "now" and _then(ask):
             other = ask.memory.recall(words, **given)
-    both = [one for one in (found, other) if one is not None]
+    both = [one for one in (results, other) if one is not None]
     scale = max(
         (sum(v for v in shown.families(item.why).values() if v > 0) for one in both for item in one.items if item.why),
         default=1.0,
     )
     flags = ["--explain"] + (["--known-at", _then(ask)] if _then(ask) else []) + (["--kind", kind] if kind else [])
     return ask.page(
-        "why.html", words=words, found=found, other=other, chosen=chosen, kind=kind, settings=SETTINGS,
+        "why.html", words=words, found=results, other=other, chosen=chosen, kind=kind, settings=SETTINGS,
         columns=[_column(one, scale) for one in both], slider=_slider(ask),
         places=[{item.id: place for place, item in enumerate(one.items, 1)} for one in both],
         command=ask.command("recall", words, *flags) if words else "",
     )  # fmt: skip
 
 
-def _column(found: Recall, scale: float) -> list[dict[str, Any]]:
+def _column(recall: Recall, scale: float) -> list[dict[str, Any]]:
     """Return results with the contribution of each signal."""
     return [
         {
@@ -81,7 +81,7 @@ def _column(found: Recall, scale: float) -> list[dict[str, Any]]:
             "families": shown.families(item.why) if item.why else {},
             "bars": shown.signals(shown.families(item.why), scale, 520) if item.why else [],
         }
-        for item in found.items
+        for item in recall.items
     ]
 
 
@@ -133,14 +133,14 @@ def graph(ask: Ask) -> Response:
         if not seeds:
             return None, None
         depth = 1 if len(seeds) > SEEDS else 6
-        found = store.graph.context(seeds, types=types, depth=depth, limit=most, everything=everything, known_at=then)
-        high = 320 if len(found) <= 12 else 560 if len(found) <= 60 else 900
-        return found, radial(found, seeds, store.abbreviate, wide=1040, high=high)
+        graph = store.graph.context(seeds, types=types, depth=depth, limit=most, everything=everything, known_at=then)
+        high = 320 if len(graph) <= 12 else 560 if len(graph) <= 60 else 900
+        return graph, radial(graph, seeds, store.abbreviate, wide=1040, high=high)
 
-    found, drawing = ask.site.kept(("graph", ask.scope, words, then, most, *types, everything), drawn)
+    shown, drawing = ask.site.kept(("graph", ask.scope, words, then, most, *types, everything), drawn)
     return ask.page(
-        "graph.html", words=words, found=found, drawing=drawing, most=most, slider=_slider(ask),
-        command=ask.command("graph", "context", _seeds(ask, words, then)[0]) if found and words else words,
+        "graph.html", words=words, found=shown, drawing=drawing, most=most, slider=_slider(ask),
+        command=ask.command("graph", "context", _seeds(ask, words, then)[0]) if shown and words else words,
     )  # fmt: skip
 
 
@@ -152,10 +152,10 @@ def _seeds(ask: Ask, words: str, then: str | None) -> list[str]:
         return central or [one.id for one in store.list(limit=SEEDS)]
     with suppress(LimpetError):
         return [store.get(words, known_at=then).id]
-    found = store.recall(words, k=SEEDS, known_at=then)
-    if not found.items:
+    results = store.recall(words, k=SEEDS, known_at=then)
+    if not results.items:
         raise NotFound("nothing is found for this", hint="other words, or the id of a memory")
-    return [one.id for one in found.items]
+    return [one.id for one in results.items]
 
 
 VIEWS: list[tuple[str, str, View]] = [

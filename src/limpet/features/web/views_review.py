@@ -20,10 +20,10 @@ def review(ask: Ask) -> Response:
     kind = ask.query.get("kind", "")
     items = ask.site.waiting(ask.scope)
     kinds = Counter(one.kind for one in items)
-    several = [one for one in items if kind in ("", one.kind)]
+    shown = [one for one in items if kind in ("", one.kind)]
     start = max(0, ask.number("from", 0))
     return ask.page(
-        "review.html", items=several[start : start + SHOWN], start=start, left=len(several) - start - SHOWN,
+        "review.html", items=shown[start : start + SHOWN], start=start, left=len(shown) - start - SHOWN,
         kinds=kinds, kind=kind, total=len(items), QUESTIONS=QUESTIONS,
         following=start + SHOWN, command=ask.command("review"),
     )  # fmt: skip

@@ -20,8 +20,8 @@ LISTED, MOST_SCOPES, MOST_LINES = 60, 40, 400
 def sessions(ask: Ask) -> Response:
     def listed() -> list[SessionRow]:
         scopes = [ask.scope] if ask.scope else [one.scope for one in ask.memory.scopes()]
-        several = [one for scope in scopes[:MOST_SCOPES] for one in ask.seen_from(scope).sessions(limit=LISTED)]
-        return sorted(several, key=lambda one: -one.last_at_us)[:LISTED]
+        sessions = [one for scope in scopes[:MOST_SCOPES] for one in ask.seen_from(scope).sessions(limit=LISTED)]
+        return sorted(sessions, key=lambda one: -one.last_at_us)[:LISTED]
 
     several = ask.site.kept(("sessions", ask.scope), listed)
     here = ask.seen_from("")
@@ -44,12 +44,12 @@ def session(ask: Ask) -> Response:
     kept = [one for one in adherence(store, name) if one.verdict != "unknown"]
     texts = {}
     seen = exposures(store, session=name, limit=60)
-    for one in seen:
-        if one.id not in texts:
+    for memory in seen:
+        if memory.id not in texts:
             try:
-                texts[one.id] = store.get(one.id).content
+                texts[memory.id] = store.get(memory.id).content
             except LimpetError:
-                texts[one.id] = ""
+                texts[memory.id] = ""
     return ask.page(
         "session.html", row=row, name=name, scope=store.scope, memories=memories, lines=lines, kept=kept,
         exposures=seen, texts=texts, command=ask.command("session", "show", name),
@@ -60,11 +60,11 @@ def drop(ask: Ask) -> Response:
     """Erase the lines of the journal that are marked. First, unless confirmed, which."""
     store = ask.seen_from(ask.form.get("scope", ""))
     numbers = [int(one) for one in ask.several.get("number", [])]
-    found = store.drop_from_journal(numbers, dry_run="confirmed" not in ask.form)
+    lines = store.drop_from_journal(numbers, dry_run="confirmed" not in ask.form)
     if "confirmed" not in ask.form:
-        return ask.page("drop.html", lines=found.lines, scope=store.scope, back=ask.form.get("back", "/sessions"),
+        return ask.page("drop.html", lines=lines.lines, scope=store.scope, back=ask.form.get("back", "/sessions"),
                         command=ask.command("journal", "drop", *numbers))  # fmt: skip
-    return ask.back(said="purged" if found.erased else "unchanged")
+    return ask.back(said="purged" if lines.erased else "unchanged")
 
 
 VIEWS: list[tuple[str, str, View]] = [
