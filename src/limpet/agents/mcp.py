@@ -98,14 +98,14 @@ class Drain:
     def _run(self) -> None:
         self._take_in_edits()
         while not self._stopping.is_set():
-            told = self._told.wait(self._pause())
+            is_woken = self._told.wait(self._pause())
             self._told.clear()
             # At once: a client that has its answer may end this process without a word.
             self._keep()
             if self._calls >= CALLS_GIVEN_BACK:
                 self._calls = 0
                 give_back()
-            if not told and self._since == math.inf:
+            if not is_woken and self._since == math.inf:
                 self._take_in_edits()
                 self._since = 0.0
             if self._pause() <= 0.0:
@@ -283,12 +283,12 @@ def serve(store: str | None, scope: str | None) -> None:
 def _end_at_signals(recall_server: RecallServer) -> None:
     """Start a thread that ends the process at Ctrl-C or SIGTERM; acknowledged writes are stored. In the main thread a
     signal between its last look for signals and its read of stdin would wait for the client's next line."""
-    told, tell = socket.socketpair()
+    reader, tell = socket.socketpair()
     tell.setblocking(False)
     signal.set_wakeup_fd(tell.fileno())  # C's own handler writes the number there, whatever Python's threads do
 
     def end() -> None:
-        number = told.recv(1)[0]
+        number = reader.recv(1)[0]
         recall_server.stop()
         os._exit(128 + number)
 

@@ -194,9 +194,9 @@ class RecallServer:
                 return b"{}"
             known, folder = self._memory._context.store.checkouts, asked.get("folder")
             memory = self._memory.in_scope(known.scope_of(checkout_of(folder)) if folder else str(asked["scope"]))
-            found = getattr(memory, asked["verb"])(**asked["given"])
-            short = memory.abbreviate([item.id for item in found.items])
-            return json.dumps({"answer": found.as_dict() | {"short": short}}).encode()
+            result = getattr(memory, asked["verb"])(**asked["given"])
+            short = memory.abbreviate([item.id for item in result.items])
+            return json.dumps({"answer": result.as_dict() | {"short": short}}).encode()
         except Exception:  # whatever it is, it must not end a server that others rely on
             return b"{}"
 

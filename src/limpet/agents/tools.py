@@ -167,31 +167,31 @@ class Tools:
         given |= {name: given.get(name) or None for name in ("since", "until", "known_at")}
         given |= {"budget_tokens": budget_tokens or None, "k": given.get("k", RESULTS)}
         verb = self._memory.recall_sessions if sessions else self._memory.recall
-        found: Any = verb(query, **given)
+        results: Any = verb(query, **given)
         # Where nothing answers, the nearest alone are worth their tokens.
-        most = len(found) if found.relevant or narrowed else NEAREST
-        note = found.note
+        most = len(results) if results.relevant or narrowed else NEAREST
+        note = results.note
         more: dict[str, Any] = {
-            "missing": list(found.missing), "truncated": found.truncated, "asked_as_of": found.notes.get("time")
+            "missing": list(results.missing), "truncated": results.truncated, "asked_as_of": results.notes.get("time")
         }  # fmt: skip
         if sessions:
             shown: dict[str, Any] = {
                 "sessions": [
                     _brief({"name": one.name, "title": one.title, "score": one.score, "why": one.why})
                     | {"items": list(map(_item, one.items))}
-                    for one in found.sessions[:most]
+                    for one in results.sessions[:most]
                 ]
             }
             items = [item for one in shown["sessions"] for item in one["items"]]
         else:
-            items = [_item(one) | _brief({"also": list(found.also.get(one.id, ()))}) for one in found.items[:most]]
-            if found.truncated and (part := self._excerpt_of_best(query, given, items)):
+            items = [_item(one) | _brief({"also": list(results.also.get(one.id, ()))}) for one in results.items[:most]]
+            if results.truncated and (part := self._excerpt_of_best(query, given, items)):
                 items = part
                 note += CUT.format(id=items[0]["id"])
             shown = {"items": items}
-            more["explained"] = None if found.explained is None else found.explained.as_dict()
+            more["explained"] = None if results.explained is None else results.explained.as_dict()
         self._expose("recall", [(one["id"], tokens_of(str(one))) for one in items], caller.get())
-        return {"relevant": found.relevant, "note": note, **shown, **_brief(more)}
+        return {"relevant": results.relevant, "note": note, **shown, **_brief(more)}
 
     @tool(
         "Change a belief: supersede (new content), retract (was wrong), archive; reach a goal; accept or reject what "
@@ -281,9 +281,9 @@ class Tools:
             return _brief(self._memory.graph.contradictions(limit=limit, **times).as_dict())
         if what == "review":
             waiting = [one.as_dict() for one in self._memory.review(limit=limit)]
-            for one in waiting:
-                if one["kind"] == "quarantine":  # its words wait because a model might obey them
-                    one["memory"] |= {"content": GUARDED}
+            for item in waiting:
+                if item["kind"] == "quarantine":  # its words wait because a model might obey them
+                    item["memory"] |= {"content": GUARDED}
             return {"review": [_brief(one) for one in waiting]}
         if not about.strip():
             raise BadInput(f"{what} needs something to explain", hint="about: an id, a key or words")

@@ -122,8 +122,8 @@ def run(store: Store, embedder: StoreEmbedder, row: EmbedderRow, jobs: list[Job]
     try:
         return _embed(store, embedder, row, jobs, clock)
     except (StoreError, EmbedderUnavailable, KeyboardInterrupt, SystemExit):
-        several = [job.subject for job in jobs]
-        store.jobs.fail(jobs[0].kind, several, error=INTERRUPTED, not_before=clock.now(), dead=False)
+        subjects = [job.subject for job in jobs]
+        store.jobs.fail(jobs[0].kind, subjects, error=INTERRUPTED, not_before=clock.now(), dead=False)
         raise
     except Exception as error:
         if len(jobs) > 1 and not isinstance(error, WrongShape):

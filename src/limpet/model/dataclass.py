@@ -47,14 +47,14 @@ def _dataclass(*, slots: bool, frozen: bool = False, kw_only: bool = False) -> C
     return partial(_made, frozen, kw_only)
 
 
-def _fields(one: Any) -> tuple[_Field, ...]:
+def _fields(value: Any) -> tuple[_Field, ...]:
     """Return the fields of a class, or of an object's class, those of its bases first."""
-    return tuple(one.__fields__.values())
+    return tuple(value.__fields__.values())
 
 
-def _replace(one: Any, /, **changes: Any) -> Any:
+def _replace(value: Any, /, **changes: Any) -> Any:
     """Return a copy with other values of some fields."""
-    return type(one)(**{name: getattr(one, name) for name in one.__fields__} | changes)
+    return type(value)(**{name: getattr(value, name) for name in value.__fields__} | changes)
 
 
 def _made(frozen: bool, kw_only: bool, cls: type) -> Any:
@@ -67,8 +67,8 @@ def _made(frozen: bool, kw_only: bool, cls: type) -> Any:
     for name, annotation in cls.__annotations__.items():
         if "ClassVar" in str(annotation):
             continue
-        said = namespace.pop(name, _MISSING)
-        own[name] = said if isinstance(said, _Field) else _Field(default=said)
+        default = namespace.pop(name, _MISSING)
+        own[name] = default if isinstance(default, _Field) else _Field(default=default)
         own[name].name, own[name].type = name, annotation
     fields = of_bases | own
     namespace = _METHODS | (_FROZEN if frozen else {}) | namespace
@@ -107,8 +107,8 @@ def _init(self: Any, *values: Any, **named: Any) -> None:
     cls.__init__(self, *values, **named)
 
 
-def _compared(one: Any) -> tuple[Any, ...]:
-    return tuple([getattr(one, name) for name, field in one.__fields__.items() if field.compare])
+def _compared(value: Any) -> tuple[Any, ...]:
+    return tuple([getattr(value, name) for name, field in value.__fields__.items() if field.compare])
 
 
 def _equal(self: Any, other: object) -> bool:
@@ -146,9 +146,9 @@ def _brief(value: Any) -> str:
         more = [f"... {len(value) - SHOWN_OF_A_LIST} more"] if len(value) > SHOWN_OF_A_LIST else []
         parts = ", ".join([*map(_brief, value[:SHOWN_OF_A_LIST]), *more])
         return f"[{parts}]" if isinstance(value, list) else f"({parts}{',' * (len(value) == 1)})"
-    said = next((getattr(value, name) for name in _SAYING if hasattr(value, name)), None)
-    if said is not None:
-        return f"{type(value).__name__}({_brief(said)})"
+    words = next((getattr(value, name) for name in _SAYING if hasattr(value, name)), None)
+    if words is not None:
+        return f"{type(value).__name__}({_brief(words)})"
     if isinstance(value, str):
         return repr(value if len(value) <= SHOWN_OF_A_TEXT else value[: SHOWN_OF_A_TEXT - 1] + "…")
     text = repr(value)
@@ -186,9 +186,9 @@ def _standard(cls: Any) -> Any:
 
     given = []
     for name, field in cls.__fields__.items():
-        said = {part: getattr(field, part) for part in _Field.__slots__ if part not in ("name", "type")}
-        told = {part: value for part, value in said.items() if value is not _MISSING}
-        given.append((name, field.type, dataclasses.field(**told)))
+        parts = {part: getattr(field, part) for part in _Field.__slots__ if part not in ("name", "type")}
+        present = {part: value for part, value in parts.items() if value is not _MISSING}
+        given.append((name, field.type, dataclasses.field(**present)))
     return dataclasses.make_dataclass(cls.__name__, given, kw_only=not cls.__match_args__)
 
 
@@ -251,8 +251,8 @@ class _NamedTuple(type):
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
         if not bases:
             return super().__new__(cls, name, bases, namespace)
-        said = namespace.get("__annotations__") or type(name, (), namespace).__annotations__
-        fields = tuple(said)
+        annotations = namespace.get("__annotations__") or type(name, (), namespace).__annotations__
+        fields = tuple(annotations)
         shared = _TUPLE_METHODS | {
             "__doc__": f"{name}({', '.join(fields)})",
             "_fields": fields,
@@ -261,7 +261,7 @@ class _NamedTuple(type):
         shared["_field_defaults"] = {field: namespace[field] for field in fields if field in namespace}
         own = {field: _tuplegetter(place, f"Alias for field number {place}") for place, field in enumerate(fields)}
         made: Any = type(name, (tuple,), shared | namespace | own)
-        made.__annotations__ = said
+        made.__annotations__ = annotations
         return made
 
 

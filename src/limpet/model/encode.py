@@ -78,12 +78,12 @@ class Holds(Sequence[T]):
         return self._held()[place]
 
 
-def encode(one: Any) -> dict[str, Any]:
+def encode(item: Any) -> dict[str, Any]:
     """Return a dataclass (of JsonForm) as a JSON value."""
     shown: dict[str, Any] = {}
-    parts = _plan(type(one))  # type: ignore[arg-type]  # mypy takes no class for hashable
+    parts = _plan(type(item))  # type: ignore[arg-type]  # mypy takes no class for hashable
     for attribute, name, form, inline, optional, empty in parts:
-        value = getattr(one, attribute)
+        value = getattr(item, attribute)
         if optional and (value is None or (empty and not value)):
             continue
         if inline:

@@ -51,8 +51,8 @@ class LimpetError(Exception):
 
 def counted(count: int, what: str, mark: str = "") -> str:
     """Return `1 memory`, `2 memories` for a message. `mark`: after the number, "+" for at least so many."""
-    several = f"{what[:-1]}ies" if what[-1] == "y" and what[-2] not in "aeiou" else f"{what}s"
-    return f"{count:,}{mark} {what if count == 1 and not mark else several}"
+    plural = f"{what[:-1]}ies" if what[-1] == "y" and what[-2] not in "aeiou" else f"{what}s"
+    return f"{count:,}{mark} {what if count == 1 and not mark else plural}"
 
 
 def message_of(error: Exception) -> str:
@@ -90,8 +90,8 @@ class AmbiguousId(BadInput):
     def __init__(self, said: str, candidates: list[str], *, texts: Sequence[tuple[str, str]] = ()) -> None:
         self.said, self.candidates = said, candidates
         self.texts = [(id, " ".join(text.split())) for id, text in texts] or [(id, "") for id in candidates]
-        several = [f"{id} {text[:60]}".rstrip() for id, text in self.texts[:10]]
-        shown = "; ".join(several) + ("; ..." if len(self.texts) > 10 else "")
+        lines = [f"{id} {text[:60]}".rstrip() for id, text in self.texts[:10]]
+        shown = "; ".join(lines) + ("; ..." if len(self.texts) > 10 else "")
         super().__init__(f"{said!r} names several memories: {shown}", hint="give the id of the one you mean")
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -154,9 +154,9 @@ def named_by(text: str, ask: Callable[[str, bytes, bytes], list[bytes]]) -> list
         raise BadInput(f"not an id: {text!r:.60}", hint="ids are text")
     ends = parse_short(text)
     if ends is not None:
-        found = ask("short", *ends)
-        if found or not _HEX.issuperset(text.strip().lower()):
-            return found
+        ids = ask("short", *ends)
+        if ids or not _HEX.issuperset(text.strip().lower()):
+            return ids
     return ask("prefix", *parse_prefix(text))
 
 

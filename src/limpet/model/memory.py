@@ -119,9 +119,9 @@ class Filter:
     @property
     def narrows(self) -> bool:
         """True when more than scope, state and time of knowledge is asked for."""
-        several = self.kinds or self.topics or self.session or self.speaker or self.key or self.metadata
+        named = self.kinds or self.topics or self.session or self.speaker or self.key or self.metadata
         times = (self.since, self.until, self.stored_since, self.stored_until)
-        return bool(several) or any(one is not None for one in times)
+        return bool(named) or any(one is not None for one in times)
 
     @property
     def needs_rows(self) -> bool:
@@ -192,10 +192,10 @@ def caseless(name: str) -> str:
 
 def unlike_topics(topics: Iterable[str]) -> tuple[str, ...]:
     """Return topics that differ in more than case, as they were first written."""
-    found: dict[str, str] = {}
+    by_form: dict[str, str] = {}
     for topic in topics:
-        found.setdefault(caseless(topic), topic)
-    return tuple(found.values())
+        by_form.setdefault(caseless(topic), topic)
+    return tuple(by_form.values())
 
 
 def valued(key: str | None, text: str) -> str:

@@ -223,8 +223,8 @@ def _edited(state: MemoryState, event: Event) -> MemoryState:
 
 def _trust(event: Event, otherwise: str) -> str:
     """Return the trust that an event states, never above that of its origin; `otherwise` when it states none."""
-    said = event.data.get("trust")
-    return least_trusted([said, event.origin]) if said in TRUST else otherwise
+    stated = event.data.get("trust")
+    return least_trusted([stated, event.origin]) if stated in TRUST else otherwise
 
 
 def _bounded(state: MemoryState, event: Event) -> MemoryState:

@@ -62,11 +62,11 @@ def parse_time(text: str | int | date, *, now: int) -> int:
         )
     words = text.strip()
     try:
-        found = from_datetime(datetime.fromisoformat(words))
+        time = from_datetime(datetime.fromisoformat(words))
     except ValueError:
-        found = None
-    if found is not None:
-        return _in_range(found, words)  # in the last hours of 9999 an offset leads beyond
+        time = None
+    if time is not None:
+        return _in_range(time, words)  # in the last hours of 9999 an offset leads beyond
     if not 0 < len(words) <= 100 or words.isdigit() or "\0" in words:
         raise _not_a_time(text)
     return _parse_words(words, now)
@@ -78,13 +78,13 @@ def parse_duration(text: str) -> int:
     Raises BadInput, also above MOST_DAYS.
     """
     low = " ".join(part for part in text.lower().split(" ") if part)
-    several = len(low) <= MOST_READ and re.fullmatch(rf"{_LENGTH}(?: ?(?:,|and\b)? ?{_LENGTH})*", low)
-    parts = re.findall(_LENGTH, low) if several else []
+    whole = len(low) <= MOST_READ and re.fullmatch(rf"{_LENGTH}(?: ?(?:,|and\b)? ?{_LENGTH})*", low)
+    parts = re.findall(_LENGTH, low) if whole else []
     seconds = sum((1.0 if number in ("a", "an") else float(number)) * _UNIT_SECONDS[unit[0]] for number, unit in parts)
-    found = round(seconds * MICROSECONDS_PER_SECOND)
-    if not 0 < found <= MOST_DAYS * MICROSECONDS_PER_DAY:
+    duration = round(seconds * MICROSECONDS_PER_SECOND)
+    if not 0 < duration <= MOST_DAYS * MICROSECONDS_PER_DAY:
         raise BadInput(f"not a length of time: {text[:40]!r}", hint="such as 30m, 2h, 1h30m or 1d")
-    return found
+    return duration
 
 
 def _parse_words(words: str, now: int) -> int:
@@ -109,13 +109,13 @@ def _parse_words(words: str, now: int) -> int:
         raise _not_a_time(words)
     order: dict[str, str] = {}
     if (numeric := re.fullmatch(_BY_COUNTRY, words)) is not None:
-        one, other = int(numeric[1]), int(numeric[3])
+        first, other = int(numeric[1]), int(numeric[3])
         if numeric[2] == ".":  # where dates have dots, the day comes first
             order = {"DATE_ORDER": "DMY"}
-        elif one != other and max(one, other) <= 12:
+        elif first != other and max(first, other) <= 12:
             which = numeric[4] or to_datetime(now).year
             raise BadInput(
-                f"{words!r} is two dates", hint=f"write {which}-{one:02}-{other:02} or {which}-{other:02}-{one:02}"
+                f"{words!r} is two dates", hint=f"write {which}-{first:02}-{other:02} or {which}-{other:02}-{first:02}"
             )
     import dateparser
 
@@ -128,12 +128,12 @@ def _parse_words(words: str, now: int) -> int:
         "REQUIRE_PARTS": ["year"] if any(part.isdigit() and len(part) == 4 for part in words.split()) else [],
     }
     try:
-        found = dateparser.parse(words, languages=["en"], settings=settings)
+        parsed = dateparser.parse(words, languages=["en"], settings=settings)
     except (ValueError, OverflowError, RecursionError):
-        found = None
-    if found is None:
+        parsed = None
+    if parsed is None:
         raise _not_a_time(words)
-    return _in_range(from_datetime(found), words)
+    return _in_range(from_datetime(parsed), words)
 
 
 def _not_a_time(text: str) -> BadInput:

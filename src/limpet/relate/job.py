@@ -70,24 +70,24 @@ def _read(reader: Reader, pairs: Sequence[tuple[Memory, Memory]]) -> list[Read]:
     if not pairs:
         return []
     logits = reader.relations([(statement(older), statement(newer)) for older, newer in pairs])
-    return [(*pair, found) for pair, values in zip(pairs, logits, strict=True) if (found := verdict(values))]
+    return [(*pair, link) for pair, values in zip(pairs, logits, strict=True) if (link := verdict(values))]
 
 
 def _keep(store: Store, reader: Reader, read: Sequence[Read], now: int) -> list[Relation]:
     """Keep the verdicts, and for a person the changes: of one statement that alone which is likeliest."""
     relations, proposals, ids = list[Relation](), list[Proposal](), IdSource()
     changing: set[str] = set()
-    for older, newer, found in sorted(read, key=lambda one: -one[2].probability):
-        if found.relation in CHANGES:
+    for older, newer, link in sorted(read, key=lambda one: -one[2].probability):
+        if link.relation in CHANGES:
             if newer.id in changing:
                 continue
             changing.add(newer.id)
         raw = parse_id(older.id), parse_id(newer.id)
-        relations.append(Relation(*raw, found.relation, found.level, round(found.probability, 4), reader.fingerprint))
-        if found.relation in PROPOSED:
+        relations.append(Relation(*raw, link.relation, link.level, round(link.probability, 4), reader.fingerprint))
+        if link.relation in PROPOSED:
             proposals.append(Proposal(
                 id=ids.make(now), kind="correction", scope=newer.scope, memory=raw[1], other=raw[0],
-                reason=f"read as a change: {found.probability:.0%}", score=round(found.probability, 4), created_at=now,
+                reason=f"read as a change: {link.probability:.0%}", score=round(link.probability, 4), created_at=now,
             ))  # fmt: skip
     store.relations.add(relations)
     store.reviews.propose(proposals)

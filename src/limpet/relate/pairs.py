@@ -21,9 +21,9 @@ def statement(memory: Memory) -> str:
     return " ".join([*parts, memory.content])
 
 
-def in_order(one: Memory, other: Memory) -> tuple[Memory, Memory]:
+def in_order(first: Memory, other: Memory) -> tuple[Memory, Memory]:
     """Put the one that began to hold earlier first."""
-    return (one, other) if one.valid_from_us <= other.valid_from_us else (other, one)
+    return (first, other) if first.valid_from_us <= other.valid_from_us else (other, first)
 
 
 def may_relate(older: Memory, newer: Memory) -> bool:

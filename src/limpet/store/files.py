@@ -56,9 +56,9 @@ def _is_of_store(path: Path, store: str) -> bool:
         status = path.stat()
     except OSError:
         return False
-    for one in own:
+    for name in own:
         with contextlib.suppress(OSError):
-            if os.path.samestat(status, os.stat(one)):  # noqa: PTH116
+            if os.path.samestat(status, os.stat(name)):  # noqa: PTH116
                 return True
     return False
 

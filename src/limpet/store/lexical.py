@@ -48,13 +48,13 @@ def choose(frequencies: Mapping[str, int], texts: int, tokenizer: Tokenizer) -> 
     """
     share = common_share(texts)
     common = tokenizer.counts(COMMON_WORDS) if texts <= FEW_TEXTS else None
-    found, useful = [], []
+    counted, useful = [], []
     for df, term in sorted(zip(frequencies.values(), frequencies, strict=True)):
         if df:
-            found.append((df, term))
+            counted.append((df, term))
             if df * share < texts or (common is not None and term not in common):
                 useful.append((df, term))
-    useful = useful or (found[:1] if share > 2 else found)
+    useful = useful or (counted[:1] if share > 2 else counted)
     useful = useful[:MAX_TERMS_SEARCHED]
     rare, rows = 0, 0
     while rare < len(useful) and (rare == 0 or rows + useful[rare][0] <= ROW_BUDGET):

@@ -66,10 +66,10 @@ class Checks:
                 for text_id, vector in self._store.vectors.exact(self._row.num, text_ids)
             }
             where = Filter(as_of=at)
-            found = [one for one in self._store.search.candidates(list(vectors), where) if one.kind not in NEVER]
-            memories = self._store.memories.by_rows([one.num for one in found])
-            fallen = self._judge(found, memories, vectors)
-            stands = [(one, new) for one, new in zip(found, memories, strict=True) if new.id not in fallen]
+            candidates = [one for one in self._store.search.candidates(list(vectors), where) if one.kind not in NEVER]
+            memories = self._store.memories.by_rows([one.num for one in candidates])
+            fallen = self._judge(candidates, memories, vectors)
+            stands = [(one, new) for one, new in zip(candidates, memories, strict=True) if new.id not in fallen]
             for _, new in stands:
                 if new.key is not None:
                     self._propose_keys(new)
@@ -80,14 +80,14 @@ class Checks:
         return done
 
     def _judge(
-        self, found: Sequence[Candidate], memories: Sequence[Memory], vectors: dict[int, np.ndarray]
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], vectors: dict[int, np.ndarray]
     ) -> set[str]:
         """Make episodes of the memories that the content policy speaks against. Returns their ids."""
         if self._policy is None:
             return set()
         # A value has the vector of its key and its text.
-        several = zip(found, memories, strict=True)
-        known = {memory.content: vectors[one.text_id] for one, memory in several if memory.key is None}
+        pairs = zip(candidates, memories, strict=True)
+        known = {memory.content: vectors[one.text_id] for one, memory in pairs if memory.key is None}
         return self._policy.demote(self._store, memories, self._write, known, self._row.fingerprint)
 
     def _propose_keys(self, new: Memory) -> None:
@@ -138,8 +138,8 @@ def key_phrase(key: str) -> str:
 
 def same_names(a: str, b: str) -> bool:
     """Return whether two keys have the same words with digits, which their vectors do not tell apart."""
-    one, other = ({word for word in _words(key).split() if any(map(str.isdigit, word))} for key in (a, b))
-    return one == other
+    first, other = ({word for word in _words(key).split() if any(map(str.isdigit, word))} for key in (a, b))
+    return first == other
 
 
 def _words(part: str) -> str:

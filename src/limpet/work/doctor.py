@@ -29,10 +29,10 @@ class Check:
 
 def doctor(context: Context) -> list[Check]:
     """Return findings in the order a person would look: file, content, queue, embedder, scope."""
-    store, found = context.store, list[Check]()
+    store, checks = context.store, list[Check]()
 
     def note(name: str, status: str, message: str, hint: str | None = None) -> None:
-        found.append(Check(name=name, status=status, message=message, hint=hint))
+        checks.append(Check(name=name, status=status, message=message, hint=hint))
 
     stats = store.maintenance.stats()
     mode = ", read-only" if store.read_only else ""
@@ -63,8 +63,8 @@ def doctor(context: Context) -> list[Check]:
             note("vectors", "warn", *lack)
         rules = context.policy.rules() if context.policy else None
         judged = rules.languages() if rules else ()
-        said = f"judge {', '.join(judged)}; every other language is kept as stated" if judged else "judge nothing"
-        note("rules", "ok", f"with {embedder.name} they {said}")
+        outcome = f"judge {', '.join(judged)}; every other language is kept as stated" if judged else "judge nothing"
+        note("rules", "ok", f"with {embedder.name} they {outcome}")
     except EmbedderUnavailable as error:
         note("embedder", "warn", f"{error.message}; recall works by words", error.hint)
     counts = ", ".join(f"{count:,} {relation} ({level})" for _, relation, level, count in store.relations.counts())
@@ -75,7 +75,7 @@ def doctor(context: Context) -> list[Check]:
     encrypted, driver = store.maintenance.encryption()
     note("encryption", "ok", f"the store is {'' if encrypted else 'not '}encrypted; {driver}")
     note("scope", "ok", f"{context.scope}: recall sees it and global")
-    return found
+    return checks
 
 
 def advice(problem: Problem) -> str:

@@ -136,7 +136,7 @@ def models(context: Context) -> list[ModelInfo]:
     from ..vectors.embedder import installed, load_embedder
 
     stored = {row.name: row for row in context.store.vectors.embedders()}
-    found = []
+    models = []
     for name in sorted({*installed(), *stored, context.semantic().name}):
         row, message = stored.get(name), ""
         fingerprint, dimensions = (row.fingerprint, row.dimensions) if row else (None, None)
@@ -146,8 +146,8 @@ def models(context: Context) -> list[ModelInfo]:
             fingerprint, dimensions = loaded.fingerprint, loaded.dimensions
         except EmbedderUnavailable as error:
             message = error.message
-        found.append(ModelInfo(name, fingerprint, dimensions, row.state if row else "installed", not message, message))
-    return found
+        models.append(ModelInfo(name, fingerprint, dimensions, row.state if row else "installed", not message, message))
+    return models
 
 
 def rebuild(context: Context, *, progress: Progress | None) -> int:

@@ -44,17 +44,17 @@ def describe_action(tool: str, given: Any, *, failed: bool) -> str:
     if not tool or "limpet" in tool.lower():
         return ""
     given = nested(given)
-    said = _telling(given)
-    if _PATCH in said:
-        files = dict.fromkeys(re.findall(_PATCHED, said, re.MULTILINE))
+    text = _telling(given)
+    if _PATCH in text:
+        files = dict.fromkeys(re.findall(_PATCHED, text, re.MULTILINE))
         return _line(f"apply_patch: {', '.join(files)}" if files else tool)
     if _is_shell(tool, given):
-        return _line(f"{tool}: {said}") if said and (failed or not _only_looks(said)) else ""
+        return _line(f"{tool}: {text}") if text and (failed or not _only_looks(text)) else ""
     short = tool.rpartition("__")[2] or tool
     first = _FIRST.search(short)
     if short in _PLANS or (first and first[0].lower() in _LOOKING):
         return ""
-    return _line(f"{tool}: {said}" if said else tool)
+    return _line(f"{tool}: {text}" if text else tool)
 
 
 def _telling(given: Any) -> str:
@@ -65,9 +65,9 @@ def _telling(given: Any) -> str:
         return " ".join(one for one in given[:20] if isinstance(one, str))
     if isinstance(given, dict):
         for name in _TELLING:
-            found = given.get(name)
-            if found and isinstance(found, str | list):
-                return _telling(found)
+            value = given.get(name)
+            if value and isinstance(value, str | list):
+                return _telling(value)
     return ""
 
 

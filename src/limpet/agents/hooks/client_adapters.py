@@ -164,16 +164,16 @@ def parse_event(client: str, event: str, data: dict[str, Any]) -> Call | None:
 
     def find(name: str) -> Any:
         for path in adapter.fields.get(name, ()):
-            found = _at(data, path)
-            if found not in (None, "", [], {}):
-                return found
+            value = _at(data, path)
+            if value not in (None, "", [], {}):
+                return value
         return None
 
     def word(name: str, limit: int = _LONGEST_NAME) -> str:
-        found = find(name)
-        if not isinstance(found, str):
+        value = find(name)
+        if not isinstance(value, str):
             return ""
-        return "".join(one for one in found[:limit] if one.isprintable()).strip()
+        return "".join(one for one in value[:limit] if one.isprintable()).strip()
 
     # The end of a turn names the prompt too with some clients: it is not what the agent said.
     text = find("answer" if role == "turn" else "text")
@@ -211,8 +211,8 @@ def nested(value: Any) -> Any:
 def _exited(data: dict[str, Any]) -> bool:
     """Return whether a shell's last lines give a code other than 0: Copilot CLI and Gemini CLI tell it only there."""
     for path in ("toolResult.textResultForLlm", "tool_response.llmContent"):
-        said = _at(data, path)
-        for line in reversed(said[-500:].splitlines()) if isinstance(said, str) else ():
+        text = _at(data, path)
+        for line in reversed(text[-500:].splitlines()) if isinstance(text, str) else ():
             if line.startswith(("<shellId:", "Exit Code:")):
                 return line.rstrip("> ").rpartition(" ")[2].strip("0") != ""
     return False

@@ -64,9 +64,9 @@ def handle(argv: list[str], raw: bytes, clock: Clock | None = None, memory: Limp
 
     `memory`: the open store of a process that answers for others.
     """
-    said = bytearray()
-    _answer(words(argv), raw, said.extend, clock=clock, memory=memory)
-    return bytes(said)
+    answer = bytearray()
+    _answer(words(argv), raw, answer.extend, clock=clock, memory=memory)
+    return bytes(answer)
 
 
 def answer_for(memory: Limpet, asked: Asked, raw: bytes, folder: str | None = None) -> bytes:
@@ -119,7 +119,7 @@ def _answer(
     memory: Limpet | None = None, folder: str | None = None,
 ) -> None:  # fmt: skip
     client, event, store, scope = asked
-    call, told = None, False
+    call, has_answered = None, False
     try:
         from .answer import Host, answer
         from .client_adapters import CLIENT_ADAPTERS, parse_event
@@ -129,16 +129,16 @@ def _answer(
         call = parse_event(client, event, _parse(raw))
 
         def say(text: str) -> None:
-            nonlocal told
+            nonlocal has_answered
             if text:
-                told = True
+                has_answered = True
                 put(text.encode("utf-8", "replace"))
 
         if call is not None:
             answer(call, say, Host(store, scope, clock, memory, folder))
     except Exception as error:
         log(client, event, store, error)
-        if call is not None and not told:
+        if call is not None and not has_answered:
             _tell(call, store, error, put)
 
 

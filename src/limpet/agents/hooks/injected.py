@@ -100,8 +100,8 @@ def brief(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
 
     By words alone: a hook is a cold process, and a model would not be loaded in time.
     """
-    found = memory.recall(message, k=ASKED, lexical_only=True, trace=True)
-    return offered(found, message, memory.abbreviate, budget, holdout)
+    results = memory.recall(message, k=ASKED, lexical_only=True, trace=True)
+    return offered(results, message, memory.abbreviate, budget, holdout)
 
 
 def brief_from_vectors(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
@@ -109,21 +109,21 @@ def brief_from_vectors(memory: Limpet, message: str, budget: int, holdout: Holdo
 
     The judge, if it may be asked, reads all ASKED: what fits a message is seldom what its words are nearest to.
     """
-    found = memory.recall(message, k=ASKED, trace=True, deadline_ms=SERVER_SECONDS * 1000, thorough=wants_judge())
+    results = memory.recall(message, k=ASKED, trace=True, deadline_ms=SERVER_SECONDS * 1000, thorough=wants_judge())
     # A process that had no time (its first question) knows less than the words tell.
-    if "lexical" in found.missing or {"vector", "word_vectors"} <= set(found.missing):
+    if "lexical" in results.missing or {"vector", "word_vectors"} <= set(results.missing):
         return brief(memory, message, budget, holdout)
-    return offered(found, message, memory.abbreviate, budget, holdout)
+    return offered(results, message, memory.abbreviate, budget, holdout)
 
 
 def offered(
-    found: Recall, message: str, abbreviate: Callable[[list[str]], list[str]], budget: int, holdout: Holdout
+    results: Recall, message: str, abbreviate: Callable[[list[str]], list[str]], budget: int, holdout: Holdout
 ) -> Offer:
     """Offer the results of a recall of ASKED with traces that fit the message.
 
     What somebody pinned, prefers or wants is never held out.
     """
-    kept = [one for one in _kept(found, message) if may_be_shown(one)]
+    kept = [one for one in _kept(results, message) if may_be_shown(one)]
     eligible = {one.id for one in kept if not one.pinned and one.kind not in ("preference", "goal")}
     drawn = frozenset(eligible) if holdout.share else frozenset[str]()
     withheld = tuple(one.id for one in kept if one.id in drawn and holdout.holds_back(one.id))
@@ -131,24 +131,24 @@ def offered(
     return Offer([Section("", lines)], budget, withheld=withheld, drawn=drawn)
 
 
-def _kept(found: Recall, message: str) -> list[Item]:
+def _kept(results: Recall, message: str) -> list[Item]:
     """Return the results that fit, each followed by the one that replaced or resolved it. Limpet's own notes are
     compared apart and come last.
     """
-    several = found.items
-    stated = [one for one in several if AMBIENT not in one.topics]
-    kept = _fitting(stated, message, len(several))
+    items = results.items
+    stated = [one for one in items if AMBIENT not in one.topics]
+    kept = _fitting(stated, message, len(items))
     # What is outdated is worse alone than nothing: behind each its newer one, unless that fits itself.
     by_id, fits = {one.id: one for one in stated}, {one.id for one in kept}
     shown: dict[str, Item] = {}
-    for one in kept:
-        shown[one.id] = one
-        change = one.newer or one.resolved_by
+    for item in kept:
+        shown[item.id] = item
+        change = item.newer or item.resolved_by
         if change and change[0] in by_id and change[0] not in fits:
             shown[change[0]] = by_id[change[0]]
-    if len(stated) == len(several):
+    if len(stated) == len(items):
         return [*shown.values()]
-    last = [one for one in _fitting(several, message, len(several)) if AMBIENT in one.topics]
+    last = [one for one in _fitting(items, message, len(items)) if AMBIENT in one.topics]
     return [*shown.values(), *last]
 
 
@@ -159,33 +159,33 @@ def _fitting(items: Sequence[Item], message: str, read: int) -> list[Item]:
     return [one for one, is_shown in zip(items, fits, strict=True) if is_shown]
 
 
-def told_by(one: Item) -> str:
+def told_by(item: Item) -> str:
     """Return the words of a memory: its text, topics and key."""
-    return " ".join((one.content, *one.topics, one.key or ""))
+    return " ".join((item.content, *item.topics, item.key or ""))
 
 
-def told(several: Iterable[Item | Memory], abbreviate: Callable[[list[str]], list[str]]) -> Iterator[Line]:
+def told(memories: Iterable[Item | Memory], abbreviate: Callable[[list[str]], list[str]]) -> Iterator[Line]:
     """Yield a line for each memory: id, kind, speaker, time, and text."""
-    shown = [one for one in several if may_be_shown(one)]
-    for one, id in zip(shown, abbreviate([one.id for one in shown]), strict=True):
-        origin, trust = word(one.origin, TRUST), word(one.trust, TRUST)
-        said = trust if trust == origin else f"{origin}, resting on {trust}"
-        stale = _STALE.get(one.source_state or "", "")
-        doubt = f" | {DOUBTFUL}" if one.confidence_word == DOUBTFUL else ""
-        head = f"- [{id} | {word(one.kind, KINDS)} | from {said} | {day(one.valid_from_us)}{stale}{doubt}]"
-        yield Line(f"{head} {plain_line(one.content, ITEM_CHARACTERS)}", one.id)
+    shown = [one for one in memories if may_be_shown(one)]
+    for memory, id in zip(shown, abbreviate([one.id for one in shown]), strict=True):
+        origin, trust = word(memory.origin, TRUST), word(memory.trust, TRUST)
+        source = trust if trust == origin else f"{origin}, resting on {trust}"
+        stale = _STALE.get(memory.source_state or "", "")
+        doubt = f" | {DOUBTFUL}" if memory.confidence_word == DOUBTFUL else ""
+        head = f"- [{id} | {word(memory.kind, KINDS)} | from {source} | {day(memory.valid_from_us)}{stale}{doubt}]"
+        yield Line(f"{head} {plain_line(memory.content, ITEM_CHARACTERS)}", memory.id)
 
 
 # Of an indexed file, as a recall has found it; nothing is looked at here.
 _STALE = {"drifted": " | its file says otherwise now", "gone": " | its file is gone"}
 
 
-def may_be_shown(one: Item | Memory) -> bool:
+def may_be_shown(item: Item | Memory) -> bool:
     """Return False for a memory from outside that is unconfirmed or reads like an instruction."""
-    if is_unconfirmed(one.origin, one.trust):
+    if is_unconfirmed(item.origin, item.trust):
         return False
-    outside = one.origin not in INSIDE or one.trust not in INSIDE
-    return not (outside and any_reads_like_instruction(one.content, one.key, one.topics, one.speaker, one.session))
+    outside = item.origin not in INSIDE or item.trust not in INSIDE
+    return not (outside and any_reads_like_instruction(item.content, item.key, item.topics, item.speaker, item.session))
 
 
 def block(sections: Iterable[Section], budget: int) -> Block:

@@ -48,13 +48,13 @@ def survival(memory: Limpet, session: str) -> Offer:
 def for_subagent(memory: Limpet, task: str, holdout: Holdout) -> Offer:
     """Offer the rules, and the memories that fit the task."""
     rules = told(_rules(memory), memory.abbreviate)
-    found = brief(memory, task, SUBAGENT_TOKENS, holdout) if task else Offer([], 0)
-    fits = [line for section in found.sections for line in section.lines]
+    offer = brief(memory, task, SUBAGENT_TOKENS, holdout) if task else Offer([], 0)
+    fits = [line for section in offer.sections for line in section.lines]
     known = {line.id for line in fits}
     task_section = Section("For this task:", fits)
     others = [line for line in rules if line.id not in known]
     sections = [_rules_section(others, [task_section], SUBAGENT_TOKENS), task_section]
-    return Offer(sections, SUBAGENT_TOKENS, withheld=found.withheld, drawn=found.drawn)
+    return Offer(sections, SUBAGENT_TOKENS, withheld=offer.withheld, drawn=offer.drawn)
 
 
 def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Section]:
@@ -82,8 +82,8 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
 def _rules(memory: Limpet) -> list[Memory]:
     """Return rules, pinned ones first, then by uses, then the newest."""
     kinds = ("preference", "lesson", "decision")
-    several = [one for kind in kinds for one in memory.list(kind=kind, sort="uses", limit=RULES).memories]
-    rules = [one for one in several if one.pinned or one.kind == "preference"]
+    memories = [one for kind in kinds for one in memory.list(kind=kind, sort="uses", limit=RULES).memories]
+    rules = [one for one in memories if one.pinned or one.kind == "preference"]
     return sorted(rules, key=lambda one: (not one.pinned, -one.uses, -one.created_at_us))
 
 
@@ -92,16 +92,16 @@ def _rules_section(rules: Iterable[Line], others: Sequence[Section], budget: int
     taken = sum(cost(text) + 1 for one in others for text in (one.title, *(line.text for line in one.lines)))
     section = Section("Rules and preferences:", [])
     left = max(int(budget * RULES_SHARE), budget - FRAME_TOKENS - taken) - cost(section.title) - 1
-    several = list(rules)
-    prices = [cost(line.text) + 1 for line in several]
+    lines = list(rules)
+    prices = [cost(line.text) + 1 for line in lines]
     if sum(prices) > left:
-        left -= cost(f"- {len(several)}+ {MORE_RULES}") + 1
-    for line, price in zip(several, prices, strict=True):
+        left -= cost(f"- {len(lines)}+ {MORE_RULES}") + 1
+    for line, price in zip(lines, prices, strict=True):
         if price <= left:
             section.lines.append(line)
             left -= price
-    if missing := len(several) - len(section.lines):
-        section.lines.append(Line(f"- {missing}{'+' if len(several) >= RULES else ''} {MORE_RULES}"))
+    if missing := len(lines) - len(section.lines):
+        section.lines.append(Line(f"- {missing}{'+' if len(lines) >= RULES else ''} {MORE_RULES}"))
     return section
 
 
@@ -122,18 +122,18 @@ def _told_turns(actions: Sequence[JournalLine]) -> Iterator[Line]:
     """Yield a sentence for each of TURNS, request and outcome: the last of those that did something, those that did
     most, and the very last; and how the last that did something ended."""
     turns: list[list[tuple[str, str]]] = []
-    for one in actions:
-        if one.kind == "asked" or not turns:
+    for action in actions:
+        if action.kind == "asked" or not turns:
             turns.append([])
-        turns[-1].append((one.kind, one.what))
+        turns[-1].append((action.kind, action.what))
     working = [place for place, one in enumerate(turns) if acted(one)]
     most = sorted(working[:-LAST_TURNS], key=lambda place: (-acted(turns[place]), -place))
     idle = [place for place in reversed(range(len(turns))) if place not in working]
     order = [len(turns) - 1, *reversed(working[-LAST_TURNS:]), *most, *idle]
     for place in sorted(list(dict.fromkeys(order))[:TURNS]) if turns else ():
         lines = [one for one in turns[place] if not reads_like_instruction(one[1])]
-        if said := in_words(lines):
-            yield Line(f"- {plain_line(said, LINE_CHARACTERS)}")
+        if text := in_words(lines):
+            yield Line(f"- {plain_line(text, LINE_CHARACTERS)}")
         answers = [what for kind, what in lines if kind == "said"]
         if answers and working[-1:] == [place]:
             yield Line(f"- It ended: {plain_line(closing(answers[-1], ANSWER_CHARACTERS), ANSWER_CHARACTERS)}")

@@ -77,8 +77,8 @@ class LimpetMemoryService(BaseMemoryService):
         turns = Turns(memory, ADAPTER, session)
         known = turns.names()
         new = [(one, _text(one.content)) for one in events if one.id not in known]
-        said = [(one, text, datetime.fromtimestamp(one.timestamp, UTC)) for one, text in new if text.strip()]
-        turns.add_named((one.id, one.author, text, text, at) for one, text, at in said)
+        texts = [(one, text, datetime.fromtimestamp(one.timestamp, UTC)) for one, text in new if text.strip()]
+        turns.add_named((one.id, one.author, text, text, at) for one, text, at in texts)
 
 
 def _text(content: Any) -> str:

@@ -149,10 +149,10 @@ class Sync:
         """Tell the store everything. What it does not take stays in the file, and is in the report."""
         order = sorted(tasks, key=lambda task: task.what in ("archive", "tag"))  # what is moved is there before it goes
         for start in range(0, len(order), BATCH):
-            prepared = [one for task in order[start : start + BATCH] if (one := self._prepare(task)) is not None]
+            prepared = [item for task in order[start : start + BATCH] if (item := self._prepare(task)) is not None]
             if dry_run:
-                for one in prepared:
-                    self._count(one.task)
+                for item in prepared:
+                    self._count(item.task)
             elif prepared:
                 self._commit(prepared)
 
@@ -263,27 +263,27 @@ class Sync:
             )  # fmt: skip
             self._context.store.reviews.propose([proposal])
 
-    def _decide(self, writer: Writer, one: Prepared, made: dict[int, str]) -> tuple[str, str | None]:
+    def _decide(self, writer: Writer, item: Prepared, made: dict[int, str]) -> tuple[str, str | None]:
         """Do a task. Return its outcome (or why it is not done) and the id that its entry has from now on."""
-        what, id, statement = one.task.what, one.task.id, one.statement
+        what, id, statement = item.task.what, item.task.id, item.statement
         if what in ("new", "conflict"):
             assert statement is not None
-            return self._decide_new(writer, one.task, statement, made)
+            return self._decide_new(writer, item.task, statement, made)
         assert id is not None
         raw = parse_id(id)
         old, seen = writer.reads.memories.get(raw), self._memories.get(id)
         if what == "restore":
             if old is None or old.state != "archived":
                 return LATER, None
-            writer.event("restored", raw, origin=one.origin)
+            writer.event("restored", raw, origin=item.origin)
             return DONE, id
         if old is None or seen is None or (old.state, old.content, old.key) != ("active", seen.content, seen.key):
             return LATER, None
-        below = is_below(one.origin, old.trust)
+        below = is_below(item.origin, old.trust)
         if what == "archive":
             if below:
                 return MORE_TRUSTED, None
-            writer.event("archived", raw, origin=one.origin)
+            writer.event("archived", raw, origin=item.origin)
             return DONE, None
         assert statement is not None
         if what == "tag":
@@ -291,7 +291,7 @@ class Sync:
             metadata = old.metadata | statement.metadata if not below else statement.metadata | old.metadata
             if metadata == old.metadata and topics == list(old.topics):
                 return KNOWN, id
-            writer.event("tagged", raw, origin=one.origin, topics=topics, metadata=metadata)
+            writer.event("tagged", raw, origin=item.origin, topics=topics, metadata=metadata)
             return DONE, id
         if old.key or below:
             # Another value is another memory, and the one before held until now. What is trusted more is not edited.
@@ -300,7 +300,7 @@ class Sync:
             except (BadInput, NotFound) as error:
                 return error.message, None
             return (DONE, receipt.id) if receipt.status != "proposed" else (str(receipt.reason), None)
-        writer.event("edited", raw, origin=one.origin, content=statement.content)
+        writer.event("edited", raw, origin=item.origin, content=statement.content)
         return DONE, id
 
     def _decide_new(

@@ -222,17 +222,17 @@ def _read_opencode(path: Path, report: TransferReport) -> Iterator[Conversation]
 
     needed = {"session": "id directory", "message": "id session_id data", "part": "id message_id data"}
     with ForeignFile(path, report, **needed) as file:
-        found: dict[str, Conversation] = {}
+        by_id: dict[str, Conversation] = {}
         for _, row in file.rows("session", "id parent_id directory", named="session"):
             if row["parent_id"] is None and (name := text(row["id"])):
-                found[name] = Conversation("opencode", path)
-                found[name].name(name, text(row["directory"]))
-        messages = {id: (session, value) for session, id, value in rows("message", "session_id") if session in found}
+                by_id[name] = Conversation("opencode", path)
+                by_id[name].name(name, text(row["directory"]))
+        messages = {id: (session, value) for session, id, value in rows("message", "session_id") if session in by_id}
         parts = [part for part in rows("part", "message_id") if part[0] in messages]
     for of, id, part in sorted(parts, key=lambda part: part[:2]):  # ids ascend in time
         session, message = messages[of]
-        _opencode(found[session], {**part, "id": id, "message": message}, f"part {id}")
-    yield from (one for one in found.values() if one.turns)
+        _opencode(by_id[session], {**part, "id": id, "message": message}, f"part {id}")
+    yield from (one for one in by_id.values() if one.turns)
 
 
 # -- the table and the loop

@@ -41,8 +41,8 @@ def organize(args: Namespace) -> int:
 
 
 def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
-    for one in report.taken:
-        output.line(output.printable(f"{one['kind']}: {output.flat(str(one['content']))}  [{one['source']}]"))
+    for item in report.taken:
+        output.line(output.printable(f"{item['kind']}: {output.flat(str(item['content']))}  [{item['source']}]"))
     would = "would be " if dry_run else ""
     output.words(
         f"{counted(report.files, 'file')} ({report.unchanged:,} unchanged), "

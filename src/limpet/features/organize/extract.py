@@ -81,10 +81,10 @@ def _is_kept(sentence: statements.Sentence, plain: str) -> bool:
         return False
     if sentence.role == "user" and (has("asked", plain) or has("ill", plain)):
         return True
-    told = any(has(kind, plain) for kind in KINDS)
-    less = TOLD * told
+    has_cue = any(has(kind, plain) for kind in KINDS)
+    less = TOLD * has_cue
     odds = statements.log_odds(sentence)
-    if odds >= KEPT_ALONE[sentence.role] - LESS_ALONE * told:
+    if odds >= KEPT_ALONE[sentence.role] - LESS_ALONE * has_cue:
         return True
     if odds < ASKED - less:
         return False

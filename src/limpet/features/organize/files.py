@@ -27,7 +27,7 @@ def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
 
     Raises BadInput for a path that is not there.
     """
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
         if not (path.is_dir() or path.is_file()):
             raise BadInput(f"no file or folder {path}")
@@ -38,8 +38,8 @@ def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
             inside += [one for one in wanted if is_own_file(one, report)]
             if len(inside) > MAX_FILES:
                 raise BadInput(f"{path} holds more than {MAX_FILES:,} files")
-        found += sorted(inside) if path.is_dir() else [path]
-    return list(dict.fromkeys(found))
+        files += sorted(inside) if path.is_dir() else [path]
+    return list(dict.fromkeys(files))
 
 
 def of_clients(names: Sequence[str]) -> list[Path]:

@@ -102,17 +102,17 @@ class ContentPolicy:
 
     def judged(self, statements: Sequence[ValidStatement]) -> list[ValidStatement]:
         """Return the statements as a background run may store them: what a rule speaks against is an episode."""
-        found, rules = list(statements), self.rules()
-        doubtful = [i for i, one in enumerate(found) if worth_judging(one.content, closely=False)]
+        stated, rules = list(statements), self.rules()
+        doubtful = [i for i, one in enumerate(stated) if worth_judging(one.content, closely=False)]
         if rules is None or not doubtful:
-            return found
+            return stated
         with suppress(EmbedderUnavailable):
-            judged = rules.judge([found[i] for i in doubtful])
+            judged = rules.judge([stated[i] for i in doubtful])
             for i, against in zip(doubtful, judged, strict=True):
                 if against is not None:
-                    why = demotion(found[i].kind, found[i].key, against.rule)
-                    found[i] = replace(found[i], kind="episode", key=None, demoted=why)
-        return found
+                    why = demotion(stated[i].kind, stated[i].key, against.rule)
+                    stated[i] = replace(stated[i], kind="episode", key=None, demoted=why)
+        return stated
 
     def demote(
         self, store: Store, memories: Sequence[Memory], write: Callable[[Callable[[Writer], None]], object],

@@ -82,10 +82,10 @@ def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
 @_verb("get", "read", "One memory, whatever its state; `history`: with its versions.", "id", id=text(),
        known_at=_TIME, history=flag())  # fmt: skip
 def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
-    found = memory.get(given["id"], known_at=given.get("known_at")).as_dict()
+    shown = memory.get(given["id"], known_at=given.get("known_at")).as_dict()
     if given.get("history"):
-        found["history"] = [one.as_dict() for one in memory.history(given["id"])]
-    return found
+        shown["history"] = [one.as_dict() for one in memory.history(given["id"])]
+    return shown
 
 
 @_verb("list", "read", "Memories, newest first, a page at a time.", limit=number(50, 1_000), cursor=text(),

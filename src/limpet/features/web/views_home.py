@@ -112,9 +112,9 @@ def view(ask: Ask) -> Response:
 
 
 def scopes(ask: Ask) -> Response:
-    several = ask.site.kept("scopes", ask.site.seen_from("").scopes)
-    several = [one for one in several if ask.visitor.sees(one.scope)]
-    return ask.page("scopes.html", scopes=several, command=ask.command("scopes"))
+    listing = ask.site.kept("scopes", ask.site.seen_from("").scopes)
+    listing = [one for one in listing if ask.visitor.sees(one.scope)]
+    return ask.page("scopes.html", scopes=listing, command=ask.command("scopes"))
 
 
 VIEWS: list[tuple[str, str, View]] = [("GET", "/", home), ("POST", "/view", view), ("GET", "/scopes", scopes)]

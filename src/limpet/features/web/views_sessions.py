@@ -23,10 +23,10 @@ def sessions(ask: Ask) -> Response:
         sessions = [one for scope in scopes[:MOST_SCOPES] for one in ask.seen_from(scope).sessions(limit=LISTED)]
         return sorted(sessions, key=lambda one: -one.last_at_us)[:LISTED]
 
-    several = ask.site.kept(("sessions", ask.scope), listed)
+    listing = ask.site.kept(("sessions", ask.scope), listed)
     here = ask.seen_from("")
     today = here.journal(since=shown.day(ask.now()), limit=MOST_LINES)
-    return ask.page("sessions.html", sessions=several, today=today, scope=here.scope,
+    return ask.page("sessions.html", sessions=listing, today=today, scope=here.scope,
                     command=ask.command("session", "list"))  # fmt: skip
 
 

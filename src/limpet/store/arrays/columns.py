@@ -163,8 +163,8 @@ class Columns:
             filled = [nothing if value is None else value for value in values[name]]
             getattr(self, name)[at] = np.array(filled, dtype=kind)
         if new:
-            for one, count in zip(*np.unique(self.scope[at], return_counts=True), strict=True):
-                self.texts_of_scope[int(one)] = self.texts_of_scope.get(int(one), 0) + int(count)
+            for scope, count in zip(*np.unique(self.scope[at], return_counts=True), strict=True):
+                self.texts_of_scope[int(scope)] = self.texts_of_scope.get(int(scope), 0) + int(count)
 
     def _grow(self, slots: int) -> None:
         have = len(self.row)
@@ -217,19 +217,19 @@ class Columns:
             some = np.flatnonzero(self._with_topic(where.topics[0]))
         else:
             some = np.flatnonzero(self.row[: self._done + 1])
-        found: np.ndarray = some[self.passing(some, where)]
-        return found
+        text_ids: np.ndarray = some[self.passing(some, where)]
+        return text_ids
 
     def _known(self, names: Iterable[str]) -> list[int]:
         return [self._names[name] for name in names if name in self._names]
 
     def _with_topic(self, topic: str) -> np.ndarray:
         """Return a mask of the slots whose memory has exactly this topic, in any case."""
-        found = self._exact.get(topic)
-        if found is None:
-            found = self._exact[topic] = np.zeros(len(self.row), dtype=bool)
-            found[self._feed.with_topic(topic)] = True
-        return found
+        mask = self._exact.get(topic)
+        if mask is None:
+            mask = self._exact[topic] = np.zeros(len(self.row), dtype=bool)
+            mask[self._feed.with_topic(topic)] = True
+        return mask
 
     def near(self, text_ids: np.ndarray, reach: int) -> np.ndarray:
         """Return texts up to `reach` places before or after the given ones in their sessions, themselves included."""
@@ -243,11 +243,11 @@ class Columns:
             self._sorted_to = [base, end]
         text_ids = text_ids[self.session[text_ids] > 0]
         keys = self.session[text_ids] * np.int64(_PLACES) + self.position[text_ids]
-        found = [text_ids]
+        parts = [text_ids]
         for ordered, order in self._sorted:
             low, high = ordered.searchsorted(keys - reach), ordered.searchsorted(keys + reach, side="right")
-            found += [order[start:end] for start, end in zip(low.tolist(), high.tolist(), strict=True) if start < end]
-        return distinct(np.concatenate(found))
+            parts += [order[start:end] for start, end in zip(low.tolist(), high.tolist(), strict=True) if start < end]
+        return distinct(np.concatenate(parts))
 
     def _by_place(self, start: int, end: int) -> tuple[np.ndarray, np.ndarray]:
         text_ids = start + np.flatnonzero(self.session[start:end])

@@ -95,12 +95,12 @@ def best(scores: np.ndarray, limit: int | None) -> np.ndarray:
         return (-scores).argsort(kind="stable")
     # Most need no order among themselves.
     best = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
-    found: np.ndarray = best[(-scores[best]).argsort(kind="stable")][:limit]
-    return found
+    order: np.ndarray = best[(-scores[best]).argsort(kind="stable")][:limit]
+    return order
 
 
-def fields_of(one: Posting) -> np.ndarray:
-    return np.zeros(len(one.text_ids), dtype=np.uint8) if one.fields is None else one.fields
+def fields_of(posting: Posting) -> np.ndarray:
+    return np.zeros(len(posting.text_ids), dtype=np.uint8) if posting.fields is None else posting.fields
 
 
 def positions(ordered: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -114,15 +114,15 @@ def positions(ordered: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.n
 def distinct(numbers: np.ndarray) -> np.ndarray:
     """Return unique values in order. The array may be sorted in place. Faster than np.unique for few values."""
     numbers.sort()
-    found: np.ndarray = numbers[np.diff(numbers, prepend=numbers[:1] - 1) != 0]
-    return found
+    unique: np.ndarray = numbers[np.diff(numbers, prepend=numbers[:1] - 1) != 0]
+    return unique
 
 
 def among(numbers: np.ndarray, wanted: Sequence[int]) -> np.ndarray:
     """Return a mask of the numbers that are in `wanted`, which should be short."""
     mask = np.zeros(len(numbers), dtype=bool)
-    for one in wanted:
-        mask |= numbers == one
+    for number in wanted:
+        mask |= numbers == number
     return mask
 
 
@@ -239,10 +239,10 @@ class Postings:
         """Return the slice of a word, and its place there."""
         at = bisect_right(self._firsts, stem) - 1
         if at >= 0:
-            one = self._slices[at]
-            place = bisect_left(one.stems, stem)
-            if place < len(one.stems) and one.stems[place] == stem:
-                return one, place
+            part = self._slices[at]
+            place = bisect_left(part.stems, stem)
+            if place < len(part.stems) and part.stems[place] == stem:
+                return part, place
         return None
 
     def _known(self, stem: str) -> Posting | None:
@@ -250,11 +250,11 @@ class Postings:
         slot = self._slot(stem)
         if slot is None:
             return EMPTY
-        one, place = slot
-        start, end = (int(one.ends[place - 1]) if place else 0), int(one.ends[place])
-        if end - start != one.counts[place]:
+        piece, place = slot
+        start, end = (int(piece.ends[place - 1]) if place else 0), int(piece.ends[place])
+        if end - start != piece.counts[place]:
             return None
-        text_ids, halves, fields = one.whole
+        text_ids, halves, fields = piece.whole
         part = None if fields is None or not fields[start:end].any() else fields[start:end]
         return Posting(text_ids[start:end], halves[start:end], part)
 
@@ -276,34 +276,34 @@ class Postings:
         return known
 
     def posting(self, stem: str) -> Posting:
-        found = self._ready.get(stem)
-        if found is None:
-            found = self._single.get(stem)
-            if found is None and self._covers(stem):
-                found = self._known(stem)
-            if found is None:
+        posting = self._ready.get(stem)
+        if posting is None:
+            posting = self._single.get(stem)
+            if posting is None and self._covers(stem):
+                posting = self._known(stem)
+            if posting is None:
                 # All of it, texts that came later included.
                 self._later.pop(stem, None)
                 self._more.pop(stem, None)
-                found = self._hold(stem, posting_of(self._feed.occurrences(stem))[0])
+                posting = self._hold(stem, posting_of(self._feed.occurrences(stem))[0])
             elif stem in self._later:
-                both = found, posting_of(np.array(self._later[stem]))[0]
+                both = posting, posting_of(np.array(self._later[stem]))[0]
                 plain = all(one.fields is None for one in both)
-                found = Posting(
+                posting = Posting(
                     np.concatenate([one.text_ids for one in both]),
                     np.concatenate([one.halves for one in both]),
                     None if plain else np.concatenate([fields_of(one) for one in both]),
                 )
-            self._ready[stem] = found
-        return found
+            self._ready[stem] = posting
+        return posting
 
-    def _hold(self, stem: str, found: Posting) -> Posting:
-        self._counts[stem] = len(found.text_ids)
-        self._single[stem] = found
-        self._held += len(found.text_ids)
+    def _hold(self, stem: str, posting: Posting) -> Posting:
+        self._counts[stem] = len(posting.text_ids)
+        self._single[stem] = posting
+        self._held += len(posting.text_ids)
         while self._held > MAX_HELD and self._single:
             self._held -= len(self._single.pop(next(iter(self._single))).text_ids)
-        return found
+        return posting
 
     def search(
         self, text: str, where: Filter, columns: Columns, *, limit: int | None = None, held_only: bool = False
@@ -358,9 +358,9 @@ class Postings:
             )
             for one in self._feed.texts(rows.tolist())
         )
-        found = lexical.small_result(self._tokenizer, self._texts, useful, absent, matching, limit)
-        text_ids, scores = np.array(list(found.hits), dtype=np.int64), np.array(list(found.hits.values()))
-        return ArrayHits(text_ids, scores, found.stems, found.weight, absent=found.absent)
+        result = lexical.small_result(self._tokenizer, self._texts, useful, absent, matching, limit)
+        text_ids, scores = np.array(list(result.hits), dtype=np.int64), np.array(list(result.hits.values()))
+        return ArrayHits(text_ids, scores, result.stems, result.weight, absent=result.absent)
 
     def _scores(
         self, lists: Sequence[Posting], phrases: int, rare: int, lengths: np.ndarray, rows: np.ndarray
@@ -369,14 +369,14 @@ class Postings:
         norm = lexical.BM25_K1 * (1 - lexical.BM25_B + lexical.BM25_B * lengths.astype(np.float64) / self._mean)
         weights = []
         frequency = np.zeros((len(lists), len(rows)))
-        for row, one in zip(frequency, lists, strict=True):
-            hits = len(one.text_ids)
+        for row, posting in zip(frequency, lists, strict=True):
+            hits = len(posting.text_ids)
             if hits < len(rows):
-                at, there = positions(rows, one.text_ids)
-                row[at[there]] = 0.5 * one.halves[there]
+                at, there = positions(rows, posting.text_ids)
+                row[at[there]] = 0.5 * posting.halves[there]
             else:
-                at, there = positions(one.text_ids, rows)
-                np.multiply(one.halves.take(at, mode="clip"), 0.5 * there, out=row)
+                at, there = positions(posting.text_ids, rows)
+                np.multiply(posting.halves.take(at, mode="clip"), 0.5 * there, out=row)
             weight = math.log((self._rows - hits + 0.5) / (hits + 0.5)) if self._rows - hits > hits else 0.0
             weights.append([weight if weight > 0 else 1e-6])
         parts = np.array(weights) * (frequency * (lexical.BM25_K1 + 1.0) / (frequency + norm))
@@ -403,8 +403,8 @@ class Postings:
 
     def _phrase(self, topic: str) -> Posting:
         """Return the texts whose topics have the words of a topic one after the other, and how often."""
-        found = self._phrases.get(topic)
-        if found is None:
+        posting = self._phrases.get(topic)
+        if posting is None:
             words = list(self._tokenizer.tokens(topic))
             if len(words) == 1:
                 whole = self.posting(words[0])
@@ -414,8 +414,8 @@ class Postings:
                 rows = self._feed.with_topic_words(topic)
                 text_ids = np.array([row[0] for row in rows], dtype=np.int32)
                 times = np.array([occurrences(words, list(self._tokenizer.tokens(row[1]))) for row in rows])
-            found = self._phrases[topic] = Posting(text_ids, times.astype(np.uint32) * 2, None)
-        return found
+            posting = self._phrases[topic] = Posting(text_ids, times.astype(np.uint32) * 2, None)
+        return posting
 
     def words(self, text_ids: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
         """Return the worth of the query's words in topics, labels and dates of some texts (a label's counts half), and
@@ -424,12 +424,12 @@ class Postings:
         having = np.zeros((len(text_ids), len(stems)), dtype=bool)
         text_ids = text_ids.astype(np.int32)
         for place, (stem, worth) in enumerate(stems.items()):
-            one = self.posting(stem)
-            at, there = positions(one.text_ids, text_ids)
+            posting = self.posting(stem)
+            at, there = positions(posting.text_ids, text_ids)
             having[:, place] = there
-            if one.fields is None:
+            if posting.fields is None:
                 continue
-            fields = one.fields.take(at, mode="clip") * there
+            fields = posting.fields.take(at, mode="clip") * there
             if not fields.any():
                 continue
             topics += worth * (fields >= TOPIC)

@@ -47,21 +47,21 @@ class Chain:
     def event_row(self, seq: int, event: Event, body: int | None) -> tuple[Any, ...]:
         """Return the row of an event that is appended now, for `insert_event`."""
         operation = None if event.operation == event.id else event.operation
-        said = (event.id, event.type, event.memory, event.at, operation, event.origin)
+        values = (event.id, event.type, event.memory, event.at, operation, event.origin)
         data = to_json(event.data)
         content = event.content if body is not None else None
-        return (seq, *said, body, data, *self._append((*said, content, data)))
+        return (seq, *values, body, data, *self._append((*values, content, data)))
 
     def take_out(self, event: bytes) -> None:
         """Keep the leaf of an event that is about to leave the ledger, or to change."""
-        place, salt, link, *said = self._row(event)
-        self._con.execute("INSERT INTO chain VALUES (?, ?, ?, ?)", (place, event, leaf_of(salt, said), link))
+        place, salt, link, *values = self._row(event)
+        self._con.execute("INSERT INTO chain VALUES (?, ?, ?, ?)", (place, event, leaf_of(salt, values), link))
         self.reordered = True
 
     def append_again(self, event: bytes) -> None:
         """Put back an event that was taken out, as its row is now."""
-        _, _, _, *said = self._row(event)
-        self._con.execute("UPDATE event SET place = ?, salt = ?, link = ? WHERE id = ?", (*self._append(said), event))
+        _, _, _, *values = self._row(event)
+        self._con.execute("UPDATE event SET place = ?, salt = ?, link = ? WHERE id = ?", (*self._append(values), event))
 
     def conclude(self) -> None:
         """Keep where the chain ends, once at the end of a transaction. After what erases, takes out or reorders the new
@@ -83,10 +83,10 @@ class Chain:
         )
         self._end = None
 
-    def _append(self, said: Any) -> tuple[int, bytes, bytes]:
+    def _append(self, values: Any) -> tuple[int, bytes, bytes]:
         """Place, salt and link of an event that says this."""
         salt = os.urandom(SALT_BYTES)
-        place, link = self._next(leaf_of(salt, said))
+        place, link = self._next(leaf_of(salt, values))
         return place, salt, link
 
     def _next(self, leaf: bytes, *, order: bool = False) -> tuple[int, bytes]:
@@ -98,23 +98,23 @@ class Chain:
         return self._end
 
     def _row(self, event: bytes) -> tuple[Any, ...]:
-        found: tuple[Any, ...] = self._con.execute(
+        row: tuple[Any, ...] = self._con.execute(
             f"SELECT v.place, v.salt, v.link, {SAID} FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.id = ?",
             (event,),
         ).fetchall()[0]
-        return found
+        return row
 
 
-def leaf_of(salt: bytes, said: Any) -> bytes:
+def leaf_of(salt: bytes, values: Any) -> bytes:
     """Return the hash of a salt and of the fields `SAID`, each with its kind and length."""
-    found = salt
-    for one in said:
-        if one is None:
-            found += b"-"
+    digest = salt
+    for value in values:
+        if value is None:
+            digest += b"-"
             continue
-        part = one if type(one) is bytes else str(one).encode()
-        found += b"%d:" % len(part) + part
-    return sha256(found).digest()
+        part = value if type(value) is bytes else str(value).encode()
+        digest += b"%d:" % len(part) + part
+    return sha256(digest).digest()
 
 
 def link_of(before: bytes, leaf: bytes, *, order: bool = False) -> bytes:

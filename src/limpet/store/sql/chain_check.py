@@ -45,11 +45,11 @@ _STEPS = (
 def verify_chain(con: Connection, key: bytes | None = None, *, read: Read | None = None) -> list[Problem]:
     """Return the problems of the chain, and of its signature if there is a key for it. `read`: for an engine whose
     values have the types of their columns."""
-    found = _Found(con, read)
-    problems = list(islice(found.problems(), MOST + 1))
+    check = _Found(con, read)
+    problems = list(islice(check.problems(), MOST + 1))
     if len(problems) > MOST:
         problems[MOST:] = [Problem("chain", "and more")]
-    return problems or ([] if key is None else found.signature(key))
+    return problems or ([] if key is None else check.signature(key))
 
 
 def sign_chain(con: Connection, key: bytes, *, read: Read | None = None) -> list[Problem]:
@@ -80,9 +80,9 @@ class _Found:
         ordered, leaf = 0, b""
         for row in self._con.execute("SELECT place, leaf FROM chain WHERE event IS NULL ORDER BY place DESC LIMIT 1"):
             ordered, leaf = row
-        found = list(islice(self._entries(ordered), MOST + 1))
-        yield from found
-        if len(found) <= MOST:
+        problems = list(islice(self._entries(ordered), MOST + 1))
+        yield from problems
+        if len(problems) <= MOST:
             yield from self._after_the_end()
         for (id,) in self._con.execute("SELECT id FROM event WHERE place IS NULL ORDER BY seq"):
             yield Problem("chain", f"event {_id(id)} is not in the chain: another program wrote it")
@@ -90,7 +90,7 @@ class _Found:
             yield Problem("chain", f"event {_id(id)} was changed: a value of another type")
         if ordered and leaf != order_of(self._con, ordered):
             step = self._con.execute(f"{_STEPS} LIMIT 1").get
-            if step is not None or not found:
+            if step is not None or not problems:
                 which = "events do" if step is None else f"event {_id(step)} does"
                 yield Problem("chain", f"{which} not stand in the ledger where place {ordered:,} of the chain says")
 
@@ -98,10 +98,10 @@ class _Found:
         # Events that came after the order was noted stand behind all others, one after the other.
         seq_before = self._con.execute("SELECT ifnull(max(seq), 0) FROM event WHERE place < ?", (ordered,)).get
         before = "the beginning"
-        for place, seq, gone, leaf, link, salt, *said in (
+        for place, seq, gone, leaf, link, salt, *values in (
             self._con.execute(ENTRIES) if self._read is None else self._read()
         ):
-            name = f"event {_id(said[0] if seq is not None else gone)}"
+            name = f"event {_id(values[0] if seq is not None else gone)}"
             if seq is None and gone is None:
                 name = f"the order noted at place {place:,}"
             if place <= self._place:
@@ -111,8 +111,8 @@ class _Found:
                 lost = "an event was" if place == self._place + 2 else f"{place - self._place - 1:,} events were"
                 yield Problem("chain", f"{lost} removed between {before} and {name} (place {self._place + 1:,})")
             else:
-                found = leaf_of(salt, said) if seq is not None else leaf
-                if link != link_of(self._link, found, order=seq is None and gone is None):
+                expected = leaf_of(salt, values) if seq is not None else leaf
+                if link != link_of(self._link, expected, order=seq is None and gone is None):
                     yield Problem("chain", f"{name} was changed, or stands at another place ({place:,}) than it had")
             if seq is not None and place > ordered:
                 if seq != seq_before + 1 and place == self._place + 1:

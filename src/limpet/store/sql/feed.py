@@ -164,8 +164,8 @@ class ChangeFeed(Repository, ABC):
 
     def uses(self, rows: Sequence[int]) -> dict[int, UseCounts]:
         """Return by text id the use of those memories that were ever used or judged. `rows`: theirs."""
-        found = self._ask("usage_of", nums=self._database.numbers(rows))
-        return {text_id: UseCounts._make(use) for text_id, *use in found}
+        counts = self._ask("usage_of", nums=self._database.numbers(rows))
+        return {text_id: UseCounts._make(use) for text_id, *use in counts}
 
     def numbers(self, table: str, name: str) -> list[int]:
         """Return the numbers of the scopes or sessions of a name."""
@@ -174,10 +174,10 @@ class ChangeFeed(Repository, ABC):
 
 def varints(data: bytes) -> list[int]:
     """Decode SQLite's variable-length integers: FTS5 packs the sizes of texts so, Postgres is given counts so."""
-    found, value = [], 0
+    numbers, value = [], 0
     for byte in data:
         value = value << 7 | byte & 0x7F
         if byte < 0x80:
-            found.append(value)
+            numbers.append(value)
             value = 0
-    return found
+    return numbers

@@ -20,8 +20,8 @@ class Edges(Repository):
 
     def between(self, source: bytes, type: str, target: bytes) -> Edge | None:
         """Return the edge between two memories that holds now."""
-        found = self._ask("edge_live", source=source, type=type, target=target)
-        return Edge(*found[0]) if found else None
+        rows = self._ask("edge_live", source=source, type=type, target=target)
+        return Edge(*rows[0]) if rows else None
 
     def reaches(self, type: str, start: bytes, goal: bytes) -> bool:
         """Return whether edges of this type lead from `start` to `goal`, now. Any memory reaches itself."""
@@ -65,10 +65,10 @@ class Edges(Repository):
         filled = {"sign": "<" if incoming else ">", "order": "DESC" if incoming else "ASC"}
         for name, text in (filled | {"known_x": _known("x", where.known_at)}).items():
             statement = statement.replace("{" + name + "}", text)
-        found = self._database.rows(statement, bound | {"ids": self._database.ids(ids)})
+        rows = self._database.rows(statement, bound | {"ids": self._database.ids(ids)})
         if incoming:
-            return [Edge(near, TEMPORAL, id, 1.0, None, at) for id, near, at, _ in found]
-        return [Edge(id, TEMPORAL, near, 1.0, None, at) for id, near, _, at in found]
+            return [Edge(near, TEMPORAL, id, 1.0, None, at) for id, near, at, _ in rows]
+        return [Edge(id, TEMPORAL, near, 1.0, None, at) for id, near, _, at in rows]
 
     def warnings(self, ids: Sequence[bytes]) -> list[tuple[str, bytes, bytes]]:
         """Return (what, one of some memories, the other one), in a stable order. What: `contradicts` (a link),
@@ -81,13 +81,13 @@ class Graph(Repository):
     """Memories by id, as nodes."""
 
     def memories(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Memory]:
-        found = self._ask("memories_by_id", where, ids=self._database.ids(ids)) if ids else []
-        return {row[1]: to_memory(row) for row in found}
+        rows = self._ask("memories_by_id", where, ids=self._database.ids(ids)) if ids else []
+        return {row[1]: to_memory(row) for row in rows}
 
     def validity(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Validity]:
         """Return the validity of those memories that pass the filter: all that a walk needs to know of most of them."""
-        found = self._ask("lives_by_id", where, ids=self._database.ids(ids)) if ids else []
-        return {row[0]: Validity._make(row[1:]) for row in found}
+        rows = self._ask("lives_by_id", where, ids=self._database.ids(ids)) if ids else []
+        return {row[0]: Validity._make(row[1:]) for row in rows}
 
     def nodes(self, where: Filter) -> list[GraphNode]:
         return list(map(GraphNode._make, self._ask("graph_nodes", where)))

@@ -54,23 +54,23 @@ class Jobs(Repository):
             f"SELECT subject AS num FROM job WHERE kind = '{EMBED}' AND state = 'waiting' AND not_before <= ?1"
             f" AND leased_until <= ?1 UNION ALL {_UNTAKEN}"
         )
-        found = self._database.rows(
+        rows = self._database.rows(
             f"SELECT num, num IN (SELECT value FROM carray(?2)) AS asked FROM ({waits}) AS due"
             " ORDER BY asked DESC, num DESC LIMIT ?3",
             (at, self._database.numbers(first), most),
         )
-        due = dict(found)
-        return [num for num in first if num in due], [num for num, asked in found if not asked]
+        due = dict(rows)
+        return [num for num in first if num in due], [num for num, asked in rows if not asked]
 
     def unchecked(self, rows: Sequence[int]) -> list[int]:
         """Return those of some rows of memories whose texts wait for a vector or to be compared."""
-        found = self._database.rows(
+        pending = self._database.rows(
             "SELECT m.num FROM memory m WHERE m.num IN (SELECT value FROM carray(?)) AND"
             " (m.body > (SELECT through FROM taken) OR EXISTS (SELECT 1 FROM job j WHERE j.subject = m.body"
             " AND j.kind IN ('embed', 'duplicates') AND j.state = 'waiting'))",
             (self._database.numbers(rows),),
         )
-        return [row[0] for row in found]
+        return [row[0] for row in pending]
 
     def finish(self, kind: str, subjects: Sequence[int]) -> None:
         """Remove jobs that are done, or no longer needed."""
@@ -109,12 +109,12 @@ class Jobs(Repository):
 
     def last_error(self, kind: str) -> str | None:
         """Return the latest error among the jobs that wait or are dead."""
-        found = self._database.rows(
+        rows = self._database.rows(
             "SELECT error FROM job WHERE kind = ? AND error IS NOT NULL AND error <> ?"
             " ORDER BY not_before DESC, subject LIMIT 1",
             (kind, INTERRUPTED),
         )
-        return found[0][0] if found else None
+        return rows[0][0] if rows else None
 
     def revive(self) -> int:
         """Let dead jobs, and those that wait longer because they failed, be tried at once; how many these are."""
@@ -234,8 +234,8 @@ class Reviews(Repository):
     """Proposals about pairs of memories, which wait for a person."""
 
     def get(self, id: bytes) -> Proposal | None:
-        found = self._ask("proposal", id=id)
-        return Proposal(*found[0]) if found else None
+        rows = self._ask("proposal", id=id)
+        return Proposal(*rows[0]) if rows else None
 
     def propose(self, proposals: Sequence[Proposal]) -> int:
         """Put proposals on the list; one about the same pair is there once, also when it was decided. Returns how many
@@ -264,10 +264,10 @@ class Reviews(Repository):
 
     def waiting(self, scopes: Sequence[str], *, limit: int, kind: str | None = None) -> list[Proposal]:
         """Return waiting proposals (of one kind), oldest first, whose memories are both still active."""
-        found = [
+        proposals = [
             Proposal(*row) for scope in scopes for row in self._ask("proposals", scope=scope, limit=limit, kind=kind)
         ]
-        return sorted(found, key=lambda one: (one.created_at, one.id))[:limit]
+        return sorted(proposals, key=lambda one: (one.created_at, one.id))[:limit]
 
     def named(self, text: str, scopes: Sequence[str]) -> list[bytes]:
         """Return the proposals of some scopes that an id, a short id or the beginning of an id names, a dozen at most.

@@ -32,12 +32,12 @@ class Journal(Repository):
         """Return `lines` with their numbers, which stay the same."""
         from ..records import Action
 
-        found = self._database.rows(
+        rows = self._database.rows(
             "SELECT num, scope, session, at, kind, what FROM journal"
             " WHERE scope = ?1 AND (?2 IS NULL OR session = ?2) ORDER BY num DESC LIMIT ?3",
             (scope, session, limit),
         )
-        return [(num, Action(*rest)) for num, *rest in reversed(found)]
+        return [(num, Action(*rest)) for num, *rest in reversed(rows)]
 
     def drop(self, scope: str, numbers: Sequence[int]) -> bool:
         """Erase lines of a scope, also their bytes in the file. False: a reader keeps the bytes until it ends."""
@@ -60,13 +60,13 @@ def turn(con: Connection, scope: str, session: str) -> tuple[tuple[tuple[str, st
 
     journal_session, memory_created.
     """
-    found = con.execute(
+    row = con.execute(
         "SELECT num, at FROM journal WHERE scope = ? AND session = ? AND kind = 'asked' ORDER BY num DESC LIMIT 1",
         (scope, session),
     ).get
-    if found is None:
+    if row is None:
         return (), False
-    since, at = found
+    since, at = row
     lines = con.execute(
         "SELECT kind, what FROM journal WHERE scope = ? AND session = ? AND num >= ? ORDER BY num LIMIT 500",
         (scope, session, since),
@@ -116,12 +116,12 @@ def waiting(con: Connection, scope: str, session: str) -> list[tuple[int, str]]:
 
     surfaced_waiting, memory_current.
     """
-    found: list[tuple[int, str]] = con.execute(
+    rows: list[tuple[int, str]] = con.execute(
         "SELECT s.num, b.content FROM surfaced s JOIN memory m ON m.id = s.memory AND m.retired_at IS NULL"
         " JOIN body b ON b.num = m.body WHERE s.scope = ? AND s.session = ? AND s.used IS NULL ORDER BY s.num",
         (scope, session),
     ).fetchall()
-    return found
+    return rows
 
 
 def judge(con: Connection, verdicts: Iterable[tuple[int, int]]) -> None:

@@ -80,8 +80,8 @@ class Ledger(Repository):
 
     def known(self, ids: Sequence[bytes]) -> dict[bytes, tuple[str, bytes]]:
         """Return the types and memories of those event ids that the ledger has."""
-        found = self._ask("known_events", ids=self._database.ids(ids)) if ids else []
-        return {id: (type, memory) for id, type, memory in found}
+        rows = self._ask("known_events", ids=self._database.ids(ids)) if ids else []
+        return {id: (type, memory) for id, type, memory in rows}
 
     def events(
         self, *, memory: bytes | None = None, after: int = 0, ids: Sequence[bytes] | None = None
@@ -106,10 +106,10 @@ class Ledger(Repository):
         move between scopes, and of its undoing, belong to both."""
         with self._database.reading():
             visible = scope_list(scopes)
-            found = list(self.events(ids=[event]))
-            if not found:
+            events = list(self.events(ids=[event]))
+            if not events:
                 return []
-            bound = {"operation": found[0].operation}
+            bound = {"operation": events[0].operation}
             seen = self._events("operation_events", **bound, scopes=visible)
             if not seen or self._ask("operation_size", **bound)[0][0] == len(seen):
                 return seen
@@ -135,8 +135,8 @@ class Ledger(Repository):
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         """Return each event's short id, long enough to be unique among late ones. A name of several is no event."""
-        found = self._ask("events_like", ids=self._database.ids(ids), last=TOLD_APART) if ids else []
-        like = [row[0] for row in found]
+        rows = self._ask("events_like", ids=self._database.ids(ids), last=TOLD_APART) if ids else []
+        like = [row[0] for row in rows]
         return [short_id(id, like) for id in ids]
 
     def watermark(self) -> str:

@@ -90,16 +90,16 @@ class Listings(Repository):
         stages = [(0, column, "m.id = u.id AND u.uses > 0" if by_use else "TRUE")]
         if by_use:
             stages.append((1, "m.created_at", "NOT EXISTS (SELECT 1 FROM usage x WHERE x.id = m.id AND x.uses > 0)"))
-        found: list[tuple[int, int, Memory]] = []
+        rows: list[tuple[int, int, Memory]] = []
         with self._database.reading():
             for number, key, condition in stages[stage:]:
-                if len(found) <= limit:
-                    rest = limit + 1 - len(found)
-                    found += [(number, *row) for row in self._slice(where, key, condition, rest, after, descending)]
+                if len(rows) <= limit:
+                    rest = limit + 1 - len(rows)
+                    rows += [(number, *row) for row in self._slice(where, key, condition, rest, after, descending)]
                     after = None
-        shown = found[:limit]
+        shown = rows[:limit]
         following = None
-        if shown and len(found) > limit:
+        if shown and len(rows) > limit:
             number, at, memory = shown[-1]
             packed = struct.pack("<Bq", number, at) + bytes.fromhex(memory.id.replace("-", "")) + sort.encode()
             following = base64.urlsafe_b64encode(packed).decode().rstrip("=")
@@ -143,8 +143,8 @@ class Listings(Repository):
         return [(key, memory) for (_, key), memory in zip(keys, whole, strict=True)]
 
     def count(self, where: Filter) -> int:
-        ((found,),) = self._ask("count", where)
-        return int(found)
+        ((number,),) = self._ask("count", where)
+        return int(number)
 
     def count_kinds(self, where: Filter) -> dict[str, int]:
         """Count the memories of each kind that pass the filter, the most first."""
@@ -162,9 +162,9 @@ class Listings(Repository):
         statement = statement.replace("{counted}", columns)
         statement = statement.replace("{unnested}", ", json_each(m.topics) j" if "topic" in by else "")
         statement = statement.replace("{parts}", ", ".join(f"part{i}" for i in range(len(by))))
-        found = self._database.rows(statement, bound)
+        rows = self._database.rows(statement, bound)
         counts: dict[tuple[str, ...], int] = {}
-        for *values, count in found:
+        for *values, count in rows:
             pairs = zip(by, values, strict=True)
             named = (date.fromordinal(_EPOCH + value) if one == "day" else value for one, value in pairs)
             counts[tuple(map(str, named))] = int(count)
@@ -185,18 +185,18 @@ class Listings(Repository):
     def lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
         """Return memories recorded later than `after`, the newest first; at most `limit` of each scope. Episodes that a
         rule made because they guess at or label a person are left out."""
-        found = [
+        rows = [
             Lately(num, kind, name, title, bool(is_open), topics_of(topics), origin, importance, at, since)
             for num, kind, name, title, is_open, topics, origin, importance, at, since in self._of_each_scope(
                 "lately", where, after=after, limit=limit
             )
         ]
-        return sorted(found, key=lambda one: (-one.created_at, -one.num))
+        return sorted(rows, key=lambda one: (-one.created_at, -one.num))
 
     def most_used(self, where: Filter, *, limit: int) -> list[int]:
         """Return rows that were used, the most used first; at most `limit` of each scope."""
-        found = self._of_each_scope("most_used", where, limit=limit)
-        return [num for num, _ in sorted(found, key=lambda row: -row[1])]
+        rows = self._of_each_scope("most_used", where, limit=limit)
+        return [num for num, _ in sorted(rows, key=lambda row: -row[1])]
 
     def unseen(self, where: Filter, *, before: int, limit: int) -> list[int]:
         """Return rows, the oldest first, that were neither stated nor used since `before`, without pinned ones."""

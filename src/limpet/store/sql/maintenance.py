@@ -149,8 +149,8 @@ class Maintenance(Repository, ABC):
         """Return the bytes that the store takes, and the free ones among them."""
 
     def backup_plan(self) -> BackupPlan | None:
-        found = self._database.rows("SELECT folder, every, keep, done_at FROM backup_plan")
-        return BackupPlan(*found[0]) if found else None
+        rows = self._database.rows("SELECT folder, every, keep, done_at FROM backup_plan")
+        return BackupPlan(*rows[0]) if rows else None
 
     def plan_backups(self, plan: BackupPlan | None, *, was: BackupPlan | None) -> bool:
         """Change the plan, if it is still what it was: of several processes one makes the backup that is due."""
@@ -166,8 +166,8 @@ class Maintenance(Repository, ABC):
 def check_rows(con: Any, only: Collection[str] | None = None) -> list[Problem]:
     """Return the problems in how the tables fit together. `only`: the checks to make."""
     checks = [one for one in _CHECKS if only is None or one[0] in only]
-    found = ((check, message, con.execute(statement).get) for check, message, statement in checks)
-    return [Problem(check=check, message=f"{wrong} {message}") for check, message, wrong in found if wrong]
+    counts = ((check, message, con.execute(statement).get) for check, message, statement in checks)
+    return [Problem(check=check, message=f"{wrong} {message}") for check, message, wrong in counts if wrong]
 
 
 class Erasure(Repository, ABC):
@@ -202,12 +202,12 @@ class Erasure(Repository, ABC):
 
     def replaced_by(self, ids: Sequence[bytes]) -> list[bytes]:
         """Return memories that some others have replaced, or speak for, and that are not purged."""
-        found = self._database.rows(
+        rows = self._database.rows(
             "SELECT m.id FROM carray(?) c CROSS JOIN memory m INDEXED BY memory_replaced ON m.superseded_by = c.value"
             " WHERE m.retired_at IS NULL AND m.state <> 'purged' ORDER BY m.created_at, m.id",
             (self._database.ids(ids),),
         )
-        return [row[0] for row in found]
+        return [row[0] for row in rows]
 
     def sessions_only_of(self, ids: Sequence[bytes]) -> list[bytes]:
         """Return marks of the sessions that hold some memories and no others, and have events of their own."""
@@ -295,21 +295,21 @@ def hits_of(file: Path, pieces: Sequence[bytes]) -> tuple[set[bytes], int]:
 
     Through SQLite: a process that closes a database's file by itself takes away the locks that SQLite holds on it.
     """
-    found: set[bytes] = set()
+    hits: set[bytes] = set()
     size = file.stat().st_size
     opened = apsw.VFSFile("", os.path.realpath(file), [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
     try:
         for at in range(0, size, BLOCK_BYTES):
             block = opened.xRead(min(BLOCK_BYTES + PIECE_BYTES, size - at), at)
-            found.update(one for one in pieces if one not in found and one in block)
+            hits.update(one for one in pieces if one not in hits and one in block)
     finally:
         opened.xClose()
-    return found, size
+    return hits, size
 
 
 def cut(texts: Iterable[str]) -> list[bytes]:
     """Return evenly taken pieces of texts, which identify a copy of them; none of a text of fewer than six bytes."""
-    found: dict[bytes, None] = {}
+    pieces: dict[bytes, None] = {}
     for text in texts:
         runs = [run.strip().encode("utf-8", "surrogatepass") for run in _CUTS.split(text)]
         runs = [run for run in runs if len(run) >= LEAST_BYTES]
@@ -318,5 +318,5 @@ def cut(texts: Iterable[str]) -> list[bytes]:
         ]
         whole = [one for one in parts if len(one) >= min(PIECE_BYTES, max(map(len, parts)))]
         step = max(1, len(whole) // PIECES)
-        found.update(dict.fromkeys(whole[::step]))
-    return list(found)
+        pieces.update(dict.fromkeys(whole[::step]))
+    return list(pieces)

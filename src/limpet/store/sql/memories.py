@@ -24,24 +24,24 @@ class Memories(Repository):
 
         A short id comes first (`model.ids.named_by`). Raises NotFound, AmbiguousId, BadInput.
         """
-        found = self._named(text, "memories_named", scopes=scope_list(scopes))
-        if len(found) > 1:
-            said = {id: one.content for id in found if (one := self.get(id))}
-            names = dict(zip(said, self.abbreviate(list(said)), strict=True))
-            raise AmbiguousId(text, [format_id(id) for id in found], texts=[(names[id], said[id]) for id in said])
-        return the_only(text, found, "memory", scopes)
+        ids = self._named(text, "memories_named", scopes=scope_list(scopes))
+        if len(ids) > 1:
+            texts = {id: memory.content for id in ids if (memory := self.get(id))}
+            names = dict(zip(texts, self.abbreviate(list(texts)), strict=True))
+            raise AmbiguousId(text, [format_id(id) for id in ids], texts=[(names[id], texts[id]) for id in texts])
+        return the_only(text, ids, "memory", scopes)
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         """Return each id's short id, long enough to be no other memory's in this store."""
-        found = self._ask("ids_around", ids=self._database.ids(ids)) if ids else []
-        return [short_id(id, [one for one in near if one]) for id, *near in found]
+        rows = self._ask("ids_around", ids=self._database.ids(ids)) if ids else []
+        return [short_id(id, [one for one in near if one]) for id, *near in rows]
 
     def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
         """Return a memory as the store knows it (or knew it at `known_at`), whatever its state."""
         if known_at is not None:
             return self._store.graph.memories([id], Filter(states=(), known_at=known_at)).get(id)
-        found = self._ask("memory_current", id=id)
-        return to_memory(found[0]) if found else None
+        rows = self._ask("memory_current", id=id)
+        return to_memory(rows[0]) if rows else None
 
     def versions(self, id: bytes) -> list[Memory]:
         """Return every version of a memory, oldest first."""
@@ -55,14 +55,14 @@ class Memories(Repository):
         self, nums: Sequence[int], ids: Sequence[bytes]
     ) -> tuple[list[Memory], list[tuple[str, bytes, bytes]]]:
         """Return `by_rows`, and `edges.warnings` of some ids, in one query of a server."""
-        found, warnings = {}, []
+        by_row, warnings = {}, []
         with self._database.reading() as con:
             if nums:
                 for row in con.execute(statements()["memories_by_num"], {"nums": self._database.numbers(nums)}):
-                    found[row[0]] = to_memory(row)
+                    by_row[row[0]] = to_memory(row)
             if ids:
                 warnings = con.execute(statements()["warnings"], {"ids": self._database.ids(ids)}).fetchall()
-        return list(map(found.__getitem__, nums)), sorted(warnings)
+        return list(map(by_row.__getitem__, nums)), sorted(warnings)
 
     def same_statement(self, scope: str, fingerprint: int, at: int, *, replaced: bool = False) -> Memory | None:
         """Return an active memory with this fingerprint that is held true at `at`; if there is none and `replaced` is
@@ -94,12 +94,12 @@ class Memories(Repository):
     def renamed_key(self, scope: str, key: str) -> str | None:
         """Return the present key of the value that was once under `key`, by its last change, if it differs; else one in
         use that differs in case alone."""
-        found = self._ask("renamed_key", scope=scope, key=key)
-        if not found:
+        rows = self._ask("renamed_key", scope=scope, key=key)
+        if not rows:
             bound: dict[str, Any] = {"scope": scope, "key": key}
             same = caseless_match("m.key", key, bound, 0)
-            found = self._database.rows(statements()["key_in_other_case"].replace("{same}", same), bound)
-        return str(found[0][0]) if found else None
+            rows = self._database.rows(statements()["key_in_other_case"].replace("{same}", same), bound)
+        return str(rows[0][0]) if rows else None
 
     def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:
         """Return (id, how often) of active memories that were said to be wrong, by id."""
@@ -111,17 +111,17 @@ def scope_list(scopes: Sequence[str] | None) -> str | None:
     return None if scopes is None else json.dumps(list(scopes))
 
 
-def the_only(text: str, found: Sequence[bytes], what: str, scopes: Sequence[str] | None) -> bytes:
+def the_only(text: str, ids: Sequence[bytes], what: str, scopes: Sequence[str] | None) -> bytes:
     """Return the one id that a text names. Raises NotFound, AmbiguousId."""
-    if not found:
+    if not ids:
         place = "" if scopes is None else f" in {' or '.join(dict.fromkeys(scopes))}"
         hint = (
             "`limpet log` lists operations" if scopes is None else "`limpet list` shows ids, scope=NAME looks elsewhere"
         )
         raise NotFound(f"no {what} with the id {text}{place}", hint=hint)
-    if len(found) > 1:
-        raise AmbiguousId(text, [format_id(id) for id in found])
-    return found[0]
+    if len(ids) > 1:
+        raise AmbiguousId(text, [format_id(id) for id in ids])
+    return ids[0]
 
 
 class Usage(Repository):

@@ -217,14 +217,14 @@ class Projection:
         """Return the text with the state's content: that of the last version, or an earlier one after an undo."""
         if state.content is None:
             return None
-        found = self._con.execute(
+        num = self._con.execute(
             "SELECT m.body FROM memory m JOIN body b ON b.num = m.body WHERE m.id = ?1 AND b.content = ?2"
             f" AND m.num IN {versions_of('?1')} ORDER BY m.num DESC LIMIT 1",
             (id, state.content),
         ).get
-        if found is None:
+        if num is None:
             raise BadInput(f"the text of memory {id.hex()} is gone")
-        return int(found)
+        return int(num)
 
     def _insert_version(self, state: MemoryState, at: int, body: int | None, *, first: bool = False) -> None:
         fields = self._describe(state, None)
@@ -255,10 +255,10 @@ class Projection:
     def _project_session(self, event: Event) -> None:
         """Bring a session's row to what its events up to this one say; its number stays, memories point to it."""
         events = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
-        several = [one for one in events if one.type in SESSION_EVENTS]
-        named = several[-1].data  # of a purged one all have what is left of its name
+        own = [one for one in events if one.type in SESSION_EVENTS]
+        named = own[-1].data  # of a purged one all have what is left of its name
         scope = self._intern_scope(named["scope"])
-        num = self._sessions.intern(scope, named["name"], min(one.at for one in several))
+        num = self._sessions.intern(scope, named["name"], min(one.at for one in own))
         self._con.execute("UPDATE session SET ended_at = ?, title = ? WHERE num = ?", (*replay_session(events), num))
 
     def _project_verdict(self, event: Event, verdict: str | None, at: int | None) -> None:
@@ -330,10 +330,10 @@ class Projection:
         bodies = [row[0] for row in self._con.execute(self._sql["bodies_of_memory"], {"id": id})]
         # (number, name, scope) of the sessions that it was ever in, or of a session itself.
         sessions = {(num, *named) for num in numbers for named in self._con.execute(_SESSION, (num,)).fetchall()}
-        for one in self._events_of(id):
-            if one.type in SESSION_EVENTS:
-                num = self._sessions.intern(self._intern_scope(one.data["scope"]), one.data["name"], one.at)
-                sessions.add((num, one.data["name"], one.data["scope"]))
+        for old in self._events_of(id):
+            if old.type in SESSION_EVENTS:
+                num = self._sessions.intern(self._intern_scope(old.data["scope"]), old.data["name"], old.at)
+                sessions.add((num, old.data["name"], old.data["scope"]))
         self._delete_versions(id)
         self._con.execute("DELETE FROM usage WHERE id = ?", (id,))
         self._con.execute("DELETE FROM review WHERE memory = ?1 OR other = ?1", (id,))
@@ -415,8 +415,8 @@ def _to_state(row: tuple[Any, ...]) -> MemoryState:
 
 def doubted(con: Connection, event: bytes) -> int | None:
     """Return the segment that an event is from, when nobody trusts its device."""
-    found: int | None = con.execute(_HEARD, (event,)).get
-    return found
+    segment: int | None = con.execute(_HEARD, (event,)).get
+    return segment
 
 
 def as_heard(con: Connection, event: Event) -> Event:

@@ -72,14 +72,14 @@ class Tokenizer:
     def terms(self, text: str) -> dict[str, str]:
         """Return stem -> the word as it was written, for the first terms of the text."""
         raw = text.encode("utf-8", "replace")
-        found: dict[str, str] = {}
+        words: dict[str, str] = {}
         for start, end, *stems in self._tokenize(raw, apsw.FTS5_TOKENIZE_QUERY, None):
             term = _bounded(stems[0])
-            if term not in found:
-                if len(found) >= MAX_TERMS_LOOKED_UP:
+            if term not in words:
+                if len(words) >= MAX_TERMS_LOOKED_UP:
                     break
-                found[term] = raw[start:end].decode("utf-8", "replace")
-        return found
+                words[term] = raw[start:end].decode("utf-8", "replace")
+        return words
 
 
 def _bounded(term: str) -> str:
@@ -180,21 +180,21 @@ class Search(Repository, ABC):
         literal = text.strip()[:200].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         if literal:
             with self.until(deadline):
-                found = self._ask("substring", where, pattern=f"%{literal}%", limit=limit, newest=newest)
-                return [row[0] for row in found]
+                rows = self._ask("substring", where, pattern=f"%{literal}%", limit=limit, newest=newest)
+                return [row[0] for row in rows]
         return []
 
     def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
         """Return the candidates among some texts that pass the filter."""
         wanted = list(bodies)
-        found = self._ask("candidates", where, bodies=self._database.numbers(wanted)) if wanted else []
-        return list(map(Candidate._make, found))
+        rows = self._ask("candidates", where, bodies=self._database.numbers(wanted)) if wanted else []
+        return list(map(Candidate._make, rows))
 
     def neighbours(self, nums: Iterable[int], where: Filter, *, reach: int) -> list[Candidate]:
         """Return memories up to `reach` places before or after the rows in their sessions, some more than once."""
         wanted = list(nums)
-        found = self._ask("neighbours", where, nums=self._database.numbers(wanted), reach=reach) if wanted else []
-        return list(map(Candidate._make, found))
+        rows = self._ask("neighbours", where, nums=self._database.numbers(wanted), reach=reach) if wanted else []
+        return list(map(Candidate._make, rows))
 
     def texts(self, bodies: Sequence[int]) -> list[tuple[int, str, str | None]]:
         """Return (number, text, key or None) of those that exist."""
@@ -202,8 +202,8 @@ class Search(Repository, ABC):
 
     def texts_of(self, ids: Sequence[bytes]) -> list[int]:
         """Return the texts of the current versions of some memories."""
-        found = dict(self._ask("bodies_of_current", ids=self._database.ids(ids))) if ids else {}
-        return [found[id] for id in ids if id in found]
+        by_id = dict(self._ask("bodies_of_current", ids=self._database.ids(ids))) if ids else {}
+        return [by_id[id] for id in ids if id in by_id]
 
     def was_left(self, scopes: Sequence[str]) -> bool:
         """Return whether a memory was ever moved out of one of these: as known before, its text is found elsewhere."""
@@ -220,15 +220,15 @@ class Search(Repository, ABC):
 class Vectors(Repository, ABC):
     def embedders(self) -> list[EmbedderRow]:
         """Return embedders that have vectors here, the one that answers first."""
-        found = []
+        rows = []
         for *known, has_vectors, unrelated, related, apart in self._database.rows(
             "SELECT e.num, e.fingerprint, e.name, e.dimensions, e.state,"
             " EXISTS (SELECT 1 FROM chunk c WHERE c.embedder = e.num), e.unrelated, e.related, e.apart"
             " FROM embedder e ORDER BY e.state, e.num"
         ):
             calibration = None if apart is None else (unrelated, related, apart)
-            found.append(EmbedderRow._make((*known, bool(has_vectors), calibration)))
-        return found
+            rows.append(EmbedderRow._make((*known, bool(has_vectors), calibration)))
+        return rows
 
     def register(self, fingerprint: str, name: str, dimensions: int) -> EmbedderRow:
         """Return the row of an embedder, made when it is new. The first one is active at once. Raises BadInput."""

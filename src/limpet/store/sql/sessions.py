@@ -14,13 +14,13 @@ from .store import Connection, Repository
 
 class Sessions(Repository):
     def get(self, scope: str, name: str) -> SessionRow | None:
-        found = self._ask("session", scope=scope, name=name)
-        return SessionRow._make(found[0]) if found else None
+        rows = self._ask("session", scope=scope, name=name)
+        return SessionRow._make(rows[0]) if rows else None
 
     def latest(self, scopes: Sequence[str], *, limit: int) -> list[SessionRow]:
         """Return sessions, the one with the latest memory first."""
-        found = [SessionRow._make(row) for scope in scopes for row in self._ask("sessions", scope=scope, limit=limit)]
-        return sorted(found, key=lambda one: (-one.last_at_us, one.name))[:limit]
+        rows = [SessionRow._make(row) for scope in scopes for row in self._ask("sessions", scope=scope, limit=limit)]
+        return sorted(rows, key=lambda one: (-one.last_at_us, one.name))[:limit]
 
     def memories(self, scope: str, name: str) -> list[Memory]:
         """Return the active memories of a session, in their order."""
@@ -45,14 +45,14 @@ class SessionNumbers:
 
     def intern(self, scope: int, name: str, at: int) -> int:
         """Return the number of a session named at a time, adding it if it is new."""
-        found = self._known.get((scope, name))
-        if found is None:
+        row = self._known.get((scope, name))
+        if row is None:
             known = "SELECT num, started_at FROM session WHERE scope = ? AND name = ?"
-            found = self._con.execute(known, (scope, name)).fetchone()
-        if found is None:
+            row = self._con.execute(known, (scope, name)).fetchone()
+        if row is None:
             made = "INSERT INTO session (scope, name, started_at) VALUES (?, ?, ?) RETURNING num"
-            found = self._con.execute(made, (scope, name, at)).get, at
-        num, began = found
+            row = self._con.execute(made, (scope, name, at)).get, at
+        num, began = row
         if at < began:
             self._con.execute("UPDATE session SET started_at = ? WHERE num = ?", (at, num))
         self._known[scope, name] = num, min(at, began)

@@ -27,7 +27,7 @@ def statements() -> dict[str, str]:
     """Name -> SQL. `{visible}` is left for `visible()` to fill."""
     with open(os.path.join(os.path.dirname(__file__), "queries.sql"), encoding="utf-8") as file:
         text = file.read()
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     fragments: dict[str, str] = {}
     parts = _HEAD.split(text)
     for start in range(1, len(parts), 3):
@@ -38,8 +38,8 @@ def statements() -> dict[str, str]:
             continue
         for each, fragment in fragments.items():
             body = body.replace("{" + each + "}", fragment)
-        found[name] = body
-    return found
+        by_name[name] = body
+    return by_name
 
 
 _JSON_TYPES = {bool: "'true', 'false'", str: "'text'"}
@@ -107,11 +107,11 @@ def caseless_match(column: str, name: str, bound: dict[str, Any], i: int) -> str
     `i`: different for each name in the statement."""
     spelt = {name: None}
     if not name.isascii():  # each letter beyond ASCII in either case; of many such letters, as words are
-        several = [name, name.lower(), name.upper(), name.capitalize(), name.title()]
+        spellings = [name, name.lower(), name.upper(), name.capitalize(), name.title()]
         letters = [dict.fromkeys((one, one.lower(), one.upper())) if one > "\x7f" else (one,) for one in name]
         if math.prod(map(len, letters)) <= MOST_FORMS:
-            several += map("".join, product(*letters))
-        spelt = dict.fromkeys(form for form in several if caseless(form) == caseless(name))
+            spellings += map("".join, product(*letters))
+        spelt = dict.fromkeys(form for form in spellings if caseless(form) == caseless(name))
     forms = {f"form{i}_{n}": form for n, form in enumerate(spelt)}
     bound |= forms
     return "(" + " OR ".join(f"{column} = :{form} COLLATE NOCASE" for form in forms) + ")"

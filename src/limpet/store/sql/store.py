@@ -93,8 +93,8 @@ class Database(ABC):
     def rows(self, statement: str, bound: Any = None) -> list[Any]:
         """Return all rows that a statement reads."""
         with self.reading() as con:
-            found: list[Any] = con.execute(statement, bound).fetchall()
-            return found
+            rows: list[Any] = con.execute(statement, bound).fetchall()
+            return rows
 
     @abstractmethod
     def flush_erased(self, *, seconds: float) -> bool:

@@ -123,8 +123,8 @@ def first_problem(path: str) -> str | None:
     try:
         con = open_connection(path, read_only=True, durable=True, create=False)
         try:
-            found = _verify_pages(con) + check_rows(con, BEYOND_REBUILD) + _verify_ledger(con)
-            problems = [one for one in found if is_beyond_rebuild(one)]
+            every = _verify_pages(con) + check_rows(con, BEYOND_REBUILD) + _verify_ledger(con)
+            problems = [one for one in every if is_beyond_rebuild(one)]
         finally:
             con.close()
     except (apsw.NotADBError, apsw.CorruptError) as error:

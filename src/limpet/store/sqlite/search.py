@@ -107,9 +107,9 @@ class SqliteSearch(Search):
 
     def _within(self, con: apsw.Connection, where: Filter) -> list[str] | None:
         """Index expressions that every row must match: topics, and small scopes. None: nothing can."""
-        found = self.topic_expressions(where)
+        expressions = self.topic_expressions(where)
         if where.scopes is None or (where.known_at is not None and self.was_left(where.scopes)):
-            return found
+            return expressions
         tokens, held = [], 0
         for num in self.scope_numbers(where.scopes):
             tokens.append(scope_token(num))
@@ -118,8 +118,8 @@ class SqliteSearch(Search):
             return None
         # A scope that holds most rows anyway restricts nothing.
         if held * 2 <= self._texts:
-            found.append(f"scope : ({' OR '.join(tokens)})")
-        return found
+            expressions.append(f"scope : ({' OR '.join(tokens)})")
+        return expressions
 
     @contextlib.contextmanager
     def until(self, deadline: float | None) -> Iterator[None]:
@@ -134,11 +134,11 @@ class SqliteSearch(Search):
     def topic_expressions(self, where: Filter) -> list[str]:
         """Return for each topic an index expression that its rows match, and some others too; none without words, or as
         known before: the index has only today's topics."""
-        found = []
+        expressions = []
         for topic in where.topics if where.known_at is None else ():
             if self.tokenizer.counts(topic):
-                found.append('topics : "' + topic.replace('"', '""') + '"')
-        return found
+                expressions.append('topics : "' + topic.replace('"', '""') + '"')
+        return expressions
 
     def allowed(self, where: Filter) -> list[int]:
         topics = self.topic_expressions(where)
@@ -191,21 +191,21 @@ class SqliteVectors(Vectors):
     def _put(
         self, con: apsw.Connection, chunk: int, used: int, vectors: Sequence[NewVector], scopes: Sequence[int]
     ) -> None:
-        several = len(vectors)
+        count = len(vectors)
         text_ids, exact, codes, scales = zip(*vectors, strict=True)
         columns = (
             ("codes", b"".join(codes)),
-            ("scales", struct.pack(f"<{several}f", *scales)),
-            ("bodies", struct.pack(f"<{several}q", *text_ids)),
-            ("scopes", struct.pack(f"<{several}i", *scopes)),
+            ("scales", struct.pack(f"<{count}f", *scales)),
+            ("bodies", struct.pack(f"<{count}q", *text_ids)),
+            ("scopes", struct.pack(f"<{count}i", *scopes)),
         )
         for column, data in columns:
             with con.blob_open("main", "chunk", column, chunk, True) as blob:
-                blob.seek(used * (len(data) // several))
+                blob.seek(used * (len(data) // count))
                 blob.write(data)
-        con.execute("UPDATE chunk SET used = used + ?, version = version + 1 WHERE num = ?", (several, chunk))
+        con.execute("UPDATE chunk SET used = used + ?, version = version + 1 WHERE num = ?", (count, chunk))
         con.executemany(
             "INSERT INTO vector (embedder, body, chunk, slot, exact)"
             " VALUES ((SELECT embedder FROM chunk WHERE num = ?2), ?1, ?2, ?3, ?4)",
-            zip(text_ids, repeat(chunk), range(used, used + several), exact, strict=False),
+            zip(text_ids, repeat(chunk), range(used, used + count), exact, strict=False),
         )
