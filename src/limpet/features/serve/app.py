@@ -226,8 +226,8 @@ class App:
         """Return an error as JSON. Those of the store and of the program are logged instead: they may name paths."""
         if isinstance(error, _Unknown):
             place = f', resource_metadata="{self._url}{RESOURCE}"' if self._logins else ""
-            body = {"error": "unauthorized", "message": "the token is missing, wrong, revoked or expired"}
-            return JSONResponse(body, 401, {"WWW-Authenticate": f'Bearer realm="limpet"{place}'})
+            answer = {"error": "unauthorized", "message": "the token is missing, wrong, revoked or expired"}
+            return JSONResponse(answer, 401, {"WWW-Authenticate": f'Bearer realm="limpet"{place}'})
         if isinstance(error, TooLarge):
             return JSONResponse({"error": "too_large", "message": f"at most {MOST_BYTES:,} bytes"}, 413)
         if isinstance(error, LimpetError):

@@ -255,7 +255,7 @@ def _digest(mark: str) -> str:
 
 
 def application(site: Site, *, logins: Sequence[Route] = (), refused: ASGIApp | None = None) -> ASGIApp:
-    """Return the application: every page behind the checks of `access.py`. `logins`: another way in than the one link;
+    """Return the application: every page behind the checks of `access.py`. `logins`: another login than the one link;
     `refused`: the answer to others."""
     from . import views_care, views_home, views_memories, views_recall, views_review, views_sessions
 
