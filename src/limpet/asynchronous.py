@@ -40,7 +40,7 @@ class _Runner:
             return self._opened
 
     async def run(self, call: Callable[..., Any], *args: Any, **given: Any) -> Any:
-        """The call on a thread. Cancelled: the wait ends, and a call that has begun ends by itself, as a whole."""
+        """Run a call on a thread. A cancelled wait ends at once; a call that has begun ends by itself, as a whole."""
         inside = partial(contextvars.copy_context().run, call, *args, **given)
         try:
             running = asyncio.get_running_loop().run_in_executor(self._threads, inside)
@@ -68,8 +68,8 @@ def _coroutine(verb: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_verbs_of(source: type) -> Callable[[type], type]:
-    """Every public method of a class as a coroutine, and its properties as they are, where the class has none of that
-    name itself."""
+    """Return every public method of a class as a coroutine, and its properties, unless the class defines the name
+    itself."""
 
     def fill(cls: type) -> type:
         for name, verb in inspect.getmembers(source):
@@ -136,11 +136,11 @@ class AsyncLimpet:
         return AsyncHistory(self._runner, lambda: self._limpet().graph)
 
     def in_scope(self, scope: str) -> AsyncLimpet:
-        """The same open store, seen from another scope. It ends with this one; closing it closes nothing."""
+        """Return the same open store, seen from another scope. It ends with this one; closing it closes nothing."""
         return self._seen(lambda here: here.in_scope(scope))
 
     def in_all_scopes(self) -> AsyncLimpet:
-        """The same open store for its owner to read: recall, list and count see every scope."""
+        """Return the same open store for its owner to read: recall, list and count see every scope."""
         return self._seen(lambda here: here.in_all_scopes())
 
     def _seen(self, view: Callable[[Limpet], Limpet]) -> AsyncLimpet:

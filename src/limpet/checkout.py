@@ -1,4 +1,4 @@
-"""Which repository a folder belongs to: read from git's own files, as gitrepository-layout(5) describes them.
+"""The repository of a folder, read from git's own files, as gitrepository-layout(5) describes them.
 
 git itself is asked for one thing alone, the first commit of a checkout without a remote: a hook has no time for another
 process. Which scope a repository has is in the store (store/sql/checkouts.py).
@@ -28,7 +28,7 @@ class Checkout:
     identities: tuple[str, ...]  # what tells it from others, as far as its files say; the surest first
 
     def first_commit(self) -> str | None:
-        """What tells a repository without a remote from others; None when it has no commit, or git does not say."""
+        """Return the first commit, which identifies a repository without a remote; None if there is none."""
         import subprocess
 
         try:
@@ -43,7 +43,7 @@ class Checkout:
 
 
 def checkout_of(folder: str | os.PathLike[str]) -> Checkout | None:
-    """The checkout that a folder lies in; None outside of any."""
+    """Return the checkout that a folder lies in; None outside of any."""
     place, below = os.fspath(folder), None
     while place != below:
         mark = os.path.join(place, ".git")
@@ -65,7 +65,7 @@ def checkout_of(folder: str | os.PathLike[str]) -> Checkout | None:
 
 
 def _shared_folder(place: str, mark: str) -> str | None:
-    """Where a worktree or a submodule keeps what it shares with its main checkout."""
+    """Return the folder that a worktree or a submodule shares with its main checkout."""
     try:
         folder = shared = os.path.realpath(os.path.join(place, _text(mark).partition("gitdir:")[2].strip()))
         common = os.path.join(folder, "commondir")
@@ -87,7 +87,7 @@ def _place(objects: str) -> str:
 
 
 def _remote(objects: str, clones: int) -> str | None:
-    """`origin`, else the first remote there is, of the file `config`."""
+    """Return `origin`, else the first remote, of the file `config`."""
     urls: dict[str, str] = {}
     section = ""
     try:
@@ -106,7 +106,7 @@ def _remote(objects: str, clones: int) -> str | None:
 
 
 def _identity_of(url: str, objects: str, clones: int) -> str:
-    """Host and path alike for every way to write them; a folder of this machine is what that folder is."""
+    """Return host and path, alike for every spelling of an address; a folder of this machine has its own identity."""
     before, mark, rest = url.partition("://")
     if mark and before != "file":
         rest = rest.rpartition("@")[2] if "@" in rest.partition("/")[0] else rest

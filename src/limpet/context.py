@@ -1,4 +1,4 @@
-"""What every service is given: the open store, whose scope it is, the clock, the content policy, semantic search."""
+"""The context of every service: the open store, its scope, the clock, the content policy, semantic search."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class Context:
         self, store: Store, scope: str, clock: Clock, embedder: str, given: Embedder | None,
         checkout: Checkout | None = None, *, judge: bool | None = None,
     ) -> None:  # fmt: skip
-        """`embedder`: the name of the one to load; `given`: one to use instead. `checkout`: whose the scope is.
-        `judge`: whether recalls by meaning ask the relevance judge; None: as the environment says.
+        """Set up the context. `embedder`: the name of the one to load; `given`: one to use instead. `checkout`: whose
+        the scope is. `judge`: whether recalls by meaning ask the relevance judge; None: as the environment says.
         """
         self.store = store
         self.scope = scope
@@ -81,7 +81,7 @@ class Context:
         self._semantic_lock = threading.Lock()
 
     def in_scope(self, scope: str) -> Context:
-        """The same open store, seen from another scope."""
+        """Return the same open store, seen from another scope."""
         _ = self.semantic(), self.policy  # shared from here on
         other = copy(self)
         other.scope = check_scope(scope)
@@ -89,7 +89,7 @@ class Context:
         return other
 
     def in_all_scopes(self) -> Context:
-        """The same, but reads see every scope."""
+        """Return the same, but reads see every scope."""
         other = copy(self)
         other._everywhere = True
         return other
@@ -102,7 +102,7 @@ class Context:
         return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE)))
 
     def now(self) -> int:
-        """Microseconds UTC."""
+        """Return microseconds UTC."""
         return self.clock.now()
 
     def new_id(self) -> bytes:
@@ -118,7 +118,7 @@ class Context:
         return self._policy
 
     def reader(self) -> Reader | None:
-        """The model that reads two statements, unless relations are off."""
+        """Return the model that reads two statements, unless relations are off."""
         if not wants_relations():
             return None
         from .vectors.reader import shared
@@ -140,7 +140,7 @@ class Context:
     # -- how writes are made
 
     def validate(self, item: Mapping[str, Any]) -> ValidStatement:
-        """A statement of the arguments of `remember`. Raises BadInput."""
+        """Validate the arguments of `remember`. Raises BadInput."""
         from .remember.validation import validate
 
         try:
@@ -180,7 +180,7 @@ class Context:
 
     @contextmanager
     def one_operation(self) -> Iterator[list[bytes]]:
-        """What this thread writes inside, in however many transactions, is one operation, which one undo takes back.
+        """Make all writes of this thread inside, in any number of transactions, one operation, undone together.
 
         By this context alone. Gives a list that has the operation's id once something was written.
         """
@@ -192,7 +192,7 @@ class Context:
             _operation.reset(token)
 
     def count_as_wrong(self, receipt: Receipt, why: str | None = None) -> Receipt:
-        """A wish to end what is trusted more is counted like `wrong`: it comes up for review, with the reason."""
+        """Count a wish to end what is trusted more like `wrong`: it comes up for review, with the reason."""
         if receipt.status == "proposed":
             self.store.usage.record([parse_id(receipt.id)], self.now(), "wrong")
             if why:
@@ -204,13 +204,13 @@ class Context:
     # -- how reads are asked
 
     def memory(self, id: str) -> Memory:
-        """The memory of these scopes that an id or a prefix names. Raises NotFound, AmbiguousId, BadInput."""
+        """Return the memory of these scopes that an id or a prefix names. Raises NotFound, AmbiguousId, BadInput."""
         from .remember.write import need
 
         return need(self.store, id, self.scopes)
 
     def time(self, value: Time) -> int | None:
-        """Microseconds UTC. Raises BadInput."""
+        """Return microseconds UTC. Raises BadInput."""
         if value is None:
             return None
         from .model.times import parse_time
@@ -218,7 +218,7 @@ class Context:
         return parse_time(value, now=self.now())
 
     def as_read(self, memory: Memory) -> Memory:
-        """The memory as verbs give it: superseded where another took its place, from when on that holds, with its
+        """Return the memory as verbs give it: superseded once another has taken its place and holds, with its
         confidence as of now."""
         from .rank.adjust import confidence_of, confidence_word
 
@@ -236,7 +236,7 @@ class Context:
         clock: str = "valid", session: str | None = None, speaker: str | None = None, key: str | None = None,
         metadata: Mapping[str, Any] | None = None, known_at: int | None = None,
     ) -> Filter:  # fmt: skip
-        """What reads from these scopes let pass. `clock`: which time `since` and `until` are of. Raises BadInput."""
+        """Return the filter of reads from these scopes. `clock`: the one for `since` and `until`. Raises BadInput."""
         if clock not in CLOCKS:
             raise BadInput(f"unknown clock: {clock!r}", hint=f"one of: {', '.join(CLOCKS)}")
         for what, name in (("session", session), ("speaker", speaker)):
@@ -265,7 +265,7 @@ class Context:
 
 
 def _wanted(metadata: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """The values that metadata is filtered by. Raises BadInput."""
+    """Return the values that metadata is filtered by. Raises BadInput."""
     if not isinstance(metadata, Mapping):
         raise BadInput(f"metadata must be names and values, not {metadata!r:.60}", hint='such as {"ticket": 7}')
     for name, value in metadata.items():

@@ -25,7 +25,7 @@ LEAST_QUOTED, MOST_QUOTED = 16, 120
 
 
 class PurgeReport(NamedTuple):
-    """What a purge erased, or would erase, and what else holds the same words."""
+    """The report of a purge, done or dry, and what else holds the same words."""
 
     id: str
     versions: int
@@ -56,7 +56,7 @@ def purge(
     copies: bool = False, prove: bool = False, wait: float = ERASING_SECONDS,
     scopes: Collection[str] | None = None, reopened: Callable[[str], AbstractContextManager[Any]] | None = None,
 ) -> PurgeReport:  # fmt: skip
-    """`reopened`: opens a copy of the store at a path, for the same purge in there; for `copies` alone."""
+    """Purge a memory. `reopened`: opens a copy of the store at a path for the same purge; for `copies` alone."""
     store, memory = context.store, context.memory(id)
     within = context.scopes if scopes is None else tuple(set(scopes).intersection(context.scopes))
     if memory.scope not in within:
@@ -100,7 +100,7 @@ def purge(
 
 
 def _wordings(context: Context, memory: Memory, scopes: tuple[str, ...]) -> list[Memory]:
-    """What the memory replaced, and what that replaced; what was merged into it; what speaks for it."""
+    """Return the memories it replaced, directly or not, those merged into it, and the one that speaks for it."""
     store = context.store
     known = {parse_id(memory.id)}
     coming = known | ({parse_id(memory.superseded_by)} if memory.state == "merged" and memory.superseded_by else set())
@@ -113,7 +113,7 @@ def _wordings(context: Context, memory: Memory, scopes: tuple[str, ...]) -> list
 
 
 def _quoting(context: Context, memories: Iterable[Memory], scopes: tuple[str, ...]) -> tuple[str, ...]:
-    """Other memories of these scopes that hold the longest line of any wording, as far as an episode quotes."""
+    """Return other memories of these scopes that hold the longest line of any wording, as far as an episode quotes."""
     memories = list(memories)
     found: set[str] = set()
     where = Filter(scopes=scopes, states=STATES)
@@ -127,7 +127,7 @@ def _quoting(context: Context, memories: Iterable[Memory], scopes: tuple[str, ..
 
 
 def _places(context: Context, *, refresh: bool) -> list[tuple[str, str]]:
-    """(path, kind) of every copy that the store knows of. `refresh`: mirrors are synced before."""
+    """Return (path, kind) of every copy that the store knows of. `refresh`: sync mirrors before."""
     store = context.store
     mirrors: list[str] = registry.call("mirrors", context, refresh=refresh) or []
     kept = [(str(one), "backup") for one in store.erasure.replaced_stores()]
@@ -142,7 +142,7 @@ def _files(paths: Iterable[str]) -> list[Path]:
 
 
 def _holding(context: Context, pieces: list[bytes], places: list[tuple[str, str]]) -> list[str]:
-    """Those places that hold a piece; of a text too short to be told from others, all that are there."""
+    """Return the places that hold a piece; all existing ones for a text too short to be told from others."""
     if not pieces:
         return [path for path, _ in places if Path(path).exists()]
     scans = ((path, context.store.erasure.found(pieces, _files([path]))) for path, _ in places)

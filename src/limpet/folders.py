@@ -21,17 +21,17 @@ def user_folder() -> str:
 
 
 def default_path() -> str:
-    """The store where nobody names another: `memory.db` in the platform's folder for data."""
+    """Return the default path of a store: `memory.db` in the platform's folder for data."""
     return os.path.join(user_folder(), "memory.db")
 
 
 def is_url(store: str) -> bool:
-    """Whether a store is a server's and no file."""
+    """Return whether a store is a server's and no file."""
     return "://" in store
 
 
 def shown(store: str) -> str:
-    """A store as it may be printed and kept: of a URL without its password."""
+    """Return a store's name for print and log: a URL without its password."""
     if not is_url(store):
         return store
     from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -43,22 +43,22 @@ def shown(store: str) -> str:
 
 
 def absolute(store: str) -> str:
-    """What names a store in any folder, to be printed or kept."""
+    """Return a store's name that is the same in any folder, for print and log."""
     return shown(store) if is_url(store) else os.path.abspath(store)
 
 
 def resolved(store: str) -> str:
-    """What names a store wherever it is named, by whatever link."""
+    """Return a store's one name, with links resolved."""
     return shown(store) if is_url(store) else os.path.realpath(store)
 
 
 def is_there(store: str) -> bool:
-    """Whether there is a store, as far as is known without asking a server."""
+    """Return whether a store exists, as far as is known without asking a server."""
     return is_url(store) or os.path.exists(store)
 
 
 def beside(store: str) -> str:
-    """What the names of files beside a store begin with: of one on a server they are in the user's data folder."""
+    """Return the prefix of the files beside a store; for one on a server they are in the user's data folder."""
     if not is_url(store):
         return store
     from hashlib import sha256

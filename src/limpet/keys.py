@@ -15,7 +15,7 @@ COMMAND_SECONDS = 60.0
 
 
 def signing_key() -> bytes | None:
-    """What signs the hash chain (LIMPET_SIGNING_KEY, LIMPET_SIGNING_KEY_COMMAND), if anything does. Raises BadInput."""
+    """Return the hash chain's key (LIMPET_SIGNING_KEY, LIMPET_SIGNING_KEY_COMMAND), or None. Raises BadInput."""
     said = _given("LIMPET_SIGNING_KEY")
     if said is not None and len(said) < LEAST_CHARACTERS:
         raise BadInput(f"the signing key has fewer than {LEAST_CHARACTERS} characters", hint="`openssl rand -hex 32`")
@@ -23,7 +23,7 @@ def signing_key() -> bytes | None:
 
 
 def _given(name: str) -> str | None:
-    """What a variable says, or prints the command that `name`_COMMAND holds."""
+    """Return the value of a variable, or the output of the command that `name`_COMMAND holds."""
     said = os.environ.get(name)
     if said:
         return said
@@ -33,7 +33,7 @@ def _given(name: str) -> str | None:
 
 @lru_cache(maxsize=8)
 def _printed(command: str, name: str) -> str:
-    """The first line that a command prints, asked for once in a process."""
+    """Return the first line that a command prints, run once in a process."""
     import shlex
     import subprocess
 
@@ -51,20 +51,20 @@ def _printed(command: str, name: str) -> str:
 
 
 def store_keys() -> tuple[str, ...]:
-    """Keys of encrypted stores, the newest first: of LIMPET_KEY, else of what LIMPET_KEY_COMMAND prints, else of the
-    system's keyring. Each is tried; a new store gets the first. Raises BadInput."""
+    """Return keys of encrypted stores, the newest first: of LIMPET_KEY, else of the output of LIMPET_KEY_COMMAND, else
+    of the system's keyring. Each is tried; a new store gets the first. Raises BadInput."""
     said = _given("LIMPET_KEY")
     return checked_keys(said if said is not None else kept_keys())
 
 
 def is_key_given() -> bool:
-    """Whether a variable names a key: then new stores are encrypted."""
+    """Return whether a variable names a key: then new stores are encrypted."""
     return bool(os.environ.get("LIMPET_KEY") or os.environ.get("LIMPET_KEY_COMMAND"))
 
 
 @lru_cache(maxsize=1)
 def kept_keys() -> str:
-    """What the system's keyring has, asked once in a process: nothing where there is none."""
+    """Return the keys in the system's keyring, read once in a process; none where there is no keyring."""
     try:
         import keyring
 
@@ -74,7 +74,7 @@ def kept_keys() -> str:
 
 
 def checked_keys(said: str) -> tuple[str, ...]:
-    """The keys in a text. Raises BadInput."""
+    """Return the keys in a text. Raises BadInput."""
     keys = tuple(said.lower().split())
     if any(len(one) != 2 * KEY_BYTES or set(one) - set("0123456789abcdef") for one in keys):
         raise BadInput(

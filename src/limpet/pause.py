@@ -23,7 +23,7 @@ MOST_BYTES = 1_000_000
 
 
 class Pauses:
-    """What the file beside a store says."""
+    """The pauses in the file beside a store."""
 
     __slots__ = ("ignore", "sessions", "spans")
 
@@ -35,7 +35,7 @@ class Pauses:
         self.ignore = tuple(ignore)
 
     def at(self, moment: int) -> tuple[int, int | None] | None:
-        """The pause of a moment."""
+        """Return the pause of a moment."""
         return next((one for one in self.spans if one[0] <= moment and (one[1] is None or moment < one[1])), None)
 
 
@@ -49,7 +49,7 @@ class State:
 
 
 def look(store: str, folder: str, session: str, now: int) -> State:
-    """Whether limpet is off for a session in a folder."""
+    """Return whether limpet is off for a session in a folder."""
     if is_incognito():
         return State(f"this session is incognito ({INCOGNITO} is set)", f"unset {INCOGNITO}")
     pauses = read_pauses(store)
@@ -68,7 +68,7 @@ def is_incognito() -> bool:
 
 
 def read_pauses(store: str) -> Pauses:
-    """What was appended beside a store, in its order; lines that say nothing known are passed over."""
+    """Read the lines appended beside a store, in order; unknown ones are passed over."""
     spans: list[tuple[int, int | None]] = []
     sessions: set[str] = set()
     ignore: dict[str, None] = {}
@@ -92,7 +92,7 @@ def read_pauses(store: str) -> Pauses:
 
 
 def read_folder(folder: str) -> tuple[str, tuple[str, ...]]:
-    """The nearest `.limpet` of a folder and those above it, and its lines; ("", ()) when there is none."""
+    """Return the nearest `.limpet` of a folder and those above it, and its lines; ("", ()) when there is none."""
     place = folder
     while os.path.isabs(place):  # noqa: PTH117
         file = os.path.join(place, FOLDER_FILE)  # noqa: PTH118
@@ -106,7 +106,7 @@ def read_folder(folder: str) -> tuple[str, tuple[str, ...]]:
 
 
 def ignored_in(folder: str) -> tuple[str, ...]:
-    """The patterns of a folder's `.limpet`."""
+    """Return the patterns of a folder's `.limpet`."""
     return _patterns(read_folder(folder)[1])
 
 
@@ -115,8 +115,8 @@ _BETWEEN = r"""[\s"'`()\[\]<>{},;:|=!?\u2026]+"""
 
 
 def is_ignored(text: str, patterns: Sequence[str]) -> bool:
-    """Whether a text holds what is never to be noted: a pattern with * or ? fits one of its words, as a path or the
-    last part of one; another stands in it, in upper or lower case.
+    """Return whether a text holds what is to be ignored: a pattern with * or ? fits one of its words, as a path or the
+    last part of one; another is part of it, in upper or lower case.
     """
     if not patterns:
         return False
@@ -159,7 +159,7 @@ def append(store: str, lines: Iterable[str]) -> None:
 
 
 def slips(lines: Iterable[str]) -> tuple[str, ...]:
-    """The lines of a `.limpet` that say nothing known: one of them may have been meant to switch limpet off."""
+    """Return the unknown lines of a `.limpet`: one of them may have been meant to switch limpet off."""
     return tuple(line for line in lines if line != "off" and not line.startswith(("ignore ", "#")))
 
 

@@ -1,4 +1,4 @@
-"""What short-lived processes ask a running one, over a Unix socket beside the store: `recall_server.py` answers.
+"""The client of short-lived processes for a running one, over a Unix socket beside the store; see `recall_server.py`.
 
 Nobody needs a server: where none says at once that it is there, or there are no Unix sockets, the process does the work
 itself. A question is sent only after that, so that a server which is stopped does nothing late that was done meanwhile.
@@ -43,7 +43,7 @@ ANSWERED, DECLINED = b"+", b"-"
 
 
 def address_of(store: str) -> str | None:
-    """Where the socket of a store is; None where there cannot be one."""
+    """Return the path of a store's socket; None where there cannot be one."""
     if os.name == "nt" or store == ":memory:":
         return None
     path = f"{os.path.realpath(beside(store))}.sock"
@@ -51,12 +51,12 @@ def address_of(store: str) -> str | None:
 
 
 def environment() -> list[str]:
-    """This process's values of ENVIRONMENT."""
+    """Return this process's values of ENVIRONMENT."""
     return [os.environ.get(name, "") for name in ENVIRONMENT]
 
 
 def ask(settings: Settings, verb: str, given: dict[str, Any], *, seconds: float) -> dict[str, Any] | None:
-    """What a running server answers within `seconds`; None when there is none, or it cannot."""
+    """Ask a running server; return its answer within `seconds`, or None without one."""
     connection = _connected(settings.path)
     if connection is None:
         return None
@@ -77,7 +77,7 @@ def ask(settings: Settings, verb: str, given: dict[str, Any], *, seconds: float)
 
 
 def ask_hook(words: list[str], store: str, raw: bytes) -> bytes | None:
-    """What a hook is to say to its client; None when its process has to find out itself.
+    """Return the output of a hook from a running server; None when the hook's own process must answer.
 
     `words`: the client, its event and the scope. From the question on the event is the server's: should it end in the
     midst of it, nothing is said, and nothing noted twice.
@@ -103,7 +103,7 @@ def ask_hook(words: list[str], store: str, raw: bytes) -> bytes | None:
 
 
 def _connected(store: str) -> socket | None:
-    """A connection that a server has taken; None where none does so at once."""
+    """Return a connection that a server accepts at once, or None."""
     path = address_of(store)
     if path is None or not is_ours(path):
         return None
@@ -122,7 +122,7 @@ def _connected(store: str) -> socket | None:
 
 
 def is_ours(path: str) -> bool:
-    """A socket that belongs to this user: nobody else may answer for our memory."""
+    """Return whether a socket belongs to this user: nobody else may answer for our memory."""
     try:
         about = os.lstat(path)
     except OSError:
@@ -135,7 +135,7 @@ def send(connection: socket, data: bytes) -> None:
 
 
 def receive(connection: socket, most: int = MOST_BYTES, until: float | None = None) -> bytes:
-    """The whole of it by `until` on the monotonic clock. Raises OSError, and ValueError for what is no message."""
+    """Receive a whole message by `until` on the monotonic clock. Raises OSError, and ValueError for no message."""
     length = int.from_bytes(_exactly(connection, 4, until), "big")
     if length > most:
         raise ValueError(f"a message of {length} bytes")

@@ -1,4 +1,4 @@
-"""Where optional features join. The core imports none of them: it asks here, and runs when they are not installed.
+"""The registry of optional features. The core imports none of them: it asks here, and runs without them.
 
 A feature is a package or module in `limpet/features/`. It joins by a verb that hands over to it (`Part`), by rows of
 the table of commands (`COMMANDS`), or by a call of the core (`CALLS`).

@@ -40,7 +40,7 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a process runs with."""
+    """The settings of a process."""
 
     path: str
     scope: str
@@ -91,12 +91,12 @@ def read_settings(
 
 
 def wants_judge() -> bool:
-    """Whether recalls ask the relevance judge where nobody says so. Raises BadInput."""
+    """Return whether recalls ask the relevance judge by default. Raises BadInput."""
     return _on_or_off("LIMPET_JUDGE")
 
 
 def wants_relations() -> bool:
-    """Whether new memories are read together with the older ones near them. Raises BadInput."""
+    """Return whether new memories are read together with the older ones near them. Raises BadInput."""
     return _on_or_off("LIMPET_RELATIONS")
 
 

@@ -1,4 +1,4 @@
-"""What caused what, what replaced what, what was believed when: queries over the typed graph. They change nothing.
+"""Queries over the typed graph: causes, replacements, and beliefs at a time. They change nothing.
 
 Read first: `queries.py`; `view.py` says from where a query looks (scopes, as_of, known_at). Links are written by
 `remember/change.py`.

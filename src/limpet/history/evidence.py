@@ -1,4 +1,4 @@
-"""What is believed about something and how that changed: audits, timelines, differences; a claim against it.
+"""Beliefs about a subject and their changes: audits, timelines, differences; a claim against them.
 
 Recall is given as a function, so that this package need not know the other. No language model is asked: a similarity
 and the reader of statements speak, and who asked judges.
@@ -44,7 +44,7 @@ class Support(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounding(JsonForm):
-    """What is believed about a claim. `verdict`: supported, disputed (some for, some against), opposed, ungrounded."""
+    """The beliefs about a claim. `verdict`: supported, disputed (some for, some against), opposed, ungrounded."""
 
     claim: str
     verdict: str
@@ -65,7 +65,7 @@ class Yields(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision(JsonForm):
-    """What would have to give if a claim were true, and what would agree with it. Nothing is changed."""
+    """The beliefs that would have to give if a claim were true, and those that agree with it. Nothing is changed."""
 
     claim: str
     gives: list[Yields]
@@ -73,7 +73,7 @@ class Revision(JsonForm):
 
 
 def ground(view: View, recall: Recaller, claim: str, *, limit: int) -> Grounding:
-    """Which beliefs support a claim, which speak against it, and what is near when none does. Raises BadInput."""
+    """Return beliefs that support a claim or oppose it, and what is near when none does. Raises BadInput."""
     compared = _compared(view, recall, claim, limit)
     supports = [one for one in compared if one.similarity >= SAME and one.difference is None]
     against = [one for one in compared if one.difference is not None]
@@ -86,7 +86,7 @@ def ground(view: View, recall: Recaller, claim: str, *, limit: int) -> Grounding
 
 
 def revise(view: View, recall: Recaller, claim: str, *, against: Sequence[str], depth: int, limit: int) -> Revision:
-    """What would have to give if `claim` were true: what speaks against it, and what rests on that.
+    """Return the beliefs that would have to give if `claim` were true: those against it, and all that rests on them.
 
     `against`: ids of memories that the caller knows it to contradict. Raises NotFound, AmbiguousId, BadInput.
     """
@@ -105,14 +105,14 @@ def revise(view: View, recall: Recaller, claim: str, *, against: Sequence[str], 
 
 
 def near(view: View, recall: Recaller, text: str, limit: int) -> list[tuple[Memory, float]]:
-    """Memories near a text, as recall orders them, with their similarity; without vectors all are just near."""
+    """Return memories near a text, in the order of recall, with their similarity; without vectors all are just near."""
     similarities = {parse_id(id): NEAR if cosine is None else cosine for id, cosine in recall(text, limit, view)}
     memories = view.memories(similarities)
     return [(memories[id], value) for id, value in similarities.items() if id in memories and value >= NEAR]
 
 
 def _compared(view: View, recall: Recaller, claim: str, limit: int) -> list[Support]:
-    """Held memories near a claim, nearest first, each read with it: would the claim, stated now, change it?
+    """Return held memories near a claim, nearest first, each read with it: would the claim, stated now, change it?
 
     More likely than not is enough: of a claim somebody asks, while of all pairs in a store hardly any is a change.
     """
@@ -138,7 +138,7 @@ def _compared(view: View, recall: Recaller, claim: str, limit: int) -> list[Supp
 
 
 def _contradicted(view: View, supports: Sequence[Support], known: set[str]) -> list[Support]:
-    """Held memories that are linked as contradicting those."""
+    """Return held memories that are linked as contradicting those."""
     ids = [raw_id(one.node) for one in supports]
     edges = edges_around(view, ids, ("contradicts",)) if ids else []
     ends = dict.fromkeys(end for edge in edges for end in (edge.source, edge.target))
@@ -179,7 +179,7 @@ class Belief(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit(JsonForm, Holds[Belief]):
-    """What is believed about something, the most relevant first, as of a time in the world and one of knowledge."""
+    """The beliefs about a subject, the most relevant first, as of a time in the world and one of knowledge."""
 
     HELD = "beliefs"
 
@@ -193,7 +193,7 @@ class Audit(JsonForm, Holds[Belief]):
 
 
 def audit(view: View, about: str, by: str, memories: Sequence[Memory]) -> Audit:
-    """Beliefs about something, of the memories found for it."""
+    """Return the beliefs in the memories found for a subject."""
     waiting = [(proposal.memory, proposal.other) for proposal, _, _ in waiting_contradictions(view)]
     beliefs = []
     for one in memories:
@@ -277,7 +277,7 @@ REACH = 5
 
 
 def around(view: View, id: str, *, types: Sequence[str], limit: int) -> Timeline:
-    """A memory with its versions, its neighbours in the session and what it is linked to, along time.
+    """Return a memory with its versions, its neighbours in the session and its links, along time.
 
     Raises NotFound, AmbiguousId, BadInput.
     """
@@ -309,13 +309,13 @@ def around(view: View, id: str, *, types: Sequence[str], limit: int) -> Timeline
 
 
 def found_along(view: View, about: str, by: str, memories: Sequence[Memory], *, limit: int) -> Timeline:
-    """Memories that were found some other way, along time."""
+    """Return memories found by other means, along time."""
     relation = {"text": "match", "key": "value"}.get(by, "newest")
     return _along(about, by, [_moment(view, one, relation) for one in memories], limit)
 
 
 def _along(about: str, by: str, moments: list[Moment], limit: int) -> Timeline:
-    """In order of time; the newest are kept when there are too many, and first of all what was asked about."""
+    """Sort by time. When there are too many, keep the subject itself first, then the newest."""
 
     def order(one: Moment) -> tuple[object, ...]:
         return one.at, one.node.position, one.node.recorded_at, one.node.id
@@ -329,7 +329,7 @@ def _moment(view: View, one: Memory, relation: str) -> Moment:
 
 
 def diff(view: View, start: int, end: int, *, as_of: int | None, limit: int) -> Diff:
-    """Beliefs at `end` against those at `start`. `as_of`: about one instant; None: each moment about itself.
+    """Compare beliefs at `end` with those at `start`. `as_of`: about one instant; None: each moment about itself.
 
     Raises BadInput when `end` is before `start`.
     """
@@ -362,7 +362,7 @@ def diff(view: View, start: int, end: int, *, as_of: int | None, limit: int) -> 
 
 
 def _change(then: View, later: View, old: Memory | None, new: Memory) -> tuple[str, Change | None]:
-    """(began, ended or changed, how); None for nothing of that."""
+    """Return (began, ended or changed, how); None for no change."""
     node = later.node(new)
     if new.state == "purged":
         # Its versions are gone; only that there was something is still known.

@@ -43,7 +43,7 @@ class History:
         self, id: str, *, depth: int = DEPTH, limit: int = LIMIT, everything: bool = False,
         as_of: Time = None, known_at: Time = None,
     ) -> walk.Why:  # fmt: skip
-        """What a memory rests on, back to the facts."""
+        """Return the reasons of a memory, back to the facts."""
         with self._at(as_of, known_at, depth=depth, limit=limit) as view:
             return walk.why(view, id, depth=depth, limit=limit, everything=everything)
 
@@ -51,7 +51,7 @@ class History:
         self, id: str, *, depth: int = DEPTH, limit: int = LIMIT, everything: bool = False,
         as_of: Time = None, known_at: Time = None,
     ) -> walk.Impact:  # fmt: skip
-        """What rests on a memory, decisions first, each with the reasons that would remain without it.
+        """Return the memories that rest on this one, decisions first, each with the reasons it would have left.
 
         And what rests on what it replaced: that may have to change with it.
         """
@@ -61,7 +61,7 @@ class History:
             return replace(found, rested_before=walk.rested_before(view, found, replaced, limit=limit))
 
     def chain(self, id: str, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> walk.Chain:
-        """The corrections that led to a memory, and those that replaced it."""
+        """Return the corrections that led to a memory, and those that replaced it."""
         with self._at(as_of, known_at, limit=limit) as view:
             return walk.chain(view, id, limit=limit)
 
@@ -69,7 +69,7 @@ class History:
         self, a: str, b: str, *, types: Iterable[str] = (), depth: int = 8, everything: bool = False,
         as_of: Time = None, known_at: Time = None,
     ) -> walk.GraphPath:  # fmt: skip
-        """The shortest way from one memory to another along links of some types (default: all), either way."""
+        """Return the shortest path between two memories along links of some types (default: all), either way."""
         chosen = _types(types)
         with self._at(as_of, known_at, depth=depth) as view:
             return walk.path(view, a, b, types=chosen, depth=depth, everything=everything)
@@ -78,7 +78,7 @@ class History:
         self, ids: Iterable[str], *, types: Iterable[str] = (), depth: int = NEAR_DEPTH, limit: int = LIMIT,
         everything: bool = False, as_of: Time = None, known_at: Time = None,
     ) -> walk.Subgraph:  # fmt: skip
-        """What surrounds some memories, and the links among all of it."""
+        """Return the surroundings of some memories, and all links among them."""
         given, chosen = check_list("ids", ids), _types(types)
         with self._at(as_of, known_at, depth=depth, limit=limit) as view:
             return walk.context(view, given, types=chosen, depth=depth, limit=limit, everything=everything)
@@ -89,7 +89,7 @@ class History:
         self, what: str | None = None, *, types: Iterable[str] = (), limit: int = 50, as_of: Time = None,
         known_at: Time = None,
     ) -> evidence.Timeline:  # fmt: skip
-        """Along time: around a memory (an id), the values of a key, memories about a text, or the newest of all."""
+        """Return a timeline: around a memory (an id), of a key's values, of memories about a text, or of the newest."""
         chosen = _types(types)
         with self._at(as_of, known_at, limit=limit) as view:
             if what is None or not what.strip():
@@ -105,7 +105,7 @@ class History:
         return evidence.found_along(view, what, "text", [memory for memory, _ in matches], limit=limit)
 
     def diff(self, start: Time, end: Time = None, *, as_of: Time = None, limit: int = LIMIT) -> evidence.Diff:
-        """What the store came to believe and stopped believing between two moments of its knowledge."""
+        """Return what the store came to believe and stopped believing between two moments of its knowledge."""
         now = self._context.now()
         if start is None:
             raise BadInput("diff needs the moment to begin with", hint='such as "3 days ago"')
@@ -119,14 +119,14 @@ class History:
     def contradictions(
         self, *, everything: bool = False, limit: int = LIMIT, as_of: Time = None, known_at: Time = None
     ) -> whole.Contradictions:
-        """Pairs that cannot both hold. `everything`: also those of which one was given up."""
+        """Return pairs that cannot both hold. `everything`: also those of which one was given up."""
         with self._at(as_of, known_at, limit=limit) as view:
             return whole.contradictions(view, limit=limit, everything=everything)
 
     def gaps(
         self, *, kind: str | Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
     ) -> whole.Gaps:
-        """Weak places among what is believed, the severest first; `limit` is per kind of gap."""
+        """Return weak places among what is believed, the severest first; `limit` is per kind of gap."""
         chosen = (kind,) if isinstance(kind, str) else check_list("kind", kind)
         with self._at(as_of, known_at, limit=limit) as view:
             return whole.gaps(view, kinds=chosen, limit=limit)
@@ -134,27 +134,27 @@ class History:
     def centrality(
         self, *, types: Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
     ) -> list[whole.Central]:
-        """The memories on which most turns."""
+        """Return the most central memories."""
         chosen = [one for one in _types(types) if one != TEMPORAL]
         with self._at(as_of, known_at, limit=limit) as view:
             return whole.centrality(view, types=chosen, limit=limit)
 
     def consolidate(self, *, limit: int = 50, as_of: Time = None, known_at: Time = None) -> whole.Consolidation:
-        """Proposals of what could be merged, summarised or compressed; `limit` is per action. Changes nothing."""
+        """Propose what could be merged, summarised or compressed; `limit` is per action. Changes nothing."""
         with self._at(as_of, known_at, limit=limit) as view:
             return whole.consolidate(view, limit=limit)
 
     # -- what there is to ask about
 
     def entities(self, *, limit: int = LIMIT, as_of: Time = None) -> list[whole.EntityCount]:
-        """The things that the texts of what is held name, the most named first. Reads them all."""
+        """Return the things that the texts of what is held name, the most named first. Reads them all."""
         with self._at(as_of, None, limit=limit) as view:
             return whole.entities_named(view, limit=limit)
 
     # -- claims
 
     def audit(self, about: str, *, limit: int = 10, as_of: Time = None, known_at: Time = None) -> evidence.Audit:
-        """What is believed about a memory (an id), a key or a text, with where it comes from and what hangs on it."""
+        """Return the beliefs about a memory (an id), a key or a text, their sources, and what depends on them."""
         if not about.strip():
             raise BadInput("audit needs something to ask about", hint="an id, a key such as user.city, or words")
         by, found = "text", list[Memory]()
@@ -170,7 +170,7 @@ class History:
             return evidence.audit(view, about, by, found)
 
     def ground(self, claim: str, *, limit: int = 20, as_of: Time = None, known_at: Time = None) -> evidence.Grounding:
-        """Which beliefs support a claim, which speak against it, and what is near when none does."""
+        """Return beliefs that support a claim or oppose it, and what is near when none does."""
         view = self._view(as_of, known_at, limit=limit)
         return evidence.ground(view, self._recall, claim, limit=limit)
 
@@ -178,7 +178,7 @@ class History:
         self, claim: str, *, against: Iterable[str] = (), depth: int = DEPTH, limit: int = 20,
         as_of: Time = None, known_at: Time = None,
     ) -> evidence.Revision:  # fmt: skip
-        """What would have to give if a claim were true, with all that rests on it. Changes nothing."""
+        """Return the beliefs that would have to give if a claim were true, and all that rests on them. Only reads."""
         view, given = self._view(as_of, known_at, depth=depth, limit=limit), check_list("against", against)
         return evidence.revise(view, self._recall, claim, against=given, depth=depth, limit=limit)
 
@@ -195,19 +195,19 @@ class History:
 
     @contextmanager
     def _at(self, as_of: Time, known_at: Time, **counts: int) -> Iterator[View]:
-        """A view of one state of the store."""
+        """Open a view of one state of the store."""
         view = self._view(as_of, known_at, **counts)
         with self._context.store.snapshot():
             yield view
 
 
 def _types(types: Iterable[str]) -> tuple[str, ...]:
-    """Edge types, checked; all for none."""
+    """Return checked edge types; all for none."""
     return tuple(dict.fromkeys(check_edge_type(type) for type in check_list("types", types))) or EDGE_TYPES
 
 
 def _named(view: View, text: str) -> Memory | None:
-    """The memory that an id or the beginning of one names; a word may look like that too. Raises AmbiguousId."""
+    """Return the memory that an id or its beginning names; a word may look like one too. Raises AmbiguousId."""
     try:
         return view.find(text)
     except AmbiguousId:

@@ -71,19 +71,19 @@ class View:
     now: int
 
     def where(self, **narrower: object) -> Filter:
-        """Every memory of these scopes that was known then, in whatever state."""
+        """Return the filter of every memory of these scopes that was known then, in any state."""
         given: dict[str, object] = {"scopes": self.scopes, "known_at": self.known_at, "states": SEEN}
         return Filter(**(given | narrower))  # type: ignore[arg-type]
 
     def held(self, **narrower: object) -> Filter:
-        """Only what was held true: active, and within its interval."""
+        """Return the filter of what was held true: active, and within its interval."""
         return self.where(**({"states": ("active",), "as_of": self.as_of} | narrower))
 
     def memories(self, ids: Iterable[bytes]) -> dict[bytes, Memory]:
         return self.store.graph.memories(list(dict.fromkeys(ids)), self.where())
 
     def find(self, id: str) -> Memory:
-        """The memory that an id or a prefix names, if it is seen from here. Raises NotFound, AmbiguousId, BadInput."""
+        """Return the memory that an id or a prefix names, if seen from here. Raises NotFound, AmbiguousId, BadInput."""
         raw = self.store.memories.resolve(id, self.scopes)
         found = self.memories([raw]).get(raw)
         if found is None:
@@ -92,7 +92,7 @@ class View:
         return found
 
     def edges(self, ids: Sequence[bytes], types: Sequence[str], *, incoming: bool = False) -> list[Edge]:
-        """Stored edges of some memories, as known then, in a stable order: the heaviest first."""
+        """Return stored edges of some memories, as known then, in a stable order: the heaviest first."""
         found = self.store.edges.of(ids, incoming=incoming, types=types, known_at=self.known_at)
         return sorted(found, key=lambda one: (-one.weight, one.recorded_at, one.source, one.target, one.type))
 
@@ -100,7 +100,7 @@ class View:
         return standing(one.state, one.superseded_by is not None, one.valid_from_us, one.valid_to_us, self.as_of)
 
     def standings(self, ids: Iterable[bytes]) -> dict[bytes, str]:
-        """How some memories stand; what is not seen from here is left out."""
+        """Return the standings of those memories that are seen from here."""
         found = self.store.graph.validity(list(dict.fromkeys(ids)), self.where())
         return {id: standing(*validity, self.as_of) for id, validity in found.items()}
 
@@ -115,14 +115,14 @@ class View:
         )  # fmt: skip
 
     def nodes(self, ids: Iterable[bytes]) -> list[Node]:
-        """In the order given; what is not seen from here is left out."""
+        """Return the nodes of those memories that are seen from here, in the order given."""
         wanted = list(ids)
         found = self.memories(wanted)
         return [self.node(found[id]) for id in wanted if id in found]
 
 
 def standing(state: str, replaced: bool, valid_from: int, valid_to: int | None, as_of: int) -> str:
-    """How a memory stands at `as_of`. A replaced one stands as long as its interval lasts. Pure."""
+    """Return a memory's standing at `as_of`. A replaced one stands as long as its interval lasts. Pure."""
     if state in ("retracted", "merged", "purged"):
         return state
     ended = valid_to is not None and valid_to <= as_of

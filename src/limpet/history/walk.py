@@ -26,7 +26,7 @@ Steps = Callable[[View, Sequence[bytes]], list[Step]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why(JsonForm, Holds[Node]):
-    """What a memory rests on, as a graph: `depths[id]` is how far from it. `skipped`: id -> standing."""
+    """The reasons of a memory, as a graph: `depths[id]` is the distance to it. `skipped`: id -> standing."""
 
     HELD = "reasons"
 
@@ -41,7 +41,7 @@ class Why(JsonForm, Holds[Node]):
     truncated: bool = False  # depth or limit left something out
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON form; each reason has its depth."""
+        """Return the JSON form; each reason has its depth."""
         reasons = [one.as_dict() | {"depth": self.depths[one.id]} for one in self.reasons]
         return encode(self) | {"reasons": reasons}
 
@@ -103,7 +103,7 @@ class Subgraph(JsonForm, Holds[Node]):
     truncated: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON form; each node that the walk counted has its depth."""
+        """Return the JSON form; each node that the walk counted has its depth."""
         depths = self.depths
         nodes = [one.as_dict() | ({"depth": depths[one.id]} if one.id in depths else {}) for one in self.nodes]
         return encode(self) | {"nodes": nodes}
@@ -111,7 +111,7 @@ class Subgraph(JsonForm, Holds[Node]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chain(JsonForm):
-    """How a belief was corrected: what it replaced (oldest first), itself, what replaced it (newest last)."""
+    """The corrections of a belief: those it replaced (oldest first), itself, those that replaced it (newest last)."""
 
     before: list[Node]
     memory: Node
@@ -125,7 +125,7 @@ class Chain(JsonForm):
 
 @dataclass(slots=True)
 class _Walk:
-    """What a walk has met. `ends`: memories that lead to nothing that is seen."""
+    """The memories and steps of a walk. `ends`: memories that lead to none that is seen."""
 
     depths: dict[bytes, int]
     came: dict[bytes, Step] = field(default_factory=dict)  # the first step to each
@@ -173,7 +173,7 @@ def _walk(
 
 
 def edges_around(view: View, ids: Sequence[bytes], types: Sequence[str]) -> list[Edge]:
-    """Edges at some memories, both ways, derived ones too; each once."""
+    """Return edges at some memories, in both directions, derived ones too; each once."""
     stored = [type for type in types if type != TEMPORAL]
     edges = dict.fromkeys(view.edges(ids, stored) + view.edges(ids, stored, incoming=True))
     if TEMPORAL in types:
@@ -183,7 +183,7 @@ def edges_around(view: View, ids: Sequence[bytes], types: Sequence[str]) -> list
 
 
 def _along(view: View, ids: Sequence[bytes], type: str, *, incoming: bool = False) -> list[Step]:
-    """Steps from some memories along edges of a type, heaviest first; their ends may be out of view."""
+    """Return steps from some memories along edges of a type, heaviest first; their ends may be out of view."""
     edges = view.edges(ids, (type,), incoming=incoming)
     return [(one.target, one.source, one) if incoming else (one.source, one.target, one) for one in edges]
 
@@ -198,17 +198,17 @@ def _around(types: Sequence[str]) -> Steps:
 
 
 def _reasons(view: View, ids: Sequence[bytes]) -> list[Step]:
-    """(what rests, its reason, the edge)."""
+    """Return (dependent, its reason, the edge)."""
     return _along(view, ids, "caused_by") + _along(view, ids, "supports", incoming=True)
 
 
 def _dependents(view: View, ids: Sequence[bytes]) -> list[Step]:
-    """(reason, what rests on it, the edge)."""
+    """Return (reason, its dependent, the edge)."""
     return _along(view, ids, "caused_by", incoming=True) + _along(view, ids, "supports")
 
 
 def _replaced(view: View, ids: Sequence[bytes]) -> list[Step]:
-    """What some memories replaced: by a `supersedes` edge, or as the value of a key."""
+    """Return steps to what some memories replaced: by a `supersedes` edge, or as the value of a key."""
     by_key = view.store.graph.replaced_by_key(ids, view.where())
     return [*_along(view, ids, "supersedes"), *((new, old, None) for new, old in by_key)]
 
@@ -227,7 +227,7 @@ def _links(steps: Iterable[Step]) -> list[Link]:
 
 
 def why(view: View, id: str, *, depth: int, limit: int, everything: bool) -> Why:
-    """What a memory rests on, back to the facts. `everything`: also what was superseded, retracted or purged.
+    """Return the reasons of a memory, back to the facts. `everything`: also superseded, retracted or purged ones.
 
     Raises NotFound, AmbiguousId, BadInput.
     """
@@ -247,7 +247,7 @@ def why(view: View, id: str, *, depth: int, limit: int, everything: bool) -> Why
 
 
 def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> Impact:
-    """What rests on a memory, transitively; for each the reasons that would remain if the memory fell.
+    """Return all that rests on a memory; for each the reasons that would remain if the memory fell.
 
     A thing falls when every reason it has falls; things that hold up only each other fall together.
     Raises NotFound, AmbiguousId, BadInput.
@@ -289,7 +289,7 @@ def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> 
 
 
 def rested_before(view: View, found: Impact, replaced: Sequence[Node], *, limit: int) -> list[Affected]:
-    """What rests on what a memory replaced, and so may have to change with it, but does not rest on the memory."""
+    """Return what rests on those a memory replaced but not on the memory itself, and so may have to change with it."""
     known = {found.memory.id, *(one.node.id for one in found.affected)}
     before: dict[str, Affected] = {}
     for old in replaced:
@@ -299,7 +299,7 @@ def rested_before(view: View, found: Impact, replaced: Sequence[Node], *, limit:
 
 
 def path(view: View, a: str, b: str, *, types: Sequence[str], depth: int, everything: bool) -> GraphPath:
-    """The shortest path between two memories along edges of some types, either way.
+    """Return the shortest path between two memories along edges of some types, in either direction.
 
     Raises NotFound, AmbiguousId, BadInput.
     """
@@ -321,7 +321,7 @@ def path(view: View, a: str, b: str, *, types: Sequence[str], depth: int, everyt
 def context(
     view: View, ids: Sequence[str], *, types: Sequence[str], depth: int, limit: int, everything: bool
 ) -> Subgraph:
-    """What surrounds some memories: all within `depth` steps either way, nearest first, and the links among them.
+    """Return all within `depth` steps of some memories in either direction, nearest first, and the links among them.
 
     Raises NotFound, AmbiguousId, BadInput.
     """
@@ -337,7 +337,7 @@ def context(
 
 
 def chain(view: View, id: str, *, limit: int) -> Chain:
-    """The corrections that led to a memory and those that replaced it. Cycles end. Raises NotFound, BadInput."""
+    """Return the corrections that led to a memory and those that replaced it. Cycles end. Raises NotFound, BadInput."""
     one = view.find(id)
     start = raw_id(one)
     walks = [

@@ -48,7 +48,7 @@ class Whole:
         ]
 
     def first(self, ranked: Iterable[tuple[float, int]], limit: int) -> list[tuple[Node, int]]:
-        """The best of (value, place), with their nodes."""
+        """Return the best of (value, place), with their nodes."""
         best = sorted(ranked, key=lambda one: (-one[0], self.nodes[one[1]].id))[:limit]
         nodes = {raw_id(node): node for node in self.view.nodes(self.nodes[place].id for _, place in best)}
         return [(nodes[self.nodes[place].id], place) for _, place in best]
@@ -78,7 +78,7 @@ class Contradictions(JsonForm, Holds[Contradiction]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Central(JsonForm):
-    """How much the graph turns on a memory. `rank`: PageRank, the mean of all is 1; foundations rank high."""
+    """The centrality of a memory. `rank`: PageRank, the mean of all is 1; foundations rank high."""
 
     node: Node = field(metadata=INLINE)
     links_in: int
@@ -87,7 +87,7 @@ class Central(JsonForm):
 
 
 def contradictions(view: View, *, limit: int, everything: bool) -> Contradictions:
-    """Pairs that contradict each other and both hold. `everything`: decided ones too.
+    """Return pairs that contradict each other and both hold. `everything`: decided ones too.
 
     Linked by `contradicts`, waiting for review as a contradiction, or different values of one key in the scopes seen.
     """
@@ -124,7 +124,7 @@ def contradictions(view: View, *, limit: int, everything: bool) -> Contradiction
 
 
 def waiting_contradictions(view: View) -> list[tuple[records.Proposal, Memory, Memory]]:
-    """Contradictions and changes on the review list between memories that were held, as known then."""
+    """Return contradictions and changes on the review list between memories that were held, as known then."""
     waiting = [
         one
         for kind in ("contradiction", "correction")
@@ -141,7 +141,7 @@ def waiting_contradictions(view: View) -> list[tuple[records.Proposal, Memory, M
 
 
 def centrality(view: View, *, types: Sequence[str], limit: int) -> list[Central]:
-    """The memories the graph turns on most, by PageRank: a thing passes its rank on to what it rests on."""
+    """Return the most central memories, by PageRank: each passes its rank on to what it rests on."""
     import numpy as np
 
     whole = Whole(view, types)
@@ -207,7 +207,7 @@ class Gaps(JsonForm, Holds[Gap]):
 
 
 def gaps(view: View, *, kinds: Sequence[str], limit: int) -> Gaps:
-    """Weaknesses among what is held; `limit` is per kind of gap. Raises BadInput for an unknown kind."""
+    """Return weaknesses among what is held; `limit` is per kind of gap. Raises BadInput for an unknown kind."""
     for kind in kinds:
         if kind not in GAPS:
             raise BadInput(f"unknown gap: {str(kind)[:60]!r}", hint=f"one of: {', '.join(GAPS)}")
@@ -239,7 +239,7 @@ def gaps(view: View, *, kinds: Sequence[str], limit: int) -> Gaps:
 
 
 def _of_reasons(whole: Whole, place: int, reasons: set[int]) -> tuple[str, str]:
-    """Which gap the reasons of a decision or an inference leave, and what to say; ("", "") for none."""
+    """Return the gap that the reasons of a decision or an inference leave, and its description; ("", "") for none."""
     kind = whole.nodes[place].kind
     if kind not in ("decision", "inference"):
         return "", ""
@@ -254,7 +254,7 @@ def _of_reasons(whole: Whole, place: int, reasons: set[int]) -> tuple[str, str]:
 
 
 def _below(whole: Whole) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
-    """What each place rests on, and what it replaced, along edges and keyed values; whatever the standing of either."""
+    """Return what each place rests on, and what it replaced, along edges and keyed values, of any standing."""
     reasons: dict[int, set[int]] = {}
     replaced: dict[int, set[int]] = {}
     for source, type, target, _ in whole.edges:
@@ -269,7 +269,7 @@ def _below(whole: Whole) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
 
 
 def _reached(start: int, below: dict[int, set[int]]) -> int:
-    """How many places lie below one in the end; cycles are counted once."""
+    """Count the places below one, directly or not; cycles are counted once."""
     seen, left = {start}, [start]
     while left:
         fresh = below.get(left.pop(), set()) - seen
@@ -317,7 +317,7 @@ class Consolidation(JsonForm, Holds[Proposal]):
 
 
 def entities_named(view: View, *, limit: int) -> list[EntityCount]:
-    """What the texts of what is held name, the most named first. Reads them all."""
+    """Return the things that held texts name, the most named first. Reads them all."""
     counts: Counter[str] = Counter()
     spelled: dict[str, Counter[tuple[str, str]]] = {}
     for memory in view.store.listings.each(view.held()):
@@ -334,7 +334,7 @@ def entities_named(view: View, *, limit: int) -> list[EntityCount]:
 
 
 def consolidate(view: View, *, limit: int) -> Consolidation:
-    """What could be merged, summarised or compressed; `limit` is per action.
+    """Return what could be merged, summarised or compressed; `limit` is per action.
 
     To be merged is what says the same: by a model that has read both, or in the same words. To be summed up are topics
     and sessions of many small memories.
@@ -369,7 +369,7 @@ def consolidate(view: View, *, limit: int) -> Consolidation:
 
 
 def _saying_the_same(view: View, ids: list[bytes]) -> Iterable[list[bytes]]:
-    """Groups of memories of one scope and kind that say the same, in their order."""
+    """Return groups of memories of one scope and kind that say the same, in their order."""
     by_words: dict[object, bytes] = {}
     first: dict[bytes, bytes] = {}
     for start in range(0, len(ids), BLOCK):

@@ -35,7 +35,7 @@ BATCH_ITEMS = 1_000
 
 
 class Turn(NamedTuple):
-    """What a turn of a conversation is known by."""
+    """The identity of a turn of a conversation."""
 
     scope: str
     session: str
@@ -44,11 +44,11 @@ class Turn(NamedTuple):
 
 
 class Batch:
-    """What the store has of the statements of one transaction, looked up together: their words, and their turns."""
+    """The stored memories and turns for the statements of one transaction, looked up together."""
 
     def __init__(self, writer: Writer, *, spoken: Mapping[Turn, int] | None = None, alone: bool = True) -> None:
-        """`spoken`: how often a batch had each turn in its transactions before this one. `alone`: this one is all of
-        the batch."""
+        """Set up a batch. `spoken`: the count of each turn in the batch's earlier transactions. `alone`: this one is
+        all of the batch."""
         self._writer, self._reads = writer, writer.reads
         self._spoken, self._alone = spoken or {}, alone
         self._turns: dict[Turn, list[bytes | None]] = {}  # the memory that each of them is
@@ -56,7 +56,7 @@ class Batch:
         self._lines: dict[str, tuple[list[Any], int]] = {}  # what lines of a file became before
 
     def expect(self, statements: Sequence[ValidStatement]) -> list[int]:
-        """The fingerprints of some statements, looked up together; and the memory that each turn is, in their order."""
+        """Look up together the fingerprints of some statements, and the memories of their turns, in order."""
         marks = [mark_of(one) for one in statements]
         asked = [*marks, *(mark_of(replace(one, key=None)) for one in statements if one.key)]
         self._writer.new |= set(asked) - self._reads.memories.with_fingerprints(asked)
@@ -77,12 +77,12 @@ class Batch:
 
     @staticmethod
     def turns_of(statements: Sequence[ValidStatement], marks: Sequence[int]) -> list[Turn]:
-        """Those among some statements that are known by what they say."""
+        """Return the turns among some statements, which are known by their words."""
         several = zip(statements, marks, strict=True)
         return [_turn(one, mark) for one, mark in several if one.id is None and is_spoken(one)]
 
     def same_turn(self, statement: ValidStatement, mark: int) -> Memory | MemoryState | None:
-        """The memory of a turn; one with an id is known by that alone."""
+        """Return the memory of a turn; one with an id is known by that alone."""
         if statement.id is not None:
             return None
         turn = _turn(statement, mark)
@@ -108,8 +108,8 @@ class Batch:
         return found
 
     def line(self, statement: ValidStatement, mark: int) -> tuple[bytes, Receipt | None]:
-        """The id of a line of a file, and the receipt when it was decided before: a line that became a memory which was
-        purged, retracted or archived here, was merged into another or waits, stays that."""
+        """Return the id of a line of a file, and the receipt when it was decided before: a line that became a memory
+        which was purged, retracted or archived here, was merged into another or waits, stays that."""
         turn = _turn(statement, mark) if is_spoken(statement) else None
         # Its exact value and its time too, and of a turn its session.
         session = statement.session if turn else ""
@@ -129,8 +129,8 @@ class Batch:
         return line_id(self._writer.make_id(), f"{name}\0{count}"), None
 
     def _seen_before(self, name: str) -> tuple[list[Memory | MemoryState], int]:
-        """Of the memories that a line became: those that are no more or wait, and how many there were. What an `undo`
-        took back may come again."""
+        """Return those memories of a line that are gone or wait, and how many it had. A line that an `undo` removed may
+        come again."""
         gone: list[Memory | MemoryState] = []
         count = 0
         while True:
@@ -146,7 +146,7 @@ class Batch:
 
 
 def _at_the_end(there: Sequence[TurnRow], coming: Sequence[Turn]) -> list[TurnRow | None]:
-    """Of the last turns of a session: those that arrive, if all of them, or the first of them, are its end."""
+    """Return the stored turns for the coming ones, if these, or the first of them, are the session's end."""
     for start in range(len(there)):
         rest = there[start:]
         if all(row.mark == turn.mark for row, turn in zip(rest, coming, strict=False)):

@@ -67,7 +67,7 @@ _ALIKE = ("key", "id", "scope", "valid_from_us", "valid_to_us", "confidence", "c
 
 
 def as_fact(memory: Memory) -> Fact:
-    """The fact that a keyed memory states."""
+    """Return the fact that a keyed memory states."""
     alike: dict[str, Any] = {name: getattr(memory, name) for name in _ALIKE}
     return Fact(value=memory.content, recorded_at_us=memory.created_at_us, **alike)
 
@@ -90,7 +90,7 @@ def fact_history(context: Context, key: str, *, known_at: Time) -> list[Fact]:
 
 
 def _values(context: Context, key: str, known_at: int | None) -> Iterator[list[Memory]]:
-    """The values of a key in this scope, then in the global one."""
+    """Yield the values of a key in this scope, then in the global one."""
     check_key(key)
     for scope in dict.fromkeys((context.scope, GLOBAL_SCOPE)):
         yield values_of(context.store, scope, key, known_at)[0]
@@ -176,7 +176,7 @@ def compress(context: Context, name: str, *, summary: str | None) -> Receipt:
 
 
 def sum_up(writer: Writer, context: Context, name: str, summary: str | None) -> Receipt:
-    """One episode for a session, with a `part_of` edge from each of its memories. Unchanged when nothing was added."""
+    """Store one episode for a session, with a `part_of` edge from each of its memories, unless nothing was added."""
     every = writer.reads.sessions.memories(context.scope, name)
     sums = [one for one in every if one.kind == "episode" and one.source == EPISODE_SOURCE]
     members = [one for one in every if one not in sums]
@@ -199,7 +199,7 @@ def sum_up(writer: Writer, context: Context, name: str, summary: str | None) -> 
 
 
 def _quoted(name: str, members: Sequence[Memory]) -> str:
-    """The weightiest statements of a session, a line each, in the words in which they were made."""
+    """Return the weightiest statements of a session, a line each, in their original words."""
     days = [(format_time(at) or "")[:10] for at in (members[0].created_at, members[-1].created_at)]
     lines = [f"Session {name}, {' to '.join(dict.fromkeys(days))}, {counted(len(members), 'memory')}."]
     place = {kind: number for number, kind in enumerate(WEIGHT)}
@@ -219,7 +219,7 @@ def _quoted(name: str, members: Sequence[Memory]) -> str:
 
 
 def note_of(lines: Sequence[tuple[str, str]]) -> dict[str, Any] | None:
-    """What a turn achieved, as a memory to store; None when its results do not speak for themselves.
+    """Return a turn's achievement as a memory to store; None when its results do not speak for themselves.
 
     `lines`: (kind, what) of the journal from the user's message on. Two results count: a command that failed, and after
     something was changed the same command went well; and files that were changed and then committed. What was asked is
@@ -239,7 +239,7 @@ def note_of(lines: Sequence[tuple[str, str]]) -> dict[str, Any] | None:
 
 
 def _mended(steps: Sequence[tuple[str, str]], last: int) -> str | None:
-    """A command that was red and became green, and the changes between."""
+    """Describe a command that failed and then succeeded, and the changes between."""
     kind, what = steps[last]
     if kind != "did" or ("failed", what) not in steps[:last]:
         return None
@@ -249,7 +249,7 @@ def _mended(steps: Sequence[tuple[str, str]], last: int) -> str | None:
 
 
 def _committed(steps: Sequence[tuple[str, str]], last: int) -> str | None:
-    """A commit, and the files that were changed before it."""
+    """Describe a commit, and the files that were changed before it."""
     kind, what = steps[last]
     edits = [step for step in steps[:last] if step[0] == "did" and is_edit(step[1])]
     commits = kind == "did" and "git commit" in what and edits

@@ -44,7 +44,7 @@ KEPT = frozenset({"kind", "topics", "key", "importance", "pin", "metadata", "spe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten(JsonForm):
-    """What was retracted together, or would be."""
+    """The memories retracted together, or those a dry run would retract."""
 
     memories: tuple[Memory, ...]  # as they were
     event: str | None  # of the operation; None: a dry run, or nothing to do
@@ -81,7 +81,7 @@ def correct(
 
 
 def _check_version(context: Context, now: Memory, version: Time) -> None:
-    """Raises ChangedSince when a memory says something else than in the version that a caller has read."""
+    """Check that a memory says the same as the version that a caller has read. Raises ChangedSince."""
     read = context.time(version)
     if read is None or now.recorded_at_us == read:
         return
@@ -116,7 +116,7 @@ def tag(
 
 
 def _who(origin: str | None) -> str:
-    """Of whom a change is that ends nothing. Raises BadInput."""
+    """Return the origin of a change that ends nothing. Raises BadInput."""
     return "agent" if origin is None else check_origin(origin)
 
 
@@ -135,7 +135,7 @@ def apply_tags(
 
 
 def _held_back(writer: Writer, old: Memory, receipt: Receipt, *now: object) -> Receipt:
-    """What came from outside is judged again when it is changed: an instruction waits for a person."""
+    """Judge a changed memory from outside again: one that reads like an instruction waits for a person."""
     outside = old.state == "active" and (old.origin in OUTSIDE or old.trust in OUTSIDE)
     why = any_reads_like_instruction(*now) if outside else None
     if why is None:
@@ -279,7 +279,7 @@ def merge(context: Context, id: str, other: str) -> Receipt:
 
 
 def link(context: Context, a: str, type: str, b: str) -> Receipt:
-    """`a TYPE b`. The same link again changes nothing.
+    """Link `a TYPE b`. The same link again changes nothing.
 
     A `supersedes` link also ends `b`, from when `a` begins to hold; if `b` is trusted more, nothing is linked and the
     pair is on the review list. Raises NotFound, BadInput: an unknown type, a link to itself, a memory of another scope
@@ -349,7 +349,7 @@ def unlink(context: Context, a: str, type: str, b: str) -> Receipt:
 
 
 def _ends(writer: Writer, a: str, type: str, b: str) -> tuple[Memory, Memory, Edge | None]:
-    """Both memories, and the link as it stands; one that reads alike from both ends counts from either."""
+    """Return both memories, and the link as it stands; a symmetric one counts from either end."""
     source, target = writer.memory(a), writer.memory(b)
     if source.id == target.id:
         raise BadInput(f"a memory cannot be linked to itself: {source.id}")

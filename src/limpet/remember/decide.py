@@ -1,4 +1,4 @@
-"""What a statement becomes: one decision, made inside the write transaction from what is there.
+"""The outcome of a statement: one decision, made inside the write transaction from what is there.
 
 What is trusted less than what it would end waits in quarantine until a person decides. Its `remembered` event names
 what it would end (`over`, the one that is trusted more, and `corrects`), so that it waits again after a rebuild, on
@@ -44,7 +44,7 @@ SPEAKERS = {"user": "the user", "agent": "an agent", "tool": "a tool", "web": "a
 
 
 def decision(*, known: bool, corrected: bool, user: bool, reads: bool, below: bool) -> str:
-    """What a statement becomes.
+    """Return the outcome of a statement.
 
     `known`: a memory says the same already, of the same time; `corrected`: and something else holds in its place now.
     `user`: the user says so. `reads`: it came from outside and reads like an instruction. `below`: it would end
@@ -164,7 +164,7 @@ def correct(
 def _known(
     writer: Writer, statement: ValidStatement, mark: int, values: Sequence[Memory]
 ) -> tuple[Memory | MemoryState | None, Memory | None]:
-    """The memory that says this already, of the time that is spoken of; and what holds in its place if it was replaced.
+    """Return the memory that says this already, of the same time, and what holds in its place if it was replaced.
 
     Where nothing holds in its place, or nothing of that may be told here, and for a statement of its own (one with an
     id or a time), a replaced memory does not count.
@@ -210,7 +210,7 @@ def _known(
 
 
 def _without_key(writer: Writer, statement: ValidStatement) -> Memory | None:
-    """A memory that says the same and has no key yet, if this statement may give it one: its first value."""
+    """Return a memory that says the same and has no key yet, if this statement may give it one: its first value."""
     mark = mark_of(replace(statement, key=None))
     if mark in writer.new or statement.valid_from is not None or statement.valid_to is not None:
         return None
@@ -219,7 +219,7 @@ def _without_key(writer: Writer, statement: ValidStatement) -> Memory | None:
 
 
 def _apart(there: Memory | MemoryState, statement: ValidStatement, now: int) -> bool:
-    """Whether it speaks of a time when the memory does not hold, or of one that is over: another statement."""
+    """Return whether it is another statement: of a time when the memory does not hold, or of one that is over."""
     start, end = statement.valid_from, statement.valid_to
     if start is not None and there.valid_to_us is not None and start >= there.valid_to_us:
         return True
@@ -227,12 +227,12 @@ def _apart(there: Memory | MemoryState, statement: ValidStatement, now: int) -> 
 
 
 def was_replaced(memory: Memory, at: int) -> bool:
-    """Whether another memory holds in its place by then."""
+    """Return whether another memory had taken its place by then."""
     return memory.superseded_by is not None and memory.valid_to_us is not None and memory.valid_to_us <= at
 
 
 def _corrected_to(writer: Writer, current: Memory | None) -> str:
-    """What holds instead, and how to say that it does no more; "" when nothing does."""
+    """Return what holds instead, and the command to change that; "" when nothing does."""
     if current is None:
         return ""
     return (
@@ -242,14 +242,14 @@ def _corrected_to(writer: Writer, current: Memory | None) -> str:
 
 
 def _says_otherwise(over: Memory | None) -> str:
-    """Why a statement waits, for the memory itself: without words of another one, which may be purged."""
+    """Return why a statement waits, without words of another memory, which may be purged."""
     return "is said again after it was corrected" if over is None else (
         f"says otherwise than what {SPEAKERS[over.trust]} said"
     )  # fmt: skip
 
 
 def kept_for_review(writer: Writer, over: Memory, current: Memory | None = None) -> str:
-    """Why something waits, and what to do; what this caller may not read is not quoted."""
+    """Return why it waits for review, and what to do; a memory that this caller may not read is not quoted."""
     if current is not None:
         return f"kept for review: {_corrected_to(writer, current)}"
     say = f"say origin {over.trust} if it comes from there"
@@ -257,7 +257,7 @@ def kept_for_review(writer: Writer, over: Memory, current: Memory | None = None)
 
 
 def _quoted(writer: Writer, memory: Memory) -> str:
-    """The first words of a memory; "otherwise" of one that this caller may not read."""
+    """Return the first words of a memory; "otherwise" of one that this caller may not read."""
     text = " ".join(memory.content.split())
     text = text if len(text) <= QUOTED_CHARACTERS else text[: QUOTED_CHARACTERS - 1] + "…"
     return f'"{text}"' if writer.scopes is None or memory.scope in writer.scopes else "otherwise"
@@ -266,8 +266,8 @@ def _quoted(writer: Writer, memory: Memory) -> str:
 def _seen_before(
     writer: Writer, statement: ValidStatement, mark: int, over: Memory | None
 ) -> tuple[bytes, Receipt | None]:
-    """The id of what may arrive again, and the receipt when it waits already or was decided: what would replace `over`,
-    or a line of a file."""
+    """Return the id of what may arrive again, and the receipt when it waits already or was decided: a replacement of
+    `over`, or a line of a file."""
     if over is None:
         from .batch import Batch
 
@@ -295,7 +295,7 @@ def _seen_before(
 
 
 def proposed(writer: Writer, memory: Memory, origin: str | None) -> Receipt | None:
-    """The receipt of ending what is trusted more than `origin` (None: its owner): a person is asked, nothing ends."""
+    """Return the receipt for ending what is trusted more than `origin` (None: its owner): a person is asked first."""
     if origin is None or not is_below(check_origin(origin), memory.trust):
         return None
     why = f"{kept_for_review(writer, memory)}; noted as said to be wrong"
@@ -303,7 +303,7 @@ def proposed(writer: Writer, memory: Memory, origin: str | None) -> Receipt | No
 
 
 def take_key(writer: Writer, new: Memory, *, origin: str) -> None:
-    """A memory that is believed again is a value of its key, between the one before it and the one after it."""
+    """Make a memory that is believed again a value of its key, between the one before it and the one after it."""
     if new.key is None:
         return
     raw = parse_id(new.id)

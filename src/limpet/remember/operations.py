@@ -48,7 +48,7 @@ _SETS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect(JsonForm):
-    """What an operation did to one memory."""
+    """The effect of an operation on one memory."""
 
     id: str
     what: str  # an event's type: remembered, superseded, tagged, linked, ...: docs/domain-model.md#events
@@ -88,12 +88,12 @@ class Done(NamedTuple):
 
     @property
     def background(self) -> bool:
-        """Whether nobody asked for it: a judgement of `work`, which goes with what it judges."""
+        """True for a judgement by `work` that nobody asked for, which goes with what it judges."""
         return any(one.data.get("background") for one in self.events)
 
 
 def newest(store: Store, scopes: Sequence[str]) -> Iterator[Done]:
-    """Operations of some scopes, the newest first."""
+    """Yield operations of some scopes, the newest first."""
     cancelled: set[bytes] = set()
     parted: set[bytes] = set()  # given before: an import in many transactions, between which others wrote
     for operation, group in groupby(_events(store, scopes), key=lambda event: event.operation):
@@ -126,7 +126,7 @@ def _cancelled(store: Store, events: Sequence[Event]) -> set[bytes]:
 
 
 def find(store: Store, event: str, scopes: Sequence[str]) -> Done:
-    """The operation that an event belongs to. Raises NotFound, AmbiguousId, BadInput."""
+    """Return the operation that an event belongs to. Raises NotFound, AmbiguousId, BadInput."""
     try:
         id = store.ledger.resolve(event)
     except BadInput as error:
@@ -140,14 +140,14 @@ def find(store: Store, event: str, scopes: Sequence[str]) -> Done:
 
 
 def taken_back(store: Store, events: Sequence[Event]) -> list[Event]:
-    """The events that an operation takes back, if it does nothing else."""
+    """Return the events that an operation takes back, if it does nothing else."""
     if any(one.type != "undone" for one in events):
         return []
     return list(store.ledger.events(ids=[bytes.fromhex(one.data["undoes"]) for one in events]))
 
 
 def depth(store: Store, events: Sequence[Event]) -> tuple[int, list[Event]]:
-    """0 for what changes memories, 1 for an undo of that, 2 for the redo, ...; and the changes that it all is about."""
+    """Return 0 for what changes memories, 1 for an undo of that, 2 for the redo, ...; and the changes themselves."""
     steps, found = 0, list(events)
     while (before := taken_back(store, found)) and before != found:
         steps, found = steps + 1, before
@@ -155,7 +155,7 @@ def depth(store: Store, events: Sequence[Event]) -> tuple[int, list[Event]]:
 
 
 def only_sessions(events: Sequence[Event]) -> bool:
-    """Whether an operation only began or ended sessions: hooks do that unasked, and nobody means it by the last."""
+    """Return whether an operation only began or ended sessions, which hooks do unasked: an undo passes it over."""
     return all(one.type in SESSION_EVENTS for one in events)
 
 
@@ -164,8 +164,8 @@ BEFORE_IT = "`limpet log` lists what was done before, and `limpet undo OP` takes
 
 
 def last_done(store: Store, scopes: Sequence[str]) -> Done:
-    """The operation that an undo takes back: the newest that holds, is none itself, was asked for, and did more than
-    begin or end sessions. Raises NotFound, and BadInput where that is a purge."""
+    """Return the operation that an undo takes back: the newest that holds, is none itself, was asked for, and did more
+    than begin or end sessions. Raises NotFound, and BadInput where that is a purge."""
     hint = None
     for one in newest(store, scopes):
         if one.undone or one.background or taken_back(store, one.events):
@@ -180,8 +180,8 @@ def last_done(store: Store, scopes: Sequence[str]) -> Done:
 
 
 def last_undone(store: Store, scopes: Sequence[str]) -> Done:
-    """The undo that a redo takes back: the newest that holds, if nothing was done since but that sessions began and
-    ended. Raises NotFound."""
+    """Return the undo that a redo takes back: the newest that holds, if since then only sessions began and ended.
+    Raises NotFound."""
     for one in newest(store, scopes):
         if one.undone or only_sessions(one.events):
             continue
@@ -194,7 +194,7 @@ def last_undone(store: Store, scopes: Sequence[str]) -> Done:
 
 
 def _with_judgements(store: Store, done: Done, scopes: Sequence[str], event: str) -> Done:
-    """An operation, and what was judged of it in the background since: an undo takes them back together.
+    """Return an operation with the background judgements since: an undo takes them back together.
 
     Raises BadInput when anything else builds on either.
     """
@@ -274,7 +274,7 @@ def take_back(writer: Writer, done: Done, origin: str) -> list[Receipt]:
 
 
 def _standing(context: Context, receipts: Sequence[Receipt]) -> list[Receipt]:
-    """The receipts of an undo, with how each memory stands after it as the reason: of the first MOST_STANDING."""
+    """Return the receipts of an undo, with each memory's new standing as the reason: of the first MOST_STANDING."""
     words = {"active": "held", "superseded": "no longer held", "undone": "no longer held"}
     found = list(receipts)
     for i, one in enumerate(receipts[:MOST_STANDING]):
@@ -286,7 +286,7 @@ def _standing(context: Context, receipts: Sequence[Receipt]) -> list[Receipt]:
 
 
 def shown(store: Store, several: Sequence[Done]) -> list[Operation]:
-    """Operations in words."""
+    """Return operations in words."""
     found = []
     for done, short in zip(several, store.ledger.abbreviate([one.id for one in several]), strict=True):
         steps, about = depth(store, done.events)
@@ -324,12 +324,12 @@ def _verb(events: Sequence[Event]) -> str:
 
 
 def _decides(event: Event) -> set[object]:
-    """What a later event may need: the memory that it makes, and what it sets."""
+    """Return what a later event may need: the memory that this one makes, and what it sets."""
     return _sets(event) | ({event.memory.hex()} if event.type == "remembered" else set())
 
 
 def _needs(event: Event) -> set[object]:
-    """What an event means nothing, or another thing, without."""
+    """Return what an event needs to mean the same."""
     if event.type == "purged":
         return set()  # whatever is taken back, there is no text
     named = (event.data.get(name) for name in ("by", "into", "target"))
@@ -337,7 +337,7 @@ def _needs(event: Event) -> set[object]:
 
 
 def _sets(event: Event) -> set[object]:
-    """What an event decides: an aspect of a memory, a link, a value of a key, a verdict."""
+    """Return what an event decides: an aspect of a memory, a link, a value of a key, a verdict."""
     data = event.data
     if event.type in ("linked", "unlinked"):
         return {(event.memory, data.get("edge"), data.get("target"))}

@@ -76,7 +76,7 @@ def take_over(writer: Writer, kept: Memory, gone: Memory, *, origin: str, **obse
 
 
 def _reasons(writer: Writer, memory: bytes) -> list[Memory]:
-    """What a memory rests on."""
+    """Return the memories that a memory rests on."""
     edges = live_edges(writer.reads.ledger.events(memory=memory))
     found = [writer.reads.memories.get(target) for type, target in edges if type == "caused_by"]
     return [one for one in found if one is not None]
@@ -104,7 +104,7 @@ class _Restatement:
             self.independent = not ((session and session in sessions) or (source and source in sources))
 
     def observation(self) -> dict[str, Any]:
-        """The data of the observation: where it was made, and what it changes by itself."""
+        """Return the data of the observation: where it was made, and what it changes by itself."""
         statement, known = self.statement, self.known
         data: dict[str, Any] = {}
         if known.content and not same_words(known.content, statement.content):
@@ -132,8 +132,8 @@ class _Restatement:
         return data
 
     def vouched(self) -> dict[str, Any]:
-        """What a higher origin gives: it has that origin now; its trust stays or grows, and never above that of what
-        the memory rests on."""
+        """Return what a higher origin gives: that origin; the trust stays or grows, but never above that of the
+        memories it rests on."""
         statement, known = self.statement, self.known
         higher = is_below(known.origin, statement.origin)
         # An agent that says again what it has just read confirms nothing.
@@ -185,7 +185,7 @@ class _Restatement:
         self.writer.event(type, self.memory, origin=self.statement.origin, **data)
 
     def _stays(self, name: str) -> bool:
-        """Whether the memory is trusted more, and keeps what it has."""
+        """Return whether the memory is trusted more, and keeps its value."""
         if self.below:
             self.left.append(f"{name} (that of origin {self.known.trust} stays)")
         return self.below

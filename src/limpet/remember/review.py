@@ -76,7 +76,7 @@ class ReviewItem(JsonForm):
 
 
 def review(context: Context, *, limit: int) -> list[ReviewItem]:
-    """Everything that waits in these scopes, the dangerous first, then pairs, then what was said to be wrong."""
+    """Return everything that waits in these scopes, the dangerous first, then pairs, then what was marked wrong."""
     check_limit(limit)
     store, scopes = context.store, context.scopes
     found = []
@@ -124,7 +124,7 @@ def note_objection(context: Context, id: str, why: str) -> None:
 
 
 def waiting_data(reads: Store, id: bytes) -> dict[str, Any]:
-    """{"over"?, "corrects"?: ids as bytes, "why"?} of a memory that waits to replace another."""
+    """Return {"over"?, "corrects"?: ids as bytes, "why"?} of a memory that waits to replace another."""
     data = next((event.data for event in reads.ledger.events(memory=id) if event.type == "remembered"), {})
     found: dict[str, Any] = {"why": data["why"]} if isinstance(data.get("why"), str) else {}
     for name in ("over", "corrects"):
@@ -135,7 +135,7 @@ def waiting_data(reads: Store, id: bytes) -> dict[str, Any]:
 
 
 def _wants_judgement(reads: Store, one: Memory, times: int) -> bool:
-    """Whether it was said to be wrong more often than when a person last decided about it."""
+    """Return whether it was marked wrong more often than when a person last decided about it."""
     events = list(reads.ledger.events(memory=parse_id(one.id)))
     cancelled = cancelled_by(events)
     judged = [event.data.get("times", 0) for event in events if event.type == "reviewed" and event.id not in cancelled]
@@ -260,7 +260,7 @@ def _waiting_kind(reads: Store, memory: Memory, wrong: int) -> str | None:
 
 
 def _take_place(writer: Writer, new: Memory) -> None:
-    """What waited holds now: it ends the value of its key, and the memory that it corrects, where it begins.
+    """Accept a waiting memory: it ends the value of its key, and the memory that it corrects, where it begins.
 
     Raises BadInput when that memory was corrected otherwise in the meantime.
     """
@@ -281,7 +281,7 @@ def _take_place(writer: Writer, new: Memory) -> None:
 
 
 def merge(writer: Writer, into: str, merged: str, *, origin: str) -> tuple[str, ...] | None:
-    """Events that let one memory speak for another too; both wordings stay. None when either is no longer believed.
+    """Merge a memory into another, which then speaks for both; both texts stay. None if one is no longer believed.
 
     The one that stays is trusted as the least of both, was observed on the days of both, and has what stands beside
     the other's words: the fields that this added to it are returned.

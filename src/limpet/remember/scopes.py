@@ -117,7 +117,7 @@ def _move(writer: Writer, coming: Sequence[Memory], scope: str, **data: Any) -> 
 
 
 def _merge_same(writer: Writer, coming: Sequence[Memory], scope: str) -> list[str]:
-    """What says exactly what is there already is spoken for by that."""
+    """Merge each arriving memory into one of this scope that says exactly the same."""
     from .review import merge as merge_two  # reads of scopes do without this
 
     merged = []
@@ -130,7 +130,7 @@ def _merge_same(writer: Writer, coming: Sequence[Memory], scope: str) -> list[st
 
 
 def _order_values(writer: Writer, coming: Sequence[Memory], scope: str) -> None:
-    """Of the values of a key that came and those that were there, one holds at each instant."""
+    """Order the arriving values of a key and the present ones, so that one holds at each instant."""
     moved: dict[str, list[Memory]] = defaultdict(list)
     for one in coming:
         if one.key and one.state == "active":

@@ -79,7 +79,7 @@ class ValidStatement:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Of what was left out the secrets."""
+        """The names of the secrets that were removed."""
         return tuple(name for name in self.redacted if name != CONTROL)
 
 
@@ -139,7 +139,7 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
 
 
 def check_text(content: Any, what: str = "content") -> str:
-    """A statement's text as it will be stored, or a reason, a line. Raises BadInput for what is no text."""
+    """Return a statement's text as it will be stored, or a reason, a line. Raises BadInput for what is no text."""
     if not isinstance(content, str):
         raise BadInput(
             f"{what} is missing" if content is None else f"{what} must be text, not {type(content).__name__}"
@@ -163,12 +163,12 @@ def check_text(content: Any, what: str = "content") -> str:
 
 
 def without_control(text: str) -> str:
-    """Without what colours or drives a terminal, and without other control characters but tabs and ends of lines."""
+    """Return a text without terminal escapes and other control characters, except tabs and line ends."""
     return _CONTROL.sub("", re.sub(_PARTING, " ", re.sub(_SEQUENCES, "", text))) if _CONTROL.search(text) else text
 
 
 def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
-    """A statement's text without secrets and control characters, and the names of what was left out.
+    """Return a statement's text without secrets and control characters, and the names of what was left out.
 
     Raises BadInput, also for what is nothing but a secret.
     """
@@ -192,18 +192,18 @@ def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
 
 
 def no_secret(what: str, name: str | None) -> None:
-    """Raises BadInput for a name that holds a secret: hidden, it would name something else."""
+    """Check that a name holds no secret: hidden, it would name something else. Raises BadInput."""
     if name and (found := redact(name)[1]):
         raise BadInput(f"{what} holds a secret ({', '.join(found)}), which is not stored", hint="give it another name")
 
 
 def check_topics(topics: Iterable[Any]) -> tuple[str, ...]:
-    """Distinct topics in the order given, without secrets. Raises BadInput."""
+    """Return distinct topics in the order given, without secrets. Raises BadInput."""
     return clean_topics(topics)[0]
 
 
 def clean_topics(topics: Iterable[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Distinct topics in the order given, without secrets, and the names of those. Raises BadInput."""
+    """Return distinct topics in the order given, without secrets, and the names of those. Raises BadInput."""
     found: dict[str, None] = {}
     for topic in check_list("topics", topics):
         name = check_name("topic", topic)
@@ -219,7 +219,7 @@ def clean_topics(topics: Iterable[Any]) -> tuple[tuple[str, ...], tuple[str, ...
 
 
 def check_metadata(metadata: Any) -> dict[str, Any]:
-    """A JSON object that comes back as it went in. Raises BadInput."""
+    """Check a JSON object, which comes back as it went in. Raises BadInput."""
     if not isinstance(metadata, Mapping):
         raise BadInput(f"metadata must be an object, not {type(metadata).__name__}")
     texts = "".join(map(str, _leaves(metadata, MAX_METADATA_DEPTH)))
@@ -238,14 +238,14 @@ def check_metadata(metadata: Any) -> dict[str, Any]:
 
 
 def clean_metadata(metadata: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """A JSON object without secrets, and the names of those that were in it. Raises BadInput."""
+    """Return a JSON object without secrets, and the names of those that were in it. Raises BadInput."""
     if metadata is None or metadata == {}:
         return {}, ()
     return redact_fields(check_metadata(metadata))
 
 
 def _leaves(value: Any, levels: int) -> Iterable[Any]:
-    """The names and values of objects and lists. Raises BadInput where these lie in each other too deeply."""
+    """Yield the names and values of objects and lists. Raises BadInput where these are nested too deeply."""
     if not isinstance(value, Mapping | list | tuple):
         yield value
         return
@@ -260,8 +260,7 @@ def _leaves(value: Any, levels: int) -> Iterable[Any]:
 def clean_name(
     what: str, value: Any, redacted: tuple[str, ...] = (), *, limit: int = MAX_NAME_CHARACTERS
 ) -> tuple[str | None, tuple[str, ...]]:
-    """A name without secrets, None for an empty one; and what was `redacted`, with the names of those. Raises
-    BadInput."""
+    """Return a name without secrets, None for an empty one; and `redacted` with the secrets' names. Raises BadInput."""
     if value is None:
         return None, redacted
     text, found = redact(check_name(what, value, limit=limit) or "")
@@ -287,7 +286,7 @@ def check_name(what: str, value: Any, *, limit: int = MAX_NAME_CHARACTERS) -> st
 
 
 def check_limit(limit: int) -> None:
-    """Raises BadInput for a number of rows that nobody can want."""
+    """Check a number of rows. Raises BadInput for one that nobody can want."""
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 10_000:
         raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt(JsonForm):
-    """What a write did.
+    """The receipt of a write.
 
     `status`: created, observed (known already), quarantined, proposed (it would replace what a more trusted origin
     said: on the review list), changed, unchanged, rejected. `added`: what a statement that was known already added to
@@ -44,19 +44,19 @@ class Receipt(JsonForm):
     kind: str | None = field(default=None, metadata=OPTIONAL)
 
     def with_reason(self, why: str) -> Receipt:
-        """The same receipt with another reason before its own."""
+        """Return the same receipt with another reason before its own."""
         return replace(self, reason="; ".join(filter(None, (why, self.reason)))) if why else self
 
 
 def rejected(error: LimpetError, id: Any = None) -> Receipt:
-    """The receipt of a statement that is not valid."""
+    """Return the receipt of a statement that is not valid."""
     reason = error.message if not error.hint else f"{error.message} ({error.hint})"
     shown = str(id) if id is not None else None
     return Receipt(id=shown, status="rejected", reason=reason)  # type: ignore[arg-type]
 
 
 def changed(made: Event, **more: Any) -> Receipt:
-    """The receipt of an event that changed a memory."""
+    """Return the receipt of an event that changed a memory."""
     return Receipt(id=format_id(made.memory), status="changed", event=format_id(made.id), **more)
 
 
@@ -67,8 +67,8 @@ class Writer:
         self, reads: Store, make_id: Callable[[], bytes], now: int, scopes: Sequence[str] | None = None, *,
         operation: bytes | None = None, background: bool = False,
     ) -> None:  # fmt: skip
-        """`scopes`: those whose memories it may name by their ids; None for all. `operation`: one that is under way.
-        `background`: nobody asked for what it judges, and an undo takes it back with what it judges."""
+        """Set up a writer. `scopes`: those whose memories it may name by id; None for all. `operation`: one under way.
+        `background`: nobody asked for its judgements; an undo takes them back with what they judge."""
         self.reads, self.make_id, self.now, self.scopes = reads, make_id, now, scopes
         self._operation, self._background = operation, background
         self.events: list[Event] = []
@@ -147,7 +147,7 @@ class Writer:
         return made
 
     def supersede(self, old: Memory, new: bytes, origin: str, start: int, **more: Any) -> None:
-        """`old` ends where `new` begins; what had ended before holds no longer for that."""
+        """End `old` where `new` begins, or before if it had ended by then."""
         start = start if old.valid_to_us is None else min(start, old.valid_to_us)
         start = max(start, old.valid_from_us)  # what another one was true instead of all the time: never
         self.event("superseded", parse_id(old.id), origin=origin, by=new.hex(), valid_to=start, **more)
@@ -160,7 +160,7 @@ class Writer:
         self.event("linked", new, origin=origin, edge="supersedes", target=raw.hex())
 
     def order_values(self, values: Sequence[Memory]) -> None:
-        """At each instant one of these values of a key holds: the one that began last."""
+        """Order values of a key so that at each instant one holds: the one that began last."""
         values = sorted(values, key=lambda one: (one.valid_from_us, one.created_at_us, one.id))
         for value, following in pairwise(values):
             if value.valid_to_us is None or value.valid_to_us > following.valid_from_us:
@@ -178,28 +178,28 @@ class Writer:
     # -- what is there
 
     def memory(self, id: str) -> Memory:
-        """The memory of these scopes that an id or a prefix names. Raises NotFound, AmbiguousId, BadInput."""
+        """Return the memory of these scopes that an id or a prefix names. Raises NotFound, AmbiguousId, BadInput."""
         return need(self.reads, id, self.scopes)
 
     def live(self, id: str) -> Memory:
-        """The same, of what can still be changed. Raises NotFound, AmbiguousId, BadInput."""
+        """Return the same, of what can still be changed. Raises NotFound, AmbiguousId, BadInput."""
         memory = need(self.reads, id, self.scopes)
         check_live(memory)
         return memory
 
     def as_it_is(self, memory: bytes) -> Memory | MemoryState | None:
-        """A memory as it will be after what this operation holds so far."""
+        """Return a memory as it will be after the events of this operation so far."""
         made = self._by_memory.get(memory)
         if not made:
             return self.reads.memories.get(memory)
         return replay(made if memory in self._ids else [*self.reads.ledger.events(memory=memory), *made])
 
     def causes(self, statement: ValidStatement) -> list[Memory]:
-        """What it rests on. Raises NotFound."""
+        """Return the memories that a statement rests on. Raises NotFound."""
         return [need(self.reads, cause, (statement.scope, GLOBAL_SCOPE)) for cause in statement.because]
 
     def taken(self, statement: ValidStatement) -> Receipt | None:
-        """A given id that is there already: the same statement again is fine. Raises BadInput for another one."""
+        """Return the receipt of an id that already has this statement, else None. Raises BadInput for another one."""
         assert statement.id is not None
         shown = format_id(statement.id)
         if statement.id in self._ids:
@@ -213,14 +213,14 @@ class Writer:
 
 
 def values_of(reads: Store, scope: str, key: str, known_at: int | None = None) -> tuple[list[Memory], str | None]:
-    """The values of a key; and the key in use, when a person has said that two keys name the same."""
+    """Return the values of a key; and the key in use, when a person has said that two keys name the same."""
     values = reads.memories.keyed(scope, key, known_at=known_at)
     renamed = None if values else reads.memories.renamed_key(scope, key)
     return (values, None) if renamed is None else (reads.memories.keyed(scope, renamed, known_at=known_at), renamed)
 
 
 def held(values: Sequence[Memory], at: int) -> Memory | None:
-    """The value of a key that holds at an instant."""
+    """Return the value of a key that holds at an instant."""
     for value in values:
         if value.valid_from_us <= at and (value.valid_to_us is None or at < value.valid_to_us):
             return value
@@ -228,18 +228,18 @@ def held(values: Sequence[Memory], at: int) -> Memory | None:
 
 
 def fitted(values: Sequence[Memory], start: int, end: int | None) -> dict[str, Any]:
-    """{"valid_to"} of a value that begins before one that is there: it ends where that one begins."""
+    """Return {"valid_to"} of a value that begins before a present one: it ends where that one begins."""
     later = next((value.valid_from_us for value in values if value.valid_from_us > start), None)
     return {} if later is None or (end is not None and end <= later) else {"valid_to": later}
 
 
 def effective_trust(statement: ValidStatement, causes: Sequence[Memory]) -> str:
-    """That of the least trusted it comes from or rests on."""
+    """Return the lowest trust among its origins and the memories it rests on."""
     return least_trusted([statement.origin, statement.trust or statement.origin, *(cause.trust for cause in causes)])
 
 
 def is_spoken(statement: ValidStatement | Memory) -> bool:
-    """Whether it is a turn: the record of what somebody said, and no statement that is more."""
+    """Return whether it is a turn: the record of what somebody said, and nothing more."""
     return statement.kind == "episode" and bool(statement.speaker and statement.session) and statement.key is None
 
 
@@ -248,12 +248,12 @@ def raw_id(memory: Memory | MemoryState) -> bytes:
 
 
 def mark_of(statement: ValidStatement | Memory) -> int:
-    """The fingerprint of a statement: the same for what says the same."""
+    """Return the fingerprint of a statement: equal for the same statement."""
     return fingerprint(statement.scope, statement.kind, statement.speaker, statement.key, statement.content)
 
 
 def check_live(memory: Memory) -> None:
-    """Raises BadInput when a memory can no longer be changed: purged or retracted."""
+    """Check that a memory can still be changed. Raises BadInput for a purged or retracted one."""
     if memory.state == "purged":
         raise BadInput(f"memory {memory.id} was purged: its content is gone")
     if memory.state == "retracted":
@@ -261,7 +261,7 @@ def check_live(memory: Memory) -> None:
 
 
 def need(reads: Store, id: str, scopes: Sequence[str] | None) -> Memory:
-    """The memory of some scopes (None: all) that an id or a prefix names. Raises NotFound, AmbiguousId, BadInput."""
+    """Return the memory of some scopes (None: all) by its id or a prefix. Raises NotFound, AmbiguousId, BadInput."""
     found = reads.memories.get(reads.memories.resolve(id, scopes))
     if found is None:
         raise NotFound(f"no memory with the id {id}")

@@ -1,1 +1,1 @@
-"""What can be read off a text without knowing anything else: its normal form, its dates, its secrets. No I/O."""
+"""Properties of a text by itself: its normal form, its dates, its secrets. No I/O."""

@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W_]+(?:[._/:-][^\W_]+)*")
 
 
 def was_used(text: str, work: str, known: str) -> bool | None:
-    """Whether `work` holds what `text` says and `known`, read before, does not. None: `text` holds too little to tell.
+    """Return whether `work` uses what `text` adds to `known`, read before. None: `text` adds too little to tell.
 
     Deterministic and strict: work that says the same in other words counts as no.
     """
@@ -32,7 +32,7 @@ def was_used(text: str, work: str, known: str) -> bool | None:
 
 
 def weigh_words(text: str) -> dict[str, int]:
-    """Each word that counts, and its weight."""
+    """Return each word that counts, and its weight."""
     text = text[:LOOKED_AT].casefold()
     found = dict.fromkeys(grams(text).split(), WORD_WEIGHT)
     for word in _WORD.findall(text):

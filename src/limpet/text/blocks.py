@@ -51,7 +51,7 @@ _UNSEEN = re.compile(
 
 
 def neutral(text: str) -> str:
-    """The text with every mark that would end a block, or begin a turn, made harmless, however it is spelt.
+    """Return the text with every mark that would end a block, or begin a turn, made harmless, however it is spelt.
 
     Invisible characters, width, case and look-alikes count as what a reader would take them for. Every other tag is
     written with `&lt;`: which words models take for marks is not known here.
@@ -62,7 +62,7 @@ def neutral(text: str) -> str:
 
 
 def json_text(value: Any, **how: Any) -> str:
-    """JSON that a model reads as text: no value in it holds what would end a block or begin a turn."""
+    """Return JSON that a model reads as text: no value in it holds what would end a block or begin a turn."""
     made = json.dumps(value, ensure_ascii=False, **how)
     return _JSON_MARK.sub(lambda found: f"\\u{ord(found[0]):04x}", made)
 
@@ -86,7 +86,7 @@ def _without_marks(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _seen_as(one: str) -> str:
-    """What a reader takes a character for, in lower case; nothing for one that does not show."""
+    """Return the form in which a reader sees a character, in lower case; "" for one that does not show."""
     if one < "\x7f":
         return one.lower() if one >= " " or one.isspace() else ""
     if unicodedata.category(one) in ("Cf", "Mn", "Me", "Cc", "Cs") or one in _BLANK:
@@ -95,24 +95,24 @@ def _seen_as(one: str) -> str:
 
 
 def word(value: str | None, known: Container[str]) -> str:
-    """One of the words that may stand there; what is none of them is not printed."""
+    """Return a word if it is an allowed one, else "unknown"."""
     return value if value is not None and value in known else "unknown"
 
 
 def plain_line(text: str, limit: int) -> str:
-    """A memory as one line that cannot end its block or pose as another speaker, of `limit` characters at most."""
+    """Return a memory as one line that cannot end its block or pose as another speaker, at most `limit` characters."""
     # Cut first: a text of a megabyte costs no more than its beginning.
     line = one_line(neutral(text[: 2 * limit + 200]))
     return line if len(line) <= limit and len(text) <= 2 * limit + 200 else line[: limit - 1].rstrip() + "…"
 
 
 def one_line(text: str) -> str:
-    """Without line ends and what hides text from people."""
+    """Return a text without line ends and characters that hide text from people."""
     return _UNSEEN.sub(" ", text).strip()
 
 
 def strip_blocks(text: str) -> str:
-    """The text without what was injected into it. A block that is not closed is taken out up to the next empty line."""
+    """Return the text without injected blocks. A block that is not closed is taken out up to the next empty line."""
     for begin, end in _BLOCKS:
         kept, place = [], 0
         while (start := text.find(begin, place)) >= 0:

@@ -67,7 +67,7 @@ NOTHING = Mentioned()
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled when a query is first read: writes need none of them."""
+    """Compile a pattern when a query is first read: writes need none of them."""
     return re.compile(pattern, re.IGNORECASE)
 
 
@@ -77,7 +77,7 @@ def _quick() -> re.Pattern[str]:
 
 
 def mentioned(text: str) -> Mentioned:
-    """The parts of dates that a text names, in English or ISO 8601."""
+    """Return the parts of dates that a text names, in English or ISO 8601."""
     text = text[:2_000]
     if not _quick().search(text.casefold()):
         return NOTHING
@@ -103,8 +103,8 @@ def mentioned(text: str) -> Mentioned:
 
 
 def spans(text: str, now: int) -> list[tuple[int, int]]:
-    """Stretches of time that a text names as seen from `now`, [start, end) in microseconds UTC. English: "yesterday",
-    "last Tuesday", "this month", "in the past three months"; "two weeks ago" is about then."""
+    """Return stretches of time that a text names as seen from `now`, [start, end) in microseconds UTC. English:
+    "yesterday", "last Tuesday", "this month", "in the past three months"; "two weeks ago" is about then."""
     text = text[:2_000]
     if not _compiled(_RELATIVE_QUICK).search(text):
         return []
@@ -120,7 +120,7 @@ def _start_of(day: date) -> int:
 
 
 def _stretches(text: str, today: date) -> Iterator[tuple[date, date]]:
-    """[first day, the day after the last)."""
+    """Yield [first day, the day after the last)."""
     tomorrow = today + timedelta(1)
     for word in _compiled(r"\b(?:yesterday|today|tonight)\b").findall(text):
         back = int(word.lower() == "yesterday")
@@ -136,7 +136,7 @@ def _stretches(text: str, today: date) -> Iterator[tuple[date, date]]:
 
 
 def _named(which: str, name: str, today: date) -> tuple[date, date]:
-    """`which`: last, this or past. A weekday is always the latest one before today."""
+    """Return the stretch named. `which`: last, this or past. A weekday is always the latest one before today."""
     tomorrow = today + timedelta(1)
     if name in _DAY_OF:
         day = today - timedelta((today.weekday() - _DAY_OF[name] - 1) % 7 + 1)
@@ -161,17 +161,17 @@ def _number(word: str) -> int:
 
 
 def asks_when(question: str) -> bool:
-    """Whether a question wants to know a time or how long something took."""
+    """Return whether a question asks for a time or a duration."""
     return _compiled(_ASKS_WHEN).search(question[:2_000]) is not None
 
 
 def tells_when(text: str) -> bool:
-    """Whether a text says when something was or will be: "last week", "in June", "2023"."""
+    """Return whether a text says when something was or will be: "last week", "in June", "2023"."""
     return _compiled(_TELLS_WHEN).search(text) is not None
 
 
 def agreement(wanted: Mentioned, at: int) -> float:
-    """The share of the named parts of a date that a time has, 0 to 1; 0 when none was named."""
+    """Return the share of the named parts of a date that a time has, 0 to 1; 0 when none was named."""
     try:
         day = datetime.fromtimestamp(at // 1_000_000, UTC)
     except (ValueError, OverflowError, OSError):

@@ -60,17 +60,17 @@ def describe(state: MemoryState, mark: int | None = None) -> SearchFields:
 
 
 def key_words(key: str) -> str:
-    """The words of a key: `user.home_city` -> "user home city"."""
+    """Return the words of a key: `user.home_city` -> "user home city"."""
     return " ".join(_WORDS.findall(key.replace("_", " ")))
 
 
 def searchable(text: str, key: str | None) -> str:
-    """What is embedded: a keyed fact with its key, since "Tampa" alone says nothing."""
+    """Return the text to embed: a keyed fact with its key, since "Tampa" alone says nothing."""
     return text if key is None else f"{key_words(key)}: {text}"
 
 
 def leaves(value: Any) -> list[str]:
-    """The texts and numbers in nested metadata, in order; neither keys nor truth values."""
+    """Return the texts and numbers in nested metadata, in order; neither keys nor truth values."""
     found: list[str] = []
     _collect(value, found)
     return found
@@ -90,7 +90,7 @@ def _collect(value: Any, found: list[str]) -> None:
 
 
 def date_words(at: int) -> str:
-    """A time in words for the index: "friday 7 may 2023". `at`: microseconds UTC; "" beyond the calendar."""
+    """Return a time in words for the index: "friday 7 may 2023". `at`: microseconds UTC; "" beyond the calendar."""
     try:
         day = datetime.fromtimestamp(at // MICROSECONDS_PER_SECOND, UTC)
     except (ValueError, OverflowError, OSError):
@@ -99,8 +99,8 @@ def date_words(at: int) -> str:
 
 
 def grams(text: str) -> str:
-    """The pairs of every run of such characters and the parts of names in mixed case, each in order, separated by
-    spaces; "" for a text without."""
+    """Return the pairs of every run of such characters and the parts of names in mixed case, each in order, separated
+    by spaces; "" for a text without."""
     pairs: list[str] = []
     if re.search(_MIX, text):
         for name in re.findall(_MIXED, text):
@@ -114,13 +114,13 @@ def grams(text: str) -> str:
 
 
 def with_grams(query: str) -> str:
-    """A query as full text is asked for it: its words and its pairs."""
+    """Return a query for full text: its words and its pairs."""
     pairs = grams(query)
     return f"{query} {pairs}" if pairs else query
 
 
 def latin_share(text: str) -> float:
-    """The share of a text's letters that are Latin; 1 for a text without letters."""
+    """Return the share of a text's letters that are Latin; 1 for a text without letters."""
     if text.isascii():
         return 1.0
     letters = len(re.findall(_LETTER, text))

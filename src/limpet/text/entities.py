@@ -56,12 +56,12 @@ class Entity(NamedTuple):
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled at use: a cold command seldom needs them."""
+    """Compile the patterns at use: a cold command seldom needs them."""
     return re.compile(pattern, re.VERBOSE)
 
 
 def entities(text: str) -> list[Entity]:
-    """The things that a text names, in their order, each once; at most `MOST`."""
+    """Return the things that a text names, in their order, each once; at most `MOST`."""
     found: dict[str, Entity] = {}
     for one in _all(text[:READ]):
         if 1 < len(one.folded) <= LONGEST:
@@ -110,7 +110,7 @@ def _all(text: str) -> Iterator[Entity]:
 
 
 def _names(said: str) -> Iterator[Entity]:
-    """A name and its parts; words that begin a sentence are capital too, and say nothing if they are common."""
+    """Yield a name and its parts; a common word that begins a sentence is capital too, but no name."""
     parts = said.split(" ")
     while parts and parts[0].casefold() in _NO_NAME:
         del parts[0]
@@ -125,6 +125,6 @@ def _names(said: str) -> Iterator[Entity]:
 
 
 def _words(said: str) -> str:
-    """A name as words: `RateLimiter`, `rate_limiter` and "Rate limiter" are "rate limiter"."""
+    """Return a name as words: `RateLimiter`, `rate_limiter` and "Rate limiter" are "rate limiter"."""
     folded = unicodedata.normalize("NFKC", said)
     return " ".join(part.casefold() for part in _compiled(_PARTS).findall(folded))

@@ -23,7 +23,7 @@ _JOINERS = "\u200c\u200d"
 
 
 def one_line(text: str) -> str:
-    """White space becomes single spaces; characters that do not show (controls, overrides, tags) are left out.
+    """Return one line: white space becomes single spaces; invisible characters (controls, overrides, tags) go.
 
     So no text can begin a line of its own, or show something else than it says.
     """
@@ -34,12 +34,12 @@ def one_line(text: str) -> str:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a message by which passages are chosen, case folded."""
+    """Return the words of a message by which passages are chosen, case folded."""
     return frozenset(map(str.casefold, _WORD.findall(text[:LOOKED_AT])))
 
 
 def excerpt(text: str, words: frozenset[str], limit: int) -> tuple[str, bool]:
-    """One line of at most `limit` characters, and whether something was left out.
+    """Return one line of at most `limit` characters, and whether something was left out.
 
     Of a longer text the passage with most of `words`; the first of equals. Linear.
     """
@@ -51,12 +51,12 @@ def excerpt(text: str, words: frozenset[str], limit: int) -> tuple[str, bool]:
 
 
 def passage(text: str, words: frozenset[str], limit: int) -> str:
-    """The same without marks for what is left out; a text of at most `limit` characters as it is."""
+    """Return an excerpt without marks for what is left out; a text of at most `limit` characters as it is."""
     return text if len(text) <= limit else _part(one_line(text[:LOOKED_AT]), words, limit)[1]
 
 
 def _part(line: str, words: frozenset[str], space: int) -> tuple[int, str]:
-    """Where the part with most of the words begins, and it."""
+    """Return the part with most of the words, and where it begins."""
     start = _densest(line, words, space)
     if start:
         # Begin with a word, not within one.
@@ -65,7 +65,7 @@ def _part(line: str, words: frozenset[str], space: int) -> tuple[int, str]:
 
 
 def _densest(line: str, words: frozenset[str], space: int) -> int:
-    """Where the window of `room` characters begins that has most of the words, a little before the first of them."""
+    """Return where the window of `space` characters with most of the words begins, shortly before the first one."""
     places = [(one.start(), word) for one in _WORD.finditer(line) if (word := one[0].casefold()) in words]
     best, where, first = 0, 0, 0
     inside: dict[str, int] = {}
@@ -100,7 +100,7 @@ _EXACT = re.compile(r"(?=\w*\d)(?=\w*[^\W\d_])\w{3,}|\d{3,}")
 
 
 def shared_weight(message: str, text: str) -> int:
-    """Words of the message that the text has, in any inflection of their end; exact names count double."""
+    """Return the weight of the message's words in the text, with any ending; exact names count double."""
     there: dict[str, list[str]] = {}
     for one in _words(text):
         there.setdefault(one[:STEM], []).append(one)
@@ -122,7 +122,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two words are the same but for their ends."""
+    """Return whether two words are the same but for their ends."""
     stem = max(STEM, max(len(one), len(other)) - END)
     return one == other or (min(len(one), len(other)) >= stem and one[:stem] == other[:stem])
 
@@ -143,9 +143,9 @@ _LONG_WORD = r"\w{3,}"
 
 
 def parts(message: str) -> list[str]:
-    """Runs of neighbouring sentences of `WORDS` words at most, each as long as can be; of a longer sentence, of what is
-    between its commas. A message of at most so many words as it is, and so is one in a script without blanks: the judge
-    does not read those."""
+    """Return runs of neighbouring sentences of `WORDS` words at most, each as long as can be; a longer sentence is cut
+    at its commas. A message of at most so many words stays as it is, and so does one in a script without blanks: the
+    judge does not read those."""
     message = message[:READ]
     if len(message.split()) <= WORDS:
         return [message]
@@ -168,7 +168,7 @@ def parts(message: str) -> list[str]:
 
 
 def nearest(several: Sequence[str], text: str) -> str:
-    """The part that has most words of a text; of equals the longest."""
+    """Return the part that has most words of a text; of equals the longest."""
     if len(several) == 1:
         return several[0]
     there = _stems(text)

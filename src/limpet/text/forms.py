@@ -82,12 +82,12 @@ ALL_MARKS = tuple({mark for _, marks, _ in FORMS for mark in marks} - {".", "://
 
 
 def matches(lower: str) -> list[tuple[str, re.Pattern[str]]]:
-    """The names and patterns whose marks the text holds, in order."""
+    """Return the names and patterns whose marks the text holds, in order."""
     return [(name, re.compile(form)) for name, marks, form in FORMS if any(mark in lower for mark in marks)]
 
 
 def beside_key_id(match: re.Match[str]) -> bool:
-    """Whether the id of an AWS key stands on the same line, the next or the one before: then this is its secret."""
+    """Return whether the id of an AWS key is on the same line, the next or the one before: then this is its secret."""
     start, end = match.span()
     before = match.string[max(0, start - NEAR_ID) : start].rpartition(KEY_ID)
     after = match.string[end : end + NEAR_ID].partition(KEY_ID)

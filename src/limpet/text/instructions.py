@@ -155,7 +155,7 @@ _ROT13 = ("vafgehpgvba", "cerivbhf", "vtaber", "qvfertneq", "flfgrz cebzcg", "cn
 
 
 def _levelled(text: str) -> str:
-    """The text as a reader takes it: width, case, look-alikes, accents, invisible characters and white space levelled."""
+    """Return the text as a reader sees it: width, case, look-alikes, accents, invisible characters, spaces levelled."""
     # In small letters and without an end it is a changelog's tag; else it opens a turn.
     if "[/inst]" not in text.lower():
         text = text.replace("[inst]", " ")
@@ -171,7 +171,7 @@ def _levelled(text: str) -> str:
 
 
 def _decoded(text: str) -> list[str]:
-    """What stretches of the text say once they are decoded; nothing for ordinary text."""
+    """Return the decoded stretches of the text; [] for ordinary text."""
     found: list[str] = []
     for several, decode in ((_BASE64.findall(text), _from_base64), (_HEX.findall(text), _from_hex)):
         found += [said for one in several[:20] if (said := decode(one))]
@@ -203,7 +203,7 @@ def _from_hex(given: str) -> str:
 
 
 def _readable(data: bytes) -> str:
-    """The text that some bytes are; "" for other bytes."""
+    """Return the text that some bytes are; "" for other bytes."""
     text = data.decode("utf-8", "ignore")
     return text if len(text) >= 8 and " " in text and text.replace("\n", " ").isprintable() else ""
 
@@ -214,7 +214,7 @@ def _compiled() -> tuple[tuple[str, tuple[tuple[str, ...], ...], re.Pattern[str]
 
 
 def reads_like_instruction(text: str) -> str | None:
-    """What makes the text an instruction to its reader, in a few words; None for ordinary text."""
+    """Return what makes the text an instruction to its reader, in a few words; None for ordinary text."""
     if not text.isascii() and re.search(_HIDDEN, text):
         return "hides characters from people"
     text = text[:LONGEST]
@@ -227,7 +227,7 @@ def reads_like_instruction(text: str) -> str | None:
 
 
 def any_reads_like_instruction(*fields: object) -> str | None:
-    """The same of everything that may be shown of a memory, together: text, names, lists, metadata."""
+    """Return the same of everything that may be shown of a memory, together: text, names, lists, metadata."""
     return reads_like_instruction("\n".join(_texts(fields)))
 
 

@@ -48,7 +48,7 @@ _PASSED_OVER = (FUNCTION_WORDS | SAYS_NOTHING) - frozenset("in out up for from b
 
 @lru_cache(maxsize=256)  # what stands and what is recent comes again with every brief
 def content(text: str) -> tuple[str, ...]:
-    """What a text says: its words and signs in order, without case and words that say nothing. Two texts that have the
-    same are one statement in two wordings."""
+    """Return the words and signs of a text in order, without case and without words that carry no meaning. Two texts
+    with equal content are one statement in two wordings."""
     words = map(str.casefold, _SAID.findall(text.strip()))
     return tuple(filterfalse(_PASSED_OVER.__contains__, words))

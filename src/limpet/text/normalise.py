@@ -7,20 +7,20 @@ import unicodedata
 
 
 def normalise(text: str) -> str:
-    """NFC, case-folded, white space collapsed, without closing punctuation."""
+    """Return a text in NFC, case-folded, white space collapsed, without closing punctuation."""
     if text.isascii():
         return " ".join(text.lower().split()).rstrip(".! ")
     return " ".join(unicodedata.normalize("NFC", text).casefold().split()).rstrip(".! ")
 
 
 def same_value(one: str, other: str) -> bool:
-    """Whether two texts of one fingerprint are one value, of a flag, a path or a name too: but for white space in a
-    line and after it, a full stop after a word, and the first letter of several words."""
+    """Return whether two texts of one fingerprint are one value, of a flag, a path or a name too. White space in a line
+    and after it, a full stop after a word, and the first letter of several words may differ."""
     return value_form(one) == value_form(other)
 
 
 def value_form(text: str) -> str:
-    """What `same_value` compares."""
+    """Return the form that `same_value` compares."""
     text = unicodedata.normalize("NFC", text).strip()
     if "\n" in text:
         return "\n".join(line.rstrip() for line in text.splitlines())
@@ -31,8 +31,8 @@ def value_form(text: str) -> str:
 
 
 def same_words(one: str, other: str) -> bool:
-    """Whether two texts of one fingerprint differ in nothing that a reader would miss: a value, or how a word that is
-    written in no way of its own (`-v`, `rateLimit` are) begins."""
+    """Return whether two texts of one fingerprint differ in nothing that matters to a reader: a value, or the case of a
+    word's first letter, unless its case is its own (`-v`, `rateLimit`)."""
     return same_value(one, other) or ("\n" not in one + other and _plain_words(one) == _plain_words(other))
 
 
@@ -46,7 +46,7 @@ def _is_plain(word: str) -> bool:
 
 
 def fingerprint(scope: str, kind: str, speaker: str | None, key: str | None, text: str) -> int:
-    """A signed 64-bit mark, equal for the same statement of the same speaker, kind, key and scope."""
+    """Return a signed 64-bit mark, equal for the same statement of the same speaker, kind, key and scope."""
     import hashlib  # 4 ms that a recall need not pay
 
     parts = "\0".join((scope, kind, speaker or "", key or "", normalise(text)))

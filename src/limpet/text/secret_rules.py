@@ -98,7 +98,7 @@ def _assigned(text: str, match: re.Match[str], name: str) -> tuple[int, int] | N
 
 
 def _is_value(word: str, name: str, *, closed: bool) -> bool:
-    """Whether a value is a secret. `closed`: where it stands says that it is a value, and where it ends."""
+    """Return whether a value is a secret. `closed`: its surroundings mark it as a value, and where it ends."""
     if not 4 <= len(word) <= 200 or is_placeholder(word) or REFERENCE.match(word) or not _STRICT.search(name):
         return False
     if " " in word:
@@ -111,7 +111,7 @@ def _is_value(word: str, name: str, *, closed: bool) -> bool:
 
 
 def _is_login(word: str) -> bool:
-    """`name:password` in base64, as clients of registries keep it."""
+    """Return whether it is `name:password` in base64, as clients of registries keep it."""
     try:
         text = base64.b64decode(word, validate=True).decode("utf-8")
     except ValueError:
@@ -173,7 +173,7 @@ def sentences(text: str, _lower: str) -> Spans:
 
 
 def _value_at(text: str, start: int, noun: str, *, verb: bool) -> tuple[int, int] | None:
-    """The span of the value that begins here. `verb`: after a verb; else after a sign, or nothing."""
+    """Return the span of the value that begins here. `verb`: after a verb; else after a sign, or nothing."""
     close = _QUOTES.get(text[start : start + 1])
     if close is not None:
         end = text.find(close, start + 1, start + 82)
@@ -202,7 +202,7 @@ def _value_at(text: str, start: int, noun: str, *, verb: bool) -> tuple[int, int
 
 
 def _is_quoted(inner: str, *, verb: bool) -> bool:
-    """Whether what stands in quotation marks is a value, not words about one."""
+    """Return whether quoted text is a value, not words about one."""
     if not 3 <= len(inner) <= 80 or "\n" in inner or PLACEHOLDER.match(inner) or inner.endswith((":", "...")):
         return False
     words = inner.split()
@@ -268,7 +268,7 @@ def near(text: str, _lower: str) -> Spans:
 
 
 def _apart(names: str) -> str:
-    """The words of names apart: `NextToken`, `next_token` as `Next Token`."""
+    """Separate the words of names: `NextToken`, `next_token` as `Next Token`."""
     return HUMP.sub(" ", names).replace("_", " ").replace("-", " ")
 
 

@@ -1,4 +1,4 @@
-"""What a secret looks like, and what stands where one would and is none: placeholders, code, terms, handles."""
+"""The look of secrets, and of values that are none: placeholders, code, terms, handles."""
 
 from __future__ import annotations
 
@@ -91,14 +91,14 @@ def is_placeholder(word: str) -> bool:
 
 
 def is_handle(name: str, value: str) -> bool:
-    """Whether the value of a field tells a request or a version from others, or is a time."""
+    """Return whether the value of a field identifies a request or a version, or is a time."""
     if re.fullmatch(r"[12]\d{9}\.\d{1,9}", value):
         return True
     return UUID.fullmatch(value.rstrip(":")) is not None and REQUESTS.search(name[-NAME_CHARACTERS:]) is not None
 
 
 def is_mixed(word: str) -> bool:
-    """Letters with digits or symbols, as no word of a language and no technical term has them."""
+    """Return whether a word mixes letters with digits or symbols as no word or technical term does."""
     word = word.strip("!?.,;:*'\"")
     if len(word) < 5 or _TERM.match(word) or not any(map(str.isalpha, word)):
         return False
@@ -106,7 +106,7 @@ def is_mixed(word: str) -> bool:
 
 
 def is_random(word: str, *, least: int) -> bool:
-    """Whether letters and digits take turns in it, as in what a machine made; a hash does too."""
+    """Return whether letters and digits alternate in it, as in generated values; in a hash they do too."""
     word = word.strip(".!,")
     if len(word) < least or is_placeholder(word):
         return False
@@ -124,5 +124,5 @@ def is_random(word: str, *, least: int) -> bool:
 
 
 def is_plain_value(word: str) -> bool:
-    """A word that may be a password: no adjective, and nothing that is said of one."""
+    """Return whether a word may be a password: it is long enough and no plain word or adjective."""
     return word.isalpha() and len(word) >= 5 and word.lower() not in PLAIN_WORDS and not ADJECTIVE.search(word)

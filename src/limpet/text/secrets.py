@@ -76,7 +76,7 @@ NAME_CHARACTERS = 100
 
 
 def suspected(text: str) -> bool:
-    """Whether a text holds a mark of some secret; none of those without one holds a secret."""
+    """Return whether a text holds a mark of some secret; a text without one holds no secret."""
     lower, digit = text.lower(), any(map(str.isdigit, text))
     return _marked(lower, digit) or _may_have_form(text, lower, digit=digit)
 
@@ -86,7 +86,7 @@ def _marked(lower: str, digit: bool) -> bool:
 
 
 def _may_have_form(text: str, lower: str, *, digit: bool) -> bool:
-    """Whether a text may hold a secret of one of `forms.FORMS`; what has no digit is a key in lines or in a URL."""
+    """Return whether a text may hold a secret of one of `forms.FORMS`; without a digit, only a key or a URL's."""
     if "://" in lower or "private" in lower or "authorization" in lower:
         return True
     if not digit and not any(map(lower.__contains__, _CAPITALS)):
@@ -100,7 +100,7 @@ def _may_have_form(text: str, lower: str, *, digit: bool) -> bool:
 
 
 def is_bare(redacted: str) -> bool:
-    """Whether a redacted text was nothing but secrets: on each line that says anything, a mark and at most its label.
+    """Return whether a redacted text held only secrets: each line with text has a mark and at most its label.
 
     A label is up to LABEL_WORDS words that end in `:` or `=`, or in a word for a secret.
     """
@@ -122,7 +122,7 @@ def _bare_line(line: str) -> bool:
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
-    """The text with every secret replaced by `[redacted:NAME]`, and the names, each once, in order of the table."""
+    """Return the text with every secret replaced by `[redacted:NAME]`, and the names, each once, in table order."""
     lower, digit = text.lower(), any(map(str.isdigit, text))
     found: list[str] = []
     if _may_have_form(text, lower, digit=digit):
@@ -142,7 +142,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _hide(name: str, found: list[str], match: re.Match[str]) -> str:
-    """The match with its last group, or all of it, replaced by a mark."""
+    """Return the match with its last group, or all of it, replaced by a mark."""
     from .forms import beside_key_id
     from .secret_values import PLACEHOLDER
 
@@ -160,7 +160,7 @@ def _hide(name: str, found: list[str], match: re.Match[str]) -> str:
 
 
 def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
-    """As `redact`, and whatever a shell command gives to the name of a secret: PGPASSWORD=x, --token x."""
+    """Redact as `redact` does, and also what a shell command gives to the name of a secret: PGPASSWORD=x, --token x."""
     text, found = redact(text)
     if not _marked(text.lower(), digit=False):
         return text, found
@@ -177,7 +177,7 @@ def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def redact_value(name: str | None, text: str) -> tuple[str, tuple[str, ...]]:
-    """The text that is said of `name`, as `NAME=text` would be redacted."""
+    """Redact a text that belongs to `name`, as `NAME=text` would be redacted."""
     if name is None or not names_secret(name):
         return redact(text)
     from .secret_rules import VALUE
@@ -188,7 +188,7 @@ def redact_value(name: str | None, text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def redact_fields(value: Any) -> tuple[Any, tuple[str, ...]]:
-    """JSON without secrets: in its texts, in its names, and whatever text stands under a name that means one.
+    """Return JSON without secrets: in its texts, in its names, and any text under a name that means one.
 
     Numbers and truth values stay. Returns the value, or a copy, and what was found, each once.
     """
@@ -200,7 +200,7 @@ def redact_fields(value: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def _named(value: Any, texts: list[str]) -> bool:
-    """Whether a field has the name of a secret; if none has, all texts are in `texts`."""
+    """Return whether a field has the name of a secret; if none has, all texts are in `texts`."""
     if isinstance(value, str):
         texts.append(value)
     elif isinstance(value, list):
@@ -239,14 +239,14 @@ def _clean(value: Any, found: dict[str, None], *, hidden: bool) -> Any:
 
 
 def _hidden(text: str) -> tuple[str, tuple[str, ...]]:
-    """All of it replaced; what it is by its form says more than the name of its field."""
+    """Return all of it replaced; the name of its form says more than that of its field."""
     names = redact(text)[1] or ("password",)
     return f"[redacted:{names[0]}]", names
 
 
 @lru_cache(maxsize=4096)
 def names_secret(name: str) -> bool:
-    """Whether a field of this name holds a secret: db_password, X-Api-Key, clientSecret; not token_count, secret_santa."""
+    """Return whether a field's name means a secret: db_password, X-Api-Key, clientSecret; not token_count."""
     words = _PART.findall(HUMP.sub("_", name[-NAME_CHARACTERS:]).lower())
     while len(words) > 1 and (words[-1] in _TAILS or words[-1] == "v"):
         words.pop()

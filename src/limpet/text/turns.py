@@ -29,7 +29,7 @@ _EDITS = (
 
 
 def in_words(lines: Sequence[tuple[str, str]]) -> str:
-    """What a turn came to, in one sentence: what was asked, what was changed, what failed; "" when it says nothing."""
+    """Return a turn's outcome in one sentence: the request, the changes, the failures; "" when it has none."""
     asked = next((first_sentence(what) for kind, what in lines if kind == "asked"), "")
     deeds = _deeds([(kind, what) for kind, what in lines if kind in ("did", "failed")])
     if not deeds:
@@ -39,7 +39,7 @@ def in_words(lines: Sequence[tuple[str, str]]) -> str:
 
 
 def first_sentence(text: str, limit: int = _SENTENCE_CHARACTERS) -> str:
-    """What a text begins with, without its full stop; cut at a word when it is long."""
+    """Return a text's first sentence without its full stop; cut at a word when it is long."""
     line = " ".join(text.split())
     found = re.match(_SENTENCE, line)
     line = (found[0] if found else line).rstrip(_STOPS)
@@ -49,12 +49,12 @@ def first_sentence(text: str, limit: int = _SENTENCE_CHARACTERS) -> str:
 
 
 def acted(lines: Sequence[tuple[str, str]]) -> int:
-    """How many different things a turn did, or tried."""
+    """Count the different things that a turn did, or tried."""
     return len({what for kind, what in lines if kind in ("did", "failed")})
 
 
 def closing(text: str, limit: int) -> str:
-    """What an answer comes to in so many characters: of a long one its first sentence and what it says is open, else
+    """Return an answer's result in so many characters: of a long one its first sentence and what it leaves open, else
     its last sentence."""
     line = " ".join(text.split())
     if len(line) <= limit:
@@ -70,7 +70,7 @@ def closing(text: str, limit: int) -> str:
 
 
 def _deeds(steps: Sequence[tuple[str, str]]) -> list[str]:
-    """Files that were changed, a commit, how the last run of each command went."""
+    """Return the files that were changed, a commit, and the outcome of the last run of each command."""
     files = list(
         dict.fromkeys(file for kind, what in steps if kind == "did" and is_edit(what) for file in _files(what))
     )
@@ -87,7 +87,7 @@ def _deeds(steps: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _files(what: str) -> list[str]:
-    """The last parts of each path that a change names: enough to find it again. A patch may name several."""
+    """Return the last parts of each path that a change names, enough to find it again. A patch may name several."""
     tool, _, rest = what.partition(": ")
     paths = rest.split(", ") if tool == "apply_patch" else [command_of(what)]
     return ["/".join(path.replace("\\", "/").split("/")[-2:]) for path in paths]
@@ -117,7 +117,7 @@ QUOTED_CHARACTERS = 160
 
 
 def quoted_in(kind: str, source: str | None, content: str) -> list[str]:
-    """The statements that an episode quotes, as far as it does; none of what is no such episode."""
+    """Return the statements that an episode quotes, as far as it does; none for another memory."""
     named = (source or "").split()
     if kind != "episode" or not (named == [OF_SESSION] or named[:1] == [OF_TIME]):
         return []
