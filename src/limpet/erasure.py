@@ -104,26 +104,26 @@ def _wordings(context: Context, memory: Memory, scopes: tuple[str, ...]) -> list
     store = context.store
     known = {parse_id(memory.id)}
     coming = known | ({parse_id(memory.superseded_by)} if memory.state == "merged" and memory.superseded_by else set())
-    found = coming - known
+    wordings = coming - known
     while coming:
-        coming = set(store.erasure.replaced_by(list(coming))) - known - found
-        found |= coming
-    there = (store.memories.get(one) for one in sorted(found))
+        coming = set(store.erasure.replaced_by(list(coming))) - known - wordings
+        wordings |= coming
+    there = (store.memories.get(one) for one in sorted(wordings))
     return [one for one in there if one is not None and one.state != "purged" and one.scope in scopes]
 
 
 def _quoting(context: Context, memories: Iterable[Memory], scopes: tuple[str, ...]) -> tuple[str, ...]:
     """Return other memories of these scopes that hold the longest line of any wording, as far as an episode quotes."""
     memories = list(memories)
-    found: set[str] = set()
+    quoting: set[str] = set()
     where = Filter(scopes=scopes, states=STATES)
     search = context.store.search
     for text in {one.content for memory in memories for one in context.store.memories.versions(parse_id(memory.id))}:
         line = max((" ".join(one.split()) for one in text.splitlines()), key=len, default="")
         if len(line) >= LEAST_QUOTED:
             texts = search.substring(line[:MOST_QUOTED], where, limit=100)
-            found |= {format_id(one.id) for one in search.candidates(texts, where)}
-    return tuple(sorted(found - {one.id for one in memories}))
+            quoting |= {format_id(one.id) for one in search.candidates(texts, where)}
+    return tuple(sorted(quoting - {one.id for one in memories}))
 
 
 def _places(context: Context, *, refresh: bool) -> list[tuple[str, str]]:
@@ -135,10 +135,10 @@ def _places(context: Context, *, refresh: bool) -> list[tuple[str, str]]:
 
 
 def _files(paths: Iterable[str]) -> list[Path]:
-    found: list[Path] = []
+    files: list[Path] = []
     for path in map(Path, paths):
-        found += sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-    return found
+        files += sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    return files
 
 
 def _holding(context: Context, pieces: list[bytes], places: list[tuple[str, str]]) -> list[str]:
@@ -158,9 +158,9 @@ def _erase_copies(
         with suppress(LimpetError, OSError):
             if kind == "backup":
                 with reopened(path) as other:
-                    for one in memories:
+                    for memory in memories:
                         with suppress(LimpetError):  # made before the memory was
-                            other.purge(one.id, confirm=True)
+                            other.purge(memory.id, confirm=True)
             elif kind == "segments":
                 registry.call("rewrite_segments", context, "segments", path)
             elif kind == "export" and pieces:

@@ -16,17 +16,17 @@ COMMAND_SECONDS = 60.0
 
 def signing_key() -> bytes | None:
     """Return the hash chain's key (LIMPET_SIGNING_KEY, LIMPET_SIGNING_KEY_COMMAND), or None. Raises BadInput."""
-    said = _given("LIMPET_SIGNING_KEY")
-    if said is not None and len(said) < LEAST_CHARACTERS:
+    text = _given("LIMPET_SIGNING_KEY")
+    if text is not None and len(text) < LEAST_CHARACTERS:
         raise BadInput(f"the signing key has fewer than {LEAST_CHARACTERS} characters", hint="`openssl rand -hex 32`")
-    return None if said is None else said.encode()
+    return None if text is None else text.encode()
 
 
 def _given(name: str) -> str | None:
     """Return the value of a variable, or the output of the command that `name`_COMMAND holds."""
-    said = os.environ.get(name)
-    if said:
-        return said
+    value = os.environ.get(name)
+    if value:
+        return value
     command = os.environ.get(f"{name}_COMMAND")
     return _printed(command, f"{name}_COMMAND") if command else None
 
@@ -53,8 +53,8 @@ def _printed(command: str, name: str) -> str:
 def store_keys() -> tuple[str, ...]:
     """Return keys of encrypted stores, the newest first: of LIMPET_KEY, else of the output of LIMPET_KEY_COMMAND, else
     of the system's keyring. Each is tried; a new store gets the first. Raises BadInput."""
-    said = _given("LIMPET_KEY")
-    return checked_keys(said if said is not None else kept_keys())
+    text = _given("LIMPET_KEY")
+    return checked_keys(text if text is not None else kept_keys())
 
 
 def is_key_given() -> bool:
@@ -73,9 +73,9 @@ def kept_keys() -> str:
         return ""
 
 
-def checked_keys(said: str) -> tuple[str, ...]:
+def checked_keys(text: str) -> tuple[str, ...]:
     """Return the keys in a text. Raises BadInput."""
-    keys = tuple(said.lower().split())
+    keys = tuple(text.lower().split())
     if any(len(one) != 2 * KEY_BYTES or set(one) - set("0123456789abcdef") for one in keys):
         raise BadInput(
             f"a key of a store is {2 * KEY_BYTES} hexadecimal digits", hint="`openssl rand -hex 32` makes one"

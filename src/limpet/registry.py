@@ -67,9 +67,9 @@ class Part:
         self._name = name
 
     def __getattr__(self, function: str) -> Any:
-        found = getattr(part(self._name), function)
-        setattr(self, function, found)  # not asked for again
-        return found
+        value = getattr(part(self._name), function)
+        setattr(self, function, value)  # not asked for again
+        return value
 
 
 def call(moment: str, *given: Any, **named: Any) -> Any:

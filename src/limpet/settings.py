@@ -110,11 +110,11 @@ def _on_or_off(name: str) -> bool:
 def holdout_share() -> float:
     """Read the share of what fits a message that hooks hold out at random, to measure its effect. Raises BadInput."""
     name = "LIMPET_HOLDOUT"
-    said = os.environ.get(name, "").strip() or "0"
+    value = os.environ.get(name, "").strip() or "0"
     try:
-        share = float(said)
+        share = float(value)
     except ValueError:
         share = -1.0
     if not 0.0 <= share <= 0.5:
-        raise BadInput(f"{name} must be a share from 0 to 0.5, not {said[:20]!r}", hint=f"{name}=0.05 holds back 5 %")
+        raise BadInput(f"{name} must be a share from 0 to 0.5, not {value[:20]!r}", hint=f"{name}=0.05 holds back 5 %")
     return share

@@ -93,8 +93,8 @@ def revise(view: View, recall: Recaller, claim: str, *, against: Sequence[str], 
     given = [view.find(id) for id in against]
     grounding = ground(view, recall, claim, limit=limit)
     reasons = {one.id: "named by the caller" for one in given}
-    for one in grounding.against:
-        reasons.setdefault(one.node.id, one.difference or "contradicts what agrees with the claim")
+    for support in grounding.against:
+        reasons.setdefault(support.node.id, support.difference or "contradicts what agrees with the claim")
     gives = []
     for id, because in list(reasons.items())[:limit]:
         resting = impact(view, id, depth=depth, limit=limit, everything=False)
@@ -196,18 +196,18 @@ def audit(view: View, about: str, by: str, memories: Sequence[Memory]) -> Audit:
     """Return the beliefs in the memories found for a subject."""
     waiting = [(proposal.memory, proposal.other) for proposal, _, _ in waiting_contradictions(view)]
     beliefs = []
-    for one in memories:
-        raw = raw_id(one)
-        history = chain(view, one.id, limit=SHOWN)
-        resting = impact(view, one.id, depth=1, limit=SHOWN, everything=False)
+    for memory in memories:
+        raw = raw_id(memory)
+        history = chain(view, memory.id, limit=SHOWN)
+        resting = impact(view, memory.id, depth=1, limit=SHOWN, everything=False)
         edges = edges_around(view, [raw], ("contradicts",))
         pairs = [*((edge.source, edge.target) for edge in edges), *(pair for pair in waiting if raw in pair)]
         others = view.nodes(dict.fromkeys(end for pair in pairs for end in pair if end != raw))
         beliefs.append(Belief(
-            node=view.node(one), trust=one.trust, stage=stage(one.observations, one.trust),
-            observations=one.observations, observed_at_us=one.observed_at_us, source=one.source, speaker=one.speaker,
-            replaced=history.before, replaced_by=history.after, corrections=history.reasons,
-            reasons=why(view, one.id, depth=1, limit=SHOWN, everything=False).reasons,
+            node=view.node(memory), trust=memory.trust, stage=stage(memory.observations, memory.trust),
+            observations=memory.observations, observed_at_us=memory.observed_at_us, source=memory.source,
+            speaker=memory.speaker, replaced=history.before, replaced_by=history.after, corrections=history.reasons,
+            reasons=why(view, memory.id, depth=1, limit=SHOWN, everything=False).reasons,
             conflicts=[node for node in others if node.standing == "held"][:SHOWN],
             rests_on_it=resting.affected, rested_before=rested_before(view, resting, history.before, limit=SHOWN),
             merged=[view.node(other) for other in view.store.graph.merged_into([raw], view.where())],
@@ -281,8 +281,8 @@ def around(view: View, id: str, *, types: Sequence[str], limit: int) -> Timeline
 
     Raises NotFound, AmbiguousId, BadInput.
     """
-    one = view.find(id)
-    raw = raw_id(one)
+    memory = view.find(id)
+    raw = raw_id(memory)
     relations: dict[bytes, str] = {}
     # What stands next in the session is among its neighbours below.
     for edge in edges_around(view, [raw], [type for type in types if type != TEMPORAL]):
@@ -302,10 +302,10 @@ def around(view: View, id: str, *, types: Sequence[str], limit: int) -> Timeline
         if version.content == words or (view.known_at is not None and version.recorded_at_us > view.known_at):
             continue
         at = version.valid_from_us if words is None else version.recorded_at_us
-        own.append(Moment(at_us=at, node=view.node(one), relation="earlier version", content=version.content))
+        own.append(Moment(at_us=at, node=view.node(memory), relation="earlier version", content=version.content))
         words = version.content
     own[-1] = replace(own[-1], relation="itself")
-    return _along(one.id, "memory", moments + own, limit)
+    return _along(memory.id, "memory", moments + own, limit)
 
 
 def found_along(view: View, about: str, by: str, memories: Sequence[Memory], *, limit: int) -> Timeline:
@@ -317,15 +317,15 @@ def found_along(view: View, about: str, by: str, memories: Sequence[Memory], *, 
 def _along(about: str, by: str, moments: list[Moment], limit: int) -> Timeline:
     """Sort by time. When there are too many, keep the subject itself first, then the newest."""
 
-    def order(one: Moment) -> tuple[object, ...]:
-        return one.at, one.node.position, one.node.recorded_at, one.node.id
+    def order(moment: Moment) -> tuple[object, ...]:
+        return moment.at, moment.node.position, moment.node.recorded_at, moment.node.id
 
     kept = sorted(moments, key=lambda one: (one.relation in _OWN, *order(one)))[-limit:]
     return Timeline(about=about, by=by, moments=sorted(kept, key=order), truncated=len(kept) < len(moments))
 
 
-def _moment(view: View, one: Memory, relation: str) -> Moment:
-    return Moment(at_us=one.valid_from_us, node=view.node(one), relation=relation, content=one.content)
+def _moment(view: View, memory: Memory, relation: str) -> Moment:
+    return Moment(at_us=memory.valid_from_us, node=view.node(memory), relation=relation, content=memory.content)
 
 
 def diff(view: View, start: int, end: int, *, as_of: int | None, limit: int) -> Diff:

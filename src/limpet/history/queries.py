@@ -56,9 +56,9 @@ class History:
         And what rests on what it replaced: that may have to change with it.
         """
         with self._at(as_of, known_at, depth=depth, limit=limit) as view:
-            found = walk.impact(view, id, depth=depth, limit=limit, everything=everything)
-            replaced = walk.chain(view, found.memory.id, limit=limit).before
-            return replace(found, rested_before=walk.rested_before(view, found, replaced, limit=limit))
+            result = walk.impact(view, id, depth=depth, limit=limit, everything=everything)
+            replaced = walk.chain(view, result.memory.id, limit=limit).before
+            return replace(result, rested_before=walk.rested_before(view, result, replaced, limit=limit))
 
     def chain(self, id: str, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> walk.Chain:
         """Return the corrections that led to a memory, and those that replaced it."""
@@ -157,17 +157,17 @@ class History:
         """Return the beliefs about a memory (an id), a key or a text, their sources, and what depends on them."""
         if not about.strip():
             raise BadInput("audit needs something to ask about", hint="an id, a key such as user.city, or words")
-        by, found = "text", list[Memory]()
+        by, memories = "text", list[Memory]()
         with self._at(as_of, known_at, limit=limit) as view:
             if (named := _named(view, about)) is not None:
-                by, found = "id", [named]
+                by, memories = "id", [named]
             elif every := view.store.graph.key_history(about, view.where()):
                 held = [one for one in every if view.standing(one) == "held"]
-                by, found = "key", (held or every[-1:])[:limit]
-        if not found:
-            by, found = "text", [memory for memory, _ in evidence.near(view, self._recall, about, limit)]
+                by, memories = "key", (held or every[-1:])[:limit]
+        if not memories:
+            by, memories = "text", [memory for memory, _ in evidence.near(view, self._recall, about, limit)]
         with self._context.store.snapshot():
-            return evidence.audit(view, about, by, found)
+            return evidence.audit(view, about, by, memories)
 
     def ground(self, claim: str, *, limit: int = 20, as_of: Time = None, known_at: Time = None) -> evidence.Grounding:
         """Return beliefs that support a claim or oppose it, and what is near when none does."""

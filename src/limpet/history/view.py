@@ -85,40 +85,40 @@ class View:
     def find(self, id: str) -> Memory:
         """Return the memory that an id or a prefix names, if seen from here. Raises NotFound, AmbiguousId, BadInput."""
         raw = self.store.memories.resolve(id, self.scopes)
-        found = self.memories([raw]).get(raw)
-        if found is None:
+        memory = self.memories([raw]).get(raw)
+        if memory is None:
             then = "" if self.known_at is None else " as known then"
             raise NotFound(f"no memory {format_id(raw)} in {' or '.join(self.scopes)}{then}")
-        return found
+        return memory
 
     def edges(self, ids: Sequence[bytes], types: Sequence[str], *, incoming: bool = False) -> list[Edge]:
         """Return stored edges of some memories, as known then, in a stable order: the heaviest first."""
-        found = self.store.edges.of(ids, incoming=incoming, types=types, known_at=self.known_at)
-        return sorted(found, key=lambda one: (-one.weight, one.recorded_at, one.source, one.target, one.type))
+        edges = self.store.edges.of(ids, incoming=incoming, types=types, known_at=self.known_at)
+        return sorted(edges, key=lambda one: (-one.weight, one.recorded_at, one.source, one.target, one.type))
 
-    def standing(self, one: Memory) -> str:
-        return standing(one.state, one.superseded_by is not None, one.valid_from_us, one.valid_to_us, self.as_of)
+    def standing(self, item: Memory) -> str:
+        return standing(item.state, item.superseded_by is not None, item.valid_from_us, item.valid_to_us, self.as_of)
 
     def standings(self, ids: Iterable[bytes]) -> dict[bytes, str]:
         """Return the standings of those memories that are seen from here."""
-        found = self.store.graph.validity(list(dict.fromkeys(ids)), self.where())
-        return {id: standing(*validity, self.as_of) for id, validity in found.items()}
+        known = self.store.graph.validity(list(dict.fromkeys(ids)), self.where())
+        return {id: standing(*validity, self.as_of) for id, validity in known.items()}
 
-    def node(self, one: Memory) -> Node:
-        how = self.standing(one)
-        confidence = 0.0 if how in FALLEN else confidence_of(one, self.now)
+    def node(self, item: Memory) -> Node:
+        how = self.standing(item)
+        confidence = 0.0 if how in FALLEN else confidence_of(item, self.now)
         return Node(
-            id=one.id, kind=one.kind, content=one.content, scope=one.scope, standing=how, confidence=confidence,
-            confidence_word=confidence_word(one, confidence), origin=one.origin, valid_from_us=one.valid_from_us,
-            valid_to_us=one.valid_to_us, recorded_at_us=one.created_at_us, importance=one.importance, key=one.key,
-            session=one.session, position=one.position, superseded_by=one.superseded_by, reason=one.reason,
+            id=item.id, kind=item.kind, content=item.content, scope=item.scope, standing=how, confidence=confidence,
+            confidence_word=confidence_word(item, confidence), origin=item.origin, valid_from_us=item.valid_from_us,
+            valid_to_us=item.valid_to_us, recorded_at_us=item.created_at_us, importance=item.importance, key=item.key,
+            session=item.session, position=item.position, superseded_by=item.superseded_by, reason=item.reason,
         )  # fmt: skip
 
     def nodes(self, ids: Iterable[bytes]) -> list[Node]:
         """Return the nodes of those memories that are seen from here, in the order given."""
         wanted = list(ids)
-        found = self.memories(wanted)
-        return [self.node(found[id]) for id in wanted if id in found]
+        memories = self.memories(wanted)
+        return [self.node(memories[id]) for id in wanted if id in memories]
 
 
 def standing(state: str, replaced: bool, valid_from: int, valid_to: int | None, as_of: int) -> str:
@@ -141,5 +141,5 @@ def link_of(edge: Edge) -> Link:
     return Link(source=ends[0], type=edge.type, target=ends[1], weight=edge.weight, event=event)
 
 
-def raw_id(one: Memory | Node) -> bytes:
-    return parse_id(one.id)
+def raw_id(node: Memory | Node) -> bytes:
+    return parse_id(node.id)

@@ -163,10 +163,10 @@ def _walk(
             walk.full |= len(order) > space
             level = order[:space]
         walk.depths |= dict.fromkeys(level, distance)
-        for one in steps:
-            if one[1] in walk.depths:
-                walk.steps.append(one)
-                walk.came.setdefault(one[1], one)
+        for edge in steps:
+            if edge[1] in walk.depths:
+                walk.steps.append(edge)
+                walk.came.setdefault(edge[1], edge)
         if not level or goal in walk.depths:
             break
     return walk
@@ -214,8 +214,8 @@ def _replaced(view: View, ids: Sequence[bytes]) -> list[Step]:
 
 
 def _replacing(view: View, ids: Sequence[bytes]) -> list[Step]:
-    several = view.memories(ids).items()
-    by_state: list[Step] = [(id, parse_id(one.superseded_by), None) for id, one in several if one.superseded_by]
+    memories = view.memories(ids).items()
+    by_state: list[Step] = [(id, parse_id(one.superseded_by), None) for id, one in memories if one.superseded_by]
     return _along(view, ids, "supersedes", incoming=True) + by_state
 
 
@@ -288,9 +288,9 @@ def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> 
     )  # fmt: skip
 
 
-def rested_before(view: View, found: Impact, replaced: Sequence[Node], *, limit: int) -> list[Affected]:
+def rested_before(view: View, result: Impact, replaced: Sequence[Node], *, limit: int) -> list[Affected]:
     """Return what rests on those a memory replaced but not on the memory itself, and so may have to change with it."""
-    known = {found.memory.id, *(one.node.id for one in found.affected)}
+    known = {result.memory.id, *(one.node.id for one in result.affected)}
     before: dict[str, Affected] = {}
     for old in replaced:
         resting = impact(view, old.id, depth=1, limit=limit, everything=False)
@@ -338,8 +338,8 @@ def context(
 
 def chain(view: View, id: str, *, limit: int) -> Chain:
     """Return the corrections that led to a memory and those that replaced it. Cycles end. Raises NotFound, BadInput."""
-    one = view.find(id)
-    start = raw_id(one)
+    memory = view.find(id)
+    start = raw_id(memory)
     walks = [
         _walk(view, [start], step, depth=limit, limit=limit + 1, everything=True) for step in (_replaced, _replacing)
     ]
@@ -347,13 +347,13 @@ def chain(view: View, id: str, *, limit: int) -> Chain:
     forward = [id for id in walks[1].depths if id != start and id not in walks[0].depths]
     before, after = view.nodes(reversed(back)), view.nodes(forward)
     reasons: dict[str, str] = {}
-    for node in (*before, view.node(one), *after):
+    for node in (*before, view.node(memory), *after):
         # Why memories were replaced, from the ledger, where somebody said so.
         for event in view.store.ledger.events(memory=raw_id(node)) if node.standing == "superseded" else ():
             known = view.known_at is None or event.at <= view.known_at
             if event.type == "superseded" and known and event.data.get("why"):
                 reasons[node.id] = str(event.data["why"])
     return Chain(
-        before=before, memory=view.node(one), after=after, reasons=reasons,
+        before=before, memory=view.node(memory), after=after, reasons=reasons,
         truncated=len(back) >= limit or len(forward) >= limit,
     )  # fmt: skip

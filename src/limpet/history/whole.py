@@ -91,22 +91,22 @@ def contradictions(view: View, *, limit: int, everything: bool) -> Contradiction
 
     Linked by `contradicts`, waiting for review as a contradiction, or different values of one key in the scopes seen.
     """
-    found: dict[frozenset[bytes], Contradiction] = {}
+    by_pair: dict[frozenset[bytes], Contradiction] = {}
 
-    def add(one: Memory, other: Memory, by: str, **more: Any) -> None:
-        first, second = sorted((view.node(one), view.node(other)), key=lambda end: (-end.confidence, end.id))
+    def add(memory: Memory, other: Memory, by: str, **more: Any) -> None:
+        first, second = sorted((view.node(memory), view.node(other)), key=lambda end: (-end.confidence, end.id))
         is_open = first.standing == second.standing == "held"
         if is_open or everything:
-            known = frozenset((raw_id(one), raw_id(other)))
-            found.setdefault(known, Contradiction(memories=(first, second), by=by, open=is_open, **more))
+            known = frozenset((raw_id(memory), raw_id(other)))
+            by_pair.setdefault(known, Contradiction(memories=(first, second), by=by, open=is_open, **more))
 
     edges = view.store.edges.all(("contradicts",), known_at=view.known_at)
     memories = view.memories(end for edge in edges for end in (edge.source, edge.target))
     for edge in edges:
         if edge.source in memories and edge.target in memories:
             add(memories[edge.source], memories[edge.target], "link", link=link_of(edge))
-    for proposal, one, other in waiting_contradictions(view):
-        add(one, other, "review", item=format_id(proposal.id))
+    for proposal, memory, other in waiting_contradictions(view):
+        add(memory, other, "review", item=format_id(proposal.id))
     by_key: dict[str, list[bytes]] = {}
     for node in view.store.graph.nodes(view.held()):
         if node.key is not None:
@@ -117,7 +117,7 @@ def contradictions(view: View, *, limit: int, everything: bool) -> Contradiction
             if normalise(memories[id].content) != normalise(memories[ids[0]].content):
                 add(memories[ids[0]], memories[id], "key", key=key)
     shown = sorted(
-        found.values(),
+        by_pair.values(),
         key=lambda one: (not one.open, -max(n.importance for n in one.memories), *(n.id for n in one.memories)),
     )
     return Contradictions(found=shown[:limit], count=len(shown))
@@ -132,12 +132,12 @@ def waiting_contradictions(view: View) -> list[tuple[records.Proposal, Memory, M
         if view.known_at is None or one.created_at <= view.known_at
     ]
     memories = view.memories(id for one in waiting for id in (one.memory, one.other))
-    found = []
+    pairs = []
     for proposal in waiting:
-        one, other = memories.get(proposal.memory), memories.get(proposal.other)
-        if one is not None and other is not None and view.standing(one) == view.standing(other) == "held":
-            found.append((proposal, one, other))
-    return found
+        memory, other = memories.get(proposal.memory), memories.get(proposal.other)
+        if memory is not None and other is not None and view.standing(memory) == view.standing(other) == "held":
+            pairs.append((proposal, memory, other))
+    return pairs
 
 
 def centrality(view: View, *, types: Sequence[str], limit: int) -> list[Central]:
@@ -230,12 +230,12 @@ def gaps(view: View, *, kinds: Sequence[str], limit: int) -> Gaps:
         days = (view.now - max(node.observed_at_us, node.used_at or 0)) // MICROSECONDS_PER_DAY
         if node.kind in STALE_KINDS and not node.pinned and days > STALE_DAYS:
             details["stale"][place] = f"neither stated nor used for {days} days"
-    found = [
+    gaps = [
         Gap(gap=gap, node=node, detail=details[gap][place], severity=severities[place])
         for gap in kinds or GAPS
         for node, place in whole.first(((severities[place], place) for place in details[gap]), limit)
     ]
-    return Gaps(found=found, counts={gap: len(details[gap]) for gap in kinds or GAPS})
+    return Gaps(found=gaps, counts={gap: len(details[gap]) for gap in kinds or GAPS})
 
 
 def _of_reasons(whole: Whole, place: int, reasons: set[int]) -> tuple[str, str]:
@@ -323,9 +323,9 @@ def entities_named(view: View, *, limit: int) -> list[EntityCount]:
     for memory in view.store.listings.each(view.held()):
         # The file of a path is known by its own name too: one thing all the same.
         things = {one.name: one for one in reversed(entities(memory.content))}
-        for one in {one.folded: one for one in things.values()}.values():
-            counts[one.folded] += 1
-            spelled.setdefault(one.folded, Counter())[one.name, one.kind] += 1
+        for entity in {one.folded: one for one in things.values()}.values():
+            counts[entity.folded] += 1
+            spelled.setdefault(entity.folded, Counter())[entity.name, entity.kind] += 1
     result = []
     for folded, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:limit]:
         name, kind = min(spelled[folded], key=lambda one: (-spelled[folded][one], one))
@@ -376,8 +376,8 @@ def _saying_the_same(view: View, ids: list[bytes]) -> Iterable[list[bytes]]:
         block = ids[start : start + BLOCK]
         memories = view.memories(block)
         for id in block:
-            if (one := memories.get(id)) is not None:
-                words = (one.scope, one.kind, about(one), content(one.content) or one.content)
+            if (memory := memories.get(id)) is not None:
+                words = (memory.scope, memory.kind, about(memory), content(memory.content) or memory.content)
                 first[id] = by_words.setdefault(words, id)
         for relation in view.store.relations.of(block):
             older, newer = first.get(relation.older), first.get(relation.newer)

@@ -61,7 +61,7 @@ class Batch:
         asked = [*marks, *(mark_of(replace(one, key=None)) for one in statements if one.key)]
         self._writer.new |= set(asked) - self._reads.memories.with_fingerprints(asked)
         sessions: dict[tuple[str, str], list[Turn]] = {}
-        found: dict[Turn, list[bytes | None]] = {}
+        by_turn: dict[Turn, list[bytes | None]] = {}
         for turn in self.turns_of(statements, marks):
             sessions.setdefault((turn.scope, turn.session), []).append(turn)
         for (scope, session), coming in sessions.items():
@@ -71,15 +71,15 @@ class Batch:
                 there = self._reads.sessions.turns(scope, session, limit=len(coming) if ends else ALL)
             rows = _at_the_end(there, coming) if ends else self._in_order(there, coming)
             for turn, row in zip(coming, rows, strict=True):
-                found.setdefault(turn, []).append(row.id if row and row.state == "active" else None)
-        self._turns |= found
+                by_turn.setdefault(turn, []).append(row.id if row and row.state == "active" else None)
+        self._turns |= by_turn
         return marks
 
     @staticmethod
     def turns_of(statements: Sequence[ValidStatement], marks: Sequence[int]) -> list[Turn]:
         """Return the turns among some statements, which are known by their words."""
-        several = zip(statements, marks, strict=True)
-        return [_turn(one, mark) for one, mark in several if one.id is None and is_spoken(one)]
+        pairs = zip(statements, marks, strict=True)
+        return [_turn(one, mark) for one, mark in pairs if one.id is None and is_spoken(one)]
 
     def same_turn(self, statement: ValidStatement, mark: int) -> Memory | MemoryState | None:
         """Return the memory of a turn; one with an id is known by that alone."""
@@ -100,12 +100,12 @@ class Batch:
         times = Counter({turn: self._spoken.get(turn, 0) for turn in coming})
         for turn, before in times.items():
             self._beyond[turn] = max(0, before - len(at.get((turn.mark, turn.valid_from), [])))
-        found: list[TurnRow | None] = []
+        placed: list[TurnRow | None] = []
         for turn in coming:
             rows = at.get((turn.mark, turn.valid_from), [])
-            found.append(rows[times[turn]] if times[turn] < len(rows) else None)
+            placed.append(rows[times[turn]] if times[turn] < len(rows) else None)
             times[turn] += 1
-        return found
+        return placed
 
     def line(self, statement: ValidStatement, mark: int) -> tuple[bytes, Receipt | None]:
         """Return the id of a line of a file, and the receipt when it was decided before: a line that became a memory
@@ -154,8 +154,8 @@ def _at_the_end(there: Sequence[TurnRow], coming: Sequence[Turn]) -> list[TurnRo
     return [None] * len(coming)
 
 
-def _turn(one: ValidStatement, mark: int) -> Turn:
-    return Turn(one.scope, one.session or "", mark, one.valid_from)
+def _turn(statement: ValidStatement, mark: int) -> Turn:
+    return Turn(statement.scope, statement.session or "", mark, statement.valid_from)
 
 
 def remember_batch(
@@ -216,17 +216,17 @@ def _write_batch(
         receipts = []
         marks = writer.batch.expect(statements)
         turns[:] = writer.batch.turns_of(statements, marks)
-        for one, mark in zip(statements, marks, strict=True):
+        for statement, mark in zip(statements, marks, strict=True):
             reads = None
             if quiet:  # its origin is only what a file says; where its words are known what stands beside them is new
-                words = (one.content, one.key) if mark in writer.new else ()
+                words = (statement.content, statement.key) if mark in writer.new else ()
                 reads = any_reads_like_instruction(
-                    *words, one.topics, one.speaker, one.source, one.session, one.metadata
+                    *words, statement.topics, statement.speaker, statement.source, statement.session, statement.metadata
                 )
             try:
-                receipts.append(state(writer, replace(one, quarantine=reads) if reads else one, mark=mark))
+                receipts.append(state(writer, replace(statement, quarantine=reads) if reads else statement, mark=mark))
             except (BadInput, NotFound) as error:
-                receipts.append(rejected(error, format_id(one.id) if one.id else None))
+                receipts.append(rejected(error, format_id(statement.id) if statement.id else None))
         return receipts
 
     receipts = context.write(each)

@@ -76,9 +76,9 @@ def fact(context: Context, key: str, *, as_of: Time, known_at: Time) -> Fact:
     known, at = context.time(known_at), context.time(as_of)
     instant = at if at is not None else known if known is not None else context.now()
     for values in _values(context, key, known):
-        found = held(values, instant)
-        if found is not None:
-            return as_fact(context.as_read(found))
+        value = held(values, instant)
+        if value is not None:
+            return as_fact(context.as_read(value))
     raise NotFound(f"no value of {key} holds then" if at or known else f"no value of {key}")
 
 
@@ -153,10 +153,10 @@ def session_end(context: Context, name: str, *, summary: str | None, origin: str
 
 
 def session(context: Context, name: str) -> SessionRow:
-    found = context.store.sessions.get(context.scope, name)
-    if found is None:
+    row = context.store.sessions.get(context.scope, name)
+    if row is None:
         raise NotFound(f"no session {name} in {context.scope}", hint="`limpet session list` shows them")
-    return found
+    return row
 
 
 def sessions(context: Context, *, limit: int) -> list[SessionRow]:
@@ -193,8 +193,8 @@ def sum_up(writer: Writer, context: Context, name: str, summary: str | None) -> 
     statement = replace(statement, trust=least_trusted([statement.origin, *(one.trust for one in members)]))
     old = sums[0] if sums else None
     receipt = correct(writer, old, statement, None, derived=True) if old else state(writer, statement, fresh=True)
-    for one in members:
-        writer.event("linked", parse_id(one.id), origin="agent", edge="part_of", target=parse_id(receipt.id).hex())
+    for memory in members:
+        writer.event("linked", parse_id(memory.id), origin="agent", edge="part_of", target=parse_id(receipt.id).hex())
     return receipt
 
 
@@ -205,8 +205,8 @@ def _quoted(name: str, members: Sequence[Memory]) -> str:
     place = {kind: number for number, kind in enumerate(WEIGHT)}
     weighed = sorted(members, key=lambda one: (not one.pinned, place.get(one.kind, len(WEIGHT)), -one.importance))
     length, left = len(lines[0]), len(members)
-    for one in weighed:
-        line = f"- {one.kind}: {cut(' '.join(one.content.split()), QUOTED_CHARACTERS)}"
+    for memory in weighed:
+        line = f"- {memory.kind}: {cut(' '.join(memory.content.split()), QUOTED_CHARACTERS)}"
         if length + len(line) > SUMMARY_CHARACTERS:
             break
         lines.append(line)

@@ -148,8 +148,8 @@ def correct(
     if why:
         from ..text.secrets import redact
 
-        why, found = redact(why)
-        statement = replace(statement, redacted=tuple(dict.fromkeys((*statement.redacted, *found))))
+        why, secrets = redact(why)
+        statement = replace(statement, redacted=tuple(dict.fromkeys((*statement.redacted, *secrets))))
     receipt = state(writer, statement, fresh=True, corrects=None if derived else old, why=why)
     new = parse_id(receipt.id)
     if new not in writer.waiting:

@@ -69,11 +69,11 @@ def drop(
 ) -> Dropped:  # fmt: skip
     if not numbers and (match is None or not match.split()) and session is None and since is None and until is None:
         raise BadInput("say which lines: their numbers, words, a session or an age", hint="`limpet journal` lists them")
-    found = lines(context, numbers, session=session, since=since, until=until, match=match)
-    if missing := sorted(set(numbers) - {one.number for one in found}):
+    dropped = lines(context, numbers, session=session, since=since, until=until, match=match)
+    if missing := sorted(set(numbers) - {one.number for one in dropped}):
         raise NotFound(
             f"no line {', '.join(map(str, missing))} in the journal of {context.scope}",
             hint="`limpet journal` lists them with their numbers",
         )
-    gone = bool(found) and not dry_run and context.store.journal.drop(context.scope, [one.number for one in found])
-    return Dropped(lines=tuple(found), erased=gone)
+    gone = bool(dropped) and not dry_run and context.store.journal.drop(context.scope, [one.number for one in dropped])
+    return Dropped(lines=tuple(dropped), erased=gone)

@@ -148,10 +148,10 @@ def taken_back(store: Store, events: Sequence[Event]) -> list[Event]:
 
 def depth(store: Store, events: Sequence[Event]) -> tuple[int, list[Event]]:
     """Return 0 for what changes memories, 1 for an undo of that, 2 for the redo, ...; and the changes themselves."""
-    steps, found = 0, list(events)
-    while (before := taken_back(store, found)) and before != found:
-        steps, found = steps + 1, before
-    return steps, found
+    steps, changes = 0, list(events)
+    while (before := taken_back(store, changes)) and before != changes:
+        steps, changes = steps + 1, before
+    return steps, changes
 
 
 def only_sessions(events: Sequence[Event]) -> bool:
@@ -167,27 +167,27 @@ def last_done(store: Store, scopes: Sequence[str]) -> Done:
     """Return the operation that an undo takes back: the newest that holds, is none itself, was asked for, and did more
     than begin or end sessions. Raises NotFound, and BadInput where that is a purge."""
     hint = None
-    for one in newest(store, scopes):
-        if one.undone or one.background or taken_back(store, one.events):
+    for done in newest(store, scopes):
+        if done.undone or done.background or taken_back(store, done.events):
             continue
-        if only_sessions(one.events):
+        if only_sessions(done.events):
             hint = "sessions began and ended: `limpet undo EVENT`, with the event of a receipt, takes that back"
-        elif any(event.type == "purged" for event in one.events):
+        elif any(event.type == "purged" for event in done.events):
             raise BadInput(ERASED, hint=BEFORE_IT)
         else:
-            return one
+            return done
     raise NotFound("nothing to undo", hint=hint)
 
 
 def last_undone(store: Store, scopes: Sequence[str]) -> Done:
     """Return the undo that a redo takes back: the newest that holds, if since then only sessions began and ended.
     Raises NotFound."""
-    for one in newest(store, scopes):
-        if one.undone or only_sessions(one.events):
+    for done in newest(store, scopes):
+        if done.undone or only_sessions(done.events):
             continue
-        steps, _ = depth(store, one.events)
+        steps, _ = depth(store, done.events)
         if steps % 2:
-            return one
+            return done
         if steps == 0:
             break
     raise NotFound("nothing to redo", hint="`limpet log` lists operations; `limpet undo OP` takes any of them back")
@@ -201,9 +201,9 @@ def _with_judgements(store: Store, done: Done, scopes: Sequence[str], event: str
     first: dict[object, int] = {}  # of each thing that they decide, the place where they do so first
 
     def note(events: Sequence[Event]) -> None:
-        for one in events:
-            for thing in _decides(one):
-                first[thing] = min(one.seq, first.get(thing, one.seq))
+        for item in events:
+            for thing in _decides(item):
+                first[thing] = min(item.seq, first.get(thing, item.seq))
 
     note(depth(store, done.events)[1])
     judged, building = list[Event](), list[Done]()
@@ -267,28 +267,28 @@ def take_back(writer: Writer, done: Done, origin: str) -> list[Receipt]:
     if any(one.type == "purged" for one in done.events):
         raise BadInput(ERASED, hint=BEFORE_IT)
     receipts: dict[bytes, Receipt] = {}
-    for one in done.events:
-        if one.id not in done.cancelled:
-            receipts[one.memory] = changed(writer.event("undone", one.memory, origin=origin, undoes=one.id.hex()))
+    for event in done.events:
+        if event.id not in done.cancelled:
+            receipts[event.memory] = changed(writer.event("undone", event.memory, origin=origin, undoes=event.id.hex()))
     return list(receipts.values())
 
 
 def _standing(context: Context, receipts: Sequence[Receipt]) -> list[Receipt]:
     """Return the receipts of an undo, with each memory's new standing as the reason: of the first MOST_STANDING."""
     words = {"active": "held", "superseded": "no longer held", "undone": "no longer held"}
-    found = list(receipts)
-    for i, one in enumerate(receipts[:MOST_STANDING]):
-        memory = context.store.memories.get(parse_id(one.id))
+    standing = list(receipts)
+    for i, receipt in enumerate(receipts[:MOST_STANDING]):
+        memory = context.store.memories.get(parse_id(receipt.id))
         if memory is not None:
             state = "undone" if memory.reason == "undone" else context.as_read(memory).state
-            found[i] = replace(one, reason=words.get(state, state))
-    return found
+            standing[i] = replace(receipt, reason=words.get(state, state))
+    return standing
 
 
-def shown(store: Store, several: Sequence[Done]) -> list[Operation]:
+def shown(store: Store, operations: Sequence[Done]) -> list[Operation]:
     """Return operations in words."""
-    found = []
-    for done, short in zip(several, store.ledger.abbreviate([one.id for one in several]), strict=True):
+    result = []
+    for done, short in zip(operations, store.ledger.abbreviate([one.id for one in operations]), strict=True):
         steps, about = depth(store, done.events)
         first = next((one for one in about if one.type == "remembered"), about[0])
         text, key = first.content, first.data.get("key")
@@ -299,13 +299,13 @@ def shown(store: Store, several: Sequence[Done]) -> list[Operation]:
         # What was linked as newer was superseded too.
         replaced = {one.memory.hex() for one in about if one.type == "superseded"}
         changes = [one for one in about if one.type != "linked" or one.data.get("target") not in replaced]
-        found.append(Operation(
+        result.append(Operation(
             id=format_id(done.id), short=short, at_us=done.events[0].at, origin=done.events[0].origin,
             verb=("redo", "undo")[steps % 2] if steps else _verb(about), undone=done.undone, text=text, key=key,
             count=len(about), of=format_id(about[0].operation) if steps else None,
             changes=tuple(Effect(id=format_id(one.memory), what=one.type) for one in changes[:MOST_CHANGES]),
         ))  # fmt: skip
-    return found
+    return result
 
 
 def _verb(events: Sequence[Event]) -> str:

@@ -78,8 +78,8 @@ def take_over(writer: Writer, kept: Memory, gone: Memory, *, origin: str, **obse
 def _reasons(writer: Writer, memory: bytes) -> list[Memory]:
     """Return the memories that a memory rests on."""
     edges = live_edges(writer.reads.ledger.events(memory=memory))
-    found = [writer.reads.memories.get(target) for type, target in edges if type == "caused_by"]
-    return [one for one in found if one is not None]
+    reasons = [writer.reads.memories.get(target) for type, target in edges if type == "caused_by"]
+    return [one for one in reasons if one is not None]
 
 
 class _Restatement:

@@ -79,13 +79,13 @@ def review(context: Context, *, limit: int) -> list[ReviewItem]:
     """Return everything that waits in these scopes, the dangerous first, then pairs, then what was marked wrong."""
     check_limit(limit)
     store, scopes = context.store, context.scopes
-    found = []
-    for one in islice(store.listings.each(Filter(scopes=scopes, states=("quarantined",))), limit):
+    items = []
+    for held in islice(store.listings.each(Filter(scopes=scopes, states=("quarantined",))), limit):
         # For how it reads, or because it would replace a memory that is trusted more.
-        over = waiting_data(store, parse_id(one.id)).get("over")
+        over = waiting_data(store, parse_id(held.id)).get("over")
         other = store.memories.get(over) if over else None
         other = other if other is not None and other.scope in scopes else None
-        found.append(_single("replacement" if other else "quarantine", one, one.reason or "", other))
+        items.append(_single("replacement" if other else "quarantine", held, held.reason or "", other))
     reasons = {}
     for proposal in store.reviews.waiting(scopes, limit=MOST_WAITING):
         if proposal.kind == OBJECTION:
@@ -93,7 +93,7 @@ def review(context: Context, *, limit: int) -> list[ReviewItem]:
             continue
         memory, other = store.memories.get(proposal.memory), store.memories.get(proposal.other)
         if memory is not None and other is not None:
-            found.append(ReviewItem(
+            items.append(ReviewItem(
                 id=format_id(proposal.id), kind=proposal.kind, reason=proposal.reason, memory=memory, other=other,
                 score=proposal.score or None, created_at_us=proposal.created_at,  # 0: no vectors were compared
             ))  # fmt: skip
@@ -101,12 +101,12 @@ def review(context: Context, *, limit: int) -> list[ReviewItem]:
         memory = store.memories.get(id)
         if memory is not None and _wants_judgement(store, memory, times):
             often = "once" if times == 1 else f"{times} times"
-            found.append(_single("wrong", memory, f"said to be wrong {often}{reasons.get(id, '')}"))
-    return found[:limit]
+            items.append(_single("wrong", memory, f"said to be wrong {often}{reasons.get(id, '')}"))
+    return items[:limit]
 
 
-def _single(kind: str, one: Memory, reason: str, other: Memory | None = None) -> ReviewItem:
-    return ReviewItem(id=one.id, kind=kind, reason=reason, memory=one, other=other, created_at_us=one.created_at_us)
+def _single(kind: str, item: Memory, reason: str, other: Memory | None = None) -> ReviewItem:
+    return ReviewItem(id=item.id, kind=kind, reason=reason, memory=item, other=other, created_at_us=item.created_at_us)
 
 
 def note_objection(context: Context, id: str, why: str) -> None:
@@ -126,20 +126,20 @@ def note_objection(context: Context, id: str, why: str) -> None:
 def waiting_data(reads: Store, id: bytes) -> dict[str, Any]:
     """Return {"over"?, "corrects"?: ids as bytes, "why"?} of a memory that waits to replace another."""
     data = next((event.data for event in reads.ledger.events(memory=id) if event.type == "remembered"), {})
-    found: dict[str, Any] = {"why": data["why"]} if isinstance(data.get("why"), str) else {}
+    result: dict[str, Any] = {"why": data["why"]} if isinstance(data.get("why"), str) else {}
     for name in ("over", "corrects"):
         with suppress(BadInput):  # from another program's ledger
             if isinstance(data.get(name), str):
-                found[name] = parse_id(data[name])
-    return found
+                result[name] = parse_id(data[name])
+    return result
 
 
-def _wants_judgement(reads: Store, one: Memory, times: int) -> bool:
+def _wants_judgement(reads: Store, memory: Memory, times: int) -> bool:
     """Return whether it was marked wrong more often than when a person last decided about it."""
-    events = list(reads.ledger.events(memory=parse_id(one.id)))
+    events = list(reads.ledger.events(memory=parse_id(memory.id)))
     cancelled = cancelled_by(events)
     judged = [event.data.get("times", 0) for event in events if event.type == "reviewed" and event.id not in cancelled]
-    return one.superseded_by is None and times > max(judged, default=0)
+    return memory.superseded_by is None and times > max(judged, default=0)
 
 
 # -- decisions
@@ -208,8 +208,8 @@ def _carry_out(writer: Writer, proposal: Proposal) -> tuple[str, ...]:
         elif proposal.kind == "key":
             if new.key and old.key and new.key != old.key:  # the values of the newer key are values of the older
                 moved = memories.keyed(new.scope, new.key)
-                for one in moved:
-                    writer.event("keyed", parse_id(one.id), origin="user", key=old.key)
+                for memory in moved:
+                    writer.event("keyed", parse_id(memory.id), origin="user", key=old.key)
                 writer.order_values([*moved, *memories.keyed(new.scope, old.key)])
                 return ()
         elif new.state == old.state == "active" and not old.superseded_by:
@@ -287,8 +287,8 @@ def merge(writer: Writer, into: str, merged: str, *, origin: str) -> tuple[str, 
     the other's words: the fields that this added to it are returned.
     """
     kept, gone = writer.reads.memories.get(parse_id(into)), writer.reads.memories.get(parse_id(merged))
-    for one in (kept, gone):
-        if one is None or one.state != "active" or one.superseded_by is not None:
+    for memory in (kept, gone):
+        if memory is None or memory.state != "active" or memory.superseded_by is not None:
             return None
     assert kept is not None and gone is not None
     writer.event("merged", parse_id(gone.id), origin=origin, into=parse_id(kept.id).hex())

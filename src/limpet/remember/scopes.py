@@ -50,8 +50,8 @@ class ScopeChange(JsonForm):
 
 
 def scopes(context: Context) -> list[Scope]:
-    found = context.store.listings.count_scopes(replace(context.filter(), scopes=None, as_of=context.now()))
-    return [Scope(scope=name, memories=count, last_at_us=last) for name, count, last in found]
+    counts = context.store.listings.count_scopes(replace(context.filter(), scopes=None, as_of=context.now()))
+    return [Scope(scope=name, memories=count, last_at_us=last) for name, count, last in counts]
 
 
 def move(context: Context, ids: str | Iterable[str], scope: str) -> list[Receipt]:
@@ -59,14 +59,14 @@ def move(context: Context, ids: str | Iterable[str], scope: str) -> list[Receipt
     no_secret("scope", check_scope(scope))
 
     def write(writer: Writer) -> list[Receipt]:
-        found = {one.id: one for one in map(writer.memory, named)}
-        gone = next((one for one in found.values() if one.state == "purged"), None)
+        by_id = {one.id: one for one in map(writer.memory, named)}
+        gone = next((one for one in by_id.values() if one.state == "purged"), None)
         if gone is not None:
             raise BadInput(f"memory {gone.id} was purged: its content is gone")
-        coming = [one for one in found.values() if one.scope != scope]
+        coming = [one for one in by_id.values() if one.scope != scope]
         moved = {one.id: one for one in _move(writer, coming, scope)}
         _order_values(writer, coming, scope)
-        return [moved.get(id) or Receipt(id=id, status="unchanged") for id in found]
+        return [moved.get(id) or Receipt(id=id, status="unchanged") for id in by_id]
 
     return context.write(write)
 
@@ -90,13 +90,13 @@ def rename(context: Context, was: str, scope: str, *, merge: bool) -> ScopeChang
             raise NotFound(f"no memory in {scope}", hint=f"`limpet scope rename {was} {scope}` gives it that name")
         moved = _move(writer, coming, scope, whole=True)
         # Sessions have their names in the other scope too, with their titles and ends, unless one is there.
-        for one in writer.reads.sessions.latest([was], limit=MOST_SESSIONS):
-            other = writer.reads.sessions.get(scope, one.name)
-            if (one.title or one.ended_at) and not (other and (other.title or other.ended_at)):
-                mark, named = session_mark(scope, one.name), {"scope": scope, "name": one.name}
-                titled = {"title": one.title} if one.title else {}
+        for session in writer.reads.sessions.latest([was], limit=MOST_SESSIONS):
+            other = writer.reads.sessions.get(scope, session.name)
+            if (session.title or session.ended_at) and not (other and (other.title or other.ended_at)):
+                mark, named = session_mark(scope, session.name), {"scope": scope, "name": session.name}
+                titled = {"title": session.title} if session.title else {}
                 writer.event("session_started", mark, origin="user", **named, **titled)
-                if one.ended_at is not None:
+                if session.ended_at is not None:
                     writer.event("session_ended", mark, origin="user", **named)
         merged = _merge_same(writer, coming, scope) if there else []
         _order_values(writer, [one for one in coming if one.id not in merged], scope)
@@ -121,20 +121,20 @@ def _merge_same(writer: Writer, coming: Sequence[Memory], scope: str) -> list[st
     from .review import merge as merge_two  # reads of scopes do without this
 
     merged = []
-    for one in coming:
-        if one.state == "active" and not is_spoken(one):  # the same words are another turn
-            same = writer.reads.memories.same_statement(scope, mark_of(replace(one, scope=scope)), writer.now)
-            if same is not None and merge_two(writer, same.id, one.id, origin="user") is not None:
-                merged.append(one.id)
+    for memory in coming:
+        if memory.state == "active" and not is_spoken(memory):  # the same words are another turn
+            same = writer.reads.memories.same_statement(scope, mark_of(replace(memory, scope=scope)), writer.now)
+            if same is not None and merge_two(writer, same.id, memory.id, origin="user") is not None:
+                merged.append(memory.id)
     return merged
 
 
 def _order_values(writer: Writer, coming: Sequence[Memory], scope: str) -> None:
     """Order the arriving values of a key and the present ones, so that one holds at each instant."""
     moved: dict[str, list[Memory]] = defaultdict(list)
-    for one in coming:
-        if one.key and one.state == "active":
-            moved[one.key].append(one)
+    for memory in coming:
+        if memory.key and memory.state == "active":
+            moved[memory.key].append(memory)
     for key, values in moved.items():
         if there := writer.reads.memories.keyed(scope, key):
             writer.order_values([*values, *there])

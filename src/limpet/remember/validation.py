@@ -114,7 +114,7 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
     source, redacted = clean_name("source", given("source"), redacted, limit=MAX_SOURCE_CHARACTERS)
     speaker, redacted = clean_name("speaker", given("speaker"), redacted)
     session, redacted = clean_name("session", given("session"), redacted)
-    topics, found = clean_topics(item["topics"]) if given("topics") else ((), ())
+    topics, secrets = clean_topics(item["topics"]) if given("topics") else ((), ())
     metadata, hidden = clean_metadata(item["metadata"]) if given("metadata") is not None else ({}, ())
     # The usual words are not looked up again.
     origin = "agent" if given("origin") in (None, "", "agent") else check_origin(item["origin"])
@@ -134,7 +134,7 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
         importance=importance, pin=pin, valid_from=valid_from, valid_to=valid_to, source=source, origin=origin,
         session=session, speaker=speaker, because=because, metadata=metadata, confidence=confidence,
         id=id if id is None or isinstance(id, bytes) else parse_id(str(id)), anyway=anyway, quarantine=reads,
-        redacted=tuple(dict.fromkeys(redacted + found + hidden)),
+        redacted=tuple(dict.fromkeys(redacted + secrets + hidden)),
     )  # fmt: skip
 
 
@@ -154,9 +154,9 @@ def check_text(content: Any, what: str = "content") -> str:
         raise BadInput(
             f"{what} is too long: {size:,} bytes, {MAX_CONTENT_BYTES:,} at most", hint="store it in parts, or its gist"
         )
-    found = _CONTROL.search(content)
-    if found:
-        raise BadInput(f"{what} holds a control character (U+{ord(found[0]):04X} at {found.start()})", hint="remove it")
+    match = _CONTROL.search(content)
+    if match:
+        raise BadInput(f"{what} holds a control character (U+{ord(match[0]):04X} at {match.start()})", hint="remove it")
     if not content.strip():
         raise BadInput(f"{what} is empty")
     return content
@@ -193,8 +193,8 @@ def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
 
 def no_secret(what: str, name: str | None) -> None:
     """Check that a name holds no secret: hidden, it would name something else. Raises BadInput."""
-    if name and (found := redact(name)[1]):
-        raise BadInput(f"{what} holds a secret ({', '.join(found)}), which is not stored", hint="give it another name")
+    if name and (names := redact(name)[1]):
+        raise BadInput(f"{what} holds a secret ({', '.join(names)}), which is not stored", hint="give it another name")
 
 
 def check_topics(topics: Iterable[Any]) -> tuple[str, ...]:
@@ -204,18 +204,18 @@ def check_topics(topics: Iterable[Any]) -> tuple[str, ...]:
 
 def clean_topics(topics: Iterable[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return distinct topics in the order given, without secrets, and the names of those. Raises BadInput."""
-    found: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for topic in check_list("topics", topics):
         name = check_name("topic", topic)
         if name is None:
             raise BadInput("a topic is empty")
-        found[name] = None
-    if len(found) > MAX_TOPICS:
-        raise BadInput(f"too many topics: {len(found)}, {MAX_TOPICS} at most")
-    if found and suspected("\n".join(found)):
-        clean = [redact(name) for name in found]
+        distinct[name] = None
+    if len(distinct) > MAX_TOPICS:
+        raise BadInput(f"too many topics: {len(distinct)}, {MAX_TOPICS} at most")
+    if distinct and suspected("\n".join(distinct)):
+        clean = [redact(name) for name in distinct]
         return tuple(dict.fromkeys(name for name, _ in clean)), tuple(one for _, names in clean for one in names)
-    return tuple(found), ()
+    return tuple(distinct), ()
 
 
 def check_metadata(metadata: Any) -> dict[str, Any]:
@@ -230,9 +230,9 @@ def check_metadata(metadata: Any) -> dict[str, Any]:
         raise BadInput(f"metadata is not JSON: {error}") from None
     if len(text.encode()) > MAX_METADATA_BYTES:
         raise BadInput(f"metadata is too large: {len(text):,} characters, {MAX_METADATA_BYTES:,} bytes at most")
-    found = _CONTROL.search(texts)
-    if found:
-        raise BadInput(f"metadata holds a control character (U+{ord(found[0]):04X})")
+    match = _CONTROL.search(texts)
+    if match:
+        raise BadInput(f"metadata holds a control character (U+{ord(match[0]):04X})")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
 
@@ -253,8 +253,8 @@ def _leaves(value: Any, levels: int) -> Iterable[Any]:
         raise BadInput(f"metadata is nested too deeply: {MAX_METADATA_DEPTH} levels at most")
     if isinstance(value, Mapping):
         yield from value
-    for one in value.values() if isinstance(value, Mapping) else value:
-        yield from _leaves(one, levels - 1)
+    for part in value.values() if isinstance(value, Mapping) else value:
+        yield from _leaves(part, levels - 1)
 
 
 def clean_name(
@@ -263,8 +263,8 @@ def clean_name(
     """Return a name without secrets, None for an empty one; and `redacted` with the secrets' names. Raises BadInput."""
     if value is None:
         return None, redacted
-    text, found = redact(check_name(what, value, limit=limit) or "")
-    return text or None, redacted + found
+    text, secrets = redact(check_name(what, value, limit=limit) or "")
+    return text or None, redacted + secrets
 
 
 def check_name(what: str, value: Any, *, limit: int = MAX_NAME_CHARACTERS) -> str | None:

@@ -262,7 +262,7 @@ def check_live(memory: Memory) -> None:
 
 def need(reads: Store, id: str, scopes: Sequence[str] | None) -> Memory:
     """Return the memory of some scopes (None: all) by its id or a prefix. Raises NotFound, AmbiguousId, BadInput."""
-    found = reads.memories.get(reads.memories.resolve(id, scopes))
-    if found is None:
+    memory = reads.memories.get(reads.memories.resolve(id, scopes))
+    if memory is None:
         raise NotFound(f"no memory with the id {id}")
-    return found
+    return memory

@@ -27,18 +27,18 @@ def was_used(text: str, work: str, known: str) -> bool | None:
     if weight < LEAST:
         return None
     there = weigh_words(work)
-    found = sum(each for word, each in new.items() if word in there)
-    return found >= max(LEAST, SHARE * weight)
+    shared = sum(each for word, each in new.items() if word in there)
+    return shared >= max(LEAST, SHARE * weight)
 
 
 def weigh_words(text: str) -> dict[str, int]:
     """Return each word that counts, and its weight."""
     text = text[:LOOKED_AT].casefold()
-    found = dict.fromkeys(grams(text).split(), WORD_WEIGHT)
+    weights = dict.fromkeys(grams(text).split(), WORD_WEIGHT)
     for word in _WORD.findall(text):
         exact = any(map(str.isdigit, word)) or any(mark in word for mark in "._/:")
         if exact and len(word) > 1:
-            found[word] = EXACT_WEIGHT
+            weights[word] = EXACT_WEIGHT
         elif len(word) >= SHORTEST and not grams(word):
-            found[word] = WORD_WEIGHT
-    return found
+            weights[word] = WORD_WEIGHT
+    return weights

@@ -76,8 +76,8 @@ def _without_marks(text: str) -> str:
         seen = "".join(parts)
         places = [place for place, part in enumerate(parts) for _ in part]
     kept, last = [], 0
-    for found in _MARKER.finditer(seen):
-        begin = places[found.start()]
+    for match in _MARKER.finditer(seen):
+        begin = places[match.start()]
         if begin >= last:
             kept += [text[last:begin], _MARK]
             last = begin + 1
@@ -85,13 +85,13 @@ def _without_marks(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _seen_as(one: str) -> str:
+def _seen_as(char: str) -> str:
     """Return the form in which a reader sees a character, in lower case; "" for one that does not show."""
-    if one < "\x7f":
-        return one.lower() if one >= " " or one.isspace() else ""
-    if unicodedata.category(one) in ("Cf", "Mn", "Me", "Cc", "Cs") or one in _BLANK:
+    if char < "\x7f":
+        return char.lower() if char >= " " or char.isspace() else ""
+    if unicodedata.category(char) in ("Cf", "Mn", "Me", "Cc", "Cs") or char in _BLANK:
         return ""
-    return unicodedata.normalize("NFKC", one).casefold().translate(_LETTERS)
+    return unicodedata.normalize("NFKC", char).casefold().translate(_LETTERS)
 
 
 def word(value: str | None, known: Container[str]) -> str:

@@ -71,22 +71,22 @@ def searchable(text: str, key: str | None) -> str:
 
 def leaves(value: Any) -> list[str]:
     """Return the texts and numbers in nested metadata, in order; neither keys nor truth values."""
-    found: list[str] = []
-    _collect(value, found)
-    return found
+    values: list[str] = []
+    _collect(value, values)
+    return values
 
 
-def _collect(value: Any, found: list[str]) -> None:
+def _collect(value: Any, values: list[str]) -> None:
     if isinstance(value, str):
-        found.append(value)
+        values.append(value)
     elif isinstance(value, dict):
-        for one in value.values():
-            _collect(one, found)
+        for part in value.values():
+            _collect(part, values)
     elif isinstance(value, list):
-        for one in value:
-            _collect(one, found)
+        for part in value:
+            _collect(part, values)
     elif value is not None and not isinstance(value, bool):
-        found.append(str(value))
+        values.append(str(value))
 
 
 def date_words(at: int) -> str:

@@ -62,56 +62,56 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def entities(text: str) -> list[Entity]:
     """Return the things that a text names, in their order, each once; at most `MOST`."""
-    found: dict[str, Entity] = {}
-    for one in _all(text[:READ]):
-        if 1 < len(one.folded) <= LONGEST:
-            found.setdefault(one.folded, one)
-            if len(found) == MOST:
+    by_name: dict[str, Entity] = {}
+    for entity in _all(text[:READ]):
+        if 1 < len(entity.folded) <= LONGEST:
+            by_name.setdefault(entity.folded, entity)
+            if len(by_name) == MOST:
                 break
-    return list(found.values())
+    return list(by_name.values())
 
 
 def _all(text: str) -> Iterator[Entity]:
     for match in _compiled(_THINGS).finditer(text):
-        kind, said = match.lastgroup or "", match[0]
+        kind, written = match.lastgroup or "", match[0]
         if kind == "plain":
             continue
         if kind == "quoted":
-            inner = said[1:-1].strip()
+            inner = written[1:-1].strip()
             if len(inner.split()) <= 6:
                 yield Entity("quoted", inner, _words(inner))
             yield from (one for one in _all(inner) if one.kind != "name")
         elif kind == "url":
-            said = said.rstrip(".,;:!?")
-            yield Entity("url", said, said.casefold().rstrip("/"))
-            yield Entity("url", said, said.split("/")[2].casefold())
+            written = written.rstrip(".,;:!?")
+            yield Entity("url", written, written.casefold().rstrip("/"))
+            yield Entity("url", written, written.split("/")[2].casefold())
         elif kind == "path":
-            said = said.rstrip(".")
-            if said[0] not in "/~." and "." not in said and said.count("/") < 2:
+            written = written.rstrip(".")
+            if written[0] not in "/~." and "." not in written and written.count("/") < 2:
                 continue  # and/or
-            yield Entity("path", said, said.casefold().rstrip("/"))
-            if "/" in said.strip("/"):
-                last = said.rstrip("/").rpartition("/")[2]
-                yield Entity("path", said, last.casefold())
+            yield Entity("path", written, written.casefold().rstrip("/"))
+            if "/" in written.strip("/"):
+                last = written.rstrip("/").rpartition("/")[2]
+                yield Entity("path", written, last.casefold())
         elif kind == "code":
-            yield Entity("code", said, _words(said))
-            last = _compiled(r"::|->|\.").split(said)[-1]
-            if last != said and len(last) > 3:
-                yield Entity("code", said, _words(last))
+            yield Entity("code", written, _words(written))
+            last = _compiled(r"::|->|\.").split(written)[-1]
+            if last != written and len(last) > 3:
+                yield Entity("code", written, _words(last))
         elif kind == "name":
-            yield from _names(said)
+            yield from _names(written)
         elif kind == "flag":
-            yield Entity("flag", said, said.casefold())
+            yield Entity("flag", written, written.casefold())
         elif kind == "port":
-            port = "port " + said.lstrip("port :")
+            port = "port " + written.lstrip("port :")
             yield Entity("identifier", port, port)
         else:
-            yield Entity("identifier", said, said.casefold().lstrip("#" if kind == "ticket" else "v"))
+            yield Entity("identifier", written, written.casefold().lstrip("#" if kind == "ticket" else "v"))
 
 
-def _names(said: str) -> Iterator[Entity]:
+def _names(name: str) -> Iterator[Entity]:
     """Yield a name and its parts; a common word that begins a sentence is capital too, but no name."""
-    parts = said.split(" ")
+    parts = name.split(" ")
     while parts and parts[0].casefold() in _NO_NAME:
         del parts[0]
     while parts and parts[-1].casefold() in _NO_NAME:
@@ -124,7 +124,7 @@ def _names(said: str) -> Iterator[Entity]:
         yield from (Entity("name", part, _words(part)) for part in parts if part.casefold() not in _NO_NAME)
 
 
-def _words(said: str) -> str:
+def _words(name: str) -> str:
     """Return a name as words: `RateLimiter`, `rate_limiter` and "Rate limiter" are "rate limiter"."""
-    folded = unicodedata.normalize("NFKC", said)
+    folded = unicodedata.normalize("NFKC", name)
     return " ".join(part.casefold() for part in _compiled(_PARTS).findall(folded))

@@ -102,8 +102,8 @@ _EXACT = re.compile(r"(?=\w*\d)(?=\w*[^\W\d_])\w{3,}|\d{3,}")
 def shared_weight(message: str, text: str) -> int:
     """Return the weight of the message's words in the text, with any ending; exact names count double."""
     there: dict[str, list[str]] = {}
-    for one in _words(text):
-        there.setdefault(one[:STEM], []).append(one)
+    for term in _words(text):
+        there.setdefault(term[:STEM], []).append(term)
     return sum(
         _weight(word) for word in _words(message) if any(_alike(word, one) for one in there.get(word[:STEM], ()))
     )
@@ -121,10 +121,10 @@ def _words(text: str) -> frozenset[str]:
     return frozenset({one for one in words if one.isascii() or not grams(one)} | set(grams(text).casefold().split()))
 
 
-def _alike(one: str, other: str) -> bool:
+def _alike(word: str, other: str) -> bool:
     """Return whether two words are the same but for their ends."""
-    stem = max(STEM, max(len(one), len(other)) - END)
-    return one == other or (min(len(one), len(other)) >= stem and one[:stem] == other[:stem])
+    stem = max(STEM, max(len(word), len(other)) - END)
+    return word == other or (min(len(word), len(other)) >= stem and word[:stem] == other[:stem])
 
 
 # Characters of a message that are looked at.
@@ -152,9 +152,9 @@ def parts(message: str) -> list[str]:
     message = re.sub(_LINES, "\n", re.sub(_BLANKS, " ", message)).strip()
     pieces: list[tuple[str, int]] = []
     for sentence in re.split(_END, message):
-        several = [sentence] if len(sentence.split()) <= WORDS else re.split(_PAUSE, sentence)
-        pieces += [(one, count) for one in several if (count := len(one.split()))]
-    found: list[str] = []
+        clauses = [sentence] if len(sentence.split()) <= WORDS else re.split(_PAUSE, sentence)
+        pieces += [(one, count) for one in clauses if (count := len(one.split()))]
+    parts: list[str] = []
     until = 0
     for first in range(len(pieces)):
         last, words = first + 1, pieces[first][1]
@@ -162,17 +162,17 @@ def parts(message: str) -> list[str]:
             words += pieces[last][1]
             last += 1
         if last > until:  # else it is within the one before
-            found.append(" ".join(one for one, _ in pieces[first:last]))
+            parts.append(" ".join(one for one, _ in pieces[first:last]))
             until = last
-    return found or [message]
+    return parts or [message]
 
 
-def nearest(several: Sequence[str], text: str) -> str:
+def nearest(parts: Sequence[str], text: str) -> str:
     """Return the part that has most words of a text; of equals the longest."""
-    if len(several) == 1:
-        return several[0]
+    if len(parts) == 1:
+        return parts[0]
     there = _stems(text)
-    return max(several, key=lambda one: (len(_stems(one) & there), len(one)))
+    return max(parts, key=lambda one: (len(_stems(one) & there), len(one)))
 
 
 @lru_cache(maxsize=256)  # each part is compared with each text

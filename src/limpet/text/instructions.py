@@ -172,20 +172,20 @@ def _levelled(text: str) -> str:
 
 def _decoded(text: str) -> list[str]:
     """Return the decoded stretches of the text; [] for ordinary text."""
-    found: list[str] = []
-    for several, decode in ((_BASE64.findall(text), _from_base64), (_HEX.findall(text), _from_hex)):
-        found += [said for one in several[:20] if (said := decode(one))]
+    texts: list[str] = []
+    for matches, decode in ((_BASE64.findall(text), _from_base64), (_HEX.findall(text), _from_hex)):
+        texts += [said for one in matches[:20] if (said := decode(one))]
     if _ESCAPED.search(text):
         import html
         from urllib.parse import unquote
 
         plain = re.sub(r"\\(?:u00|x)([0-9a-fA-F]{2})", lambda one: chr(int(one[1], 16)), html.unescape(unquote(text)))
-        found += [plain] if plain != text else []
+        texts += [plain] if plain != text else []
     if any(word in text.lower() for word in _ROT13):
         import codecs
 
-        found.append(codecs.decode(text, "rot13"))
-    return found
+        texts.append(codecs.decode(text, "rot13"))
+    return texts
 
 
 def _from_base64(given: str) -> str:
@@ -218,12 +218,12 @@ def reads_like_instruction(text: str) -> str | None:
     if not text.isascii() and re.search(_HIDDEN, text):
         return "hides characters from people"
     text = text[:LONGEST]
-    found = _found(_levelled(text))
-    for said in _decoded(text) if found is None else ():
-        found = _found(_levelled(said))
-        if found is not None:
-            return f"{found}, encoded"
-    return found
+    reason = _found(_levelled(text))
+    for decoded in _decoded(text) if reason is None else ():
+        reason = _found(_levelled(decoded))
+        if reason is not None:
+            return f"{reason}, encoded"
+    return reason
 
 
 def any_reads_like_instruction(*fields: object) -> str | None:
@@ -235,12 +235,12 @@ def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for name, one in value.items():
+        for name, part in value.items():
             yield str(name)
-            yield from _texts(one)
+            yield from _texts(part)
     elif isinstance(value, Iterable):
-        for one in value:
-            yield from _texts(one)
+        for part in value:
+            yield from _texts(part)
 
 
 def _found(plain: str) -> str | None:

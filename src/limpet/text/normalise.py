@@ -13,10 +13,10 @@ def normalise(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).casefold().split()).rstrip(".! ")
 
 
-def same_value(one: str, other: str) -> bool:
+def same_value(text: str, other: str) -> bool:
     """Return whether two texts of one fingerprint are one value, of a flag, a path or a name too. White space in a line
     and after it, a full stop after a word, and the first letter of several words may differ."""
-    return value_form(one) == value_form(other)
+    return value_form(text) == value_form(other)
 
 
 def value_form(text: str) -> str:
@@ -30,10 +30,10 @@ def value_form(text: str) -> str:
     return re.sub(r"(?<=[\w)\]\"'])[.!]+$", "", " ".join(words))
 
 
-def same_words(one: str, other: str) -> bool:
+def same_words(text: str, other: str) -> bool:
     """Return whether two texts of one fingerprint differ in nothing that matters to a reader: a value, or the case of a
     word's first letter, unless its case is its own (`-v`, `rateLimit`)."""
-    return same_value(one, other) or ("\n" not in one + other and _plain_words(one) == _plain_words(other))
+    return same_value(text, other) or ("\n" not in text + other and _plain_words(text) == _plain_words(other))
 
 
 def _plain_words(text: str) -> list[str]:

@@ -124,24 +124,24 @@ def _bare_line(line: str) -> bool:
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """Return the text with every secret replaced by `[redacted:NAME]`, and the names, each once, in table order."""
     lower, digit = text.lower(), any(map(str.isdigit, text))
-    found: list[str] = []
+    names: list[str] = []
     if _may_have_form(text, lower, digit=digit):
         from .forms import matches
 
         for name, form in matches(lower):
-            text = form.sub(partial(_hide, name, found), text)
+            text = form.sub(partial(_hide, name, names), text)
     if not _marked(lower, digit):
-        return text, tuple(found)
+        return text, tuple(names)
     from . import secret_rules
 
     parts, done = [], 0
     for start, end in secret_rules.secret_spans(text, lower):
         parts += [text[done:start], "[redacted:password]"]
         done = end
-    return ("".join(parts) + text[done:], (*found, "password")) if parts else (text, tuple(found))
+    return ("".join(parts) + text[done:], (*names, "password")) if parts else (text, tuple(names))
 
 
-def _hide(name: str, found: list[str], match: re.Match[str]) -> str:
+def _hide(name: str, names: list[str], match: re.Match[str]) -> str:
     """Return the match with its last group, or all of it, replaced by a mark."""
     from .forms import beside_key_id
     from .secret_values import PLACEHOLDER
@@ -154,16 +154,16 @@ def _hide(name: str, found: list[str], match: re.Match[str]) -> str:
         return match[0]  # the marks alone, as code looks for them
     if "beside" in groups and not beside_key_id(match):
         return match[0]
-    if name not in found:
-        found.append(name)
+    if name not in names:
+        names.append(name)
     return match[0].replace(secret, f"[redacted:{name}]")
 
 
 def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
     """Redact as `redact` does, and also what a shell command gives to the name of a secret: PGPASSWORD=x, --token x."""
-    text, found = redact(text)
+    text, names = redact(text)
     if not _marked(text.lower(), digit=False):
-        return text, found
+        return text, names
     from .secret_values import is_handle
 
     def hide(match: re.Match[str]) -> str:
@@ -173,7 +173,7 @@ def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
         return f"{match[0][: match.start(3) - match.start()]}[redacted:password]"
 
     hidden = re.sub(_ARGUMENT, hide, text)
-    return hidden, found if hidden == text or "password" in found else (*found, "password")
+    return hidden, names if hidden == text or "password" in names else (*names, "password")
 
 
 def redact_value(name: str | None, text: str) -> tuple[str, tuple[str, ...]]:
@@ -195,8 +195,8 @@ def redact_fields(value: Any) -> tuple[Any, tuple[str, ...]]:
     texts: list[str] = []
     if not _named(value, texts) and not suspected("\n".join(texts)):
         return value, ()
-    found: dict[str, None] = {}
-    return _clean(value, found, hidden=False), tuple(found)
+    names: dict[str, None] = {}
+    return _clean(value, names, hidden=False), tuple(names)
 
 
 def _named(value: Any, texts: list[str]) -> bool:
@@ -212,13 +212,13 @@ def _named(value: Any, texts: list[str]) -> bool:
     return False
 
 
-def _clean(value: Any, found: dict[str, None], *, hidden: bool) -> Any:
+def _clean(value: Any, secrets: dict[str, None], *, hidden: bool) -> Any:
     if isinstance(value, str):
         text, names = _hidden(value) if hidden and not re.fullmatch(_NO_SECRET, value) else redact(value)
-        found.update(dict.fromkeys(names))
+        secrets.update(dict.fromkeys(names))
         return text
     if isinstance(value, list):
-        return [_clean(item, found, hidden=hidden) for item in value]
+        return [_clean(item, secrets, hidden=hidden) for item in value]
     if not isinstance(value, dict):
         return value
     from .secret_values import is_handle
@@ -233,7 +233,7 @@ def _clean(value: Any, found: dict[str, None], *, hidden: bool) -> Any:
         return names_secret(name) and not (isinstance(item, str) and is_handle(name, item))
 
     return {
-        _clean(name, found, hidden=False): _clean(item, found, hidden=is_hidden(name, item))
+        _clean(name, secrets, hidden=False): _clean(item, secrets, hidden=is_hidden(name, item))
         for name, item in value.items()
     }
 

@@ -41,8 +41,8 @@ def in_words(lines: Sequence[tuple[str, str]]) -> str:
 def first_sentence(text: str, limit: int = _SENTENCE_CHARACTERS) -> str:
     """Return a text's first sentence without its full stop; cut at a word when it is long."""
     line = " ".join(text.split())
-    found = re.match(_SENTENCE, line)
-    line = (found[0] if found else line).rstrip(_STOPS)
+    match = re.match(_SENTENCE, line)
+    line = (match[0] if match else line).rstrip(_STOPS)
     if len(line) <= limit:
         return line
     return line[: limit - 1].rpartition(" ")[0].rstrip(_STOPS) + "…"
@@ -78,12 +78,12 @@ def _deeds(steps: Sequence[tuple[str, str]]) -> list[str]:
     for kind, what in steps:
         if not (kind == "did" and is_edit(what)):
             runs.setdefault(what, []).append(kind)
-    found = [f"changed {_listed(files)}"] if files else []
+    deeds = [f"changed {_listed(files)}"] if files else []
     for what, kinds in list(runs.items())[-_MOST_RUNS:]:
         command = f"`{cut(command_of(what), _COMMAND_CHARACTERS)}`"
         went = "failed" if kinds[-1] == "failed" else "failed, then went well" if "failed" in kinds else ""
-        found.append(f"{command} {went}" if went else f"ran {command}")
-    return found
+        deeds.append(f"{command} {went}" if went else f"ran {command}")
+    return deeds
 
 
 def _files(what: str) -> list[str]:
