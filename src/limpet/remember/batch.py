@@ -100,12 +100,12 @@ class Batch:
         times = Counter({turn: self._spoken.get(turn, 0) for turn in coming})
         for turn, before in times.items():
             self._beyond[turn] = max(0, before - len(at.get((turn.mark, turn.valid_from), [])))
-        placed: list[TurnRow | None] = []
+        ordered: list[TurnRow | None] = []
         for turn in coming:
             rows = at.get((turn.mark, turn.valid_from), [])
-            placed.append(rows[times[turn]] if times[turn] < len(rows) else None)
+            ordered.append(rows[times[turn]] if times[turn] < len(rows) else None)
             times[turn] += 1
-        return placed
+        return ordered
 
     def line(self, statement: ValidStatement, mark: int) -> tuple[bytes, Receipt | None]:
         """Return the id of a line of a file, and the receipt when it was decided before: a line that became a memory
