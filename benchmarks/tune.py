@@ -40,7 +40,7 @@ def _run(part: str, options: argparse.Namespace) -> Any:
     if part == "embedder":
         from . import tune_embedder
 
-        return tune_embedder.run(options.model, held_back=options.held_back, write=options.write)
+        return tune_embedder.run(held_back=options.held_back, write=options.write)
     if part == "rules":
         from . import tune_rules
 
@@ -95,8 +95,12 @@ def main() -> None:
     figures: dict[str, Any] = {}
     for part in parts:
         print(f"-- {part}")
-        if options.write and len(parts) > 1:
-            # A process of its own: it reads what the last part wrote.
+        if part == "embedder" and options.write:
+            from . import tune_embedder
+
+            tune_embedder.put(options.model)
+        if options.write:
+            # A process of its own: it reads what was written just before.
             figures[part] = _apart(part, options)
         else:
             figures[part] = _run(part, options)

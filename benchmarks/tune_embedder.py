@@ -19,35 +19,36 @@ import numpy as np
 from limpet.features.embedders.guarded import measured, pairs
 from limpet.rank.constants import SYNONYM_COSINE
 from limpet.vectors.calibration import Calibration
+from limpet.vectors.embedder import load_embedder
 from limpet.vectors.encoder import digest
 from limpet.vectors.wordpiece import DATA
 from limpet.work.checks import key_phrase, same_names
 from tests.quality.halves import is_held_back, read
 from tests.quality.test_synonyms import OTHER, SAME
 
+from . import tune_rules
+
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-def run(model: str | None, *, held_back: bool, write: bool) -> dict[str, Any]:
-    """Measure; with `write` put file, sha256, calibration and prototypes into the package. Returns the figures."""
-    if model is not None and write:
+def put(model: str | None) -> None:
+    """Put a file in the place of ours, if one is named, and the sha256 of what is there beside it."""
+    if model is not None:
         for suffix in (".onnx", ".safetensors"):
             shutil.copyfile(Path(model).with_suffix(suffix), Path(DATA) / f"limpet{suffix}")
-    figures = Path(DATA) / "limpet.json"
-    known = json.loads(figures.read_text(encoding="utf-8"))
-    if write:
-        known["sha256"] = digest(str(Path(DATA) / "limpet.safetensors"))
-        _write(figures, known)
-    # Imported when the sha256 stands that its fingerprint is made of.
-    from limpet.vectors.embedder import load_embedder
+    _write(sha256=digest(str(Path(DATA) / "limpet.safetensors")))
 
-    from . import tune_rules
 
+def run(*, held_back: bool, write: bool) -> dict[str, Any]:
+    """Measure what is there; with `write` put calibration and prototypes into the package. Returns the figures.
+
+    In a process that began after `put`: the fingerprint is made of the sha256 when it starts.
+    """
     embedder: Any = load_embedder("limpet")
     calibration = measured(embedder)
     print("calibration:", *calibration, "for", embedder.fingerprint)
     if write:
-        _write(figures, known | {"calibration": list(calibration)})
+        _write(calibration=list(calibration))
     found = thresholds(embedder, calibration)
     for name, figure in found.items():
         print(f"{name}: {figure}")
@@ -85,5 +86,7 @@ def _cosines(embedder: Any, several: list[tuple[str, str]]) -> np.ndarray:
     return (one * other).sum(axis=1)
 
 
-def _write(path: Path, figures: dict[str, Any]) -> None:
-    path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+def _write(**figures: Any) -> None:
+    path = Path(DATA) / "limpet.json"
+    known = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(known | figures, indent=2) + "\n", encoding="utf-8")

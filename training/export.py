@@ -14,11 +14,22 @@ import hashlib
 import sys
 from pathlib import Path
 
+import numpy as np
 import onnx
-from graph import write
+from graph import WORDS, write
 from mean import mean_of
 
+UNUSED = "[unused"  # how pieces begin that no text is cut into
 EMBEDDED, JUDGED = 256, 80  # tokens that each reads
+
+
+def cleared(state: dict[str, np.ndarray], vocabulary: Path) -> dict[str, np.ndarray]:
+    """The same with zeros for the pieces that are never read, which take no room in a wheel."""
+    never = [i for i, piece in enumerate(vocabulary.read_text("utf-8").splitlines()) if piece.startswith(UNUSED)]
+    for name, table in state.items():
+        if name.endswith(WORDS):
+            table[never] = 0
+    return state
 
 
 def main() -> int:
@@ -27,7 +38,8 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--judge", action="store_true")
     options = parser.parse_args()
-    weights = write(mean_of(options.folder), options.out, JUDGED if options.judge else EMBEDDED)
+    state = cleared(mean_of(options.folder), Path(options.folder[0]) / "vocab.txt")
+    weights = write(state, options.out, JUDGED if options.judge else EMBEDDED)
     onnx.checker.check_model(str(options.out))
     data = weights.read_bytes()
     print(f"{weights}: {len(data) / 1e6:.1f} MB, sha256 {hashlib.sha256(data).hexdigest()}")

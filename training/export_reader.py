@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from graph import POSITIONS, SCALE, STORED, WORDS, file_of, in_8_bits
+from graph import POSITIONS, SCALE, STORED, WORD_LEVELS, WORDS, file_of, in_8_bits
 from safetensors.numpy import load_file
 
 MARKS = 4
@@ -40,7 +40,7 @@ def main() -> int:
     for name, value in load_file(options.folder / "model.safetensors").items():
         short = name.removeprefix("bert.")
         if short == WORDS:
-            tensors[short + STORED], tensors[short + SCALE] = in_8_bits(value[kept], axis=1)
+            tensors[short + STORED], tensors[short + SCALE] = in_8_bits(value[kept], axis=1, levels=WORD_LEVELS)
         elif short == POSITIONS:
             tensors[short] = value[:READ]
         elif value.ndim == 2 and not short.startswith("embeddings."):
