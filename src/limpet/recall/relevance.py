@@ -13,6 +13,7 @@ from collections.abc import Container, Sequence
 from ..rank import relevance_weights as W
 from ..rank.weights import WEIGHTS
 from ..text.describe import latin_share
+from ..vectors.wordpiece import wordpiece
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ FEW_WORDS = 2 / 8
 
 # What a caller is told in a sentence, for what is only nearest looks like an answer; from LIKELY on it probably is one.
 ANSWERED, MAY_ANSWER, LIKELY = "The first of these probably answers it.", "The first of these may answer it.", 0.5
+# What is said instead of more where the models do not know the language: it may answer.
+UNKNOWN_LANGUAGE = 0.49
 NOW = "The first of these is the value that holds now; what it was before is in the history of its key."
 BY_WORDS = "Found by words, vectors being missing: see whether one of these answers it."
 IRRELEVANT, NOTHING = "Nothing here answers this well; the nearest are shown.", "Nothing was found."
@@ -67,7 +70,8 @@ NEAREST = 3
 def relevance(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> tuple[float, bool]:
     """The probability that something found answers the query, and whether that is enough.
 
-    At least the threshold where the first result stands out by itself. A feature without a weight counts nothing.
+    At least the threshold where the first result stands out by itself, and never LIKELY by models that do not know the
+    language of the query or of the first result. A feature without a weight counts nothing.
     """
     if not ranking.order:
         return 0.0, False
@@ -91,7 +95,12 @@ def relevance(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> 
         likely = min(OF_ANOTHER_CODE * threshold, likely)
     elif stands_out or known["literal"]:
         likely = max(threshold, likely)
-    return likely, likely >= threshold
+    relevant = likely >= threshold
+    if likely >= LIKELY and "cosine" in known:
+        texts = plan.query, found.memories(store, ranking.order[:1])[0].content
+        if not all(map(wordpiece().knows, texts)):
+            likely = UNKNOWN_LANGUAGE
+    return likely, relevant
 
 
 def note(value: float, relevant: bool, *, shown: object, missing: Container[str], asks_before: bool = False) -> str:

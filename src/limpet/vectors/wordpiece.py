@@ -14,6 +14,9 @@ VOCABULARY = os.path.join(DATA, "vocabulary.txt")  # noqa: PTH118
 LONGEST_WORD = 100
 # Words whose pieces a process keeps.
 KEPT_WORDS = 20_000
+# Of the words of a text in a language that the models know so many are pieces by themselves; looked for in so many
+# characters. Of 450 questions in English 5 have fewer, of 192 in German, French, Spanish and Italian 180.
+KNOWN_SHARE, LOOKED_AT, TELLING = 2 / 3, 1_000, 4
 # Ideographs stand alone.
 _HAN = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2CEAF), (0x2F800, 0x2FA1F))
 
@@ -61,6 +64,14 @@ class WordPiece:
             if len(ids) >= most - 1:
                 break
         return [*ids[: most - 1], self.end]
+
+    def knows(self, text: str) -> bool:
+        """Whether most words of a text are pieces by themselves: nine of ten are in English, half in French.
+
+        Too few words tell nothing.
+        """
+        words = [word for word in self.words(text[:LOOKED_AT]) if len(word) > 1 and word.isalpha()]
+        return len(words) < TELLING or sum(word in self.numbers for word in words) >= KNOWN_SHARE * len(words)
 
     def _split(self, word: str) -> tuple[int, ...]:
         """Take the longest piece from the left until the word is used up."""
