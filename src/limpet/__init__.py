@@ -20,7 +20,6 @@ _NAMES = {
     "features.upkeep": "Retention",
     "features.upkeep.held_secrets": "HeldSecret",
     "features.usefulness.exposures": "Exposure Interval Use Usefulness",
-    "features.usefulness.rules_kept": "Adherence",
     "history.evidence": "Audit Belief Change Diff Grounding Moment Revision Support Timeline Yields",
     "history.queries": "History",
     "history.view": "Link Node",

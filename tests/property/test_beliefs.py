@@ -48,7 +48,6 @@ FEATURE_READS = {
     "mirror.read_topic": [WORD, f"{WORD}.limit"],
     "upkeep.sweep": [],
     "upkeep.retention": [],
-    "usefulness.adherence": [WORD],
     "usefulness.exposures": [],
     "usefulness.usefulness": [],
 }

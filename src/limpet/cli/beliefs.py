@@ -189,29 +189,16 @@ def _summed_up(memory: Limpet, args: Namespace, verb: str) -> Receipt:
 
 
 def _session(memory: Limpet, args: Namespace) -> dict[str, Any]:
-    kept = registry.part("features.usefulness").adherence(memory, args.name)
-    args.rules = [rule for rule in kept if rule.verdict != "unknown"]
-    args.row, args.found = None, []
-    try:
-        args.row, args.found = memory.session(args.name), memory.session_memories(args.name)
-    except NotFound:  # one that only the journal knows
-        if not args.rules:
-            raise
-    session = {} if args.row is None else _row(args.row)
-    return session | {"items": [each.as_dict() for each in args.found], "rules": [one.as_dict() for one in args.rules]}
+    args.row, args.found = memory.session(args.name), memory.session_memories(args.name)
+    return _row(args.row) | {"items": [each.as_dict() for each in args.found]}
 
 
 def _session_shown(_: dict[str, Any], memory: Limpet, args: Namespace) -> None:
-    row: SessionRow | None = args.row
-    if row is not None:
-        ended = f", ended {moment(row.ended_at)}" if row.ended_at else ""
-        line(f"{printable(row.name)}  {printable(row.title or '')}".rstrip())
-        line(f"{output.MARGIN}started {moment(row.started_at)}{ended}, {counted(row.memories, 'memory')}")
+    row: SessionRow = args.row
+    ended = f", ended {moment(row.ended_at)}" if row.ended_at else ""
+    line(f"{printable(row.name)}  {printable(row.title or '')}".rstrip())
+    line(f"{output.MARGIN}started {moment(row.started_at)}{ended}, {counted(row.memories, 'memory')}")
     tables.listed(args.found, memory)
-    for rule in args.rules:
-        line(f"{rule.verdict}  {in_a_line(rule.memory)}")
-        for evidence in rule.evidence:
-            line(output.MARGIN + printable(evidence))
 
 
 def _row(row: SessionRow) -> dict[str, Any]:

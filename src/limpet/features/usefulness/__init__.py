@@ -1,11 +1,10 @@
-"""Exposures: the memories shown to agents, whether they were useful, and which rules a session followed."""
+"""Exposures: the memories shown to agents, and whether they were useful."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import index
 
-from ...model.dataclass import replace
 from ...model.errors import BadInput
 from ...model.ids import format_id, parse_id
 from ...model.memory import check_list
@@ -18,11 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
     from .exposures import Usefulness
-    from .rules_kept import Adherence
 
-# Kinds that tell an agent what to do, how many of them are looked at, and lines of a session's journal.
-RULE_KINDS = ("preference", "lesson", "decision", "correction")
-MOST_RULES, MOST_LINES = 1_000, 10_000
 # What a line of the journal says: what the user asked, what an agent did, what failed, what it answered.
 ACTIONS = ("asked", "did", "failed", "said")
 
@@ -107,20 +102,3 @@ def usefulness(memory: Limpet, *, limit: int = 10) -> Usefulness:
     """
     check_limit(limit)
     return summed_up(Exposures(memory._context.store).counts(memory.scope), limit=limit)
-
-
-def adherence(memory: Limpet, session: str) -> list[Adherence]:
-    """Return which rules (preferences, lessons, decisions, corrections) a session kept or broke, by the commands and
-    edits in its journal so far; unknown where these do not tell.
-
-    >>> _ = memory.remember("Always run make lint before a commit", kind="preference", origin="user")
-    >>> [one.verdict for one in adherence(memory, "monday")]
-    ['unknown']
-    """
-    from ...recall.lookup import list as listed
-    from .rules_kept import adherence
-
-    context = memory._context
-    where = replace(context.filter(RULE_KINDS), as_of=context.now())
-    rules = listed(context, where, sort="created", limit=MOST_RULES, cursor=None, all_states=False).memories
-    return adherence(rules, context.store.journal.lines(context.scope, session=session, limit=MOST_LINES))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from ...model.errors import LimpetError
-from ..usefulness import adherence, exposures
+from ..usefulness import exposures
 from . import shown
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ def session(ask: Ask) -> Response:
     lines = store.journal(session=name, limit=MOST_LINES)
     if row is None and not lines:
         store.session(name)  # says that there is none
-    kept = [one for one in adherence(store, name) if one.verdict != "unknown"]
     texts = {}
     seen = exposures(store, session=name, limit=60)
     for memory in seen:
@@ -51,7 +50,7 @@ def session(ask: Ask) -> Response:
             except LimpetError:
                 texts[memory.id] = ""
     return ask.page(
-        "session.html", row=row, name=name, scope=store.scope, memories=memories, lines=lines, kept=kept,
+        "session.html", row=row, name=name, scope=store.scope, memories=memories, lines=lines,
         exposures=seen, texts=texts, command=ask.command("session", "show", name),
     )  # fmt: skip
 
