@@ -1,8 +1,9 @@
 """The ONNX graph of a BERT encoder: fused operators, products in 32 bits, weights stored in 8 bits in a file beside it.
 
 Every matrix is stored as int8 with one scale a column, the word table in 7 of the 8 bits with one scale a row: an
-eighth less in a wheel, and vectors move by a ten-thousandth. The runtime multiplies the matrices out when it loads the file; of the word table it multiplies the rows that a text asks for. Sums
-are made in floating point, so a text has one result on every processor, alone or in a batch.
+eighth less in a wheel, and vectors move by a ten-thousandth. The runtime multiplies the matrices out when it loads the
+file; of the word table it multiplies the rows that a text asks for. Sums are made in floating point, so a text has one
+result on every processor, alone or in a batch.
 
 Parameters keep their names in torch, without what stands before `embeddings.` and `encoder.`: `read` gives them back.
 """
