@@ -126,7 +126,7 @@ class AsyncLimpet:
         await self.close()
 
     async def close(self) -> None:
-        """Give the file back, when what runs has ended. Safe to call twice."""
+        """Close the store when the running calls have ended. Safe to call twice."""
         if self._owns_store:
             await self._runner.close()
 

@@ -112,7 +112,7 @@ class Context:
 
     @property
     def policy(self) -> ContentPolicy | None:
-        """Return the rules that say what is no belief; None where that feature is not installed."""
+        """The rules of what may be believed; None where that feature is not installed."""
         if self._policy is None:
             self._policy = call("content_policy", lambda: self.semantic().load())
         return self._policy

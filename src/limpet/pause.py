@@ -1,4 +1,4 @@
-"""Not now: whether limpet is off for a store, a session or a folder, and what it is never to note.
+"""Pauses: whether limpet is off for a store, a session or a folder, and what it must never note.
 
 Said by the environment, by `<store>.pause` (lines that commands append, so that no process waits for another), and by a
 file `.limpet` in a folder or above it: the line `off`, and lines `ignore PATTERN`. Hooks ask at every event, so nothing

@@ -86,7 +86,7 @@ def checked(given: Any, schema: Schema, *, of: str) -> dict[str, Any]:
 
 
 def taint(store: str, given: dict[str, Any], text: str) -> str:
-    """Give a statement, its fields in `given`, the origin that its text was just read from. Why, or ""."""
+    """Set a statement's origin in `given` to that its text was just read from. Return why, or ""."""
     return registry.call("taint", store, given, text) or ""
 
 

@@ -59,7 +59,7 @@ def place(store: str) -> Path | None:
 
 
 class RecallServer:
-    """Answers cold processes on a daemon thread, as soon as no other process does. `stop` frees the path.
+    """A server of cold processes on a daemon thread, as soon as no other process is one. `stop` frees the path.
 
     The first that asks has both models loaded, in the background; `asked` is called then, for what else is to be made.
     """

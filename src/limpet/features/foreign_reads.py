@@ -62,7 +62,7 @@ def note(store: str, origin: str, output: Any, now: int) -> None:
 
 
 def taint(store: str, given: dict[str, Any], text: str) -> str:
-    """Give a statement, its fields in `given`, the origin that its text was just read from.
+    """Set a statement's origin in `given` to the one that its text was just read from.
 
     Why, for its receipt; "" for what was not read, or is not trusted more in any case.
     """

@@ -61,7 +61,7 @@ def message_of(error: Exception) -> str:
 
 
 def package_missing(error: ModuleNotFoundError, extra: str | None = None) -> LimpetError:
-    """Say which package is missing and how to install it: by the extra that has it, or with limpet itself."""
+    """Return the error for a missing package, which an extra installs or a reinstall of limpet."""
     install = f"pip install 'limpet[{extra}]'" if extra else "pip install --force-reinstall limpet"
     problem = LimpetError(f"the package {error.name} is not installed, which this needs", hint=install)
     problem.code = "package_missing"
@@ -116,7 +116,7 @@ class StoreError(LimpetError):
 
 
 class StoreMissing(StoreError):
-    """There is no store at the path, and what was asked for makes none."""
+    """A missing store, for a verb that makes none."""
 
     code = "store_missing"
     exit_code = 1
@@ -129,7 +129,7 @@ class StoreDamaged(StoreError):
 
 
 class StoreOfAnotherVersion(StoreError):
-    """Another version of limpet wrote the store."""
+    """A store that another version of limpet wrote."""
 
     code = "store_of_another_version"
 
@@ -153,7 +153,7 @@ class StoreLocked(StoreError):
 
 
 class StoreBusy(StoreError):
-    """Another process held the write lock for over a minute."""
+    """A write lock that another process held for over a minute."""
 
     code = "store_busy"
 

@@ -25,7 +25,7 @@ _BASE32, _LOOK_ALIKE = "0123456789abcdefghjkmnpqrstvwxyz", str.maketrans("oil", 
 
 
 class IdSource:
-    """Makes UUIDv7 values that never go backwards within one process, whatever the clock does.
+    """A source of UUIDv7 values that never go backwards within one process, whatever the clock does.
 
     A counter of 12 + 18 bits follows the millisecond (RFC 9562 method 1), `RANDOM_BITS` random ones close the id.
     """

@@ -22,7 +22,7 @@ def statement(memory: Memory) -> str:
 
 
 def in_order(first: Memory, other: Memory) -> tuple[Memory, Memory]:
-    """Put the one that began to hold earlier first."""
+    """Return two memories in the order in which they began to hold."""
     return (first, other) if first.valid_from_us <= other.valid_from_us else (other, first)
 
 

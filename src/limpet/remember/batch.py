@@ -1,4 +1,4 @@
-"""Many statements at once, and what of them may arrive again: turns of a conversation, and lines of a file.
+"""Batches of statements, and those among them that may arrive again: turns of a conversation, lines of a file.
 
 The same words are said again in a conversation, and are another turn. So a turn is known by its time; without one, when
 it repeats what its session ends with (a call that is made again). Of a batch or a file the n-th time that words are

@@ -1,4 +1,4 @@
-"""Keyed facts, and sessions: what sums one up, and notes of turns in which nothing was said.
+"""Keyed facts, and sessions: their summaries, and notes of turns in which nothing was stated.
 
 The contracts of verbs stand in `api.py`.
 """

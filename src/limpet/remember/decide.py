@@ -127,7 +127,7 @@ def state(
 
 
 def _cut_off(statement: ValidStatement, end: int | None, renamed: str | None) -> str | None:
-    """Say that another value of the key ends a new one, or that its key has another name."""
+    """Return the note that another value of the key ends a new one, or that its key has another name."""
     if end is None or end == statement.valid_to:
         return f"its key is {renamed}" if renamed else None
     kept = "not kept: valid_to; " if statement.valid_to is not None else ""

@@ -54,7 +54,7 @@ def restate(
 
 
 def take_over(writer: Writer, kept: Memory, gone: Memory, *, origin: str, **observed: Any) -> tuple[str, ...]:
-    """Give one memory what stands beside the words of another that it speaks for, as if it was stated again so.
+    """Add the other fields of a merged memory to the one that speaks for it, as if it was stated again with them.
 
     What the one has already stays: a metadata value, a source, the larger importance. Returns the fields added.
     """

@@ -146,7 +146,7 @@ def _wants_judgement(reads: Store, memory: Memory, times: int) -> bool:
 
 
 def decide(context: Context, id: str, verdict: str) -> Receipt:
-    """Say yes ("accepted") or no ("rejected") to an item of the review list."""
+    """Decide an item of the review list. `verdict`: "accepted" or "rejected"."""
     pairs = context.store.reviews.named(id, context.scopes)
     try:
         raw = context.store.memories.resolve(id, context.scopes)
@@ -197,7 +197,7 @@ def _decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
 
 
 def _carry_out(writer: Writer, proposal: Proposal) -> tuple[str, ...]:
-    """Do what accepting it means. Returns what it added to the memory that stays."""
+    """Carry out an accepted proposal. Return the fields added to the memory that stays."""
     memories = writer.reads.memories
     new, old = memories.get(proposal.memory), memories.get(proposal.other)
     if new is not None and old is not None:

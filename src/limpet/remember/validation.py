@@ -1,4 +1,4 @@
-"""Validation: what may be stored, in which shape. Bad input is refused with words and loses nothing."""
+"""Validation: what may be stored, in which shape. Bad input raises an error with a message and loses nothing."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def changed(made: Event, **more: Any) -> Receipt:
 
 
 class Writer:
-    """Collects the events of one operation. Made anew each time the transaction is tried."""
+    """The events of one operation, collected anew each time the transaction is tried."""
 
     def __init__(
         self, reads: Store, make_id: Callable[[], bytes], now: int, scopes: Sequence[str] | None = None, *,

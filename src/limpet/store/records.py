@@ -200,7 +200,7 @@ OBJECTION = "objection"
 
 
 class Proposal(NamedTuple):
-    """Something about a pair of memories that waits for a person. `verdict` None: undecided."""
+    """A question about a pair of memories that waits for a person. `verdict` None: undecided."""
 
     id: bytes
     kind: str

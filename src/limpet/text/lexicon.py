@@ -1,4 +1,4 @@
-"""Closed classes of words: what denies, what carries no statement of its own, what says next to nothing.
+"""Closed classes of words: negators, words without a statement of their own, words that say next to nothing.
 
 And what a text says without these.
 """

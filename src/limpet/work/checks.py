@@ -50,7 +50,7 @@ class Checks:
         self._of_keys = calibration
 
     def drain(self, limit: int | None) -> int:
-        """Do at most `limit`. Returns how many were done."""
+        """Run at most `limit` checks. Return how many were run."""
         done = 0
         while limit is None or done < limit:
             at = self._clock.now()
@@ -82,7 +82,7 @@ class Checks:
     def _judge(
         self, candidates: Sequence[Candidate], memories: Sequence[Memory], vectors: dict[int, np.ndarray]
     ) -> set[str]:
-        """Make episodes of the memories that the content policy speaks against. Returns their ids."""
+        """Turn the memories that the content policy refuses into episodes. Return their ids."""
         if self._policy is None:
             return set()
         # A value has the vector of its key and its text.

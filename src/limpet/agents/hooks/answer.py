@@ -47,7 +47,7 @@ class Host:
 
 
 class IsOff(Exception):
-    """limpet is off for this event: nothing is looked up, noted or said."""
+    """An event while limpet is off: nothing is looked up, noted or said."""
 
 
 def answer(call: Call, say: Callable[[str], None], host: Host) -> None:
@@ -74,7 +74,7 @@ class _Event:
 
     @property
     def settings(self) -> Settings:
-        """Raises IsOff."""
+        """The settings. Raises IsOff."""
         if self._settings is None:
             from ...settings import read_settings
 
@@ -238,7 +238,7 @@ class _Event:
         note_action(self.settings, session=self.session, at=self.now, kind=kind, what=line)
 
     def _expose(self, offer: Offer, asked: str = "") -> None:
-        """Say what of an offer was not shown to this session, and keep its exposures with the line that it answers."""
+        """Say the part of an offer not yet shown to this session, and store its exposures with the line it answers."""
         if self.is_shown:
             from .journal import expose
 

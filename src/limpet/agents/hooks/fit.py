@@ -59,8 +59,8 @@ def probability(known: Mapping[str, float]) -> float:
 def fitting(
     scores: Sequence[float], signals: Sequence[Mapping[str, float]], texts: Sequence[str], message: str, read: int = 0
 ) -> list[bool]:
-    """Say which results of a recall a message is shown; arguments as for `features`. Where the judge was asked, of
-    those that it read; and what leads, if its text has many words of a part of the message and the judge does not
+    """Return which results of a recall a message is shown; arguments as for `features`. Where the judge was asked, only
+    those that it read; and the leading one, if its text has many words of a part of the message and the judge does not
     clearly refuse it.
     """
     known = features(scores, signals, texts, message, read)

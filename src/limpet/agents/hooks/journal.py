@@ -55,7 +55,7 @@ def expose(
     asked: str = "",
     once: bool = True,
 ) -> None:
-    """Put before a session what is not in front of it already, `say` it, and keep its exposures and the line `asked`.
+    """Show a session what is not in front of it yet, by `say`, and store its exposures and the line `asked`.
 
     What is chosen is claimed before it is said, so that of two hooks at once one shows a memory. When another process
     writes for long, it is said first and kept when possible. `once`: what was shown before is left out; not where

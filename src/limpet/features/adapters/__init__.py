@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def framework(package: str) -> Iterator[None]:
-    """Say what to install when an import within fails."""
+    """Add the command to install to an import error."""
     try:
         yield
     except ImportError as error:

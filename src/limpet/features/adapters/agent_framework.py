@@ -39,7 +39,7 @@ class LimpetHistoryProvider(HistoryProvider):
 
 
 class LimpetContextProvider(ContextProvider):
-    """Before each run, what is remembered that matters for the message is added to the instructions."""
+    """A provider that adds the memories that matter for the message to the instructions before each run."""
 
     def __init__(self, memory: Limpet, source_id: str = "limpet", *, budget_tokens: int = 600) -> None:
         super().__init__(source_id)

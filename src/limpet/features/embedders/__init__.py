@@ -19,7 +19,7 @@ SPECS = ("onnx:", "openai:")
 
 
 def guarded(embedder: Embedder) -> StoreEmbedder:
-    """Make of any embedder one that the core can use."""
+    """Wrap an embedder for use by the core."""
     return embedder if isinstance(embedder, OwnModel | GuardedEmbedder) else GuardedEmbedder(embedder)
 
 

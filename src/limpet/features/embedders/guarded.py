@@ -62,7 +62,7 @@ class GuardedEmbedder:
         return self._ask(lambda: self._embedder.dimensions)
 
     def load(self) -> None:
-        """Make it ready, if it has anything to do first. Raises EmbedderUnavailable."""
+        """Load the embedder if it has anything to load. Raises EmbedderUnavailable."""
         self._ask(getattr(self._embedder, "load", lambda: None))
 
     def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
@@ -96,7 +96,7 @@ class GuardedEmbedder:
 
     @property
     def calibration(self) -> Calibration | None:
-        """Tell how its cosines lie, where it says so itself or was measured in this process."""
+        """The embedder's own calibration, or the one measured in this process."""
         stated = getattr(self._embedder, "calibration", None)
         return next(iter(self._measured), None) if stated is None else Calibration(*stated)
 

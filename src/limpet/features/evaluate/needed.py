@@ -33,7 +33,7 @@ AS_CLEAR = 0.7
 
 
 class Need(NamedTuple):
-    """Something that the store knew and the turn needed. `ids`: the memories that say it, the clearest first."""
+    """A memory that the turn needed. `ids`: the memories that say it, the clearest first."""
 
     ids: tuple[str, ...]
     kind: str

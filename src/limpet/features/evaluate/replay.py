@@ -31,7 +31,7 @@ def replay(
     way: Way, moments: Sequence[Moment], needs: Sequence[Sequence[Need]], versions: Versions,
     progress: Progress | None = None,
 ) -> list[Replayed]:  # fmt: skip
-    """Replay `moments`, by session and in order. `needs`: of each moment."""
+    """Replay `moments`, by session and in order. `needs`: those of each moment."""
     seen: dict[str, set[str]] = {}
     shown: list[Sequence[tuple[str, int]]] = []
     for place, moment in enumerate(moments):

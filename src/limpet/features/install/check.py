@@ -1,4 +1,4 @@
-"""Does an installed client reach limpet? What `doctor` tries: the entries in its files, and what they start.
+"""The check of an installed client: `doctor` tries the entries in its files, and what they start.
 
 The server is greeted, and the hook of a message gets one on a store of samples: nothing of the user's is written. No
 client is started.
@@ -121,7 +121,7 @@ def _greet(command: list[str], again: str) -> str:
 
 
 def _ask(client: str, event: str, command: Command, again: str) -> str:
-    """Give the hook of a message one, on a store that holds the answer. Raises _Failed."""
+    """Send a sample message to its hook, on a store that holds the answer. Raises _Failed."""
     import limpet
 
     given = _sample(client, event, str(Path.cwd()))

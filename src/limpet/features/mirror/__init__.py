@@ -81,7 +81,7 @@ def init(memory: Limpet, path: str | os.PathLike[str], *, author: str = "user") 
 def sync(
     memory: Limpet, path: str | os.PathLike[str], *, dry_run: bool = False, forget: bool = False, full: bool = False
 ) -> MirrorReport:
-    """Bring a mirror and the store together: changes of either side reach the other, conflicts go to review.
+    """Sync a mirror with the store: changes of either side reach the other, conflicts go to review.
 
     `dry_run`: only say what would be done. `forget`: also archive when most entries are gone from the folder.
     `full`: read every file and compare everything; else what has its old time stamps is taken to be unchanged.
@@ -115,7 +115,7 @@ def sync_folder(
 
 
 def take_in_edits(memory: Limpet) -> None:
-    """Bring in what people changed in the folders of this scope's mirrors, if anything did, as `sync` would.
+    """Take in what people changed in the folders of this scope's mirrors, if anything did, as `sync` would.
 
     A recall and a brief do so by themselves, of folders of up to 200 files. What cannot be taken in now waits;
     `sync` says why.
@@ -126,7 +126,7 @@ def take_in_edits(memory: Limpet) -> None:
 
 
 def take_in_edits_seen_by_recalls(context: Context, *, any_size: bool = False) -> None:
-    """Bring in edits of folders that are small enough for each recall to look at."""
+    """Take in edits of folders that are small enough for each recall to look at."""
     if context.store.read_only:
         return
     for name in _noted(context):

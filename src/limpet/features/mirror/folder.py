@@ -268,7 +268,7 @@ COUNTS = ("created", "edited", "archived", "restored", "tagged", "conflicts", "a
 
 @dataclass(slots=True, kw_only=True)
 class MirrorReport(JsonForm):
-    """Counts are of memories. `left`: (place, reason) of what was left as it is in the folder."""
+    """The report of a sync. Counts are of memories. `left`: (place, reason) of what stays unchanged in the folder."""
 
     folder: str
     scope: str

@@ -222,7 +222,7 @@ def kind_of(heading: str) -> str | None:
 
 
 def set_entry(page: Page, entry: Entry, text: str, mark: str) -> None:
-    """Say something else in place of an entry."""
+    """Replace the text of an entry."""
     if page.group:
         new = item(text, mark, page.eol)
     else:
@@ -235,7 +235,7 @@ def set_entry(page: Page, entry: Entry, text: str, mark: str) -> None:
 
 
 def drop(page: Page, entry: Entry) -> None:
-    """Take an entry away; a heading that has nothing below it any more goes with it."""
+    """Remove an entry, and its heading when it was the last one below it."""
     start, end = entry.start, entry.end
     _splice(page, start, end, [])
     page.entries.remove(entry)
@@ -257,7 +257,7 @@ def drop(page: Page, entry: Entry) -> None:
 
 
 def add(page: Page, heading: str, text: str, mark: str) -> Entry:
-    """Put an entry below a heading, which is made when it is not there."""
+    """Add an entry below a heading, which is made if need be."""
     same = [one for one in page.entries if one.heading.casefold() == heading.casefold()]
     made = item(text, mark, page.eol)
     if same:

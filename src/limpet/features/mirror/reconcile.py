@@ -36,7 +36,7 @@ class View:
 
 
 class Task(NamedTuple):
-    """Something to tell the store. `id`: the memory it is about; None for a new one."""
+    """A change to make in the store. `id`: the memory it is about; None for a new one."""
 
     what: str  # new, edit, conflict, archive, restore, tag
     id: str | None
@@ -90,7 +90,7 @@ def load(root: Path, view: View) -> None:
 
 
 class Matcher:
-    """Finds out which memory each entry is, over all files of one sync."""
+    """The match of entries to memories, over all files of one sync."""
 
     def __init__(self, views: Mapping[str, View], base: SyncState, memories: Mapping[str, Memory]) -> None:
         self._views = views

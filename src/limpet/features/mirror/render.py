@@ -32,7 +32,7 @@ PAGE_ENTRIES = 200
 
 
 class Render:
-    """Writes a folder once, after the store was told what the folder says."""
+    """One write of a folder, after the store has taken in the folder's changes."""
 
     def __init__(
         self, root: Path, base: SyncState, store: Store, *, views: dict[str, View], memories: dict[str, Memory],
@@ -91,7 +91,7 @@ class Render:
         return memory is not None and memory.state == "quarantined"
 
     def _file(self, view: View, unplaced: dict[str, Memory]) -> tuple[SyncedFile, bool]:
-        """Bring a file that was read to what the store says; and whether it is to be removed."""
+        """Update a file that was read to the store's state; return whether it is to be removed."""
         parsed = view.page
         assert parsed is not None
         made = SyncedFile(

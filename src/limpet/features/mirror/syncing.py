@@ -126,7 +126,7 @@ class Sync:
 
     @cached_property
     def _all_marks(self) -> dict[str, str]:
-        """Every memory that ever was, by what an entry may have as its mark."""
+        """The ids of all memories ever stored, by the marks that their entries may have."""
         marks: dict[str, str] = {}
         for memory in self._context.store.listings.each(Filter(scopes=(self._base.scope,), states=STATES)):
             marks[memory.id.replace("-", "")] = marks[short(memory.id)] = memory.id
@@ -146,7 +146,7 @@ class Sync:
     # -- changes of the folder into the store: each task becomes events, under the policy of every other write
 
     def _tell(self, tasks: Sequence[Task], dry_run: bool) -> None:
-        """Tell the store everything. What it does not take stays in the file, and is in the report."""
+        """Store all changes of the folder. One that is refused stays in the file, and is in the report."""
         order = sorted(tasks, key=lambda task: task.what in ("archive", "tag"))  # what is moved is there before it goes
         for start in range(0, len(order), BATCH):
             prepared = [item for task in order[start : start + BATCH] if (item := self._prepare(task)) is not None]

@@ -31,7 +31,7 @@ IMPORTANCE = 0.2
 
 
 def summarize(context: Context, scope: str, moments: set[int]) -> int:
-    """Bring the episodes of the days and months of some times up to date. Returns how many were made or changed."""
+    """Update the episodes of the days and months of some times. Return how many were made or changed."""
     spans = {span for at in moments for span in _spans(at)}
     return sum(_summarize(context, scope, *span) for span in sorted(spans))
 
@@ -49,7 +49,7 @@ def _spans(at: int) -> tuple[tuple[str, str, int, int], ...]:
 
 
 def _summarize(context: Context, scope: str, kind: str, name: str, begin: int, end: int) -> bool:
-    """Bring one episode up to date; whether it was made or changed."""
+    """Update one episode and return whether it was made or changed."""
     every = context.store.listings.each(Filter(scopes=(scope,), since=begin, until=end), descending=False)
     members = [one for one in every if "organized" in one.metadata and one.kind != "episode"]
     days = {_spans(one.valid_from_us)[0] for one in members}

@@ -118,7 +118,7 @@ class ContentPolicy:
         self, store: Store, memories: Sequence[Memory], write: Callable[[Callable[[Writer], None]], object],
         vectors: Mapping[str, np.ndarray], fingerprint: str,
     ) -> set[str]:  # fmt: skip
-        """Make episodes of the memories that a rule speaks against. Returns their ids.
+        """Turn the memories that a rule refuses into episodes. Return their ids.
 
         `write`: runs a function in a transaction of its own. `vectors`: of some texts, by the embedder of
         `fingerprint`. Raises EmbedderUnavailable.
@@ -134,8 +134,8 @@ class ContentPolicy:
 
 
 def demotion(kind: str, key: str | None, rule: str) -> dict[str, str]:
-    """Say why something is an episode: what it was stated as, so that a person can still make a belief of it, and which
-    rule speaks against that."""
+    """Return why something is an episode: its stated kind and key, so that a person can still make a belief of it, and
+    the rule that refuses it."""
     return {"kind": kind, "rule": rule} | ({"key": key} if key else {})
 
 
@@ -177,8 +177,8 @@ def judge(
 
 
 def set_right(writer: Writer, swept: Sequence[Swept]) -> None:
-    """Make what a rule speaks against episodes. A value of a key is none any more, and the value that it replaced holds
-    again. What changed since is left alone."""
+    """Turn memories that a rule refuses into episodes. A keyed one loses its key, and the value that it replaced holds
+    again. One changed since is left alone."""
     from ...remember.review import merge
 
     for item in swept:

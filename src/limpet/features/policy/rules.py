@@ -130,7 +130,7 @@ class Fitted:
 
 
 class Rules:
-    """Judges texts with one of the embedders whose prototypes' vectors come with the package. Thread-safe."""
+    """A judge of texts with one of the embedders whose prototypes' vectors come with the package. Thread-safe."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder

@@ -125,7 +125,7 @@ def place_of(url: str) -> Place:
 
 
 class _WholeLoader(Loader):
-    """Sums of numbers are whole numbers."""
+    """A loader of sums as whole numbers."""
 
     def load(self, data: Any) -> int:
         return int(bytes(data))

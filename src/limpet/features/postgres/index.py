@@ -20,7 +20,7 @@ _TEXTS = f"SELECT num, {_COLUMNS}, size FROM body WHERE num > ? ORDER BY num LIM
 
 
 class PostgresTokenizer(Tokenizer):
-    """SQLite's words, so that scores are equal; but no longer than an index of Postgres takes."""
+    """SQLite's tokenizer, so that scores are equal, with words cut to the length that a Postgres index takes."""
 
     def tokens(self, text: str) -> Iterator[str]:
         return map(_short, super().tokens(text))

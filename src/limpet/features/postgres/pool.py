@@ -42,7 +42,7 @@ class Silent(StoreError):
 
 
 class Connection(psycopg.Connection[Any]):
-    """One that gives up waiting: psycopg has no limit for an answer, and the server's own ends with the server."""
+    """A connection that gives up waiting: psycopg waits forever, and the server's own limit ends with the server."""
 
     shown = ""
     deadline: float | None = None

@@ -49,7 +49,7 @@ SELECT array_agg(word ORDER BY word), string_agg(rows, ''::bytea ORDER BY word),
 
 
 class PostgresWordFeed(WordFeed):
-    """From rows, a word and a text each."""
+    """A word feed from rows, one for each word and text."""
 
     def __init__(self, database: store.Database, tokenizer: Tokenizer) -> None:
         self._database = database
@@ -95,7 +95,7 @@ class PostgresWordFeed(WordFeed):
 
 
 class PostgresFeed(ChangeFeed):
-    """From rows. A revision is the place in the ledger, which has no gaps: writers go one by one."""
+    """A change feed from rows. A revision is the place in the ledger, which has no gaps: writers go one by one."""
 
     _database: store.Database
     length, lengths = "b.size", ""

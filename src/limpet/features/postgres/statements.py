@@ -111,7 +111,7 @@ class Call(NamedTuple):
 
 
 class Prepared:
-    """Those of one connection."""
+    """The prepared statements of one connection."""
 
     def __init__(self) -> None:
         self.on = False  # for this transaction

@@ -241,7 +241,7 @@ class App:
 
 
 class _Unknown(Exception):
-    """No token, or none that holds."""
+    """A request without a valid token."""
 
 
 class _Off(LimpetError):
@@ -259,7 +259,7 @@ def _is_api(path: str) -> bool:
 
 
 async def _told(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> int:
-    """Let an application answer; the status that it gave."""
+    """Let an application answer; return the status that it gave."""
     status = 500
 
     async def tell(message: Message) -> None:

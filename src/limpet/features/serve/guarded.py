@@ -46,7 +46,7 @@ class Services:
 
 
 class GrantedService:
-    """`Service`, as far as a grant goes."""
+    """A `Service` limited to a grant."""
 
     def __init__(self, memory: Limpet, service: Service, grant: Grant, metrics: Metrics) -> None:
         self._memory, self._service, self._grant, self._metrics = memory, service, grant, metrics

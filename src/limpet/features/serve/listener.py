@@ -86,7 +86,7 @@ class _Open:
 
 
 class Connections:
-    """Those that are open, by the client's address, which the server tells with each request. Of the loop's thread."""
+    """The open connections, by the client's address, which the server tells with each request. Of the loop's thread."""
 
     def __init__(self) -> None:
         self._open: dict[Peer, _Open] = {}

@@ -36,7 +36,7 @@ MOST_BYTES = 10_000
 
 
 class Member(Visitor):
-    """Somebody who logged in with the token of a grant."""
+    """A visitor who logged in with the token of a grant."""
 
     def __init__(self, grant: Grant) -> None:
         super().__init__()

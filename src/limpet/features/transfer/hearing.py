@@ -77,7 +77,7 @@ class Devices(Repository):
     """Sync with the ledgers of other devices."""
 
     def seal(self, place: str, *, renew: bool = False) -> tuple[bytes, list[SegmentRow]]:
-        """Give the events since the last time their order among all devices', and put them into segments.
+        """Order the events since the last time among all devices', and put them into segments.
 
         `place`: where the file is; from another place it is another device, and so when it is to `renew` its identity.
         Returns the identity and all segments that are known.
@@ -174,7 +174,7 @@ def heard_from(con: Connection, device: bytes) -> set[bytes]:
 
 
 class Hearing:
-    """Judges the events of some segments that arrive together."""
+    """A decision about the events of some segments that arrive together."""
 
     def __init__(self, con: Connection, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> None:
         self._con = con

@@ -221,7 +221,7 @@ class _Import:
         self._report.rejected.sort(key=lambda pair: int(pair[0].removeprefix("line ")))
 
     def _line(self, place: str, line: dict[str, Any]) -> None:
-        """Put a line with those that wait. Raises BadInput."""
+        """Add a line to those that wait. Raises BadInput."""
         if "usage" in line:
             try:
                 row = line["usage"]

@@ -227,7 +227,7 @@ FORMATS: dict[str, tuple[dict[str, int], Callable[[str, bytes], Iterator[Piece]]
 
 
 def index(context: Context, format: str, path: Path, report: TransferReport, origin: str) -> None:
-    """Bring the notes of a folder, or of one file, to what is there now.
+    """Update the notes of a folder, or of one file, to its present content.
 
     Raises BadInput for a path that is not there, LimpetError for a reader that is not installed.
     """

@@ -1,4 +1,4 @@
-"""Reading what is left of a damaged store's file."""
+"""Recovery of events from a damaged store's file."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def check_weight(weight: float) -> float:
 
 
 def is_scrubbed(event: Event) -> bool:
-    """Tell whether an event says no more than one of a purged memory or session may."""
+    """Return whether an event says no more than one of a purged memory or session may."""
     if event.type in SESSION_EVENTS:
         return scrub(event) == event
     return event.type in ("linked", "unlinked") or (event.content is None and event.data.keys() <= STRUCTURAL)
@@ -225,7 +225,7 @@ class Acyclic:
 
 
 class Lifecycle:
-    """Takes the events of one import into the store, part by part: those that can follow what is there."""
+    """The import of events into the store, part by part: of those that can follow what is there."""
 
     def __init__(self, store: Store, report: TransferReport) -> None:
         self._store, self._report = store, report
@@ -237,7 +237,7 @@ class Lifecycle:
         self._undoing: set[bytes] = set()
 
     def take(self, part: Sequence[tuple[str, Event]]) -> None:
-        """Take some (place, event), in the order of the lines."""
+        """Take in some (place, event), in the order of the lines."""
         self._look_up([event for _, event in part])
         links, fresh = Acyclic(self._store), list[Event]()
         for place, event in part:

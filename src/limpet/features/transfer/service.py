@@ -175,7 +175,7 @@ class Source:
                 self.report.at(done, total)
 
     def note_links(self) -> None:
-        """Say that the format has no place for links."""
+        """Note that the format has no place for links."""
         links = self.store.edges.leaving(Filter(scopes=self.scopes), STORED_TYPES)
         self.report.note("links: no place in this format", len(links))
 

@@ -54,7 +54,7 @@ class Sync(Projection):
         return id
 
     def seal(self, device: bytes) -> None:
-        """Give the events since the last time their stamps, and put them into segments of this device."""
+        """Stamp the events since the last time, and put them into segments of this device."""
         fresh = list(self._ledger.events(after=self._con.execute("SELECT through FROM sealed").get))
         if not fresh:
             return
@@ -232,7 +232,7 @@ class Sync(Projection):
         return next(iter(self._ledger.events(ids=[id])), None)
 
     def _rename(self, event: Event, other: Event) -> int:
-        """Give an event its other id; it takes the place of one that has it already. Returns the stamp."""
+        """Change an event's id; the event takes the place of one that has the id already. Return the stamp."""
         twin = self._event(other.id)
         if twin is not None:
             self._take_out(twin.id)
@@ -279,7 +279,7 @@ class Sync(Projection):
     # -- one order, and what follows from it
 
     def _resequence(self, stamp: int) -> None:
-        """Put the ledger from a stamp on into the order of all devices."""
+        """Sort the ledger from a stamp on into the order of all devices."""
         tail = self._con.execute(
             "SELECT v.seq FROM synced s CROSS JOIN event v ON v.id = s.id WHERE s.stamp >= ?"
             " ORDER BY s.stamp, s.operation, s.place, s.id",
@@ -365,7 +365,7 @@ class Sync(Projection):
         return members
 
     def _propose(self, conflicts: Sequence[Conflict], members: Iterable[bytes]) -> int:
-        """Put conflicts on the review list, and take those off that are none any more.
+        """Add conflicts to the review list, and remove those that are none any more.
 
         What a person has decided about one, here or elsewhere, is decided.
         """

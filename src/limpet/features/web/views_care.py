@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Job:
-    """Something that takes long, on a thread of its own; one at a time."""
+    """A long task on a thread of its own; one at a time."""
 
     what: str
     done: int = 0

@@ -1,4 +1,4 @@
-"""Home: what is new since the last visit, how the store is, how it grew, what it cost and brought. And what is seen."""
+"""Home: news since the last visit, the store's health and growth, costs and use; and the scope and theme shown."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _health(ask: Ask) -> dict[str, Any]:
 
 
 def make_ahead(site: Site) -> None:
-    """Make what the first visit of a large store would wait for."""
+    """Fill the cache that the first visit of a large store would wait for."""
     store = site.seen_from("")
     try:
         site.kept(("figures", ""), lambda: _figures(site, ""))

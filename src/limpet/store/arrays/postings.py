@@ -132,7 +132,7 @@ def occurrences(words: list[str], text: list[str]) -> int:
 
 
 class _Slice(NamedTuple):
-    """Lists of words that follow each other, end to end: a word alone is put together when it is asked for."""
+    """The lists of consecutive words, end to end; the list of one word is built when it is asked for."""
 
     stems: list[str]
     counts: np.ndarray  # in how many texts each is
@@ -165,7 +165,7 @@ class Postings:
         self._held = 0
 
     def measure(self, texts: int) -> None:
-        """Take in how many texts there are, and how long they are in the mean."""
+        """Update the number of texts and their mean length."""
         self._texts = texts
         self._phrases.clear()
         self._ready.clear()
@@ -214,7 +214,7 @@ class Postings:
         self._held += len(whole.text_ids)
 
     def add(self, text_ids: Sequence[int]) -> None:
-        """Take in new texts."""
+        """Add new texts."""
         if not self._counts and self._last == "":
             return
         self._added += len(text_ids)

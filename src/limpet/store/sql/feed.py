@@ -95,7 +95,7 @@ class WordFeed(ABC):
 
 
 class ChangeFeed(Repository, ABC):
-    """New texts are known by their numbers, changed memories by the ledger."""
+    """A feed of changes: new texts by their numbers, changed memories by the ledger."""
 
     def __init__(self, store: Store, words: WordFeed) -> None:
         super().__init__(store)

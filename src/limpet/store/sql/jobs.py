@@ -117,7 +117,7 @@ class Jobs(Repository):
         return rows[0][0] if rows else None
 
     def revive(self) -> int:
-        """Let dead jobs, and those that wait longer because they failed, be tried at once; how many these are."""
+        """Retry dead jobs, and those that wait longer because they failed, at once; return how many these are."""
         with self._database.writing() as con:
             before = con.total_changes()
             con.execute(
@@ -128,7 +128,7 @@ class Jobs(Repository):
 
 
 def _take(con: Connection, *, limit: int = ALL, through: int | None = None) -> None:
-    """Give rows to texts that wait without one: to the next `limit`, or to all up to `through`."""
+    """Add rows for texts that wait without one: for the next `limit`, or for all up to `through`."""
     last = con.execute(
         "SELECT max(num) FROM (SELECT num FROM body WHERE num > (SELECT through FROM taken)"
         " AND num <= ? ORDER BY num LIMIT ?) AS next",
@@ -238,8 +238,7 @@ class Reviews(Repository):
         return Proposal(*rows[0]) if rows else None
 
     def propose(self, proposals: Sequence[Proposal]) -> int:
-        """Put proposals on the list; one about the same pair is there once, also when it was decided. Returns how many
-        are new."""
+        """Add proposals to the list, one for each pair, unless it was decided before. Return how many are new."""
         with self._database.writing() as con:
             before = con.total_changes()
             con.executemany(
@@ -250,14 +249,14 @@ class Reviews(Repository):
             return con.total_changes() - before
 
     def withdraw(self, kind: str, among: Sequence[bytes]) -> int:
-        """Take off the list what waits of a kind about two memories that are both among these. Returns how many."""
+        """Remove waiting proposals of a kind about two memories that are both among these. Return how many."""
         with self._database.writing() as con:
             before = con.total_changes()
             con.execute(statements()["withdraw"], {"kind": kind, "ids": self._database.ids(among)})
             return con.total_changes() - before
 
     def replace(self, proposal: Proposal) -> None:
-        """Put it on the list in the place of what waits of its kind about its pair, in one transaction."""
+        """Replace what waits of its kind about its pair by this proposal, in one transaction."""
         with self._database.writing():  # those inside are parts of it
             self.withdraw(proposal.kind, [proposal.memory, proposal.other])
             self.propose([proposal])

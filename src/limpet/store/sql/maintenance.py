@@ -100,7 +100,7 @@ class Maintenance(Repository, ABC):
             )
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Make every projection anew from the ledger; returns the number of events."""
+        """Rebuild every projection from the ledger; return the number of events."""
         from .projection import Projection
 
         with self._database.writing() as con:
@@ -138,7 +138,7 @@ class Maintenance(Repository, ABC):
 
     @abstractmethod
     def compact(self) -> dict[str, Any]:
-        """Give free pages back and merge the index. Returns sizes in bytes before and after."""
+        """Free unused pages and merge the index. Return sizes in bytes before and after."""
 
     @abstractmethod
     def encryption(self) -> tuple[bool, str]:

@@ -43,7 +43,7 @@ _OF_ANYTHING = SESSION_EVENTS | {"linked", "unlinked", "undone"}
 
 
 class Projection:
-    """Appends and projects on one connection of a database. Every method needs an open write transaction."""
+    """A projection of events on one connection of a database. Every method needs an open write transaction."""
 
     def __init__(self, database: Database, connection: Connection, describe: Describe) -> None:
         self._database = database
@@ -154,7 +154,7 @@ class Projection:
         return max(FIRST_LATER, self._next("memory", "num"))
 
     def project(self, event: Event, body: int | None) -> None:
-        """Bring the rows of `event.memory` to the state after the event. `body`: where the event's content is."""
+        """Update the rows of `event.memory` to the state after the event. `body`: where the event's content is."""
         if event.type in ("linked", "unlinked"):
             self._end_edge(event.memory, event.data["edge"], bytes.fromhex(event.data["target"]), event.at)
             if event.type == "linked":
@@ -253,7 +253,7 @@ class Projection:
         return int(num)
 
     def _project_session(self, event: Event) -> None:
-        """Bring a session's row to what its events up to this one say; its number stays, memories point to it."""
+        """Update a session's row to its events up to this one; its number stays, memories point to it."""
         events = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
         own = [one for one in events if one.type in SESSION_EVENTS]
         named = own[-1].data  # of a purged one all have what is left of its name
@@ -322,7 +322,7 @@ class Projection:
             self._index.tell_anew(self._con)
 
     def _erase(self, id: bytes) -> set[int]:
-        """Take a memory's content out of rows, index, vectors, queue and ledger; its events stay as tombstones.
+        """Remove a memory's content from rows, index, vectors, queue and ledger; its events stay as tombstones.
 
         Returns the sessions that it was in.
         """

@@ -90,7 +90,7 @@ def _bounded(term: str) -> str:
 
 
 class FollowingArrays:
-    """Thread-safe as far as the feed's snapshots are: the arrays are used inside of these."""
+    """The arrays that follow a store. Thread-safe as far as the feed's snapshots are, in which they are used."""
 
     def __init__(self, store: Store, feed: Callable[[], ChangeFeed]) -> None:
         """Set up the search. `feed`: called when the arrays are made."""
@@ -100,7 +100,7 @@ class FollowingArrays:
         self._asked = False
 
     def close(self) -> None:
-        """Let go of what follows the store."""
+        """Free the arrays."""
         self._made = None
 
     def current(self, deadline: float | None = None, *, build: bool = True) -> Columns | None:

@@ -144,7 +144,7 @@ class Repository:
 
 
 class Store:
-    """Thread-safe; several processes may use a store at once. An engine adds what it keeps in its own way."""
+    """A store. Thread-safe; several processes may use one at once. An engine adds what it stores in its own form."""
 
     # The engine's connections, and where its own repositories are.
     DATABASE: ClassVar[Callable[..., Database]]

@@ -28,7 +28,7 @@ _AFTER = (
 
 
 class SqliteWordFeed(WordFeed):
-    """From FTS5's own tables."""
+    """A word feed from FTS5's own tables."""
 
     def __init__(self, con: apsw.Connection, tokenizer: Tokenizer) -> None:
         self._con = con
@@ -74,7 +74,7 @@ class SqliteWordFeed(WordFeed):
 
 
 class SqliteFeed(ChangeFeed):
-    """From one file."""
+    """A change feed from one file."""
 
     length, lengths = "d.sz", "LEFT JOIN body_fts_docsize d ON d.id = b.num"
 
