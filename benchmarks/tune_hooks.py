@@ -19,7 +19,7 @@ import numpy as np
 
 import limpet
 from limpet.agents.hooks import fit
-from limpet.agents.hooks.injected import ASKED, signals, told_by
+from limpet.agents.hooks.injected import ASKED, item_text, signals
 from limpet.model.clock import FixedClock
 from training.data import held_back
 
@@ -117,7 +117,7 @@ def asked_of(
 
 def known_of(found: Any, message: str) -> list[dict[str, float]]:
     said, scores = [signals(one.why) for one in found.items], [one.why.ranked for one in found.items]
-    return fit.features(scores, said, list(map(told_by, found.items)), message)
+    return fit.features(scores, said, list(map(item_text, found.items)), message)
 
 
 def gathered(embedder: Any, way: str) -> tuple[list[Asked], list[Asked]]:

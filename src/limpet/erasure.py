@@ -95,7 +95,7 @@ def purge(
         quoted=tuple(one for one in quoted if one not in named),
         wordings=tuple(one.id for one in wordings if one.id not in named),
         copies=tuple(left), also=tuple(sorted(named - {memory.id})), waits=waits,
-        proof=store.erasure.found(pieces, files) if prove else None, beyond=store.erasure.beyond,
+        proof=store.erasure.scan_files(pieces, files) if prove else None, beyond=store.erasure.beyond,
     )  # fmt: skip
 
 
@@ -145,7 +145,7 @@ def _holding(context: Context, pieces: list[bytes], places: list[tuple[str, str]
     """Return the places that hold a piece; all existing ones for a text too short to be told from others."""
     if not pieces:
         return [path for path, _ in places if Path(path).exists()]
-    scans = ((path, context.store.erasure.found(pieces, _files([path]))) for path, _ in places)
+    scans = ((path, context.store.erasure.scan_files(pieces, _files([path]))) for path, _ in places)
     return [path for path, scan in scans if scan.found or scan.unread]
 
 
@@ -165,5 +165,5 @@ def _erase_copies(
                 registry.call("rewrite_segments", context, "segments", path)
             elif kind == "export" and pieces:
                 for file in _files([path]):
-                    if context.store.erasure.found(pieces, [file]).found:
+                    if context.store.erasure.scan_files(pieces, [file]).found:
                         file.unlink()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.agents.hooks.injected import Section, block, told
+from limpet.agents.hooks.injected import Section, block, lines_of
 from limpet.cli.main import main
 
 FIRST = "Deployments to production go out on Tuesdays after the smoke tests"
@@ -65,7 +65,7 @@ def test_what_is_doubtful_says_so_wherever_it_is_shown(memory, two, capsys, path
     first, _ = two
     memory.feedback(first, "wrong")
     assert f"] doubtful: {FIRST}" in memory.prepare(QUESTION).text()
-    shown = block([Section("", told(memory.recall(QUESTION).items, memory.abbreviate))], 1_000).text
+    shown = block([Section("", lines_of(memory.recall(QUESTION).items, memory.abbreviate))], 1_000).text
     assert f"| doubtful] {FIRST}" in shown and f"| doubtful] {SECOND}" not in shown
 
     at = ["--store", str(path), "--scope", memory.scope]

@@ -213,7 +213,7 @@ def test_an_entry_that_was_written_by_hand_keeps_its_keys(client, data):
         if is_refused(place, every, before):
             return
         install(place, every)
-        now = next(part.found(path.read_bytes().decode()) for part in every if part.path == path)
+        now = next(part.entry_in(path.read_bytes().decode()) for part in every if part.path == path)
         assert now["command"] == "/opt/lim pet/bin/limpet"
         assert {key: now[key] for key in mine if key not in ("command", "args")} == {
             key: one for key, one in mine.items() if key not in ("command", "args")

@@ -308,7 +308,7 @@ def around(view: View, id: str, *, types: Sequence[str], limit: int) -> Timeline
     return _along(memory.id, "memory", moments + own, limit)
 
 
-def found_along(view: View, about: str, by: str, memories: Sequence[Memory], *, limit: int) -> Timeline:
+def timeline_of(view: View, about: str, by: str, memories: Sequence[Memory], *, limit: int) -> Timeline:
     """Return memories found by other means, along time."""
     relation = {"text": "match", "key": "value"}.get(by, "newest")
     return _along(about, by, [_moment(view, one, relation) for one in memories], limit)

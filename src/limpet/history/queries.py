@@ -95,14 +95,14 @@ class History:
             if what is None or not what.strip():
                 where = replace(view.where(), states=("active", "archived", "retracted"))
                 page = self._context.store.listings.page(where, sort="created", limit=limit, cursor=None)
-                return evidence.found_along(view, "", "all", page.memories, limit=limit)
+                return evidence.timeline_of(view, "", "all", page.memories, limit=limit)
             if _named(view, what) is not None:
                 return evidence.around(view, what, types=chosen, limit=limit)
             if values := view.store.graph.key_history(what, view.where()):
-                return evidence.found_along(view, what, "key", values, limit=limit)
+                return evidence.timeline_of(view, what, "key", values, limit=limit)
         # Recall may write (it embeds what waits): outside of the snapshot.
         matches = evidence.near(view, self._recall, what, limit)
-        return evidence.found_along(view, what, "text", [memory for memory, _ in matches], limit=limit)
+        return evidence.timeline_of(view, what, "text", [memory for memory, _ in matches], limit=limit)
 
     def diff(self, start: Time, end: Time = None, *, as_of: Time = None, limit: int = LIMIT) -> evidence.Diff:
         """Return what the store came to believe and stopped believing between two moments of its knowledge."""

@@ -218,9 +218,9 @@ def reads_like_instruction(text: str) -> str | None:
     if not text.isascii() and re.search(_HIDDEN, text):
         return "hides characters from people"
     text = text[:LONGEST]
-    reason = _found(_levelled(text))
+    reason = _reason_in(_levelled(text))
     for decoded in _decoded(text) if reason is None else ():
-        reason = _found(_levelled(decoded))
+        reason = _reason_in(_levelled(decoded))
         if reason is not None:
             return f"{reason}, encoded"
     return reason
@@ -243,7 +243,7 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(part)
 
 
-def _found(plain: str) -> str | None:
+def _reason_in(plain: str) -> str | None:
     for name, needs, pattern in _compiled():
         for words in needs:
             for word in words:  # a loop: any() with a generator takes twice the time

@@ -127,7 +127,7 @@ def offered(
     eligible = {one.id for one in kept if not one.pinned and one.kind not in ("preference", "goal")}
     drawn = frozenset(eligible) if holdout.share else frozenset[str]()
     withheld = tuple(one.id for one in kept if one.id in drawn and holdout.holds_back(one.id))
-    lines = list(told((one for one in kept if one.id not in withheld), abbreviate))
+    lines = list(lines_of((one for one in kept if one.id not in withheld), abbreviate))
     return Offer([Section("", lines)], budget, withheld=withheld, drawn=drawn)
 
 
@@ -155,16 +155,16 @@ def _kept(results: Recall, message: str) -> list[Item]:
 def _fitting(items: Sequence[Item], message: str, read: int) -> list[Item]:
     """Return the results that fit the message: by meaning where any has a cosine, else by words."""
     scores = [one.why.ranked if one.why else one.score for one in items]  # what the weights of fit.py know
-    fits = fitting(scores, [signals(one.why) for one in items], list(map(told_by, items)), message, read)
+    fits = fitting(scores, [signals(one.why) for one in items], list(map(item_text, items)), message, read)
     return [one for one, is_shown in zip(items, fits, strict=True) if is_shown]
 
 
-def told_by(item: Item) -> str:
+def item_text(item: Item) -> str:
     """Return the words of a memory: its text, topics and key."""
     return " ".join((item.content, *item.topics, item.key or ""))
 
 
-def told(memories: Iterable[Item | Memory], abbreviate: Callable[[list[str]], list[str]]) -> Iterator[Line]:
+def lines_of(memories: Iterable[Item | Memory], abbreviate: Callable[[list[str]], list[str]]) -> Iterator[Line]:
     """Yield a line for each memory: id, kind, speaker, time, and text."""
     shown = [one for one in memories if may_be_shown(one)]
     for memory, id in zip(shown, abbreviate([one.id for one in shown]), strict=True):

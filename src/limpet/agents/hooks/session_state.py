@@ -12,7 +12,7 @@ from ...model.errors import NotFound
 from ...text.blocks import plain_line
 from ...text.instructions import reads_like_instruction
 from ...text.turns import acted, closing, in_words
-from .injected import FRAME_TOKENS, MAX_TOKENS, Line, Offer, Section, brief, cost, day, told
+from .injected import FRAME_TOKENS, MAX_TOKENS, Line, Offer, Section, brief, cost, day, lines_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...remember.journal import JournalLine
     from .injected import Holdout
 
-# Turns of a session that are told, of which so many are its last ones; lines of the journal that are looked at, and
+# Turns of a session that are shown, of which so many are its last ones; lines of the journal that are looked at, and
 # sessions in them; characters of a line, and of an answer.
 TURNS, LAST_TURNS, LINES, SESSIONS, LINE_CHARACTERS, ANSWER_CHARACTERS = 6, 3, 1_000, 20, 240, 400
 GOALS, STORED = 8, 8
@@ -47,7 +47,7 @@ def survival(memory: Limpet, session: str) -> Offer:
 
 def for_subagent(memory: Limpet, task: str, holdout: Holdout) -> Offer:
     """Offer the rules, and the memories that fit the task."""
-    rules = told(_rules(memory), memory.abbreviate)
+    rules = lines_of(_rules(memory), memory.abbreviate)
     offer = brief(memory, task, SUBAGENT_TOKENS, holdout) if task else Offer([], 0)
     fits = [line for section in offer.sections for line in section.lines]
     known = {line.id for line in fits}
@@ -69,14 +69,14 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     count = len(memory.review(limit=WAITING))
     more = "+" if count == WAITING else ""
     waiting = Section("", [Line(f"Waiting for the user's review: {count}{more} (`limpet review`)")] if count else [])
-    turns = list(_told_turns(lines))
+    turns = list(_turn_lines(lines))
     others = [
-        Section("Open goals:", list(told(wanted, memory.abbreviate))),
+        Section("Open goals:", list(lines_of(wanted, memory.abbreviate))),
         Section("This session so far:" if same else f"Where the last session left off{when}:", turns),
-        Section("Stored in it:", list(told(stored[-STORED:], memory.abbreviate))),
+        Section("Stored in it:", list(lines_of(stored[-STORED:], memory.abbreviate))),
     ]
     # Before all that could take their place.
-    return [waiting, _rules_section(told(rules, memory.abbreviate), [waiting, *others], budget), *others]
+    return [waiting, _rules_section(lines_of(rules, memory.abbreviate), [waiting, *others], budget), *others]
 
 
 def _rules(memory: Limpet) -> list[Memory]:
@@ -118,7 +118,7 @@ def _last_session(memory: Limpet, session: str) -> str:
     return others[0] if others else next(stored, "")
 
 
-def _told_turns(actions: Sequence[JournalLine]) -> Iterator[Line]:
+def _turn_lines(actions: Sequence[JournalLine]) -> Iterator[Line]:
     """Yield a sentence for each of TURNS, request and outcome: the last of those that did something, those that did
     most, and the very last; and how the last that did something ended."""
     turns: list[list[tuple[str, str]]] = []

@@ -37,7 +37,7 @@ class LimpetSession(SessionABC):
 
     async def add_items(self, items: list[Any]) -> None:
         """Store items, with long texts cut above 60,000 bytes. Raises BadInput for data that cannot be cut."""
-        await asyncio.to_thread(self._turns.add, [(*_said(one), one) for one in items])
+        await asyncio.to_thread(self._turns.add, [(*_speaker_and_text(one), one) for one in items])
 
     async def pop_item(self) -> Any | None:
         return await asyncio.to_thread(self._turns.pop)
@@ -70,7 +70,7 @@ def memory_tools(memory: Limpet, *, k: int = 8) -> list[Any]:
     return [function_tool(recall), function_tool(remember)]
 
 
-def _said(item: Any) -> tuple[str, str]:
+def _speaker_and_text(item: Any) -> tuple[str, str]:
     """Return (speaker, text) of an item of the Responses API."""
     kind = str(item.get("type") or "message")
     if kind.endswith("_output"):

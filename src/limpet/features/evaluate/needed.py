@@ -89,10 +89,10 @@ class Versions:
     def needs(self, moment: Moment, *, since: int | None = None) -> list[Need]:
         """Return the needs of a moment. `since`: see `Version.is_known`."""
         count = len(self.known(moment.at, since))
-        every = list(self._said(moment, moment.work, moment.before, count, since, told_again=False))
+        every = list(self._needs_in(moment, moment.work, moment.before, count, since, told_again=False))
         if moment.after:
             before = f"{moment.before}\n{moment.work}"
-            every += self._said(moment, moment.after, before, count, since, told_again=True)
+            every += self._needs_in(moment, moment.after, before, count, since, told_again=True)
         needs: list[Need] = []
         for item in sorted(every, key=lambda need: (-need.evidence, need.ids)):
             for place, other in enumerate(needs):
@@ -106,7 +106,7 @@ class Versions:
                 needs.append(item)
         return needs
 
-    def _said(
+    def _needs_in(
         self, moment: Moment, text: str, before: str, count: int, since: int | None, *, told_again: bool
     ) -> Iterator[Need]:
         share = TOLD_SHARE if told_again else SHARE

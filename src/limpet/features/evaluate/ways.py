@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...agents.hooks.injected import ASKED, MESSAGE_TOKENS, Holdout, Offer, Section, offered, told
+from ...agents.hooks.injected import ASKED, MESSAGE_TOKENS, Holdout, Offer, Section, lines_of, offered
 from ...model.errors import BadInput
 from ...recall.plan import SIGNALS
 from ...settings import wants_judge
@@ -87,7 +87,7 @@ def bm25(versions: Versions, clock: str) -> Way:
     def way(moment: Moment) -> Offer:
         known = versions.known(moment.at, moment.began if clock == "valid" else None)
         best = _best(set(_words(moment.prompt)), known, [of[id(one)] for one in known])
-        return Offer([Section("", list(told([one.memory for one in best], _short)))], MESSAGE_TOKENS)
+        return Offer([Section("", list(lines_of([one.memory for one in best], _short)))], MESSAGE_TOKENS)
 
     return way
 

@@ -43,11 +43,11 @@ class Entry:
     def _format(self) -> ModuleType:
         return toml if self.path.suffix == ".toml" else jsonc
 
-    def found(self, text: str) -> Any:
+    def entry_in(self, text: str) -> Any:
         return self._format.get(text, self.keys)
 
     def put(self, text: str) -> str:
-        there = self.found(text)
+        there = self.entry_in(text)
         if not isinstance(there, dict):
             return str(self._format.put(text, self.keys, self.value))
         wanted = merged(there, self.value, is_trusted=self.is_trusted)
@@ -58,7 +58,7 @@ class Entry:
         return text
 
     def cut(self, text: str, origin: str) -> str:
-        there = self.found(text)
+        there = self.entry_in(text)
         if isinstance(there, dict) and is_address(there):
             return text  # its owner's: limpet writes none
         return _without_empty(self._format, self._format.cut(text, self.keys), self.keys[:-1], origin)
@@ -73,15 +73,15 @@ class Permission:
     item: str
     what = "permission"
 
-    def found(self, text: str) -> Any:
+    def entry_in(self, text: str) -> Any:
         items = jsonc.get(text, self.keys)
         return self.item if isinstance(items, list) and self.item in items else None
 
     def put(self, text: str) -> str:
-        return text if self.found(text) else jsonc.append(text, self.keys, self.item)
+        return text if self.entry_in(text) else jsonc.append(text, self.keys, self.item)
 
     def cut(self, text: str, origin: str) -> str:
-        if self.found(origin):
+        if self.entry_in(origin):
             return text
         return _without_empty(jsonc, jsonc.cut(text, self.keys, lambda one: one == self.item), self.keys, origin)
 
@@ -95,7 +95,7 @@ class Hooks:
     defaults: Mapping[str, Any]
     what = "hooks"
 
-    def found(self, text: str) -> Any:
+    def entry_in(self, text: str) -> Any:
         """Return by event the present entry, or a list of several."""
         by_event = {}
         for event, entries in _hooks(text).items():
@@ -106,7 +106,7 @@ class Hooks:
         return by_event or None
 
     def put(self, text: str) -> str:
-        if self.found(text) == self.events:
+        if self.entry_in(text) == self.events:
             return text
         text = self._without(text)
         for name, value in self.defaults.items():
@@ -143,7 +143,7 @@ class Block:
     body: str
     what = "instructions"
 
-    def found(self, text: str) -> Any:
+    def entry_in(self, text: str) -> Any:
         if BEGIN not in text and END not in text:
             return None
         if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(END) < text.index(BEGIN):
@@ -151,7 +151,7 @@ class Block:
         return text.index(BEGIN), text.index(END) + len(END)
 
     def put(self, text: str) -> str:
-        place = self.found(text)
+        place = self.entry_in(text)
         # Of the block itself where there is one: a lone CR before it makes a CRLF of its first empty line.
         line_end = "\r\n" if "\r\n" in (text[place[0] : place[1]] if place else text) else "\n"
         block = f"{BEGIN}\n{self.body.strip()}\n{END}".replace("\n", line_end)
@@ -162,7 +162,7 @@ class Block:
 
     def cut(self, text: str, origin: str) -> str:  # noqa: ARG002
         """Return the text without the block, and without the empty line that parted it."""
-        place = self.found(text)
+        place = self.entry_in(text)
         if not place:
             return text
         head, rest = text[: place[0]], text[place[1] :]
@@ -182,7 +182,7 @@ class OwnFile:
     mark: str
     is_program: bool = False
 
-    def found(self, text: str) -> Any:
+    def entry_in(self, text: str) -> Any:
         return text if self.mark in text else None
 
     def put(self, text: str) -> str:
@@ -225,7 +225,7 @@ def present(parts: Sequence[Part]) -> list[tuple[Part, Any]]:
     entries = []
     for part in parts:
         with _reading(part.path) as (_, text):
-            entries.append((part, part.found(text)))
+            entries.append((part, part.entry_in(text)))
     return entries
 
 
@@ -289,7 +289,7 @@ def _uninstalled(path: Path, parts: Sequence[Part]) -> Change:
 
 def _is_here(text: str, parts: Sequence[Part]) -> bool:
     """Return whether a text has a part of limpet's. A permission alone does not count: its user may have written it."""
-    return any(part.found(text) is not None for part in parts if not isinstance(part, Permission))
+    return any(part.entry_in(text) is not None for part in parts if not isinstance(part, Permission))
 
 
 def _by_file(parts: Sequence[Part]) -> dict[Path, list[Part]]:

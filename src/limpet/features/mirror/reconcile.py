@@ -49,7 +49,7 @@ def store_hash(memory: Memory) -> str:
     return digest(page.shown(memory.content, memory.key) + page.marked("", memory))
 
 
-def said_in(memory: Memory, group: str) -> str:
+def entry_text(memory: Memory, group: str) -> str:
     """Return the text that an entry for this memory has when it is read."""
     if group:
         return page.read_item(page.item(page.shown(memory.content, memory.key), "0" * 12, ""))
@@ -172,7 +172,7 @@ def decide(
     the base: "active" when its text was this once, else its state; None for one the store does not know.
     """
     tasks: list[Task] = []
-    loose = {digest(said_in(one, "topic")) for id, one in memories.items() if id not in matcher.place}
+    loose = {digest(entry_text(one, "topic")) for id, one in memories.items() if id not in matcher.place}
     for view in views.values():
         if view.page is None:
             continue
@@ -212,7 +212,7 @@ def _entry(
     memory, was = memories.get(entry.id), matcher.was.get(entry.id)
     same_here = was is not None and entry.hash == was.file
     if memory is not None:
-        if same_here or entry.text == said_in(memory, view.group):
+        if same_here or entry.text == entry_text(memory, view.group):
             return None
         if was is not None and store_hash(memory) == was.store:
             return "edit"

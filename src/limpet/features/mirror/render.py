@@ -20,7 +20,7 @@ from ..transfer.exports import ENTRY
 from ..transfer.records import digest
 from . import folder, page
 from .folder import MirrorReport, SyncedEntry, SyncedFile, SyncState
-from .reconcile import Matcher, View, load, said_in, store_hash
+from .reconcile import Matcher, View, entry_text, load, store_hash
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,9 +137,9 @@ class Render:
         assert view.page is not None
         now, mark = store_hash(held), page.marked(self._matcher.mark(held.id), held)
         agreed = was is not None and entry.hash == was.file and now == was.store
-        if not agreed and entry.text != said_in(held, view.group):
+        if not agreed and entry.text != entry_text(held, view.group):
             page.set_entry(view.page, entry, page.shown(held.content, held.key) if view.group else held.content, mark)
-            entry.text = said_in(held, view.group)
+            entry.text = entry_text(held, view.group)
             self._report.updated += 1
         elif view.group and f"{entry.mark} {entry.note}".rstrip() != mark:
             page.set_entry(view.page, entry, entry.text, mark)

@@ -27,7 +27,7 @@ from ..transfer.exports import claude_memory_record
 from ..transfer.records import TransferReport
 from . import OWN, STATE, folder, page
 from .folder import MirrorReport, SyncState
-from .reconcile import Matcher, Task, View, decide, said_in, short, views
+from .reconcile import Matcher, Task, View, decide, entry_text, short, views
 from .render import Render
 
 if TYPE_CHECKING:
@@ -140,8 +140,8 @@ class Sync:
         state = versions[-1].state
         if state == "quarantined":
             return "waits"
-        was_said = any(text in (said_in(one, "topic"), said_in(one, "")) for one in versions if one.state != "purged")
-        return "other" if not was_said else "archived" if state == "archived" else "active"
+        same = any(text in (entry_text(one, "topic"), entry_text(one, "")) for one in versions if one.state != "purged")
+        return "other" if not same else "archived" if state == "archived" else "active"
 
     # -- changes of the folder into the store: each task becomes events, under the policy of every other write
 

@@ -16,7 +16,7 @@ from ...pause import Pauses, ignored_in, is_ignored, read_folder
 from ..transfer import markdown
 from ..transfer.records import SKIPPED_FOLDERS, TransferReport, is_own_file
 from .clients import CLIENTS, read_transcript
-from .transcripts import Conversation, Turn, said
+from .transcripts import Conversation, Turn, spoken
 
 MAX_FILES = 100_000
 SUFFIXES = (".jsonl", ".json", ".db", *markdown.SUFFIXES)
@@ -101,7 +101,7 @@ def _notes(path: Path) -> Iterator[Conversation]:
     page = markdown.page_of(path.name, text.splitlines())
     made, at = Conversation("notes", path), path.stat().st_mtime_ns // 1_000
     for chunk in page.chunks if "limpet" not in page.front else ():
-        words = said(chunk.text) if markdown.OWN.search(chunk.text) is None else ""
+        words = spoken(chunk.text) if markdown.OWN.search(chunk.text) is None else ""
         if words:
             made.turns.append(Turn(role="user", id=chunk.id, place=f"line {chunk.line}", text=words, at=at))
     yield made

@@ -85,7 +85,7 @@ class Conversation:
     def message(self, role: Any, raw: str, id: Any, place: str, at: Any) -> None:
         """Add what somebody said, without what others put into it. `role`: by the client's name."""
         self.injected_lines += injected(raw)
-        who, text = _ROLES.get(str(role)), said(raw)
+        who, text = _ROLES.get(str(role)), spoken(raw)
         if who is not None and text:
             self._add(who, id, place, at, text)
 
@@ -156,7 +156,7 @@ _NOT_SAID = (
 )
 
 
-def said(raw: str) -> str:
+def spoken(raw: str) -> str:
     """Return a message's words without those that clients and limpet add; "" when nothing is left."""
     text = raw[:LONGEST]
     text = strip_blocks("\n".join(_USER_QUERY.findall(text)) or text)

@@ -197,7 +197,7 @@ class Session:
         text, rows = translate(statement), Rows(self)
         if self._before:
             self._waiting.append((self._before, Rows(self)))
-        self._wait(self._said(text, _named(bound)), rows)
+        self._wait(self._statement_of(text, _named(bound)), rows)
         if self._before or not _MAY_WAIT.match(text):
             self.send()
         return rows
@@ -254,7 +254,7 @@ class Session:
             pass
         return cursor.statusmessage or ""
 
-    def _said(self, text: str, bound: Mapping[str, Any]) -> str:
+    def _statement_of(self, text: str, bound: Mapping[str, Any]) -> str:
         """Return a statement with its values, or the name of the one that the server has prepared."""
         call = self._prepared.call(text, bound) if self._prepared is not None else None
         if call is not None and call.made is None:

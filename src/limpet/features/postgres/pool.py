@@ -146,7 +146,7 @@ class Pool:
         try:
             if self._closed:
                 raise StoreError(f"{self._place.shown} was closed", hint="open it again")
-            con = self._there(deadline) or self.made(deadline)
+            con = self._idle_connection(deadline) or self.made(deadline)
             con.deadline, con.shown, self._had_one = deadline, self._place.shown, True
             try:
                 yield con
@@ -159,7 +159,7 @@ class Pool:
         finally:
             self._places.release()
 
-    def _there(self, deadline: float | None) -> Connection | None:
+    def _idle_connection(self, deadline: float | None) -> Connection | None:
         while self._idle:
             since, con = self._idle.pop()
             trusted = time.monotonic() - since <= TRUSTED_SECONDS

@@ -80,7 +80,7 @@ class App:
         status = 499  # the client went before it was answered
         try:
             if self._page is not None and not _is_api(path):
-                status = await _told(self._page, scope, receive, send)
+                status = await _status_of(self._page, scope, receive, send)
                 who = getattr(scope.get("visitor"), "id", "")
                 return
             answer = await self._open(path, request)
@@ -258,7 +258,7 @@ def _is_api(path: str) -> bool:
     return path in ("/mcp", "/metrics", "/healthz", "/readyz") or path.startswith(("/v1/", "/.well-known/"))
 
 
-async def _told(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> int:
+async def _status_of(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> int:
     """Let an application answer; return the status that it gave."""
     status = 500
 

@@ -176,13 +176,13 @@ class Tokens:
         """Return the grant of a token if it holds."""
         wanted = _digest(token)
         # Of 256 random bits: what the time of a comparison tells of a digest opens nothing.
-        return self._one(lambda one: one.sha256 == wanted)
+        return self._first(lambda one: one.sha256 == wanted)
 
     def of_subject(self, subject: str) -> Grant | None:
         """Return the grant of an issuer's login if it holds."""
-        return self._one(lambda one: one.subject == subject)
+        return self._first(lambda one: one.subject == subject)
 
-    def _one(self, fits: Any) -> Grant | None:
+    def _first(self, fits: Any) -> Grant | None:
         now = now_us()
         return next((one for one in self.grants() if fits(one) and one.holds(now)), None)
 

@@ -238,7 +238,7 @@ def index(context: Context, format: str, path: Path, report: TransferReport, ori
         raise BadInput(f"{path} is no file that `import {format}` reads", hint="give a project's folder")
     path = path.resolve()
     root, only = (path, None) if path.is_dir() else (path.parent, path.name)
-    there = _there(context, format, str(root), only)
+    there = _stored(context, format, str(root), only)
     wanted = files_below(root, lambda name: PurePosixPath(name).suffix.lower() in sizes, report, ignore=True)
     names = [only] if only else list(wanted)
     here = set(names)
@@ -286,7 +286,7 @@ def index(context: Context, format: str, path: Path, report: TransferReport, ori
         context.write(archive)
 
 
-def _there(context: Context, format: str, root: str, only: str | None) -> dict[str, list[Memory]]:
+def _stored(context: Context, format: str, root: str, only: str | None) -> dict[str, list[Memory]]:
     """Return the memories of a folder, or of one file in it, that nothing has replaced, by file."""
     there: dict[str, list[Memory]] = {}
     states = tuple(state for state in STATES if state not in ("purged", "merged"))

@@ -179,7 +179,7 @@ def memory(ask: Ask, **more: Any) -> Response:
     )  # fmt: skip
 
 
-def _one(action: str, **given: Any) -> View:
+def _verb_view(action: str, **given: Any) -> View:
     """Make a change of one memory that needs no more than its id."""
 
     def change(ask: Ask) -> Response:
@@ -261,12 +261,12 @@ def undo(ask: Ask) -> Response:
             raise BadInput("which operation?")
         for event in events:
             own_operation(ask.memory, ask.visitor.sees, event)
-    back = _what_holds_again(ask, events)
+    back = _replaced_page(ask, events)
     answers = [ask.memory.undo(event or None, origin="user") for event in reversed(events)]
     return ask.back(back, said="undone" if any(answers) else "unchanged")
 
 
-def _what_holds_again(ask: Ask, events: Sequence[str]) -> str | None:
+def _replaced_page(ask: Ask, events: Sequence[str]) -> str | None:
     """Return the path of the memory that an undone correction had replaced, when its own page is shown, else None."""
     for event in events:
         for operation in ask.memory.log(event=event) if event else ():
@@ -301,9 +301,9 @@ VIEWS: list[tuple[str, str, View]] = [
     ("POST", "/memories/change", change_several),
     ("GET", "/memory/{id}", memory),
     ("GET", "/memory/{id}/similar", similar),
-    ("POST", "/memory/{id}/promote", _one("promote")),
+    ("POST", "/memory/{id}/promote", _verb_view("promote")),
     *(
-        ("POST", f"/memory/{{id}}/{name}", _one(verb, origin="user", **more))
+        ("POST", f"/memory/{{id}}/{name}", _verb_view(verb, origin="user", **more))
         for name, verb, more in (
             ("restore", "restore", {}), ("pin", "pin", {}), ("unpin", "pin", {"off": True}),
             ("archive", "archive", {}), ("reach", "archive", {"reached": True}),

@@ -253,7 +253,7 @@ class Erasure(Repository, ABC):
         rare = (one for one in vectors if len(set(one)) > 2)
         return cut(texts), list(dict.fromkeys([*rare, *cut(run for name in names for run in _CUTS.split(name))]))
 
-    def found(self, pieces: Sequence[bytes], files: Iterable[Path]) -> Scan:
+    def scan_files(self, pieces: Sequence[bytes], files: Iterable[Path]) -> Scan:
         """Look for pieces in files."""
         scan = Scan(len(pieces), 0, 0, {}, [])
         for file in files:
