@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from itertools import chain
 from pathlib import Path
 
@@ -18,6 +20,19 @@ from limpet.vectors.wordpiece import wordpiece
 SET = Path(__file__).parents[1] / "quality" / "recall"
 RECORD = Path(__file__).parents[1] / "data" / "models.npz"
 TEXTS, PAIRS = 500, 500
+READ_AND_END = """
+import threading
+from limpet.vectors import encoder, own
+
+def read():
+    model = own.OwnModel()
+    for _ in range(encoder.READS_BEFORE_SESSION):
+        model.embed_query("Which port?")
+
+reading = threading.Thread(target=read, daemon=True)
+reading.start()
+reading.join()
+"""
 
 
 def rows(name, field):
@@ -78,6 +93,14 @@ def test_numpy_and_the_runtime_agree():
     odds = [judge.Judge().scores(question, [memory])[0] for question, memory in asked]
     assert np.abs(by_numpy - model.embed_passages(some)).max() < 0.0001
     assert reader.scores(*zip(*asked, strict=True)) == pytest.approx(odds, abs=0.001)
+
+
+def test_a_process_that_ends_while_a_session_is_opened_beside_it_ends_well():
+    """Also where a thread that nobody waits for asked for it, as those of servers do."""
+    done = subprocess.run(
+        [sys.executable, "-c", READ_AND_END], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def record():

@@ -74,7 +74,7 @@ class Encoder:
             if len(rows) > TEXTS_BY_NUMPY:
                 self._open()
             elif self._reads == READS_BEFORE_SESSION:
-                threading.Thread(target=self._open_beside, name="limpet-session").start()
+                threading.Thread(target=self._open_beside, daemon=False).start()  # a daemon aborts a process that ends
         if self._session is None:
             with _AT_WORK:
                 return _by_numpy(tensors, feed)
