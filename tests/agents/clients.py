@@ -63,7 +63,8 @@ class Home(NamedTuple):
         return kept | {
             "HOME": str(self.root), "USERPROFILE": str(self.root), "PATH": os.environ["PATH"], "NO_COLOR": "1",
             "TMPDIR": str(self.root / "tmp"),
-            "LIMPET_HOOK_SECONDS": "4.5",  # as long as the clients wait: a busy machine is no finding here "HTTP_PROXY": NOWHERE, "HTTPS_PROXY": NOWHERE, "ALL_PROXY": NOWHERE,
+            "LIMPET_HOOK_SECONDS": "4.5",  # as long as the clients wait: a busy machine is no finding here
+            "HTTP_PROXY": NOWHERE, "HTTPS_PROXY": NOWHERE, "ALL_PROXY": NOWHERE,
             "NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost",
         }  # fmt: skip
 
