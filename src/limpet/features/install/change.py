@@ -1,10 +1,10 @@
 """From a client's parts to changed files: read everything, work everything out, and only then write.
 
-The backup beside a file is what it was before limpet. Uninstalling takes limpet's parts out of the file as it is; when
-that is what taking them out of `backup + limpet` gives, nobody changed anything else, and the backup itself comes back.
+The backup beside a file holds the file before limpet. Uninstalling removes limpet's parts from the present file; if
+removing them from `backup + limpet` gives the same, nobody changed anything else, and the backup itself is restored.
 
-A part is what limpet adds to one file. `found` returns what of it stands in a text, as limpet would write it, or None;
-`put` the text with it; `cut` the text without it, where `origin` is the file before limpet, "" if that is not known.
+A part is an addition of limpet to one file. `entry_in` returns the part found in a text, as limpet would write it, or
+None; `put` the text with it; `cut` the text without it, where `origin` is the file before limpet, "" if unknown.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Entries of the lists under `hooks`, told from others' by their command. `defaults`: what the file must have."""
+    """Entries of the lists under `hooks`, recognised by their command. `defaults`: what the file must have."""
 
     path: Path
     events: dict[str, Any]
@@ -211,17 +211,17 @@ class Change(NamedTuple):
 
 
 def plan_install(parts: Sequence[Part]) -> list[Change]:
-    """Return what to write so that all parts are there; change nothing. Raises BadInput for an unreadable file."""
+    """Return the changes that add all parts; write nothing. Raises BadInput for an unreadable file."""
     return [_installed(path, of_file) for path, of_file in _by_file(parts).items()]
 
 
 def plan_uninstall(parts: Sequence[Part]) -> list[Change]:
-    """Return what to write so that no part is there; change nothing. Raises BadInput for an unreadable file."""
+    """Return the changes that remove all parts; write nothing. Raises BadInput for an unreadable file."""
     return [_uninstalled(path, of_file) for path, of_file in _by_file(parts).items()]
 
 
 def present(parts: Sequence[Part]) -> list[tuple[Part, Any]]:
-    """Return each part with what of it stands in its file, or None. Raises BadInput for an unreadable file."""
+    """Return each part with its entry in the file, or None. Raises BadInput for an unreadable file."""
     entries = []
     for part in parts:
         with _reading(part.path) as (_, text):

@@ -35,7 +35,7 @@ ASKED = "Which port does the staging database of the sample shop listen on?"
 
 
 class _Failed(Exception):
-    """A command of a client did not do what it is there for: what happened, and what to do about it."""
+    """A client's command that failed: what happened, and what to do about it."""
 
 
 # Status, message and hint of a check.

@@ -317,7 +317,7 @@ CLIENTS = tuple(_TABLE)
 
 
 def parts(client: str, place: Place) -> list[Part]:
-    """Return what limpet adds to the client's files."""
+    """Return the parts that limpet adds to the client's files."""
     row, at = _TABLE[client], 1 if place.project else 0
     folder, hooks, rule = place.project or row.folder(place), row.hooks[at], row.rules[at]
     if callable(row.servers):

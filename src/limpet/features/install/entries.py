@@ -1,4 +1,4 @@
-"""Entries of the MCP server and of hooks that stand in a client's file: whose they are and what they start."""
+"""Entries of the MCP server and of hooks in a client's file: their owner, and the command they run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Command = str | list[str]  # a line for the shell, or words
 
 
 def merged(there: dict[str, Any], new: dict[str, Any], *, is_trusted: bool) -> dict[str, Any]:
-    """Return the entry that is there so that it starts limpet: its owner's other keys stay.
+    """Return the present entry, changed to start limpet: its owner's other keys stay.
 
     In a file that may come from anybody (not `is_trusted`) only numbers, such as time limits, and whether it is
     switched on stay: an environment, say, decides what the program loads. What leads to a server by its address stays
