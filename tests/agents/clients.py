@@ -171,6 +171,10 @@ def _copilot(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
 
 
 def _opencode(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
+    folder = home.root / ".config" / "opencode"
+    folder.mkdir(parents=True, exist_ok=True)
+    # Its request for a package of its own fails at once: npm tries it again for more than a minute.
+    (folder / ".npmrc").write_text("fetch-retries=0\n", encoding="utf-8")
     provider = {
         "npm": "@ai-sdk/openai-compatible", "options": {"baseURL": home.api.url + "/v1", "apiKey": "none"},
         "models": {"stub": {}},
