@@ -14,8 +14,7 @@ from pathlib import Path
 import httpx2
 
 import limpet
-from limpet.agents.recall_server import place
-from limpet.recall_client import ask
+from limpet.recall_client import address_of, ask
 from limpet.settings import read_settings
 from tests.fuzz_inside import Target
 from tests.fuzz_values import PLAIN, damaged, request, text, value
@@ -158,7 +157,7 @@ class Socket(Server):
         length = len(body) if rng.random() < 0.8 else rng.choice((0, 1, len(body) + 1, 2**31, 2**32 - 1))
         with socket.socket(socket.AF_UNIX) as rude:
             rude.settimeout(SECONDS)
-            rude.connect(str(place(str(self.path))))
+            rude.connect(address_of(str(self.path)))
             try:
                 rude.recv(1)  # that it was taken
                 rude.sendall(struct.pack(">I", length) + body)

@@ -308,12 +308,12 @@ def test_token_and_socket_are_private_whatever_the_umask(tmp_path):
 
 def test_the_names_beside_a_store_are_those_that_limpet_gives(tmp_path):
     """A new kind of file beside the store belongs into the list that exports are held against."""
-    from limpet.agents.recall_server import place
     from limpet.features.serve.tokens import owner_token
+    from limpet.recall_client import address_of
 
     store = str(tmp_path / "memory.db")
     assert owner_token(store)[1].removeprefix(store) in files.SIDE_FILES
-    assert str(place(store)).removeprefix(os.path.realpath(store)) in files.SIDE_FILES
+    assert address_of(store).removeprefix(os.path.realpath(store)) in files.SIDE_FILES
 
 
 # -- the token

@@ -21,8 +21,8 @@ import pytest
 import limpet
 from limpet.agents.hooks.entry import answer_for
 from limpet.agents.hooks.fit import fitting
-from limpet.agents.recall_server import RecallServer, place
-from limpet.recall_client import ask
+from limpet.agents.recall_server import RecallServer
+from limpet.recall_client import address_of, ask
 from limpet.settings import read_settings
 from limpet.store.sqlite import search as fulltext
 
@@ -69,8 +69,8 @@ def test_a_warm_process_answers_as_a_cold_one_would(told, path):
         assert [one.as_dict() for one in limpet.Recall.from_dict(answer).items] == answer["items"]
         assert answer["items"] == [one.as_dict() for one in cold.items]
         assert answer["missing"] == []
-        assert stat.S_IMODE(place(told.path).stat().st_mode) == 0o600
-    assert not place(told.path).exists()
+        assert stat.S_IMODE(Path(address_of(told.path)).stat().st_mode) == 0o600
+    assert not Path(address_of(told.path)).exists()
 
 
 def test_of_few_memories_all_words_are_searched_for_whatever_the_deadline(memory):
@@ -120,7 +120,7 @@ def test_while_nothing_has_a_vector_not_every_question_loads(memory, path, again
         return any(one.name == "limpet-load" for one in threading.enumerate())
 
     with warm(memory, asked=lambda: woken.append(1), again_seconds=again):
-        until(lambda: place(memory.path).exists())
+        until(lambda: Path(address_of(memory.path)).exists())
         for _ in range(4):
             ask(read_settings(path, "project:api", None), "nothing", {}, seconds=5.0)
             until(lambda: not loads())
@@ -136,7 +136,7 @@ def test_what_loads_is_waited_for_before_the_store_is_closed(memory, path):
         done.append(1)
 
     with warm(memory, asked=asked):
-        until(lambda: place(memory.path).exists())
+        until(lambda: Path(address_of(memory.path)).exists())
         ask(read_settings(path, "project:api", None), "nothing", {}, seconds=5.0)
         assert begun.wait(5)
         threading.Timer(0.3, end.set).start()
@@ -161,13 +161,13 @@ def test_what_it_cannot_answer_is_left_to_the_cold_process(told, path, monkeypat
         monkeypatch.delenv("LIMPET_EMBEDDER")
         for noise in (b"", b"\0\0", b"\xff\xff\xff\xff", b"\0\0\0\2[]", b"\0\0\0\4null", b"GET / HTTP/1.1\r\n\r\n"):
             with socket.socket(socket.AF_UNIX) as rude:
-                rude.connect(str(place(told.path)))
+                rude.connect(address_of(told.path))
                 rude.sendall(noise)
         assert asked(path, "x") is not None
 
 
 def test_a_socket_that_says_nothing_useful_is_not_waited_for(told, path):
-    where = place(told.path)
+    where = Path(address_of(told.path))
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(where))
         assert asked(path, "x") is None  # nobody listens
@@ -180,7 +180,7 @@ def test_a_socket_that_says_nothing_useful_is_not_waited_for(told, path):
 
 
 def test_the_second_takes_over_from_the_first(told, path):
-    where = place(told.path)
+    where = Path(address_of(told.path))
     with warm(told) as first:
         until(where.exists)
         with warm(told):
@@ -230,7 +230,7 @@ def test_a_killed_server_leaves_a_socket_that_hurts_nobody(told, path):
     with serving(path) as process:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    assert place(told.path).exists()
+    assert Path(address_of(told.path)).exists()
     assert "VPN" in run(path, "recall", "deploys hang")
     with warm(told):
         until(lambda: asked(path, "x") is not None)
@@ -240,7 +240,7 @@ def test_a_server_whose_client_is_gone_leaves_nothing(told, path):
     with serving(path) as process:
         process.stdin.close()
         assert process.wait(60) == 0
-    assert not place(told.path).exists()
+    assert not Path(address_of(told.path)).exists()
 
 
 def test_a_hook_asks_it_and_finds_by_meaning(told, path):
@@ -276,7 +276,7 @@ def test_a_hook_reads_by_itself_what_a_server_had_no_time_for(told, path, monkey
     monkeypatch.setattr(fulltext, "SECONDS_PER_TEXT", 10.0)
     with warm(told) as server:
         server._is_loaded = True  # else what loads may be quicker than the hook
-        until(lambda: place(told.path).exists())
+        until(lambda: Path(address_of(told.path)).exists())
         done = subprocess.run(hook, input=asks, capture_output=True, text=True, timeout=60, check=True, env=env)
     assert ("Deploys hang again, is it the VPN?", True) in answers
     assert "Deploys hang when the VPN is down" in done.stdout
@@ -374,6 +374,25 @@ def test_a_server_that_is_stopped_holds_no_hook_up_and_does_nothing_twice(told, 
     assert [one.kind for one in told.journal(limit=10)] == ["asked", "did", "said"]
 
 
+def test_what_a_server_has_taken_is_done_when_it_is_ended(told, path):
+    """Codex ends the servers of a session while its last hook runs."""
+    begun = threading.Event()
+
+    def slow(*given):
+        begun.set()
+        time.sleep(0.2)
+        return answer_for(told, *given)
+
+    said = {"tool_name": "Bash", "tool_input": {"command": "make build"}}
+    with warm(told, hook=slow):
+        until(lambda: asked(path, "x") is not None)
+        hook = threading.Thread(target=hooked, args=(path, "PostToolUse", said))
+        hook.start()
+        assert begun.wait(30)
+    assert [one.kind for one in told.journal(limit=10)] == ["did"]
+    hook.join()
+
+
 def test_a_hook_is_answered_while_another_process_writes(told, path):
     """What was said is kept when the store is free, by the server: the hook's process is gone by then."""
     with warm(told):
@@ -427,7 +446,7 @@ def test_the_first_event_of_a_hook_has_a_running_server_load_its_models(path, ev
     argv = [sys.executable, "-m", "limpet", "--store", str(path), "--scope", "project:api", "mcp"]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
-            until(lambda: place(str(path)).exists())
+            until(lambda: Path(address_of(str(path))).exists())
             assert "numpy" not in mapped(process.pid), "light until it is asked"
             hook(event, "first")
             until(lambda: "numpy" in mapped(process.pid))

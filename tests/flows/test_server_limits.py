@@ -22,9 +22,8 @@ import pytest
 
 import limpet
 from limpet.agents.mcp import MOST_LINE_BYTES
-from limpet.agents.recall_server import place
 from limpet.features.serve.listener import CONNECTIONS, HOST, listening
-from limpet.recall_client import MOST_ASKED_BYTES, TAKEN, ask
+from limpet.recall_client import MOST_ASKED_BYTES, TAKEN, address_of, ask
 from limpet.settings import read_settings
 
 MOST_BODY_BYTES = 4 * 1024 * 1024  # as the SDK has it
@@ -303,7 +302,7 @@ def knock(path):
     connection.settimeout(30)
     while True:
         try:
-            connection.connect(str(place(str(path))))
+            connection.connect(address_of(str(path)))
             assert connection.recv(1) == TAKEN
             return connection
         except BlockingIOError:  # its queue is full for a moment

@@ -52,12 +52,6 @@ AGAIN_SECONDS = 60.0
 FIRST_QUESTION = "What is known here?"
 
 
-def place(store: str) -> Path | None:
-    """Return the path of a store's socket; None where there cannot be one."""
-    path = address_of(store)
-    return None if path is None else Path(path)
-
-
 class RecallServer:
     """A server of cold processes on a daemon thread, as soon as no other process is one. `stop` frees the path.
 
@@ -74,14 +68,15 @@ class RecallServer:
         self._is_loaded = False
         self._again_seconds = again_seconds
         self._loads_from = 0.0  # on the monotonic clock: not before that again
-        self._loading: threading.Thread | None = None
+        self._loading = threading.Thread()  # none yet
         self._look_seconds = look_seconds
         self._stopping = threading.Event()
         self._answering = threading.BoundedSemaphore(ANSWERS)
         self._lock = threading.Lock()
         # Connections, the oldest first, and whether each has asked.
         self._connections: dict[socket.socket, bool] = {}
-        self._path = place(memory.path)
+        path = address_of(memory.path)
+        self._path = None if path is None else Path(path)
         self._thread = threading.Thread(target=self._run, name="limpet-recall-server", daemon=True)
 
     def start(self) -> None:
@@ -92,11 +87,13 @@ class RecallServer:
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join(self._look_seconds + SILENCE_SECONDS)
-        with self._lock:
-            loading = self._loading
+        # What was taken is done here or nowhere. Codex ends its servers and calls its last hook at once.
+        until = time.monotonic() + SILENCE_SECONDS
+        while self._connections and time.monotonic() < until:
+            time.sleep(0.01)
         # It reads the store, which is closed next. An embedder that never answers is not waited for: it is a daemon.
-        if loading is not None:
-            loading.join(SILENCE_SECONDS)
+        if self._loading.is_alive():
+            self._loading.join(SILENCE_SECONDS)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -214,7 +211,7 @@ class RecallServer:
     def _have_loaded(self) -> None:
         with self._lock:
             waits = self._is_loaded or self._stopping.is_set() or time.monotonic() < self._loads_from
-            if waits or (self._loading is not None and self._loading.is_alive()):
+            if waits or self._loading.is_alive():
                 return
             self._loading = threading.Thread(target=self._load, name="limpet-load", daemon=True)
             self._loading.start()
