@@ -3,8 +3,9 @@
     python -m benchmarks.relations worlds [FILE] [--half tuning|held-back] [--off]
     python -m benchmarks.relations stream FILE.jsonl [--show 50] [--most 2000]
 
-`worlds` (tests/quality/changes.jsonl): each is stored in order of its dates, worked, and asked. Of a change it counts
-how often the newer statement comes before the older, of a look-alike how often the older is marked or hidden.
+`worlds` (tests/quality/changes.jsonl; changes_second.jsonl beside it is by another author): each is stored in order of
+its dates, worked, and asked. Of a change it counts how often the newer statement comes before the older, of a
+look-alike how often the older is marked or hidden.
 `stream`: lines of {"text", "date"?, "speaker"?} are stored as beliefs; what the reader says is counted, and a sample of
 it shown, to be read.
 """
