@@ -30,7 +30,7 @@ from .fitting import RIDGE, logistic
 from .judge_rows import ALONE, NOTES_HELD_BACK, note_stores
 
 # Read by the rules of recall/relevance.py alone: in a store of few it is another thing than where it is fitted.
-ONLY_RULES = frozenset(["cosine_next"])
+ONLY_RULES = frozenset(["cosine_next", "literal", "other_code"])
 # Share of the answerable questions that may be withheld, by which the threshold is chosen; and of small stores.
 WITHHELD, WITHHELD_SMALL = 0.05, 0.03
 JUDGED, VECTORS, WORDS = "judged", "vectors", "words"
