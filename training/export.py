@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from graph import WORDS, write
+from graph import WORD_LEVELS, WORDS, write
 from mean import mean_of
 
 UNUSED = "[unused"  # how pieces begin that no text is cut into
-EMBEDDED, JUDGED = 256, 80  # tokens that each reads
+EMBEDDED, JUDGED = (256, 80), (80, WORD_LEVELS)  # tokens that each reads, levels of its word table
 
 
 def cleared(state: dict[str, np.ndarray], vocabulary: Path) -> dict[str, np.ndarray]:
@@ -39,7 +39,7 @@ def main() -> int:
     parser.add_argument("--judge", action="store_true")
     options = parser.parse_args()
     state = cleared(mean_of(options.folder), Path(options.folder[0]) / "vocab.txt")
-    weights = write(state, options.out, JUDGED if options.judge else EMBEDDED)
+    weights = write(state, options.out, *(JUDGED if options.judge else EMBEDDED))
     onnx.checker.check_model(str(options.out))
     data = weights.read_bytes()
     print(f"{weights}: {len(data) / 1e6:.1f} MB, sha256 {hashlib.sha256(data).hexdigest()}")

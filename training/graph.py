@@ -22,7 +22,7 @@ HEADS = 12
 EPSILON = 1e-12
 MICROSOFT = "com.microsoft"  # operators of onnxruntime, fused
 STORED, SCALE = ".int8", ".scale"
-WORD_LEVELS = 63  # of word tables: as many values on each side of zero
+WORD_LEVELS = 63  # of the judge's and the reader's word tables: as many values on each side of zero
 DTYPES = (TensorProto.FLOAT, TensorProto.INT8)
 NAMES = {"float32": "F32", "int8": "I8"}  # as safetensors names them
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -32,8 +32,8 @@ WORDS, POSITIONS, KINDS = (f"embeddings.{name}_embeddings.weight" for name in ("
 class Graph:
     """Nodes and parameters of a graph that is being written."""
 
-    def __init__(self, state: Mapping[str, np.ndarray]) -> None:
-        self.state = state
+    def __init__(self, state: Mapping[str, np.ndarray], levels: int) -> None:
+        self.state, self.levels = state, levels
         self.nodes: list[onnx.NodeProto] = []
         self.parameters: dict[str, onnx.TensorProto] = {}
 
@@ -66,7 +66,7 @@ class Graph:
 
     def encoder(self) -> str:
         """All layers: float32 (texts, tokens, width). With a classifier the last gives the first token alone."""
-        stored, scale = in_8_bits(self.state[WORDS], axis=1, levels=WORD_LEVELS)
+        stored, scale = in_8_bits(self.state[WORDS], axis=1, levels=self.levels)
         rows = self.add("Gather", self.constant(WORDS + STORED, stored), "input_ids")
         rows = self.add("Cast", rows, to=TensorProto.FLOAT)
         rows = self.add("Mul", rows, self.add("Gather", self.constant(WORDS + SCALE, scale), "input_ids"))
@@ -123,15 +123,15 @@ def in_8_bits(values: np.ndarray, axis: int, levels: int = 127) -> tuple[np.ndar
     return np.rint(values / scale).astype(np.int8), scale
 
 
-def write(state: Mapping[str, np.ndarray], path: Path, tokens: int) -> Path:
+def write(state: Mapping[str, np.ndarray], path: Path, tokens: int, levels: int = WORD_LEVELS) -> Path:
     """Write an encoder: its logits if `state` has a classifier, else the hidden states of its tokens.
 
-    `tokens`: that are ever read; so many places are kept.
+    `tokens`: that are ever read; so many places are kept. `levels`: of the word table.
     `path` gets the operators; the weights go beside it, in the format safetensors. Returns the path of the weights.
     """
     state = {name.removeprefix("model.").removeprefix("bert."): value for name, value in state.items()}
     state[POSITIONS] = state[POSITIONS][:tokens]
-    graph = Graph(state)
+    graph = Graph(state, levels)
     hidden = graph.encoder()
     if "classifier.weight" in state:
         model = graph.model(graph.logits(hidden), "logits", ["texts", len(state["classifier.bias"])])

