@@ -1,6 +1,6 @@
 """The mean of the weights of several trained folders, as a folder: a start for another run, or what is exported.
 
-    python training/mean.py FOLDER [FOLDER ...] OUT
+    python training/mean.py FOLDER [FOLDER ...] OUT [--shares 0.6,0.4]
 
 Runs from the same start, with other negatives and other data, do together better than each alone (Wortsman et al.,
 Model soups, ICML 2022).
@@ -19,11 +19,11 @@ from safetensors.numpy import load_file, save_file
 WEIGHTS = "model.safetensors"
 
 
-def mean_of(folders: list[str]) -> dict[str, np.ndarray]:
-    """The mean of each parameter, float32, by its name."""
+def mean_of(folders: list[str], shares: list[float] | None = None) -> dict[str, np.ndarray]:
+    """The mean of each parameter, float32, by its name. `shares`: of each folder; else all alike."""
     states = [load_file(Path(folder) / WEIGHTS) for folder in folders]
     return {
-        name: np.mean([state[name].astype(np.float32) for state in states], axis=0)
+        name: np.average([state[name].astype(np.float32) for state in states], axis=0, weights=shares)
         for name, value in states[0].items()
         if np.issubdtype(value.dtype, np.floating)
     }
@@ -33,12 +33,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="+")
     parser.add_argument("out", type=Path)
+    parser.add_argument("--shares", help="of each folder in the mean, with commas")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for path in Path(options.folder[0]).iterdir():
         if path.name != WEIGHTS:
             shutil.copy(path, options.out)
-    save_file(mean_of(options.folder), options.out / WEIGHTS, metadata={"format": "pt"})
+    shares = [float(share) for share in options.shares.split(",")] if options.shares else None
+    save_file(mean_of(options.folder, shares), options.out / WEIGHTS, metadata={"format": "pt"})
     return 0
 
 
