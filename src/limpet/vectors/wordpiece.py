@@ -70,8 +70,8 @@ class WordPiece:
 
         Too few words tell nothing.
         """
-        words = [word for word in self.words(text[:LOOKED_AT]) if len(word) > 1 and word.isalpha()]
-        return len(words) < TELLING or sum(word in self.numbers for word in words) >= KNOWN_SHARE * len(words)
+        known = [word in self.numbers for word in self.words(text[:LOOKED_AT]) if len(word) > 1 and word.isalpha()]
+        return len(known) < TELLING or sum(known) >= KNOWN_SHARE * len(known)
 
     def _split(self, word: str) -> tuple[int, ...]:
         """Take the longest piece from the left until the word is used up."""
