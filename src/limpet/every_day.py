@@ -54,7 +54,7 @@ def _describe(state: MemoryState, mark: int | None = None) -> SearchFields:
 
 
 class EveryDay:
-    """What of `Limpet` a process needs that recalls, lists and remembers."""
+    """An open store with the verbs that a process needs to recall, list and remember."""
 
     def __init__(
         self, settings: Settings, *, read_only: bool = False, create: bool = True, clock: Clock | None = None,
@@ -84,7 +84,7 @@ class EveryDay:
 
     @property
     def scope(self) -> str:
-        """Where writes go."""
+        """The scope that writes go to."""
         return self._context.scope
 
     @property

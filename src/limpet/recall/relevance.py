@@ -58,7 +58,7 @@ FEW_WORDS = 2 / 8
 
 # What a caller is told in a sentence, for what is only nearest looks like an answer; from LIKELY on it probably is one.
 ANSWERED, MAY_ANSWER, LIKELY = "The first of these probably answers it.", "The first of these may answer it.", 0.5
-# What is said instead of more where the models do not know the language: it may answer.
+# The most that is said where the models do not know the language: it may answer.
 UNKNOWN_LANGUAGE = 0.49
 NOW = "The first of these is the value that holds now; what it was before is in the history of its key."
 BY_WORDS = "Found by words, vectors being missing: see whether one of these answers it."
