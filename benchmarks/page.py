@@ -382,13 +382,12 @@ def compose(results: Mapping[str, Any], drawn: Sequence[tuple[str, str]]) -> str
     parts = [
         "# Benchmarks",
         "Written by `python -m benchmarks.page` from the recorded results; every result names its commit, machine and "
-        "versions. The machine is shared and noisy: compare within a table, not between runs.",
+        "versions. Compare within a table, not between runs.",
         f"Machine: {newest['machine']}. Versions: {versions}.",
         "## What comes back",
         "The memory that answers a question is among the first k (any), or all that are needed are (all). No language "
-        "model, one configuration. The development halves helped to choose the weights; "
-        "[scoring](scoring.md) has the figures with groups left out, [the embedder](reference/embedder.md#figures) "
-        "those of the model in the package beside MiniLM's.",
+        "model, one configuration. [The embedder](reference/embedder.md#figures) has the figures of the model in the "
+        "package beside MiniLM's.",
         found(results),
         sessions(results),
         "## What hooks bring",
