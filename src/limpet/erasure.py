@@ -69,15 +69,15 @@ def purge(
     going = [memory, *(wordings if all_wordings else [])]
     quoted = _quoting(context, going, within)
     if quoting:
-        going += [one for one in map(context.memory, quoted) if one.state != "purged"]
-    ids = [parse_id(one.id) for one in going]
+        going += [other for other in map(context.memory, quoted) if other.state != "purged"]
+    ids = [parse_id(item.id) for item in going]
     pieces, others = store.erasure.pieces(ids)
     waits = False
     if confirm:
-        fresh = [parse_id(one.id) for one in going if one.state != "purged"]
+        fresh = [parse_id(item.id) for item in going if item.state != "purged"]
         if fresh:
             gone_too = store.erasure.sessions_only_of(fresh)
-            context.write(lambda writer: [writer.event("purged", one, origin="agent") for one in (*fresh, *gone_too)])
+            context.write(lambda writer: [writer.event("purged", item, origin="agent") for item in (*fresh, *gone_too)])
         waits = not store.erasure.flush(wait)
         if not waits and store.erasure.scour([*pieces, *others]):
             waits = not store.erasure.flush(wait)
@@ -89,11 +89,11 @@ def purge(
         _erase_copies(context, [(path, kind) for path, kind in places if path in left], going, pieces, reopened)
         left = _holding(context, pieces, places)
     files = [*store.erasure.own_files(), *_files(path for path, _ in places)] if prove else []
-    named = {one.id for one in going} if confirm else {memory.id}
+    named = {item.id for item in going} if confirm else {memory.id}
     return PurgeReport(
         id=memory.id, versions=versions, events=events, purged=confirm or gone,
-        quoted=tuple(one for one in quoted if one not in named),
-        wordings=tuple(one.id for one in wordings if one.id not in named),
+        quoted=tuple(other for other in quoted if other not in named),
+        wordings=tuple(wording.id for wording in wordings if wording.id not in named),
         copies=tuple(left), also=tuple(sorted(named - {memory.id})), waits=waits,
         proof=store.erasure.scan_files(pieces, files) if prove else None, beyond=store.erasure.beyond,
     )  # fmt: skip
@@ -108,8 +108,8 @@ def _wordings(context: Context, memory: Memory, scopes: tuple[str, ...]) -> list
     while coming:
         coming = set(store.erasure.replaced_by(list(coming))) - known - wordings
         wordings |= coming
-    there = (store.memories.get(one) for one in sorted(wordings))
-    return [one for one in there if one is not None and one.state != "purged" and one.scope in scopes]
+    there = (store.memories.get(id) for id in sorted(wordings))
+    return [other for other in there if other is not None and other.state != "purged" and other.scope in scopes]
 
 
 def _quoting(context: Context, memories: Iterable[Memory], scopes: tuple[str, ...]) -> tuple[str, ...]:
@@ -118,26 +118,26 @@ def _quoting(context: Context, memories: Iterable[Memory], scopes: tuple[str, ..
     quoting: set[str] = set()
     where = Filter(scopes=scopes, states=STATES)
     search = context.store.search
-    for text in {one.content for memory in memories for one in context.store.memories.versions(parse_id(memory.id))}:
-        line = max((" ".join(one.split()) for one in text.splitlines()), key=len, default="")
+    for text in {old.content for memory in memories for old in context.store.memories.versions(parse_id(memory.id))}:
+        line = max((" ".join(part.split()) for part in text.splitlines()), key=len, default="")
         if len(line) >= LEAST_QUOTED:
             texts = search.substring(line[:MOST_QUOTED], where, limit=100)
-            quoting |= {format_id(one.id) for one in search.candidates(texts, where)}
-    return tuple(sorted(quoting - {one.id for one in memories}))
+            quoting |= {format_id(row.id) for row in search.candidates(texts, where)}
+    return tuple(sorted(quoting - {memory.id for memory in memories}))
 
 
 def _places(context: Context, *, refresh: bool) -> list[tuple[str, str]]:
     """Return (path, kind) of every copy that the store knows of. `refresh`: sync mirrors before."""
     store = context.store
     mirrors: list[str] = registry.call("mirrors", context, refresh=refresh) or []
-    kept = [(str(one), "backup") for one in store.erasure.replaced_stores()]
-    return [*store.erasure.copies(), *kept, *((one, "mirror") for one in mirrors)]
+    kept = [(str(path), "backup") for path in store.erasure.replaced_stores()]
+    return [*store.erasure.copies(), *kept, *((path, "mirror") for path in mirrors)]
 
 
 def _files(paths: Iterable[str]) -> list[Path]:
     files: list[Path] = []
     for path in map(Path, paths):
-        files += sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+        files += sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     return files
 
 

@@ -63,7 +63,7 @@ class EveryDay:
     ) -> None:  # fmt: skip
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
-        lacks = given and [one for one in EMBEDDER_HAS if not hasattr(type(given), one) and not hasattr(given, one)]
+        lacks = given and [attr for attr in EMBEDDER_HAS if not hasattr(type(given), attr) and not hasattr(given, attr)]
         if lacks:
             raise BadInput(f"the embedder {given!r:.60} has no {lacks[0]}", hint="docs/how-to/embedders.md shows one")
         if clock is not None and not callable(getattr(clock, "now", None)):

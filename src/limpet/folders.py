@@ -38,7 +38,7 @@ def shown(store: str) -> str:
 
     parts = urlsplit(store)
     login, at, host = parts.netloc.rpartition("@")
-    given = [one for one in parse_qsl(parts.query, keep_blank_values=True) if one[0] not in ("password", "sslpassword")]
+    given = [arg for arg in parse_qsl(parts.query, keep_blank_values=True) if arg[0] not in ("password", "sslpassword")]
     return urlunsplit(parts._replace(netloc=f"{login.partition(':')[0]}{at}{host}", query=urlencode(given)))
 
 

@@ -76,7 +76,7 @@ def kept_keys() -> str:
 def checked_keys(text: str) -> tuple[str, ...]:
     """Return the keys in a text. Raises BadInput."""
     keys = tuple(text.lower().split())
-    if any(len(one) != 2 * KEY_BYTES or set(one) - set("0123456789abcdef") for one in keys):
+    if any(len(key) != 2 * KEY_BYTES or set(key) - set("0123456789abcdef") for key in keys):
         raise BadInput(
             f"a key of a store is {2 * KEY_BYTES} hexadecimal digits", hint="`openssl rand -hex 32` makes one"
         )

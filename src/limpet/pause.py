@@ -36,7 +36,7 @@ class Pauses:
 
     def at(self, moment: int) -> tuple[int, int | None] | None:
         """Return the pause of a moment."""
-        return next((one for one in self.spans if one[0] <= moment and (one[1] is None or moment < one[1])), None)
+        return next((span for span in self.spans if span[0] <= moment and (span[1] is None or moment < span[1])), None)
 
 
 class State:

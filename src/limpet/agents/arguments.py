@@ -161,4 +161,4 @@ def for_tools(message: str) -> str:
     """Return a message that names tools instead of commands; a tool sees one scope."""
     message = message.replace("`limpet list` shows ids", "recall finds memories and their ids")
     message = message.replace(", scope=NAME looks elsewhere", "")
-    return _COMMAND.sub(lambda found: _SAME.get(found[1], f"your user's {found[0]}"), message)
+    return _COMMAND.sub(lambda match: _SAME.get(match[1], f"your user's {match[0]}"), message)

@@ -236,8 +236,8 @@ class Pages:
     def memory(self, id: str) -> str:
         """Return one memory with its versions, as JSON."""
         current = self._memory.get(id)
-        versions = [{"content": _content(one), "recorded_at": format_time(one.recorded_at), "state": one.state}
-                    for one in self._memory.history(current.id)]  # fmt: skip
+        versions = [{"content": _content(memory), "recorded_at": format_time(memory.recorded_at), "state": memory.state}
+                    for memory in self._memory.history(current.id)]  # fmt: skip
         return json_text(current.as_dict() | {"content": _content(current), "history": versions}, indent=1)
 
     def index(self) -> str:
@@ -251,7 +251,7 @@ class Pages:
             if counts_by_word:
                 order = sorted(counts_by_word.items(), key=lambda pair: (-pair[1], pair[0]))[:SHOWN]
                 lines.append(f"- {name}: {', '.join(f'{plain_line(word, LINE)} {count}' for word, count in order)}")
-        for title, memories in (("Pinned", filter(lambda one: one.pinned, page.memories)), ("Latest", page.memories)):
+        for title, memories in (("Pinned", filter(lambda item: item.pinned, page.memories)), ("Latest", page.memories)):
             if shown := [*map(_line, islice(memories, SHOWN))]:
                 lines += ["", f"## {title}", "", *shown]
         return "\n".join(lines) + "\n"

@@ -153,7 +153,7 @@ class RecallServer:
         """Accept a connection, ending the oldest that has not asked if need be; False when all others have asked."""
         with self._lock:
             if len(self._connections) >= CONNECTIONS:
-                oldest = next((one for one, has_asked in self._connections.items() if not has_asked), None)
+                oldest = next((waiting for waiting, has_asked in self._connections.items() if not has_asked), None)
                 if oldest is None:
                     return False
                 del self._connections[oldest]

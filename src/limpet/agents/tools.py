@@ -76,7 +76,7 @@ def tool(
     An empty field is left out of an answer, so few are `required`. `sought`: the words by which the search of Claude
     Code finds a tool that stands before its model without a search, too.
     """
-    properties = {name: {"type": one} if isinstance(one, str) else one for name, one in answers.items()}
+    properties = {name: {"type": schema} if isinstance(schema, str) else schema for name, schema in answers.items()}
     answer = {"type": "object", "properties": properties} | ({"required": list(required)} if required else {})
 
     def add(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -177,20 +177,20 @@ class Tools:
         if sessions:
             shown: dict[str, Any] = {
                 "sessions": [
-                    _brief({"name": one.name, "title": one.title, "score": one.score, "why": one.why})
-                    | {"items": list(map(_item, one.items))}
-                    for one in results.sessions[:most]
+                    _brief({"name": session.name, "title": session.title, "score": session.score, "why": session.why})
+                    | {"items": list(map(_item, session.items))}
+                    for session in results.sessions[:most]
                 ]
             }
-            items = [item for one in shown["sessions"] for item in one["items"]]
+            items = [item for session in shown["sessions"] for item in session["items"]]
         else:
-            items = [_item(one) | _brief({"also": list(results.also.get(one.id, ()))}) for one in results.items[:most]]
+            items = [_item(hit) | _brief({"also": list(results.also.get(hit.id, ()))}) for hit in results.items[:most]]
             if results.truncated and (part := self._excerpt_of_best(query, given, items)):
                 items = part
                 note += CUT.format(id=items[0]["id"])
             shown = {"items": items}
             more["explained"] = None if results.explained is None else results.explained.as_dict()
-        self._expose("recall", [(one["id"], tokens_of(str(one))) for one in items], caller.get())
+        self._expose("recall", [(item["id"], tokens_of(str(item))) for item in items], caller.get())
         return {"relevant": results.relevant, "note": note, **shown, **_brief(more)}
 
     @tool(
@@ -280,11 +280,11 @@ class Tools:
         if what == "contradictions":
             return _brief(self._memory.graph.contradictions(limit=limit, **times).as_dict())
         if what == "review":
-            waiting = [one.as_dict() for one in self._memory.review(limit=limit)]
+            waiting = [item.as_dict() for item in self._memory.review(limit=limit)]
             for item in waiting:
                 if item["kind"] == "quarantine":  # its words wait because a model might obey them
                     item["memory"] |= {"content": GUARDED}
-            return {"review": [_brief(one) for one in waiting]}
+            return {"review": [_brief(item) for item in waiting]}
         if not about.strip():
             raise BadInput(f"{what} needs something to explain", hint="about: an id, a key or words")
         if what in ("audit", "timeline"):
@@ -321,11 +321,11 @@ class Tools:
     )  # fmt: skip
     def session(self, *, action: str, limit: int, name: str = "", title: str = "", summary: str = "") -> dict[str, Any]:
         if action == "list":
-            return {"sessions": [_run(one) for one in self._memory.sessions(limit=limit)]}
+            return {"sessions": [_run(session) for session in self._memory.sessions(limit=limit)]}
         if action == "journal":
             lines = self._memory.journal(session=name or None, limit=limit)
-            shown = [{"at": format_time(one.at), "session": one.session, "kind": one.kind, "what": one.what}
-                     for one in lines]  # fmt: skip
+            shown = [{"at": format_time(line.at), "session": line.session, "kind": line.kind, "what": line.what}
+                     for line in lines]  # fmt: skip
             return {"journal": shown}
         if action == "start":
             run = self._memory.session_start(name or None, title=title or None)
@@ -335,7 +335,7 @@ class Tools:
             raise BadInput(f"to {action} a session, give its name", hint="action list shows them")
         if action == "show":
             latest = self._memory.session_memories(name)[-limit:]
-            shown = [{"id": one.id, "kind": one.kind, "content": one.content} for one in latest]
+            shown = [{"id": memory.id, "kind": memory.kind, "content": memory.content} for memory in latest]
             return _run(self._memory.session(name)) | {"latest": shown}
         verb = self._memory.session_end if action == "end" else self._memory.compress
         receipt = verb(name, summary=summary or None)
@@ -354,11 +354,11 @@ class Tools:
         """Return the results with an excerpt of the best one first, if it alone is too long for the budget."""
         budget: int = given["budget_tokens"]
         best = self._memory.recall(query, **given | {"budget_tokens": None, "k": 1, "explain": False}).items[:1]
-        if not best or any(one["id"] == best[0].id for one in shown):
+        if not best or any(item["id"] == best[0].id for item in shown):
             return None
         part, _ = excerpt(best[0].content, words_of(query), int(budget / 2 * CHARACTERS_PER_TOKEN))
         shown = [_item(best[0]) | {"content": part}, *shown]
-        while len(shown) > 1 and sum(tokens_of(str(one["content"])) + TOKENS_PER_ITEM for one in shown) > budget:
+        while len(shown) > 1 and sum(tokens_of(str(item["content"])) + TOKENS_PER_ITEM for item in shown) > budget:
             shown.pop()
         return shown
 
@@ -369,7 +369,7 @@ class Tools:
         """
         beliefs = self._memory.audit(about, limit=1, **times).beliefs
         node = beliefs[0].node if beliefs else None
-        is_name = len(about.split()) == 1 and any(one.isdigit() or one in "._/" for one in about[:-1])
+        is_name = len(about.split()) == 1 and any(char.isdigit() or char in "._/" for char in about[:-1])
         if node is not None and is_name and not names_id(about, node.id):
             fields = " ".join((node.id, node.content, node.key or ""))
             node = node if about.casefold() in fields.casefold() else None
@@ -433,16 +433,16 @@ _LEFT_OUT = frozenset(
 
 def _brief(shown: dict[str, Any]) -> dict[str, Any]:
     """Return an answer without empty fields and those of no use to an agent, which pays in tokens."""
-    parts = {name: _part(value) for name, value in shown.items() if name not in _LEFT_OUT}
+    kept = {name: _part(value) for name, value in shown.items() if name not in _LEFT_OUT}
     # 0 equals False and is no empty thing.
     return {
-        name: one for name, one in parts.items() if one is not None and one is not False and one not in ("", [], {})
+        name: part for name, part in kept.items() if part is not None and part is not False and part not in ("", [], {})
     }
 
 
 def _part(value: Any) -> Any:
     if isinstance(value, list):
-        return [_part(one) for one in value]
+        return [_part(part) for part in value]
     if isinstance(value, dict):
         return _brief(value)
     return round(value, 2) if isinstance(value, float) else value

@@ -143,10 +143,10 @@ def _write_folder(*, off: bool) -> None:
 
     file = Path.cwd() / pause.FOLDER_FILE
     if not off:
-        found, lines = pause.read_folder(str(Path.cwd()))
+        path, lines = pause.read_folder(str(Path.cwd()))
         if "off" not in lines:
             return
-        file = Path(found)
+        file = Path(path)
     try:
         before = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
         kept = [line for line in before.splitlines() if line.strip() != "off"]

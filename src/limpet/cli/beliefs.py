@@ -161,20 +161,20 @@ def _sweep(memory: Limpet, args: Namespace) -> list[Swept | HeldSecret]:
     return [*(each for each in swept if each.rule != "secret"), *secrets]
 
 
-def _swept(found: list[Any], memory: Limpet, args: Namespace) -> None:
+def _swept(findings: list[Any], memory: Limpet, args: Namespace) -> None:
     """Print a line for each finding."""
-    secrets = [each for each in found if hasattr(each, "secrets")]
-    broken = [each for each in found if not hasattr(each, "secrets")]
+    secrets = [each for each in findings if hasattr(each, "secrets")]
+    broken = [each for each in findings if not hasattr(each, "secrets")]
     for each, name in zip(broken, memory.abbreviate([each.memory.id for each in broken]), strict=True):
         tables.entry(name, each.rule, printable(each.reason))
         line(output.MARGIN + flat(str(each.as_dict()["content"])))
     for held in secrets:
         where = " ".join(filter(None, (held.place, held.id, f"in {held.scope}" if held.scope else None)))
         line(f"{held.outcome}  {printable(where)}: {', '.join(held.secrets)} ({', '.join(held.fields)})")
-    if not found:
+    if not findings:
         words("nothing found")
     elif not args.apply:
-        words(f"{len(found)} found; --apply makes them no belief, and takes secrets out for good")
+        words(f"{len(findings)} found; --apply makes them no belief, and takes secrets out for good")
     elif secrets:
         words("backups and exports made before still hold these secrets: change them")
 
@@ -189,8 +189,8 @@ def _summed_up(memory: Limpet, args: Namespace, verb: str) -> Receipt:
 
 
 def _session(memory: Limpet, args: Namespace) -> dict[str, Any]:
-    args.row, args.found = memory.session(args.name), memory.session_memories(args.name)
-    return _row(args.row) | {"items": [each.as_dict() for each in args.found]}
+    args.row, args.memories = memory.session(args.name), memory.session_memories(args.name)
+    return _row(args.row) | {"items": [each.as_dict() for each in args.memories]}
 
 
 def _session_shown(_: dict[str, Any], memory: Limpet, args: Namespace) -> None:
@@ -198,7 +198,7 @@ def _session_shown(_: dict[str, Any], memory: Limpet, args: Namespace) -> None:
     ended = f", ended {moment(row.ended_at)}" if row.ended_at else ""
     line(f"{printable(row.name)}  {printable(row.title or '')}".rstrip())
     line(f"{output.MARGIN}started {moment(row.started_at)}{ended}, {counted(row.memories, 'memory')}")
-    tables.listed(args.found, memory)
+    tables.listed(args.memories, memory)
 
 
 def _row(row: SessionRow) -> dict[str, Any]:
@@ -258,7 +258,7 @@ VERBS = (
         name="audit", group=LOOK,
         about="what is believed about something: how sure, since when, from whom, against what",
         run=lambda memory, args: memory.audit(args.about, limit=args.limit, as_of=args.as_of, known_at=args.known_at),
-        show=_audit, code=lambda found: 0 if found.beliefs else 1,
+        show=_audit, code=lambda audit: 0 if audit.beliefs else 1,
         arguments=(arg("ABOUT", "an id, a key such as user.city, or words"), *TIMES,
                    arg("--limit COUNT", "beliefs at most", default=10)),
         example='limpet audit "rate limit"\nlimpet audit user.city --known-at "3 days ago"',
@@ -294,7 +294,7 @@ VERBS = (
     Verb(name="review reject", group=PEOPLE, about="say no to items", run=partial(_decide, verb="reject"), show=receipt,
          code=_decided, arguments=(_IDS,)),
     Verb(
-        name="review sweep", group=PEOPLE, run=_sweep, show=_swept, code=lambda found: 0 if found else 1,
+        name="review sweep", group=PEOPLE, run=_sweep, show=_swept, code=lambda findings: 0 if findings else 1,
         about="what would not be stored so today: by a rule, as an instruction, for a secret in any scope",
         arguments=(
             arg("--apply", "keep what a rule speaks against as episodes, instructions out of recall until reviewed, "
@@ -315,7 +315,7 @@ VERBS = (
          run=partial(_summed_up, verb="session_end"), show=receipt, arguments=(_NAME, _SUMMARY)),
     Verb(
         name="session list", group=PEOPLE, about="sessions, the one with the latest memory first",
-        run=lambda memory, args: [_row(one) for one in memory.sessions(limit=args.limit)],
+        run=lambda memory, args: [_row(session) for session in memory.sessions(limit=args.limit)],
         show=lambda rows, *_: tables.rows(rows, "no sessions yet"),
         arguments=(arg("--limit COUNT", "sessions at most", default=20),),
     ),

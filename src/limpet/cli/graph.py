@@ -32,7 +32,7 @@ def _depth(default: int) -> Argument:
 
 def query(name: str, about: str, example: str, *arguments: Argument, command: str = "", **more: Any) -> Verb:
     """A row that asks `memory.graph`: the arguments have the names of the query's own; None leaves one to it."""
-    names = [_dest(one) for one in arguments]
+    names = [_dest(argument) for argument in arguments]
 
     def run(memory: Limpet, args: Namespace) -> Any:
         given = {name: value for name in names if (value := getattr(args, name)) is not None}
@@ -149,7 +149,7 @@ VERBS = (
     query("path", "the shortest way from one memory to another along links",
           "limpet graph path 7rk2qm c04vxn --type caused_by --type supports",
           arg("A", "one memory: an id, or its beginning"), arg("B", "the other"), TYPES, _depth(8), EVERYTHING, *TIMES,
-          code=lambda found: 0 if found.found else 1),
+          code=lambda path: 0 if path.found else 1),
     query("context", "what surrounds some memories, and the links among all of it",
           "limpet graph context 7rk2qm c04vxn --depth 1",
           arg("ID...", "memories: ids, or their beginnings", dest="ids"), TYPES, _depth(2), _limit(200), EVERYTHING,

@@ -41,15 +41,15 @@ def whole_parser() -> Parser:
     for verb in verbs:
         above, _, last = verb.name.rpartition(" ")
         made = filled(places[above].add_parser(last, help=verb.about, **_texts(verb)), verb)
-        if any(one.name.startswith(f"{verb.name} ") for one in verbs):
+        if any(other.name.startswith(f"{verb.name} ") for other in verbs):
             places[verb.name] = made.add_subparsers(metavar="ACTION", dest="action", required=False)
     return top
 
 
 def help_of(verb: Verb) -> str:
     """Write what `limpet NAME --help` prints: of a row with subcommands these too."""
-    below = [one for one in rows(verb.name.split()[0]).values() if one.name.startswith(f"{verb.name} ")]
-    listed = "".join(_line(one.name[len(verb.name) + 1 :], one.about) for one in below)
+    below = [row for row in rows(verb.name.split()[0]).values() if row.name.startswith(f"{verb.name} ")]
+    listed = "".join(_line(row.name[len(verb.name) + 1 :], row.about) for row in below)
     return parser_of(verb, **_texts(verb)).format_help() + (f"\nsubcommands:\n{listed}" if listed else "")
 
 

@@ -157,7 +157,7 @@ def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> 
         words(encode(problem.as_dict()))
         return
     if isinstance(problem, AmbiguousId):
-        words(f"limpet: {problem.said!r} names several memories")
+        words(f"limpet: {problem.typed!r} names several memories")
         for id, text in problem.texts[:CANDIDATES]:
             words(cut(f"{MARGIN}{id}  {text}", terminal_width() or CHARACTERS_PER_LINE))
         if len(problem.texts) > CANDIDATES:
@@ -173,11 +173,11 @@ def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> 
 
 def receipt(done: Receipt | list[Receipt], memory: EveryDay, args: Namespace) -> None:
     """Print what a write did, or several; the text that was stored is the one that was typed."""
-    several, given = done if isinstance(done, list) else [done], vars(args)
+    receipts, given = done if isinstance(done, list) else [done], vars(args)
     typed = next(
         (text for name in ("text", "value", "summary", "name") if (text := given.get(name)) and text != "-"), ""
     )
-    for each in several:
+    for each in receipts:
         # A text with a secret in it is not printed again.
         text = valued(given.get("key"), typed) if typed and not each.redacted else ""
         reason = printable(shorten_ids(each.reason)) if each.reason else ""
@@ -193,7 +193,7 @@ def receipt(done: Receipt | list[Receipt], memory: EveryDay, args: Namespace) ->
                 line(MARGIN + reason)
         if each.redacted:
             words(f"redacted before storing: {', '.join(each.redacted)}")
-    if event := several[-1].event:
+    if event := receipts[-1].event:
         back = f"`limpet undo` takes it back; later, `limpet undo {short(event)}`"
         words(back if given.get("redo", True) else "`limpet undo --redo` does it again")
 

@@ -43,15 +43,15 @@ FILTERS: tuple[Argument, ...] = (
 
 def filters(args: Namespace) -> dict[str, Any]:
     """The keyword arguments of `Limpet.recall` and `Limpet.list` that choose memories."""
-    found: dict[str, Any] = {
+    chosen: dict[str, Any] = {
         "kind": args.kind or (), "topics": args.topic or (), "since": args.since, "until": args.until,
         "session": args.session,
     }  # fmt: skip
     if args.clock != "valid":
-        found["clock"] = args.clock
+        chosen["clock"] = args.clock
     if args.meta:
-        found["metadata"] = pairs(args.meta)
-    return found
+        chosen["metadata"] = pairs(args.meta)
+    return chosen
 
 
 def _recall(args: Namespace) -> int:
@@ -102,16 +102,16 @@ def _from_server(args: Namespace, given: dict[str, Any]) -> tuple[Any, list[str]
 
 
 def _show(memory: Limpet, args: Namespace) -> dict[str, Any]:
-    args.found = memory.show(args.id)
-    args.versions = memory.history(args.found.id) if args.history else []
-    shown: dict[str, Any] = args.found.as_dict()
+    args.memory = memory.show(args.id)
+    args.versions = memory.history(args.memory.id) if args.history else []
+    shown: dict[str, Any] = args.memory.as_dict()
     return shown | ({"history": [version.as_dict() for version in args.versions]} if args.history else {})
 
 
 def _shown(_: dict[str, Any], memory: Limpet, args: Namespace) -> None:
     from .recall_output import whole
 
-    whole(args.found, args.versions, memory)
+    whole(args.memory, args.versions, memory)
 
 
 def _list(args: Namespace) -> int:
@@ -173,20 +173,20 @@ def _brief(brief: Brief, memory: Limpet, args: Namespace) -> None:
 
 def _stats(memory: Limpet, args: Namespace) -> dict[str, Any]:
     if args.usefulness:
-        args.found = registry.part("features.usefulness").usefulness(memory)
-        return dict(args.found.as_dict())
+        args.stats = registry.part("features.usefulness").usefulness(memory)
+        return dict(args.stats.as_dict())
     stats = memory.stats()
     shown = {name.removesuffix("_us"): value for name, value in stats._asdict().items()}
     times = {"oldest": format_time(stats.oldest), "newest": format_time(stats.newest)}
     return {"store": memory.path} | shown | times
 
 
-def _stats_shown(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
+def _stats_shown(stats: dict[str, Any], memory: Limpet, args: Namespace) -> None:
     if args.usefulness:
-        registry.part("features.usefulness.printing").usefulness(args.found, memory)
+        registry.part("features.usefulness.printing").usefulness(args.stats, memory)
         return
     rows = []
-    for name, value in found.items():
+    for name, value in stats.items():
         text = f"{value:,}" if isinstance(value, int) else str(value or "-")
         if isinstance(value, dict):
             ordered = sorted(value.items(), key=lambda row: (-row[1], row[0]))

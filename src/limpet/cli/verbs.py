@@ -127,7 +127,7 @@ def rows(word: str) -> dict[str, Verb]:
     home = COMMANDS.get(word) or (f"cli.{HOMES[word]}" if word in HOMES else None)
     if home is None:
         raise BadInput(f"unknown command: {word[:60]!r}", hint="`limpet help` lists the commands")
-    return {one.name: one for one in part(home).VERBS if one.name.split()[0] == word}
+    return {verb.name: verb for verb in part(home).VERBS if verb.name.split()[0] == word}
 
 
 def find(words: list[str], *, whole: bool = False) -> tuple[Verb, list[str]]:
@@ -145,13 +145,13 @@ def find(words: list[str], *, whole: bool = False) -> tuple[Verb, list[str]]:
 
 def table() -> Iterator[Verb]:
     """All rows of what is installed, in the order of `help`."""
-    found: list[Verb] = []
+    verbs: list[Verb] = []
     for word in (*HOMES, *COMMANDS):
         try:
-            found += rows(word).values()
+            verbs += rows(word).values()
         except FeatureMissing:
             continue
-    return iter(sorted(found, key=lambda one: GROUPS.index(one.group)))
+    return iter(sorted(verbs, key=lambda verb: GROUPS.index(verb.group)))
 
 
 def parser_of(verb: Verb | None = None, **settings: Any) -> Parser:
@@ -231,15 +231,15 @@ def statement(args: argparse.Namespace) -> dict[str, Any]:
 
 def pairs(words: list[str] | None) -> dict[str, Any]:
     """Each `K=V` as K and typed V; under the name of a secret V stays text, so that it is redacted. Raises BadInput."""
-    found = {}
+    values = {}
     for word in words or ():
         name, mark, value = word.partition("=")
         if not mark or not name:
             raise BadInput(f"not K=V: {word[:60]!r}", hint="such as --meta priority=2")
         from ..text.secrets import names_secret
 
-        found[name] = value if names_secret(name) else typed(value)
-    return found
+        values[name] = value if names_secret(name) else typed(value)
+    return values
 
 
 def typed(text: str) -> bool | int | float | str:

@@ -38,21 +38,21 @@ def _forget(memory: Limpet, args: Namespace) -> Forgotten:
     return memory.forget(args.id or None, **given, why=args.why, dry_run=args.dry_run)
 
 
-def _forgotten(found: Forgotten, memory: Limpet, args: Namespace) -> None:
-    if not found.memories:
+def _forgotten(result: Forgotten, memory: Limpet, args: Namespace) -> None:
+    if not result.memories:
         already = ", ".join(f"{id} is {state} already" for id, state in args.known.items())
         output.words("nothing to forget: " + (already or f"no memory of {memory.scope} has all that is asked for"))
         return
     from .tables import listed
 
-    listed(found.memories, memory)
-    count = counted(len(found.memories) - len(found.waiting), "memory")
+    listed(result.memories, memory)
+    count = counted(len(result.memories) - len(result.waiting), "memory")
     if args.dry_run:
         output.words(f"would forget {count}; --confirm does it")
         return
     output.line(f"forgot {count}")
-    if found.waiting:
-        output.words(f"{len(found.waiting):,} more were said by someone who is trusted more: `limpet review`")
+    if result.waiting:
+        output.words(f"{len(result.waiting):,} more were said by someone who is trusted more: `limpet review`")
     output.words("still in the store: `limpet undo` takes this back, only `limpet purge` erases")
 
 
@@ -112,7 +112,7 @@ VERBS = (
     Verb(
         name="forget", group=EVERY_DAY,
         about="no longer believe memories: by id, topic, session, age or words; can be undone",
-        run=_forget, show=_forgotten, code=lambda found: 0 if found.memories else 1,
+        run=_forget, show=_forgotten, code=lambda result: 0 if result.memories else 1,
         arguments=(
             arg("[ID...]", "which memories; with options those of them that these choose"),
             arg("--topic TOPIC...", "those with this topic; repeated: with all of them"),

@@ -75,13 +75,13 @@ class Revision(JsonForm):
 def ground(view: View, recall: Recaller, claim: str, *, limit: int) -> Grounding:
     """Return beliefs that support a claim or oppose it, and what is near when none does. Raises BadInput."""
     compared = _compared(view, recall, claim, limit)
-    supports = [one for one in compared if one.similarity >= SAME and one.difference is None]
-    against = [one for one in compared if one.difference is not None]
-    against += _contradicted(view, supports, {one.node.id for one in (*supports, *against)})
+    supports = [support for support in compared if support.similarity >= SAME and support.difference is None]
+    against = [support for support in compared if support.difference is not None]
+    against += _contradicted(view, supports, {support.node.id for support in (*supports, *against)})
     verdict = "ungrounded"
     if supports or against:
         verdict = "opposed" if not supports else "disputed" if against else "supported"
-    suggestions = [one for one in compared if one.similarity < SAME and one.difference is None]
+    suggestions = [support for support in compared if support.similarity < SAME and support.difference is None]
     return Grounding(claim=claim, verdict=verdict, supports=supports, against=against, suggestions=suggestions)
 
 
@@ -92,7 +92,7 @@ def revise(view: View, recall: Recaller, claim: str, *, against: Sequence[str], 
     """
     given = [view.find(id) for id in against]
     grounding = ground(view, recall, claim, limit=limit)
-    reasons = {one.id: "named by the caller" for one in given}
+    reasons = {memory.id: "named by the caller" for memory in given}
     for support in grounding.against:
         reasons.setdefault(support.node.id, support.difference or "contradicts what agrees with the claim")
     gives = []
@@ -101,7 +101,7 @@ def revise(view: View, recall: Recaller, claim: str, *, against: Sequence[str], 
         gives.append(
             Yields(node=resting.memory, because=because, affected=resting.affected, truncated=resting.truncated)
         )
-    return Revision(claim=claim, gives=gives, agrees=[one for one in grounding.supports if one.node.id not in reasons])
+    return Revision(claim=claim, gives=gives, agrees=[row for row in grounding.supports if row.node.id not in reasons])
 
 
 def near(view: View, recall: Recaller, text: str, limit: int) -> list[tuple[Memory, float]]:
@@ -122,24 +122,24 @@ def _compared(view: View, recall: Recaller, claim: str, limit: int) -> list[Supp
 
     if not claim.strip():
         raise BadInput("the text is empty")
-    held = [(one, value) for one, value in near(view, recall, claim, limit) if view.standing(one) == "held"]
+    held = [(old, value) for old, value in near(view, recall, claim, limit) if view.standing(old) == "held"]
     now, words, reader = f"{(format_time(view.as_of) or '')[:10]} {claim}", content(claim), shared()
     try:
-        read = [one for one, _ in held if reader.reads(claim) and reader.reads(one.content)]
-        odds = map(change_odds, reader.relations([(statement(one), now) for one in read]))
+        read = [old for old, _ in held if reader.reads(claim) and reader.reads(old.content)]
+        odds = map(change_odds, reader.relations([(statement(old), now) for old in read]))
     except EmbedderUnavailable:
         read, odds = [], map(change_odds, ())
-    against = {one.id for one, value in zip(read, odds, strict=True) if value > 0 and content(one.content) != words}
+    against = {old.id for old, value in zip(read, odds, strict=True) if value > 0 and content(old.content) != words}
     supports = [
-        Support(node=view.node(one), similarity=similarity, difference="says otherwise" if one.id in against else None)
-        for one, similarity in held
+        Support(node=view.node(old), similarity=similarity, difference="says otherwise" if old.id in against else None)
+        for old, similarity in held
     ]
-    return sorted(supports, key=lambda one: (-one.similarity, one.node.id))
+    return sorted(supports, key=lambda support: (-support.similarity, support.node.id))
 
 
 def _contradicted(view: View, supports: Sequence[Support], known: set[str]) -> list[Support]:
     """Return held memories that are linked as contradicting those."""
-    ids = [raw_id(one.node) for one in supports]
+    ids = [raw_id(support.node) for support in supports]
     edges = edges_around(view, ids, ("contradicts",)) if ids else []
     ends = dict.fromkeys(end for edge in edges for end in (edge.source, edge.target))
     return [
@@ -311,7 +311,7 @@ def around(view: View, id: str, *, types: Sequence[str], limit: int) -> Timeline
 def timeline_of(view: View, about: str, by: str, memories: Sequence[Memory], *, limit: int) -> Timeline:
     """Return memories found by other means, along time."""
     relation = {"text": "match", "key": "value"}.get(by, "newest")
-    return _along(about, by, [_moment(view, one, relation) for one in memories], limit)
+    return _along(about, by, [_moment(view, memory, relation) for memory in memories], limit)
 
 
 def _along(about: str, by: str, moments: list[Moment], limit: int) -> Timeline:
@@ -320,7 +320,7 @@ def _along(about: str, by: str, moments: list[Moment], limit: int) -> Timeline:
     def order(moment: Moment) -> tuple[object, ...]:
         return moment.at, moment.node.position, moment.node.recorded_at, moment.node.id
 
-    kept = sorted(moments, key=lambda one: (one.relation in _OWN, *order(one)))[-limit:]
+    kept = sorted(moments, key=lambda moment: (moment.relation in _OWN, *order(moment)))[-limit:]
     return Timeline(about=about, by=by, moments=sorted(kept, key=order), truncated=len(kept) < len(moments))
 
 
@@ -346,19 +346,19 @@ def diff(view: View, start: int, end: int, *, as_of: int | None, limit: int) -> 
         if change is not None:
             lists[what].append(change)
     for changes in lists.values():
-        changes.sort(key=lambda one: (-one.node.recorded_at_us, one.node.id))
+        changes.sort(key=lambda change: (-change.node.recorded_at_us, change.node.id))
     # Links that hold at `end` and did not at `start`, and the other way round; both ends seen from here.
     links: dict[bool, dict[tuple[bytes, str, bytes], Link]] = {True: {}, False: {}}
     edges = view.store.edges.changed(start, end)
-    seen = view.store.graph.validity(list({id for one in edges for id in (one.source, one.target)}), later.where())
+    seen = view.store.graph.validity(list({id for edge in edges for id in (edge.source, edge.target)}), later.where())
     for edge in edges:
         after = edge.retired_at is None or edge.retired_at > end
         if (edge.recorded_at <= start) != after and edge.source in seen and edge.target in seen:
             links[after][edge.source, edge.type, edge.target] = link_of(edge)
     for name, after in (("linked", True), ("unlinked", False)):
-        lists[name] = [one for slot, one in links[after].items() if slot not in links[not after]]
-    counts = {name: len(several) for name, several in lists.items()}
-    return Diff(start_us=start, end_us=end, counts=counts, **{name: several[:limit] for name, several in lists.items()})
+        lists[name] = [link for slot, link in links[after].items() if slot not in links[not after]]
+    counts = {name: len(items) for name, items in lists.items()}
+    return Diff(start_us=start, end_us=end, counts=counts, **{name: items[:limit] for name, items in lists.items()})
 
 
 def _change(then: View, later: View, old: Memory | None, new: Memory) -> tuple[str, Change | None]:

@@ -135,7 +135,7 @@ class History:
         self, *, types: Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
     ) -> list[whole.Central]:
         """Return the most central memories."""
-        chosen = [one for one in _types(types) if one != TEMPORAL]
+        chosen = [name for name in _types(types) if name != TEMPORAL]
         with self._at(as_of, known_at, limit=limit) as view:
             return whole.centrality(view, types=chosen, limit=limit)
 
@@ -162,7 +162,7 @@ class History:
             if (named := _named(view, about)) is not None:
                 by, memories = "id", [named]
             elif every := view.store.graph.key_history(about, view.where()):
-                held = [one for one in every if view.standing(one) == "held"]
+                held = [memory for memory in every if view.standing(memory) == "held"]
                 by, memories = "key", (held or every[-1:])[:limit]
         if not memories:
             by, memories = "text", [memory for memory, _ in evidence.near(view, self._recall, about, limit)]

@@ -94,7 +94,7 @@ class View:
     def edges(self, ids: Sequence[bytes], types: Sequence[str], *, incoming: bool = False) -> list[Edge]:
         """Return stored edges of some memories, as known then, in a stable order: the heaviest first."""
         edges = self.store.edges.of(ids, incoming=incoming, types=types, known_at=self.known_at)
-        return sorted(edges, key=lambda one: (-one.weight, one.recorded_at, one.source, one.target, one.type))
+        return sorted(edges, key=lambda edge: (-edge.weight, edge.recorded_at, edge.source, edge.target, edge.type))
 
     def standing(self, item: Memory) -> str:
         return standing(item.state, item.superseded_by is not None, item.valid_from_us, item.valid_to_us, self.as_of)

@@ -42,7 +42,7 @@ class Why(JsonForm, Holds[Node]):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON form; each reason has its depth."""
-        reasons = [one.as_dict() | {"depth": self.depths[one.id]} for one in self.reasons]
+        reasons = [reason.as_dict() | {"depth": self.depths[reason.id]} for reason in self.reasons]
         return encode(self) | {"reasons": reasons}
 
 
@@ -105,7 +105,7 @@ class Subgraph(JsonForm, Holds[Node]):
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON form; each node that the walk counted has its depth."""
         depths = self.depths
-        nodes = [one.as_dict() | ({"depth": depths[one.id]} if one.id in depths else {}) for one in self.nodes]
+        nodes = [node.as_dict() | ({"depth": depths[node.id]} if node.id in depths else {}) for node in self.nodes]
         return encode(self) | {"nodes": nodes}
 
 
@@ -185,13 +185,13 @@ def edges_around(view: View, ids: Sequence[bytes], types: Sequence[str]) -> list
 def _along(view: View, ids: Sequence[bytes], type: str, *, incoming: bool = False) -> list[Step]:
     """Return steps from some memories along edges of a type, heaviest first; their ends may be out of view."""
     edges = view.edges(ids, (type,), incoming=incoming)
-    return [(one.target, one.source, one) if incoming else (one.source, one.target, one) for one in edges]
+    return [(edge.target, edge.source, edge) if incoming else (edge.source, edge.target, edge) for edge in edges]
 
 
 def _around(types: Sequence[str]) -> Steps:
     def steps(view: View, ids: Sequence[bytes]) -> list[Step]:
         near, edges = set(ids), edges_around(view, ids, types)
-        ends = [step for one in edges for step in ((one.source, one.target, one), (one.target, one.source, one))]
+        ends = [step for edge in edges for step in ((edge.source, edge.target, edge), (edge.target, edge.source, edge))]
         return [step for step in ends if step[0] in near]
 
     return steps
@@ -215,7 +215,7 @@ def _replaced(view: View, ids: Sequence[bytes]) -> list[Step]:
 
 def _replacing(view: View, ids: Sequence[bytes]) -> list[Step]:
     memories = view.memories(ids).items()
-    by_state: list[Step] = [(id, parse_id(one.superseded_by), None) for id, one in memories if one.superseded_by]
+    by_state: list[Step] = [(id, parse_id(old.superseded_by), None) for id, old in memories if old.superseded_by]
     return _along(view, ids, "supersedes", incoming=True) + by_state
 
 
@@ -234,13 +234,13 @@ def why(view: View, id: str, *, depth: int, limit: int, everything: bool) -> Why
     start = view.find(id)
     root = raw_id(start)
     walk = _walk(view, [root], _reasons, depth=depth, limit=limit + 1, everything=everything)
-    others = [one for one in walk.depths if one != root]
+    others = [raw for raw in walk.depths if raw != root]
     return Why(
         memory=view.node(start),
         reasons=view.nodes(others),
         links=_links(walk.steps),
-        depths={format_id(one): walk.depths[one] for one in others},
-        facts=[format_id(one) for one in others if one in walk.ends],
+        depths={format_id(raw): walk.depths[raw] for raw in others},
+        facts=[format_id(raw) for raw in others if raw in walk.ends],
         skipped=walk.skipped,
         truncated=walk.full or walk.deeper,
     )
@@ -255,33 +255,33 @@ def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> 
     start = view.find(id)
     root = raw_id(start)
     walk = _walk(view, [root], _dependents, depth=depth, limit=limit + 1, everything=everything)
-    reached = [one for one in walk.depths if one != root]
+    reached = [raw for raw in walk.depths if raw != root]
     steps = [(what, reason) for what, reason, _ in _reasons(view, reached) if reason != root]
     standings = view.standings(reason for _, reason in steps)
-    reasons: dict[bytes, dict[bytes, None]] = {one: {} for one in reached}
+    reasons: dict[bytes, dict[bytes, None]] = {raw: {} for raw in reached}
     for what, reason in steps:
         if standings.get(reason, "purged") not in FALLEN:
             reasons[what][reason] = None
     # What has a reason outside of all this stands; and then what rests on that.
-    stands = {reason for several in reasons.values() for reason in several} - set(reached)
+    stands = {reason for causes in reasons.values() for reason in causes} - set(reached)
     fresh = stands
     while fresh:
-        fresh = {one for one in reached if one not in stands and not stands.isdisjoint(reasons[one])}
+        fresh = {raw for raw in reached if raw not in stands and not stands.isdisjoint(reasons[raw])}
         stands = stands | fresh
-    left = {one: [reason for reason in reasons[one] if reason in stands] for one in reached}
+    left = {raw: [reason for reason in reasons[raw] if reason in stands] for raw in reached}
     nodes = {raw_id(node): node for node in view.nodes(dict.fromkeys([*reached, *joined(*left.values())]))}
-    through: dict[bytes, list[Step]] = {one: [] for one in walk.depths}
+    through: dict[bytes, list[Step]] = {raw: [] for raw in walk.depths}
     for step in walk.steps:
         through[step[1]].append(step)
     affected = [
         Affected(
-            node=nodes[one], depth=walk.depths[one], through=_links(through[one]),
-            remaining=[nodes[reason] for reason in left[one]], falls=one not in stands,
+            node=nodes[raw], depth=walk.depths[raw], through=_links(through[raw]),
+            remaining=[nodes[reason] for reason in left[raw]], falls=raw not in stands,
         )
-        for one in reached
+        for raw in reached
     ]  # fmt: skip
     affected.sort(
-        key=lambda one: (one.node.kind != "decision", not one.falls, one.depth, -one.node.importance, one.node.id)
+        key=lambda item: (item.node.kind != "decision", not item.falls, item.depth, -item.node.importance, item.node.id)
     )
     return Impact(
         memory=view.node(start), affected=affected, skipped=walk.skipped, truncated=walk.full or walk.deeper
@@ -290,11 +290,11 @@ def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> 
 
 def rested_before(view: View, result: Impact, replaced: Sequence[Node], *, limit: int) -> list[Affected]:
     """Return what rests on those a memory replaced but not on the memory itself, and so may have to change with it."""
-    known = {result.memory.id, *(one.node.id for one in result.affected)}
+    known = {result.memory.id, *(item.node.id for item in result.affected)}
     before: dict[str, Affected] = {}
     for old in replaced:
         resting = impact(view, old.id, depth=1, limit=limit, everything=False)
-        before |= {one.node.id: one for one in resting.affected if one.node.id not in known}
+        before |= {item.node.id: item for item in resting.affected if item.node.id not in known}
     return list(before.values())
 
 

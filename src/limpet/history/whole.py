@@ -37,19 +37,19 @@ class Whole:
         self.nodes: list[records.GraphNode] = view.store.graph.nodes(view.where())
         self.place = place = {node.id: i for i, node in enumerate(self.nodes)}
         self.standings = [
-            standing(one.state, one.superseded_by is not None, one.valid_from, one.valid_to, view.as_of)
-            for one in self.nodes
+            standing(node.state, node.superseded_by is not None, node.valid_from, node.valid_to, view.as_of)
+            for node in self.nodes
         ]
         # (source, type, target, weight), places; edges with an end out of view are left out.
         self.edges = [
-            (place[one.source], one.type, place[one.target], one.weight)
-            for one in view.store.edges.all(types, known_at=view.known_at)
-            if one.source in place and one.target in place
+            (place[edge.source], edge.type, place[edge.target], edge.weight)
+            for edge in view.store.edges.all(types, known_at=view.known_at)
+            if edge.source in place and edge.target in place
         ]
 
     def first(self, ranked: Iterable[tuple[float, int]], limit: int) -> list[tuple[Node, int]]:
         """Return the best of (value, place), with their nodes."""
-        best = sorted(ranked, key=lambda one: (-one[0], self.nodes[one[1]].id))[:limit]
+        best = sorted(ranked, key=lambda pair: (-pair[0], self.nodes[pair[1]].id))[:limit]
         nodes = {raw_id(node): node for node in self.view.nodes(self.nodes[place].id for _, place in best)}
         return [(nodes[self.nodes[place].id], place) for _, place in best]
 
@@ -118,7 +118,7 @@ def contradictions(view: View, *, limit: int, everything: bool) -> Contradiction
                 add(memories[ids[0]], memories[id], "key", key=key)
     shown = sorted(
         by_pair.values(),
-        key=lambda one: (not one.open, -max(n.importance for n in one.memories), *(n.id for n in one.memories)),
+        key=lambda item: (not item.open, -max(n.importance for n in item.memories), *(n.id for n in item.memories)),
     )
     return Contradictions(found=shown[:limit], count=len(shown))
 
@@ -126,12 +126,12 @@ def contradictions(view: View, *, limit: int, everything: bool) -> Contradiction
 def waiting_contradictions(view: View) -> list[tuple[records.Proposal, Memory, Memory]]:
     """Return contradictions and changes on the review list between memories that were held, as known then."""
     waiting = [
-        one
+        proposal
         for kind in ("contradiction", "correction")
-        for one in view.store.reviews.waiting(view.scopes, limit=records.MOST_WAITING, kind=kind)
-        if view.known_at is None or one.created_at <= view.known_at
+        for proposal in view.store.reviews.waiting(view.scopes, limit=records.MOST_WAITING, kind=kind)
+        if view.known_at is None or proposal.created_at <= view.known_at
     ]
-    memories = view.memories(id for one in waiting for id in (one.memory, one.other))
+    memories = view.memories(id for proposal in waiting for id in (proposal.memory, proposal.other))
     pairs = []
     for proposal in waiting:
         memory, other = memories.get(proposal.memory), memories.get(proposal.other)
@@ -214,7 +214,7 @@ def gaps(view: View, *, kinds: Sequence[str], limit: int) -> Gaps:
     whole = Whole(view, ("caused_by", "supports", "supersedes"))
     reasons, replaced = _below(whole)
     dependents = Counter(
-        reason for what, several in reasons.items() if whole.standings[what] == "held" for reason in several
+        reason for what, causes in reasons.items() if whole.standings[what] == "held" for reason in causes
     )
     details: dict[str, dict[int, str]] = {gap: {} for gap in GAPS}
     severities: dict[int, float] = {}
@@ -243,12 +243,12 @@ def _of_reasons(whole: Whole, place: int, reasons: set[int]) -> tuple[str, str]:
     kind = whole.nodes[place].kind
     if kind not in ("decision", "inference"):
         return "", ""
-    live = [one for one in reasons if whole.standings[one] not in FALLEN and one != place]
+    live = [reason for reason in reasons if whole.standings[reason] not in FALLEN and reason != place]
     if kind == "decision" and not live:
         return "unjustified_decision", "its reason does not hold any more" if reasons else "no reason is recorded"
     if kind == "inference" and len(live) <= 1:
         return "single_source_inference", "rests on one memory alone" if live else "rests on nothing"
-    if max(confidence_of(whole.nodes[one], whole.view.now) for one in live) < WEAK_CONFIDENCE:
+    if max(confidence_of(whole.nodes[reason], whole.view.now) for reason in live) < WEAK_CONFIDENCE:
         return "weak_foundation", "its surest reason is doubtful"
     return "", ""
 
@@ -322,13 +322,13 @@ def entities_named(view: View, *, limit: int) -> list[EntityCount]:
     spelled: dict[str, Counter[tuple[str, str]]] = {}
     for memory in view.store.listings.each(view.held()):
         # The file of a path is known by its own name too: one thing all the same.
-        things = {one.name: one for one in reversed(entities(memory.content))}
-        for entity in {one.folded: one for one in things.values()}.values():
+        things = {thing.name: thing for thing in reversed(entities(memory.content))}
+        for entity in {thing.folded: thing for thing in things.values()}.values():
             counts[entity.folded] += 1
             spelled.setdefault(entity.folded, Counter())[entity.name, entity.kind] += 1
     result = []
-    for folded, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:limit]:
-        name, kind = min(spelled[folded], key=lambda one: (-spelled[folded][one], one))
+    for folded, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]:
+        name, kind = min(spelled[folded], key=lambda form: (-spelled[folded][form], form))
         result.append(EntityCount(name=name, kind=kind, count=count))
     return result
 
@@ -354,10 +354,10 @@ def consolidate(view: View, *, limit: int) -> Consolidation:
     groups = [("merge", "", group) for group in _saying_the_same(view, ids)]
     groups += [("summarise", topic, group) for (_, topic), group in by_topic.items() if len(group) >= MANY]
     groups += [("compress", "", group) for group in by_session.values() if len(group) >= MANY]
-    groups.sort(key=lambda one: (-len(one[2]), one[1], one[2][0]))
+    groups.sort(key=lambda row: (-len(row[2]), row[1], row[2][0]))
     proposals, counts = list[Proposal](), dict[str, int]()
     for action in ("merge", "summarise", "compress"):
-        chosen = [one for one in groups if one[0] == action]
+        chosen = [row for row in groups if row[0] == action]
         counts[action] = len(chosen)
         for _, topic, group in chosen[:limit]:
             shown = view.nodes(group[:MAX_SHOWN])

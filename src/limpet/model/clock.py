@@ -78,14 +78,14 @@ class Instant:
     if TYPE_CHECKING:
 
         @overload
-        def __get__(self, one: None, owner: type) -> Instant: ...
+        def __get__(self, instance: None, owner: type) -> Instant: ...
         @overload
-        def __get__(self, one: object, owner: type) -> datetime: ...
+        def __get__(self, instance: object, owner: type) -> datetime: ...
 
-    def __get__(self, one: object | None, owner: type) -> Any:
-        if one is None:
+    def __get__(self, instance: object | None, owner: type) -> Any:
+        if instance is None:
             return self
-        at: int | None = getattr(one, self._field)
+        at: int | None = getattr(instance, self._field)
         return None if at is None else to_datetime(at)
 
 
@@ -95,10 +95,10 @@ class MaybeInstant(Instant):
     if TYPE_CHECKING:
 
         @overload  # type: ignore[override]
-        def __get__(self, one: None, owner: type) -> MaybeInstant: ...
+        def __get__(self, instance: None, owner: type) -> MaybeInstant: ...
         @overload
-        def __get__(self, one: object, owner: type) -> datetime | None: ...
-        def __get__(self, one: object | None, owner: type) -> Any: ...
+        def __get__(self, instance: object, owner: type) -> datetime | None: ...
+        def __get__(self, instance: object | None, owner: type) -> Any: ...
 
 
 def format_time(at: int | datetime | None) -> str | None:

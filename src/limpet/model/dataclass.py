@@ -176,7 +176,7 @@ class _Standard:
     def __init__(self, make: Callable[[Any], Any]) -> None:
         self.make = make
 
-    def __get__(self, one: object, cls: type) -> Any:
+    def __get__(self, instance: object, cls: type) -> Any:
         return self.make(cls)
 
 

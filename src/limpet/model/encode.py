@@ -97,11 +97,11 @@ def decoded(cls: type, shown: Mapping[str, Any], *, without: Collection[str] = (
     """Return the fields of a class that its JSON form holds, unchanged except for parsed times."""
     from .times import parse_time
 
-    names = {one.name: one.name.removesuffix("_us") for one in fields(cls) if one.name not in without}
+    names = {field.name: field.name.removesuffix("_us") for field in fields(cls) if field.name not in without}
     return {
-        name: shown[said] if name == said or shown[said] is None else parse_time(shown[said], now=0)
-        for name, said in names.items()
-        if said in shown
+        name: shown[label] if name == label or shown[label] is None else parse_time(shown[label], now=0)
+        for name, label in names.items()
+        if label in shown
     }
 
 
@@ -112,15 +112,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, Counter):
         return dict(sorted(value.items()))
     if isinstance(value, dict):
-        return {name: plain(one) for name, one in value.items()}
+        return {name: plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     return value.as_dict()
 
 
 @cache
 def _plan(cls: type[Any]) -> list[_Part]:
-    own = {one.name: one for one in fields(cls)}
+    own = {field.name: field for field in fields(cls)}
     return [_part(name, own.get(name)) for name in cls.SHOWN or own]
 
 

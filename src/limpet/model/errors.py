@@ -87,17 +87,17 @@ class AmbiguousId(BadInput):
 
     code = "ambiguous_id"
 
-    def __init__(self, said: str, candidates: list[str], *, texts: Sequence[tuple[str, str]] = ()) -> None:
-        self.said, self.candidates = said, candidates
+    def __init__(self, typed: str, candidates: list[str], *, texts: Sequence[tuple[str, str]] = ()) -> None:
+        self.typed, self.candidates = typed, candidates
         self.texts = [(id, " ".join(text.split())) for id, text in texts] or [(id, "") for id in candidates]
         lines = [f"{id} {text[:60]}".rstrip() for id, text in self.texts[:10]]
         shown = "; ".join(lines) + ("; ..." if len(self.texts) > 10 else "")
-        super().__init__(f"{said!r} names several memories: {shown}", hint="give the id of the one you mean")
+        super().__init__(f"{typed!r} names several memories: {shown}", hint="give the id of the one you mean")
 
     def __reduce__(self) -> tuple[Any, ...]:
         from functools import partial
 
-        return partial(type(self), texts=self.texts), (self.said, self.candidates)
+        return partial(type(self), texts=self.texts), (self.typed, self.candidates)
 
     def as_dict(self) -> dict[str, object]:
         return super().as_dict() | {"candidates": self.candidates}

@@ -127,7 +127,7 @@ def parse_prefix(text: str) -> tuple[bytes, bytes]:
 def parse_short(text: str) -> tuple[bytes, bytes] | None:
     """Return the lowest and highest end of an id (inclusive) for a short id, whole or its first 6+ characters. None
     when it cannot be one."""
-    values = [_BASE32.find(one) for one in text.strip().lower().translate(_LOOK_ALIKE)]
+    values = [_BASE32.find(char) for char in text.strip().lower().translate(_LOOK_ALIKE)]
     if not MIN_PREFIX_CHARACTERS <= len(values) <= LONGEST_SHORT or -1 in values:
         return None
     left = 5 * (LONGEST_SHORT - len(values))
@@ -141,7 +141,7 @@ def shorten_ids(text: str, typed: Sequence[str] = ()) -> str:
     """Return a text with its whole ids as short ones, except those that a person typed."""
     import re
 
-    return re.sub(_WHOLE_ID, lambda found: found[0] if found[0] in typed else short_id(parse_id(found[0])), text)
+    return re.sub(_WHOLE_ID, lambda match: match[0] if match[0] in typed else short_id(parse_id(match[0])), text)
 
 
 def named_by(text: str, ask: Callable[[str, bytes, bytes], list[bytes]]) -> list[bytes]:

@@ -121,7 +121,7 @@ class Filter:
         """True when more than scope, state and time of knowledge is asked for."""
         named = self.kinds or self.topics or self.session or self.speaker or self.key or self.metadata
         times = (self.since, self.until, self.stored_since, self.stored_until)
-        return bool(named) or any(one is not None for one in times)
+        return bool(named) or any(time is not None for time in times)
 
     @property
     def needs_rows(self) -> bool:

@@ -172,7 +172,7 @@ def erased_name(mark: bytes) -> str:
 def cancelled_by(events: Iterable[Event]) -> set[bytes]:
     """Return ids of the events that an `undone` event cancels, unless it is cancelled itself."""
     cancelled: set[bytes] = set()
-    for event in sorted(events, key=lambda one: one.seq, reverse=True):
+    for event in sorted(events, key=lambda event: event.seq, reverse=True):
         if event.type == "undone" and event.id not in cancelled:
             cancelled.add(bytes.fromhex(event.data["undoes"]))
     return cancelled

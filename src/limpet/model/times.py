@@ -100,7 +100,7 @@ def _parse_words(words: str, now: int) -> int:
     if simple in begins:
         return from_datetime(begins[simple])
     if (numeric := re.fullmatch(_NUMERIC, words)) is not None:
-        year, month, day = (int(one or 1) for one in numeric.groups())
+        year, month, day = (int(part or 1) for part in numeric.groups())
         try:
             return from_datetime(datetime(year, month, day))
         except ValueError:

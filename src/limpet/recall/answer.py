@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .sessions import SessionRecall
 
 # One other memory, and several.
-_OTHER = OPTIONAL | {"form": lambda one: {"id": one[0], "content": one[1]}}
+_OTHER = OPTIONAL | {"form": lambda pair: {"id": pair[0], "content": pair[1]}}
 _OTHERS = OPTIONAL | rows("id", "content")
 
 
@@ -54,8 +54,8 @@ class Trace:
     def as_dict(self) -> dict[str, object]:
         """{"signals": {name: {"rank", "raw", "contribution"}}}."""
         signals = {
-            name: {"rank": one.rank, "raw": round(one.raw, 4), "contribution": round(one.contribution, 6)}
-            for name, one in self.signals.items()
+            name: {"rank": signal.rank, "raw": round(signal.raw, 4), "contribution": round(signal.contribution, 6)}
+            for name, signal in self.signals.items()
         }
         return {"signals": signals}
 
@@ -102,8 +102,8 @@ class Item(JsonForm):
 
     def history(self) -> list[tuple[str, tuple[str, str]]]:
         """What replaced it or what it replaced, as a reader is told: [(newer, over or before, (id, text))]."""
-        after = [(what, one) for what, one in (("newer", self.newer), ("over", self.resolved_by)) if one is not None]
-        return after + [("before", one) for one in self.before]
+        after = [(what, pair) for what, pair in (("newer", self.newer), ("over", self.resolved_by)) if pair is not None]
+        return after + [("before", pair) for pair in self.before]
 
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> Item:
@@ -111,7 +111,7 @@ class Item(JsonForm):
         given = decoded(cls, shown, without=("why",))
         given |= {name: tuple(given[name]) for name in ("topics", "disputed_by") if name in given}
         given |= {name: tuple(given[name].values()) for name in ("newer", "resolved_by") if name in given}
-        given["before"] = tuple((one["id"], one["content"]) for one in given.get("before", ()))
+        given["before"] = tuple((other["id"], other["content"]) for other in given.get("before", ()))
         return cls(**given)
 
 
@@ -135,8 +135,8 @@ class Recall(Holds[Item]):
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> Recall:
         """Read a recall from its `as_dict`, without traces."""
-        items = [Item.from_dict(one) for one in shown["items"]]
-        also = {one["id"]: tuple(one["also"]) for one in shown["items"] if "also" in one}
+        items = [Item.from_dict(item) for item in shown["items"]]
+        also = {item["id"]: tuple(item["also"]) for item in shown["items"] if "also" in item}
         return cls(**decoded(cls, shown, without=("explained",)) | {"items": items, "also": also})
 
     def as_dict(self) -> dict[str, object]:
@@ -177,42 +177,42 @@ def recall(
     """
     with store.snapshot(plan.deadline):
         plan = before_event(store, plan)
-        found = find_candidates(store, semantic, plan)
-        ranking = rank(store, semantic, found, plan, skip=skip, thorough=thorough)
-        packed = pack(store, found, ranking, plan)
-        traces = _traces(found, ranking, packed, plan) if trace or explain else {}
-        items = as_items(store, found, ranking, packed.places, plan, traces=traces, before=packed.before)
+        candidates = find_candidates(store, semantic, plan)
+        ranking = rank(store, semantic, candidates, plan, skip=skip, thorough=thorough)
+        packed = pack(store, candidates, ranking, plan)
+        traces = _traces(candidates, ranking, packed, plan) if trace or explain else {}
+        items = as_items(store, candidates, ranking, packed.places, plan, traces=traces, before=packed.before)
         explained = None
         if explain:
             from .explain import explanation
 
-            explained = explanation(store, semantic, plan, found, packed, lower=len(ranking.order))
+            explained = explanation(store, semantic, plan, candidates, packed, lower=len(ranking.order))
     # The first is the value that a key has now, and the question asks for what was.
     before = bool(items and items[0].key) and plan.timeless and asks_past(plan.query)
     likely, relevant = ranking.relevance, ranking.relevant
     also = {}
-    for i, several in packed.also.items():
-        also[format_id(found.table.ids[i])] = tuple([format_id(found.table.ids[other]) for other in several])
+    for i, others in packed.also.items():
+        also[format_id(candidates.table.ids[i])] = tuple([format_id(candidates.table.ids[other]) for other in others])
     return Recall(
         query=plan.query,
         items=items,
-        missing=found.missing,
-        notes=found.notes,
+        missing=candidates.missing,
+        notes=candidates.notes,
         elapsed_ms=(time.perf_counter() - plan.began) * 1000,
         truncated=packed.truncated,
         relevance=likely,
         relevant=relevant,
-        note=note(likely, relevant, shown=items, missing=found.missing, asks_before=before),
+        note=note(likely, relevant, shown=items, missing=candidates.missing, asks_before=before),
         explained=explained,
         also=also,
     )
 
 
-def _traces(found: Candidates, ranking: Ranking, packed: Packed, plan: Plan) -> dict[int, Trace]:
-    columns = {**found.features, "judge": list(ranking.judged.values())}
+def _traces(candidates: Candidates, ranking: Ranking, packed: Packed, plan: Plan) -> dict[int, Trace]:
+    columns = {**candidates.features, "judge": list(ranking.judged.values())}
     traces = {}
     for i in packed.places:
-        terms = contributions(found, ranking, i, plan.now)
+        terms = contributions(candidates, ranking, i, plan.now)
         signals = {
             name: SignalTrace(
                 1 + sum(other > raw for other in columns[name]) if name in columns and raw else None, raw, added
@@ -224,20 +224,20 @@ def _traces(found: Candidates, ranking: Ranking, packed: Packed, plan: Plan) -> 
 
 
 def as_items(
-    store: Store, found: Candidates, ranking: Ranking, places: Sequence[int], plan: Plan, *,
+    store: Store, candidates: Candidates, ranking: Ranking, places: Sequence[int], plan: Plan, *,
     traces: Mapping[int, Trace] = {}, before: Mapping[int, Sequence[int]] = {},
 ) -> list[Item]:  # fmt: skip
     """The candidates at some places as they are shown. `before`: of a place, those of what it surely replaced."""
-    memories = found.memories(store, places)
-    warned = found.warnings(store, places)
+    memories = candidates.memories(store, places)
+    warned = candidates.warnings(store, places)
     disputed = disputes(store, plan, memories, warned) if warned else {}
-    indexed = [one for one in memories if INDEXED in one.metadata]
-    states = dict(zip([one.id for one in indexed], source_states(indexed), strict=True)) if indexed else {}
+    indexed = [memory for memory in memories if INDEXED in memory.metadata]
+    states = dict(zip([memory.id for memory in indexed], source_states(indexed), strict=True)) if indexed else {}
     items = []
     for i, memory in zip(places, memories, strict=True):
-        prior = found.table.priors[i]
+        prior = candidates.table.priors[i]
         confidence = adjust.confidence_of(prior, plan.now)
-        changes = _changes(store, found, ranking, i, before.get(i, ())) if i in ranking.changed or i in before else {}
+        more = _changes(store, candidates, ranking, i, before.get(i, ())) if i in ranking.changed or i in before else {}
         items.append(
             Item(
                 id=memory.id, kind=memory.kind, content=memory.content, scope=memory.scope, score=ranking.scores[i],
@@ -246,16 +246,16 @@ def as_items(
                 valid_from_us=memory.valid_from_us, valid_to_us=memory.valid_to_us,
                 recorded_at_us=memory.created_at_us, session=memory.session, speaker=memory.speaker,
                 metadata=memory.metadata, disputed_by=disputed.get(memory.id, ()), why=traces.get(i),
-                source_state=states.get(memory.id), pinned=memory.pinned, **changes,
+                source_state=states.get(memory.id), pinned=memory.pinned, **more,
             )
         )  # fmt: skip
     return items
 
 
-def _changes(store: Store, found: Candidates, ranking: Ranking, i: int, before: Sequence[int]) -> dict[str, Any]:
+def _changes(store: Store, candidates: Candidates, ranking: Ranking, i: int, before: Sequence[int]) -> dict[str, Any]:
     """What the fields of an item say of what changed it, and of what it replaced."""
     newer, what = ranking.changed.get(i, (i, ""))
-    after, *earlier = [(one.id, one.content) for one in found.memories(store, [newer, *before])]
+    after, *earlier = [(memory.id, memory.content) for memory in candidates.memories(store, [newer, *before])]
     changes: dict[str, Any] = {"before": tuple(earlier)}
     if what:
         changes["resolved_by" if what.startswith("resolves") else "newer"] = after

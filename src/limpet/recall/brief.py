@@ -160,17 +160,17 @@ class Brief(Holds[BriefItem]):
 
     def section(self, name: str) -> list[BriefItem]:
         """The items of a section; none when it is not there."""
-        return next((one.items for one in self.sections if one.name == name), [])
+        return next((section.items for section in self.sections if section.name == name), [])
 
     def beware(self) -> list[str]:
         """The warnings in words, a line each; what is stale in one line together."""
-        lines = [one.text for one in self.warnings if one.what != "stale"]
-        stale = [one.about for one in self.warnings if one.what == "stale"]
+        lines = [warning.text for warning in self.warnings if warning.what != "stale"]
+        stale = [warning.about for warning in self.warnings if warning.what == "stale"]
         return lines + ([STALE_LINE + ", ".join(stale)] if stale else [])
 
     def lines(self) -> list[str]:
         """The lines of its text; none when there is nothing to say."""
-        blocks = {one.name: [f"- {item.mark} {item.text}" for item in one.items] for one in self.sections}
+        blocks = {section.name: [f"- {item.mark} {item.text}" for item in section.items] for section in self.sections}
         if self.more_rules:
             apart = not self.relevant and self.budget_tokens > TERSE_TOKENS
             line = f"- {more_rules(self.more_rules, self.many_rules, apart=apart)}"
@@ -198,8 +198,8 @@ class Brief(Holds[BriefItem]):
             "message": self.message,
             "budget_tokens": self.budget_tokens,
             "tokens": self.tokens,
-            "sections": [one.as_dict() for one in self.sections],
-            "warnings": [one.as_dict() for one in self.warnings],
+            "sections": [section.as_dict() for section in self.sections],
+            "warnings": [warning.as_dict() for warning in self.warnings],
             "missing": self.missing,
             "elapsed_ms": round(self.elapsed_ms, 3),
             "text": self.text(),

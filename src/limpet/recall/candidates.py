@@ -66,10 +66,10 @@ class Candidates:
     def warnings(self, store: Store, places: Sequence[int]) -> list[tuple[str, bytes, bytes]]:
         """As `edges.warnings`, of those at some places."""
         self.memories(store, places)
-        found = []
+        rows = []
         for i in places:
-            found += self._warned[self.table.ids[i]]
-        return found
+            rows += self._warned[self.table.ids[i]]
+        return rows
 
     def among(self, places: Sequence[int]) -> dict[tuple[int, int], float]:
         """Cosines of some candidates with each other, by pairs of their positions in `places`; {} without vectors."""
@@ -89,9 +89,9 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan) -
         from .index_ram import RamIndex
 
         index = RamIndex(columns)
-    found = Candidates()
-    text = _text_hits(index, plan, found)
-    hits = found.hits = _vector_hits(semantic, plan, found)
+    candidates = Candidates()
+    text = _text_hits(index, plan, candidates)
+    hits = candidates.hits = _vector_hits(semantic, plan, candidates)
     orders, pool = [text.text_ids], set(text.text_ids)
     if hits is not None:
         passed, seen = _by_vector(index, hits, plan)
@@ -105,63 +105,63 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan) -
     if pool and "neighbours" not in plan.without:
         pool |= set(index.neighbours(best, plan.where, reach=C.NEIGHBOUR_REACH))
     text_ids = sorted(pool | literal)
-    found.table = index.table(text_ids)
+    candidates.table = index.table(text_ids)
     fields, words = index.words(text_ids, text.stems)
     unit, whole = 1.0 / (text.weight or 1.0), (sum(text.stems.values()) + text.absent) or 1.0
     match = QueryMatch(
         query=plan.query,
         at=plan.at,
         # What has the query as it is matches wholly.
-        text=[1.0 if one in literal else text.scores.get(one, 0.0) * unit for one in text_ids],
+        text=[1.0 if text_id in literal else text.scores.get(text_id, 0.0) * unit for text_id in text_ids],
         fields=[value * unit for value in fields],
         words=words,
         worth=[value / whole for value in text.stems.values()],
         known=sum(text.stems.values()) / whole,
         cosines=None if hits is None or not text_ids else hits.cosines(text_ids, exact=C.RESCORED),
         tells_when=_tells_when(store, text_ids, plan.query),
-        near_words=_near_words(store, found, plan) if hits is None else None,
+        near_words=_near_words(store, candidates, plan) if hits is None else None,
     )
-    found.features = compute_features(found.table, match, without=plan.without)
-    return found
+    candidates.features = compute_features(candidates.table, match, without=plan.without)
+    return candidates
 
 
 def best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:
     """The first `count` texts by the better of their ranks, ties by text id."""
     rank: dict[int, int] = {}
     for order in orders:
-        for place, one in enumerate(order[:count]):
-            rank[one] = min(rank.get(one, place), place)
+        for place, text_id in enumerate(order[:count]):
+            rank[text_id] = min(rank.get(text_id, place), place)
     return sorted(sorted(rank), key=rank.__getitem__)[:count]
 
 
-def _text_hits(index: SearchIndex, plan: Plan, found: Candidates) -> TextHits:
+def _text_hits(index: SearchIndex, plan: Plan, candidates: Candidates) -> TextHits:
     """The best by words."""
     if "lexical" in plan.without:
         return TextHits()
     until = None if plan.deadline is None else max(plan.deadline, time.monotonic() + plan.seconds_for_words)
     hits = index.text_hits(with_grams(plan.query), plan.where, deadline=until)
-    found.stems, found.absent = hits.stems, hits.absent
+    candidates.stems, candidates.absent = hits.stems, hits.absent
     if not hits.complete:
-        found.miss("lexical", "the deadline came before all words were scored")
+        candidates.miss("lexical", "the deadline came before all words were scored")
     return hits
 
 
-def _vector_hits(semantic: SemanticSearch | None, plan: Plan, found: Candidates) -> SearchScan | None:
+def _vector_hits(semantic: SemanticSearch | None, plan: Plan, candidates: Candidates) -> SearchScan | None:
     if plan.lexical_only or "vector" in plan.without or not plan.query.strip():
         return None
     if semantic is None:
-        found.miss("vector", "no embedder")
+        candidates.miss("vector", "no embedder")
         return None
     try:
         hits = semantic.search(plan)
     except EmbedderUnavailable as error:
-        found.miss("vector", error.message + (f" ({error.hint})" if error.hint else ""))
+        candidates.miss("vector", error.message + (f" ({error.hint})" if error.hint else ""))
         return None
     if plan.unembedded != 0:
-        several = "texts" if plan.unembedded is None else f"{plan.unembedded:,} texts"
-        found.miss("vector", f"{several} wait for their vectors: {plan.unembedded_why or '`limpet work` makes them'}")
+        what = "texts" if plan.unembedded is None else f"{plan.unembedded:,} texts"
+        candidates.miss("vector", f"{what} wait for their vectors: {plan.unembedded_why or '`limpet work` makes them'}")
     elif not hits.complete:
-        found.miss("vector", "the deadline came before all vectors were compared: the oldest are left out")
+        candidates.miss("vector", "the deadline came before all vectors were compared: the oldest are left out")
     return hits
 
 
@@ -201,32 +201,32 @@ def _by_substring(store: Store, plan: Plan, text: TextHits, *, alone: bool) -> l
     short = len(query) in FRAGMENT and len(query.split()) <= FRAGMENT_WORDS and not query.endswith("?")
     if not short or not (text.absent or not text.text_ids):
         return []
-    found = search(plan.query, plan.where, limit=limit, deadline=plan.deadline, newest=FRAGMENT_AMONG)
-    return found if len(found) < limit else []
+    text_ids = search(plan.query, plan.where, limit=limit, deadline=plan.deadline, newest=FRAGMENT_AMONG)
+    return text_ids if len(text_ids) < limit else []
 
 
-def _near_words(store: Store, found: Candidates, plan: Plan) -> list[float] | None:
+def _near_words(store: Store, candidates: Candidates, plan: Plan) -> list[float] | None:
     """Where no embedder answers: how near the candidates are by vectors of their words."""
-    if "word_vectors" in plan.without or not found.table.text_ids:
+    if "word_vectors" in plan.without or not candidates.table.text_ids:
         return None
     from ..text.excerpt import passage, words_of
     from ..vectors.word_vectors import cosines
 
-    known = {one.text_id: one for one in store.search.candidates(found.table.text_ids, plan.where)}
+    known = {row.text_id: row for row in store.search.candidates(candidates.table.text_ids, plan.where)}
     # What is written without spaces has no words that a part of it could be chosen by.
     asked = None if grams(plan.query) and not plan.query.isascii() else words_of(plan.query)
 
     def compared(text_id: int) -> str:
         """Of a long text the part that speaks of the question: what else it says would drown it."""
-        one = known.get(text_id)
-        if one is None:
+        row = known.get(text_id)
+        if row is None:
             return ""
-        part = one.content if asked is None else passage(one.content, asked, COMPARED)
-        return " ".join(part for part in (part, one.topics, one.key) if part)
+        part = row.content if asked is None else passage(row.content, asked, COMPARED)
+        return " ".join(part for part in (part, row.topics, row.key) if part)
 
-    near = cosines(plan.query, map(compared, found.table.text_ids), deadline=plan.deadline)
+    near = cosines(plan.query, map(compared, candidates.table.text_ids), deadline=plan.deadline)
     if near is None:
-        found.miss("word_vectors", "the deadline came before all candidates were compared")
+        candidates.miss("word_vectors", "the deadline came before all candidates were compared")
     return near
 
 
@@ -234,7 +234,7 @@ def _tells_when(store: Store, text_ids: Sequence[int], query: str) -> list[float
     """For a question about when: which texts speak of a time. None for every other question."""
     if not text_ids or not asks_when(query):
         return None
-    told = dict.fromkeys(text_ids, 0.0)
+    result = dict.fromkeys(text_ids, 0.0)
     for num, text, _ in store.search.texts(text_ids):
-        told[num] = float(tells_when(text))
-    return list(told.values())
+        result[num] = float(tells_when(text))
+    return list(result.values())

@@ -75,7 +75,7 @@ class Entries:
 
 
 def choose(
-    store: Store, plan: Plan, entries: Entries, found: Candidates, stats: dict[str, int], started: float,
+    store: Store, plan: Plan, entries: Entries, candidates: Candidates, stats: dict[str, int], started: float,
     *, answers: bool = True,
 ) -> Brief:  # fmt: skip
     """The entries worth most within the budget, as sections in the order of the page.
@@ -91,17 +91,17 @@ def choose(
     # What is no answer is quoted from its beginning: a rule must not be read without it.
     words = words_of(plan.query) if answers else frozenset[str]()
     limit = max(60, min(C.BRIEF_EXCERPT, int(space * C.CHARACTERS_PER_TOKEN / 3)))
-    several = {memories[num].id: (memories[num], entries.by_num[num]) for num in nums}
-    several = {id: (one, Entry("", 0.0)) for id, one in others.items()} | several
+    by_id = {memories[num].id: (memories[num], entries.by_num[num]) for num in nums}
+    by_id = {id: (other, Entry("", 0.0)) for id, other in others.items()} | by_id
     replaced = {other for rows in warned.values() for what, other in rows if what == "replaced"}
-    ids = list(dict.fromkeys((*several, *replaced)))
+    ids = list(dict.fromkeys((*by_id, *replaced)))
     short = dict(zip(ids, store.memories.abbreviate([parse_id(id) for id in ids]), strict=True))
-    items = {id: _item(one, entry, short[id], words, limit, plan.now) for id, (one, entry) in several.items()}
+    items = {id: _item(memory, entry, short[id], words, limit, plan.now) for id, (memory, entry) in by_id.items()}
     terse = space <= TERSE_TOKENS
     cautions = {
-        num: _cautions(one, warned.get(one.id, ()), items, short, plan.now, terse=terse)
+        num: _cautions(memory, warned.get(memory.id, ()), items, short, plan.now, terse=terse)
         for num in nums
-        if (one := memories[num])
+        if (memory := memories[num])
     }
     choices = {num: _choice(items[memories[num].id], entries.by_num[num], cautions[num]) for num in nums}
     brief = Brief(message=plan.query, budget_tokens=budget, tokens=0, stats=stats, relevant=answers)
@@ -114,8 +114,8 @@ def choose(
     brief = replace(
         brief, sections=_sections(shown, entries),
         warnings=_warnings([(shown[num], cautions[num]) for num in chosen]),
-        stats=stats if budget >= frame else {}, truncated=not wanted <= set(chosen), missing=found.missing,
-        notes=found.notes, more_rules=unsaid, many_rules=unsaid > 0 and entries.many_rules,
+        stats=stats if budget >= frame else {}, truncated=not wanted <= set(chosen), missing=candidates.missing,
+        notes=candidates.notes, more_rules=unsaid, many_rules=unsaid > 0 and entries.many_rules,
     )  # fmt: skip
     return replace(brief, tokens=_tokens(brief), elapsed_ms=(time.perf_counter() - started) * 1000)
 
@@ -147,15 +147,15 @@ def _in_sections(
     counts: Counter[str] = Counter()
     kept = []
     for num in nums:
-        entry, one = entries.by_num[num], memories[num]
+        entry, memory = entries.by_num[num], memories[num]
         # What a memory is decides its section: keyed facts, goals, what stands; else it stays where it was found.
-        if entry.section in ("context", "matches") and not is_unconfirmed(one.origin, one.trust):
-            stands = one.pinned or one.kind == "preference"
+        if entry.section in ("context", "matches") and not is_unconfirmed(memory.origin, memory.trust):
+            stands = memory.pinned or memory.kind == "preference"
             entry.section = (
-                "facts" if one.key is not None else "goals" if one.kind == "goal" else "context" if stands
+                "facts" if memory.key is not None else "goals" if memory.kind == "goal" else "context" if stands
                 else entry.section
             )  # fmt: skip
-        if adjust.confidence_word(one, adjust.confidence_of(one, plan.now)) == adjust.DOUBTFUL:
+        if adjust.confidence_word(memory, adjust.confidence_of(memory, plan.now)) == adjust.DOUBTFUL:
             entry.label = ", ".join(filter(None, (adjust.DOUBTFUL, entry.label)))
         counts[entry.section] += 1
         if counts[entry.section] <= MOST[entry.section]:
@@ -168,19 +168,19 @@ def _overridden(store: Store, plan: Plan, memories: Iterable[Memory]) -> set[str
     own = (plan.where.scopes or (GLOBAL_SCOPE,))[0]
     if own == GLOBAL_SCOPE:
         return set()
-    several = [one for one in memories if one.key is not None]
-    here = {one.key for one in several if one.scope == own}
+    keyed = [memory for memory in memories if memory.key is not None]
+    here = {memory.key for memory in keyed if memory.scope == own}
     hidden = set()
-    for one in several:
-        if one.scope == own or one.key is None:
+    for memory in keyed:
+        if memory.scope == own or memory.key is None:
             continue
-        if one.key not in here and any(
+        if memory.key not in here and any(
             value.valid_from_us <= plan.now and (value.valid_to_us is None or plan.now < value.valid_to_us)
-            for value in store.memories.keyed(own, one.key)
+            for value in store.memories.keyed(own, memory.key)
         ):
-            here.add(one.key)
-        if one.key in here:
-            hidden.add(one.id)
+            here.add(memory.key)
+        if memory.key in here:
+            hidden.add(memory.id)
     return hidden
 
 
@@ -206,7 +206,7 @@ def _distinct(nums: Sequence[int], memories: dict[int, Memory], entries: Entries
 
 def _once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
     """Without episodes that quote what stands there itself, or what an episode of more value quotes."""
-    quotes = {num: quoted_in(one.kind, one.source, one.content) for num in nums if (one := memories[num])}
+    quotes = {num: quoted_in(memory.kind, memory.source, memory.content) for num in nums if (memory := memories[num])}
 
     def begins(text: str) -> str:
         """A statement as far as an episode quotes it."""
@@ -246,37 +246,37 @@ def _cautions(
     """What to know about a memory before relying on it."""
     about, rows = short[memory.id], list(warned)
     against = dict.fromkeys(other for what, other in rows if what in DISPUTES)
-    found = [Caution(about=about, what="contradicts", other=items[other]) for other in against]
+    cautions = [Caution(about=about, what="contradicts", other=items[other]) for other in against]
     newer = dict.fromkeys(other for what, other in rows if what in CHANGES and not what.startswith("resolves"))
-    found += [Caution(about=about, what="newer", other=items[other]) for other in newer]
+    cautions += [Caution(about=about, what="newer", other=items[other]) for other in newer]
     if terse:
-        return found
+        return cautions
     replaced = tuple(other for what, other in rows if what == "replaced")[:REPLACED_SHOWN]
     if replaced and now - memory.valid_from_us <= CORRECTED_DAYS * MICROSECONDS_PER_DAY:
         before = tuple(short[id] for id in replaced)
-        found.append(
+        cautions.append(
             Caution(about=about, what="corrected", at_us=memory.valid_from_us, replaced=replaced, replaced_short=before)
         )
     seen = max(memory.observed_at_us, memory.used_at_us or 0)
     if now - seen > C.STALE_DAYS * MICROSECONDS_PER_DAY and memory.kind in C.STALE_KINDS and not memory.pinned:
-        found.append(Caution(about=about, what="stale", at_us=seen))
-    return found
+        cautions.append(Caution(about=about, what="stale", at_us=seen))
+    return cautions
 
 
 def _warnings(shown: Sequence[tuple[BriefItem, Sequence[Caution]]]) -> list[Caution]:
     """The cautions about what is shown: a pair once, a text once."""
     seen = {item.id for item, _ in shown}
     pairs: set[frozenset[str]] = set()
-    found: list[Caution] = []
+    kept: list[Caution] = []
     for item, cautions in shown:
-        for one in cautions:
-            if one.other is None:
-                found.append(one)
-            elif (pair := frozenset((item.id, one.other.id))) not in pairs:
+        for caution in cautions:
+            if caution.other is None:
+                kept.append(caution)
+            elif (pair := frozenset((item.id, caution.other.id))) not in pairs:
                 pairs.add(pair)
-                found.append(replace(one, shown=one.other.id in seen))
-                seen.add(one.other.id)
-    return sorted(found, key=lambda one: ("contradicts", "newer", "corrected", "stale").index(one.what))
+                kept.append(replace(caution, shown=caution.other.id in seen))
+                seen.add(caution.other.id)
+    return sorted(kept, key=lambda caution: ("contradicts", "newer", "corrected", "stale").index(caution.what))
 
 
 def _sections(shown: Mapping[int, BriefItem], entries: Entries) -> list[Section]:
@@ -303,8 +303,8 @@ class Choice:
 
 
 def _choice(item: BriefItem, entry: Entry, cautions: Sequence[Caution]) -> Choice:
-    stale = sum(one.what == "stale" for one in cautions)
-    cost = _line(f"{item.mark} {item.text}") + sum(_line(one.text) for one in cautions if one.what != "stale")
+    stale = sum(note.what == "stale" for note in cautions)
+    cost = _line(f"{item.mark} {item.text}") + sum(_line(note.text) for note in cautions if note.what != "stale")
     groups = [entry.section, *([BEWARE] if cautions else []), *([STALE] if stale else [])]
     return Choice(entry.value, cost + stale * _line(item.short), groups)
 
@@ -317,8 +317,8 @@ def _chosen(
 
     def fitted(nums: Sequence[int], space: float) -> list[int]:
         some = [choices[num] for num in nums]
-        values, costs = [one.value for one in some], [one.cost for one in some]
-        return [nums[i] for i in fit(values, costs, space, groups=[one.groups for one in some], group_costs=_HEADINGS)]
+        values, costs = [row.value for row in some], [row.cost for row in some]
+        return [nums[i] for i in fit(values, costs, space, groups=[row.groups for row in some], group_costs=_HEADINGS)]
 
     def taken(nums: Sequence[int]) -> float:
         groups = {name for num in nums for name in choices[num].groups}

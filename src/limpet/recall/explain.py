@@ -56,7 +56,7 @@ class Explanation:
 
     def as_dict(self) -> dict[str, object]:
         """{"intent", "times", "left_out": {"counts", "items"}}."""
-        items = [{name: value for name, value in one._asdict().items() if value} for one in self.left_out]
+        items = [{name: value for name, value in item._asdict().items() if value} for item in self.left_out]
         left_out = {"counts": dict(self.counts), "items": items}
         return {"intent": self.intent, "times": list(self.times), "left_out": left_out}
 
@@ -76,67 +76,65 @@ def filtered(store: Store, semantic: SemanticSearch | None, plan: Plan) -> list[
         with suppress(EmbedderUnavailable):  # the recall's notes say so
             orders.append(semantic.search(plan).take(LOOKED_AT * 3))
     near = best_of(orders, LOOKED_AT * 6)
-    there = {one.text_id: one for one in store.search.candidates(near, wide)}
-    passing = {one.text_id for one in store.search.candidates(list(there), where)}
+    there = {row.text_id: row for row in store.search.candidates(near, wide)}
+    passing = {row.text_id for row in store.search.candidates(list(there), where)}
     missed = [text_id for text_id in near if text_id in there and text_id not in passing][:LOOKED_AT]
-    several = store.memories.by_rows([there[text_id].num for text_id in missed])
-    return [
-        LeftOut(one.id, why, one.content, detail, one.key) for one in several for why, detail in (_reason(one, plan),)
-    ]
+    rows = store.memories.by_rows([there[text_id].num for text_id in missed])
+    return [LeftOut(row.id, why, row.content, detail, row.key) for row in rows for why, detail in (_reason(row, plan),)]
 
 
-def _reason(one: Memory, plan: Plan) -> tuple[str, str]:
+def _reason(memory: Memory, plan: Plan) -> tuple[str, str]:
     """Why a memory does not pass, and the detail."""
     where = plan.where
-    if one.state not in where.states:
-        return _STATES.get(one.state, one.state), one.reason or ""
+    if memory.state not in where.states:
+        return _STATES.get(memory.state, memory.state), memory.reason or ""
     at = where.as_of
-    if at is not None and one.valid_from_us > at:
-        return "not yet true", f"from {format_time(one.valid_from)}"
-    if at is not None and one.valid_to_us is not None and one.valid_to_us <= at:
-        if one.superseded_by is not None:
-            return "superseded", f"by {one.superseded_by}"
-        return "expired", f"on {format_time(one.valid_to)}"
-    if where.since is not None and one.valid_from_us < where.since:
-        return "before the range of dates", f"from {format_time(one.valid_from)}"
-    if where.until is not None and one.valid_from_us >= where.until:
-        return "after the range of dates", f"from {format_time(one.valid_from)}"
-    if where.stored_since is not None and one.created_at_us < where.stored_since:
-        return "before the range of dates", f"stored {format_time(one.created_at_us)}"
-    if where.stored_until is not None and one.created_at_us >= where.stored_until:
-        return "after the range of dates", f"stored {format_time(one.created_at_us)}"
-    if where.kinds and one.kind not in where.kinds:
-        return "another kind", one.kind
-    had = set(map(caseless, one.topics))
+    if at is not None and memory.valid_from_us > at:
+        return "not yet true", f"from {format_time(memory.valid_from)}"
+    if at is not None and memory.valid_to_us is not None and memory.valid_to_us <= at:
+        if memory.superseded_by is not None:
+            return "superseded", f"by {memory.superseded_by}"
+        return "expired", f"on {format_time(memory.valid_to)}"
+    if where.since is not None and memory.valid_from_us < where.since:
+        return "before the range of dates", f"from {format_time(memory.valid_from)}"
+    if where.until is not None and memory.valid_from_us >= where.until:
+        return "after the range of dates", f"from {format_time(memory.valid_from)}"
+    if where.stored_since is not None and memory.created_at_us < where.stored_since:
+        return "before the range of dates", f"stored {format_time(memory.created_at_us)}"
+    if where.stored_until is not None and memory.created_at_us >= where.stored_until:
+        return "after the range of dates", f"stored {format_time(memory.created_at_us)}"
+    if where.kinds and memory.kind not in where.kinds:
+        return "another kind", memory.kind
+    had = set(map(caseless, memory.topics))
     if lacking := [topic for topic in where.topics if caseless(topic) not in had]:
         return "without the topic", ", ".join(sorted(lacking))
-    if where.session is not None and one.session != where.session:
-        return "another session", one.session or ""
-    if where.speaker is not None and one.speaker != where.speaker:
-        return "another speaker", one.speaker or ""
-    if where.key is not None and caseless(one.key or "") != caseless(where.key):
-        return "another key", one.key or ""
+    if where.session is not None and memory.session != where.session:
+        return "another session", memory.session or ""
+    if where.speaker is not None and memory.speaker != where.speaker:
+        return "another speaker", memory.speaker or ""
+    if where.key is not None and caseless(memory.key or "") != caseless(where.key):
+        return "another key", memory.key or ""
     return "other metadata", ""
 
 
 def explanation(
-    store: Store, semantic: SemanticSearch | None, plan: Plan, found: Candidates, packed: Packed, *, lower: int
+    store: Store, semantic: SemanticSearch | None, plan: Plan, candidates: Candidates, packed: Packed, *, lower: int
 ) -> Explanation:
     """How a plan's question was read, and what was left out. `lower`: how many candidates were ranked in all."""
-    rows = store.memories.by_rows([found.table.rows[i] for i, _ in packed.dropped])
-    several = [
-        LeftOut(one.id, why, one.content, key=one.key) for one, (_, why) in zip(rows, packed.dropped, strict=True)
+    rows = store.memories.by_rows([candidates.table.rows[i] for i, _ in packed.dropped])
+    left_out = [
+        LeftOut(row.id, why, row.content, key=row.key) for row, (_, why) in zip(rows, packed.dropped, strict=True)
     ]
     if plan.remaining() > 0:
-        several += filtered(store, semantic, plan)
+        left_out += filtered(store, semantic, plan)
     else:
-        found.miss("explain", "the deadline came before what the filter leaves out was looked for")
-    counts = dict(sorted(Counter(one.why for one in several).items(), key=lambda pair: (-pair[1], pair[0])))
+        candidates.miss("explain", "the deadline came before what the filter leaves out was looked for")
+    counts = dict(sorted(Counter(item.why for item in left_out).items(), key=lambda pair: (-pair[1], pair[0])))
     lower -= len(packed.places) + len(packed.dropped)
     if lower > 0:
         counts["ranked lower"] = lower
     return Explanation(
-        intent=intent(plan.query), times=tuple(_times(plan)), counts=counts, left_out=tuple(several[:TOLD])
+        intent=intent(plan.query), times=tuple(_times(plan)), counts=counts, left_out=tuple(left_out[:TOLD])
     )
 
 

@@ -102,37 +102,37 @@ def compute_features(table: CandidateTable, match: QueryMatch, *, without: froze
         UNRELATED_COSINE + (RELATED_COSINE - UNRELATED_COSINE) * own if isnan(cosine) else cosine
         for cosine, own in zip(match.cosines, covered, strict=True)
     ]
-    found = {"lexical": match.text, "coverage": covered, "fields": match.fields}
-    found |= _neighbours(table, match, covered, brevity, cosines or nothing) | _sessions(
+    values = {"lexical": match.text, "coverage": covered, "fields": match.fields}
+    values |= _neighbours(table, match, covered, brevity, cosines or nothing) | _sessions(
         table, match, cosines or nothing
     )
     if cosines:
-        found["vector"] = cosines
-        found["brief_vector"] = [cosine * brief for cosine, brief in zip(cosines, brevity, strict=True)]
-    found["date"] = _dates(table.valid_from, match)
-    found["tells_when"] = match.tells_when or nothing
+        values["vector"] = cosines
+        values["brief_vector"] = [cosine * brief for cosine, brief in zip(cosines, brevity, strict=True)]
+    values["date"] = _dates(table.valid_from, match)
+    values["tells_when"] = match.tells_when or nothing
     # For a question about what is latest: the share of the others' times that a memory's is not older than.
     times = sorted(table.valid_from)
     latest = len(times) > 1 and asks_latest(match.query)
-    found["recent"] = (
+    values["recent"] = (
         [(bisect_right(times, at) - 1) / (len(times) - 1) for at in table.valid_from] if latest else nothing
     )
     # Who speaks: someone the query names; a person, by the names that transcripts have for one.
     asked = set(map(str.casefold, _WORD.findall(match.query)))
-    found["speaker"] = [float(name is not None and not asked.isdisjoint(_parts(name))) for name in table.speakers]
-    found["by_person"] = [float(name is not None and name.casefold() in PERSON) for name in table.speakers]
-    of_agent = any(found["by_person"]) and asks_of_agent(match.query)
-    found["asked_of_agent"] = found["by_person"] if of_agent else nothing
+    values["speaker"] = [float(name is not None and not asked.isdisjoint(_parts(name))) for name in table.speakers]
+    values["by_person"] = [float(name is not None and name.casefold() in PERSON) for name in table.speakers]
+    of_agent = any(values["by_person"]) and asks_of_agent(match.query)
+    values["asked_of_agent"] = values["by_person"] if of_agent else nothing
     # The shape of the text: a turn of one word says little. Its length fades where words say nothing.
     fading = min(1.0, match.known / KNOWN)
-    found["length"] = [log1p(min(size, LENGTH_CAP_CHARACTERS)) * fading for size in table.sizes]
-    found["long"] = [log(max(size, LONG_CHARACTERS) / LONG_CHARACTERS) for size in table.sizes]
-    found["question"], found["keyed"] = table.asked, table.keyed
-    found["word_vectors"] = match.near_words or nothing
+    values["length"] = [log1p(min(size, LENGTH_CAP_CHARACTERS)) * fading for size in table.sizes]
+    values["long"] = [log(max(size, LONG_CHARACTERS) / LONG_CHARACTERS) for size in table.sizes]
+    values["question"], values["keyed"] = table.asked, table.keyed
+    values["word_vectors"] = match.near_words or nothing
     columns, vectors = {}, match.cosines is not None
-    for name, one in FEATURES.items():
-        if one.signal not in without and one.from_vectors in (None, vectors):
-            columns[name] = found.get(name, nothing)
+    for name, feature in FEATURES.items():
+        if feature.signal not in without and feature.from_vectors in (None, vectors):
+            columns[name] = values.get(name, nothing)
     return columns
 
 
@@ -167,12 +167,12 @@ def _neighbours(
         for offset in (-2, -1, 1, 2)
     }
 
-    def best(values: Sequence[float], one: int, other: int) -> list[float]:
+    def best(values: Sequence[float], first: int, second: int) -> list[float]:
         """The better value above 0 of the neighbours at two offsets."""
         known = [*values, 0.0]
         return [
             max(0.0, known[a], known[b]) * brief
-            for a, b, brief in zip(beside[one], beside[other], brevity, strict=True)
+            for a, b, brief in zip(beside[first], beside[second], brevity, strict=True)
         ]
 
     masks = [*match.words, 0]
@@ -180,7 +180,7 @@ def _neighbours(
         words | masks[before] | masks[after]
         for words, before, after in zip(match.words, beside[-1], beside[1], strict=True)
     ]
-    found = {
+    result = {
         "coverage_around": [
             (worth_of(words, match.worth) - own) * brief
             for words, own, brief in zip(around, covered, brevity, strict=True)
@@ -188,10 +188,10 @@ def _neighbours(
         "answer": best(table.asked, -1, -1),
     }
     for name, values in (("lexical", match.text), ("vector", cosines)):
-        found[f"{name}_previous"] = best(values, -1, -1)
-        found[f"{name}_next"] = best(values, 1, 1)
-        found[f"{name}_around"] = best(values, -2, 2)
-    return found
+        result[f"{name}_previous"] = best(values, -1, -1)
+        result[f"{name}_next"] = best(values, 1, 1)
+        result[f"{name}_around"] = best(values, -2, 2)
+    return result
 
 
 def _sessions(table: CandidateTable, match: QueryMatch, cosines: Sequence[float]) -> dict[str, list[float]]:

@@ -109,42 +109,42 @@ class SqlIndex:
         )
 
     def passing(self, text_ids: Sequence[int], where: Filter) -> list[int]:
-        fresh = [one for one in text_ids if one not in self._rows]
-        for one in self._store.search.candidates(fresh, where):
-            self._rows[one.text_id] = one
-        return [one for one in text_ids if one in self._rows]
+        fresh = [text_id for text_id in text_ids if text_id not in self._rows]
+        for row in self._store.search.candidates(fresh, where):
+            self._rows[row.text_id] = row
+        return [text_id for text_id in text_ids if text_id in self._rows]
 
     def allowed(self, where: Filter) -> list[int]:
         return self._store.search.allowed(where)
 
     def neighbours(self, text_ids: Sequence[int], where: Filter, *, reach: int) -> list[int]:
-        near = [self._rows[one].num for one in text_ids if self._rows[one].session is not None]
+        near = [self._rows[text_id].num for text_id in text_ids if self._rows[text_id].session is not None]
         if not near:
             return []
-        found = {}
-        for one in self._store.search.neighbours(near, where, reach=reach):
-            found[one.text_id] = one
-        self._rows |= found
-        return list(found)
+        rows = {}
+        for row in self._store.search.neighbours(near, where, reach=reach):
+            rows[row.text_id] = row
+        self._rows |= rows
+        return list(rows)
 
     def table(self, text_ids: Sequence[int]) -> CandidateTable:
         table = CandidateTable(text_ids=list(text_ids))
         for text_id in text_ids:
-            one = self._rows[text_id]
-            table.rows.append(one.num)
-            table.ids.append(one.id)
-            table.sessions.append(one.session or 0)
-            table.positions.append(one.position)
-            table.speakers.append(one.speaker)
-            table.valid_from.append(one.valid_from)
-            table.sizes.append(len(one.content))
-            table.asked.append(float(one.content.rstrip().endswith("?")))
-            table.keyed.append(float(one.key is not None))
+            row = self._rows[text_id]
+            table.rows.append(row.num)
+            table.ids.append(row.id)
+            table.sessions.append(row.session or 0)
+            table.positions.append(row.position)
+            table.speakers.append(row.speaker)
+            table.valid_from.append(row.valid_from)
+            table.sizes.append(len(row.content))
+            table.asked.append(float(row.content.rstrip().endswith("?")))
+            table.keyed.append(float(row.key is not None))
             table.priors.append(
                 PriorFactors._make((
-                    one.kind, one.importance, bool(one.pinned), one.trust, one.observations, one.stated_confidence,
-                    one.uses or 0, one.used_at or None, one.observed_at if dated(one.kind, one.importance) else 0,
-                    one.useful or 0, one.not_useful or 0, one.wrong or 0,
+                    row.kind, row.importance, bool(row.pinned), row.trust, row.observations, row.stated_confidence,
+                    row.uses or 0, row.used_at or None, row.observed_at if dated(row.kind, row.importance) else 0,
+                    row.useful or 0, row.not_useful or 0, row.wrong or 0,
                 ))
             )  # fmt: skip
         return table
@@ -153,17 +153,17 @@ class SqlIndex:
         terms_of = self._store.search.tokenizer.counts
         fields, having = [], []
         for text_id in text_ids:
-            one, value, words = self._rows[text_id], 0.0, 0
-            content = f"{one.content} {one.grams or ''}"
-            for text, share in ((content, 0.0), (one.topics, 1.0), (one.labels, 0.5), (one.dates, 1.0)):
+            row, value, words = self._rows[text_id], 0.0, 0
+            content = f"{row.content} {row.grams or ''}"
+            for text, share in ((content, 0.0), (row.topics, 1.0), (row.labels, 0.5), (row.dates, 1.0)):
                 if not text:
                     continue
-                terms, found = terms_of(text), 0.0
+                terms, total = terms_of(text), 0.0
                 for j, (stem, worth) in enumerate(stems.items()):
                     if stem in terms:
                         words |= 1 << j
-                        found += worth
-                value += share * found
+                        total += worth
+                value += share * total
             fields.append(value)
             having.append(words)
         return fields, having

@@ -47,8 +47,8 @@ class RamIndex:
 
     def allowed(self, where: Filter) -> list[int]:
         """List every text that passes the filter."""
-        found: list[int] = self._columns.allowed(where).tolist()
-        return found
+        text_ids: list[int] = self._columns.allowed(where).tolist()
+        return text_ids
 
     def neighbours(self, text_ids: Sequence[int], where: Filter, *, reach: int) -> list[int]:
         """List texts that pass the filter up to `reach` places before or after some in their sessions."""

@@ -23,8 +23,8 @@ def source_states(memories: Sequence[Memory]) -> Sequence[str | None]:
     """Say of memories that were read from files whether these are fresh, drifted or gone."""
     from .. import registry
 
-    found: Sequence[str | None] = registry.call("source_states", memories) or [None] * len(memories)
-    return found
+    states: Sequence[str | None] = registry.call("source_states", memories) or [None] * len(memories)
+    return states
 
 
 COUNTED_BY = {"kind", "state", "origin", "scope", "topic", "day"}
@@ -48,7 +48,7 @@ def show(context: Context, id: str) -> Memory:
 
 def history(context: Context, id: str) -> builtins.list[Memory]:
     memories = context.store.memories
-    return [context.as_read(one) for one in memories.versions(memories.resolve(id, context.scopes))]
+    return [context.as_read(version) for version in memories.versions(memories.resolve(id, context.scopes))]
 
 
 def list(
@@ -57,7 +57,7 @@ def list(
 ) -> Page:  # fmt: skip
     where = _listed(context, where, all_states)
     page = context.store.listings.page(where, sort=sort, limit=limit, cursor=cursor, descending=not ascending)
-    return replace(page, memories=[context.as_read(one) for one in page.memories])
+    return replace(page, memories=[context.as_read(memory) for memory in page.memories])
 
 
 def count(context: Context, where: Filter, *, all_states: bool) -> int:
@@ -65,7 +65,7 @@ def count(context: Context, where: Filter, *, all_states: bool) -> int:
 
 
 def count_by(context: Context, where: Filter, by: Sequence[str], *, all_states: bool) -> dict[tuple[str, ...], int]:
-    if not all(isinstance(one, str) for one in by):
+    if not all(isinstance(name, str) for name in by):
         raise BadInput(f"counted by names, not {by!r:.60}", hint='such as count_by("kind", "topic")')
     if not by or len(set(by)) < len(by) or not set(by) <= COUNTED_BY:
         raise BadInput(f"cannot count by {', '.join(by) or 'nothing'}", hint=f"by {', '.join(sorted(COUNTED_BY))}")
@@ -73,8 +73,8 @@ def count_by(context: Context, where: Filter, by: Sequence[str], *, all_states: 
 
 
 def abbreviate(context: Context, ids: Sequence[str], *, items: bool) -> builtins.list[str]:
-    several = [parse_id(id) for id in ids]
-    return context.store.reviews.abbreviate(several) if items else context.store.memories.abbreviate(several)
+    raw = [parse_id(id) for id in ids]
+    return context.store.reviews.abbreviate(raw) if items else context.store.memories.abbreviate(raw)
 
 
 def _listed(context: Context, where: Filter, all_states: bool) -> Filter:

@@ -40,40 +40,40 @@ SAME = f"same {verdicts.SURE}"
 CORRECTION = "correction"
 
 
-def replacements(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> list[tuple[int, int, str]]:
+def replacements(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> list[tuple[int, int, str]]:
     """(older, newer, what) of candidates of which the newer takes the older's place: first those that a model has read
     together (`replaces sure`), then those that are likely by their vectors (`asked`)."""
     first = ranking.order[:LOOKED_AT]
     if "recency" in plan.without or of_another_time(plan):
         return []
-    said = [row for row in found.warnings(store, first) if row[0] in CHANGES]
-    changed = _read_as_changes(store, found, said) if said else []
-    corrected = CORRECTION in [found.table.priors[i].kind for i in first]
-    asked = found.hits is not None and "vector" in found.features and asks_now(plan.query)
+    rows = [row for row in candidates.warnings(store, first) if row[0] in CHANGES]
+    changed = _read_as_changes(store, candidates, rows) if rows else []
+    corrected = CORRECTION in [candidates.table.priors[i].kind for i in first]
+    asked = candidates.hits is not None and "vector" in candidates.features and asks_now(plan.query)
     if not corrected and not asked:
         return changed
-    times = [found.table.valid_from[i] for i in first]
+    times = [candidates.table.valid_from[i] for i in first]
     pairs = [(a, b) for b in range(1, len(first)) for a in range(b) if times[b] > times[a]]
-    cosines = found.among(first)
-    likely = _corrections(found, first, pairs, cosines)
+    cosines = candidates.among(first)
+    likely = _corrections(candidates, first, pairs, cosines)
     if asked:
-        several = features(found, first, ranking.ranked, pairs, cosines)
-        likely |= {pair for pair, values in several.items() if probability(values) >= REPLACES_FROM}
+        by_pair = features(candidates, first, ranking.ranked, pairs, cosines)
+        likely |= {pair for pair, values in by_pair.items() if probability(values) >= REPLACES_FROM}
     return changed + [(first[a], first[b], "asked") for b in range(len(first)) for a in range(b) if (a, b) in likely]
 
 
 def _read_as_changes(
-    store: Store, found: Candidates, said: Sequence[tuple[str, bytes, bytes]]
+    store: Store, candidates: Candidates, rows: Sequence[tuple[str, bytes, bytes]]
 ) -> list[tuple[int, int, str]]:
     """What a model said of candidates: (older, newer, "replaces sure"). Where the older was said again after the newer,
     it is the other way round."""
-    place = {id: i for i, id in enumerate(found.table.ids)}
+    place = {id: i for i, id in enumerate(candidates.table.ids)}
     changed = []
-    for what, older, newer in said:
+    for what, older, newer in rows:
         if newer not in place:
             continue
         a, b = place[older], place[newer]
-        if stands(*found.memories(store, [a, b])):
+        if stands(*candidates.memories(store, [a, b])):
             changed.append((a, b, what))
         elif what.startswith("replaces"):
             changed.append((b, a, what))
@@ -96,26 +96,24 @@ def of_another_time(plan: Plan) -> bool:
 
 
 def _corrections(
-    found: Candidates, first: Sequence[int], pairs: Sequence[tuple[int, int]], cosines: Mapping[tuple[int, int], float]
-) -> set[tuple[int, int]]:
+    candidates: Candidates, first: Sequence[int], pairs: Sequence[tuple[int, int]],
+    cosines: Mapping[tuple[int, int], float],
+) -> set[tuple[int, int]]:  # fmt: skip
     """Pairs of which the newer says itself, by its kind, that something turned out otherwise: what is nearest to it."""
     nearest: dict[int, tuple[float, int]] = {}
     for a, b in pairs:
-        older, newer = found.table.priors[first[a]].trust, found.table.priors[first[b]].trust
-        if found.table.priors[first[b]].kind == CORRECTION and not (newer in FOREIGN or is_below(newer, older)):
+        older, newer = candidates.table.priors[first[a]].trust, candidates.table.priors[first[b]].trust
+        if candidates.table.priors[first[b]].kind == CORRECTION and not (newer in FOREIGN or is_below(newer, older)):
             nearest[b] = max(nearest.get(b, (0.0, 0)), (cosines.get((a, b), 0.0), a))
     return {(a, b) for b, (cosine, a) in nearest.items() if cosine >= NEAR}
 
 
 def features(
-    found: Candidates,
-    first: Sequence[int],
-    scores: Sequence[float],
-    pairs: Sequence[tuple[int, int]],
+    candidates: Candidates, first: Sequence[int], scores: Sequence[float], pairs: Sequence[tuple[int, int]],
     cosines: Mapping[tuple[int, int], float],
-) -> dict[tuple[int, int], dict[str, float]]:
+) -> dict[tuple[int, int], dict[str, float]]:  # fmt: skip
     """What the model knows of pairs of places in `first`, the older first, which the ranking put above the newer."""
-    table, vector, named = found.table, found.features["vector"], found.features.get("speaker")
+    table, vector, named = candidates.table, candidates.features["vector"], candidates.features.get("speaker")
     cosine = [vector[i] for i in first]
     at = [table.valid_from[i] for i in first]
     says = [0.0 if named is None else named[i] for i in first]
@@ -153,7 +151,7 @@ def warnings(
     """For each id (what, other id); and the others that may be shown: held, and seen from here. `rows`: what
     `edges.warnings` says of them, where it is known."""
     if rows is None:
-        rows = store.edges.warnings([parse_id(one.id) for one in memories])
+        rows = store.edges.warnings([parse_id(memory.id) for memory in memories])
     if not rows:
         return {}, {}
     held = store.graph.memories([other for what, _, other in rows if what != "replaced"], plan.where)
@@ -162,15 +160,15 @@ def warnings(
     )
     warned: Warned = {}
     others: dict[str, Memory] = {}
-    by_raw = {parse_id(one.id): one for one in memories}
+    by_raw = {parse_id(memory.id): memory for memory in memories}
     for what, raw, other in rows:
-        one = by_raw[raw]
+        memory = by_raw[raw]
         if what == "replaced":
             if other in seen:
-                warned.setdefault(one.id, []).append((what, format_id(other)))
-        elif other in held and (what in DISPUTES or stands(one, held[other])):
+                warned.setdefault(memory.id, []).append((what, format_id(other)))
+        elif other in held and (what in DISPUTES or stands(memory, held[other])):
             others[held[other].id] = held[other]
-            warned.setdefault(one.id, []).append((what, held[other].id))
+            warned.setdefault(memory.id, []).append((what, held[other].id))
     return warned, others
 
 
@@ -179,5 +177,5 @@ def disputes(
 ) -> dict[str, tuple[str, ...]]:
     """For each id those that contradict it, of what is held and seen from here. `rows`: as for `warnings`."""
     warned, _ = warnings(store, plan, memories, rows)
-    found = {id: tuple(dict.fromkeys(other for what, other in rows if what in DISPUTES)) for id, rows in warned.items()}
-    return {id: others for id, others in found.items() if others}
+    by_id = {id: tuple(dict.fromkeys(other for what, other in rows if what in DISPUTES)) for id, rows in warned.items()}
+    return {id: others for id, others in by_id.items() if others}

@@ -36,31 +36,31 @@ def wording(text: str, about: str = "") -> Hashable:
     return about, content(text) or text
 
 
-def newest_of(several: Sequence[Memory]) -> int:
+def newest_of(memories: Sequence[Memory]) -> int:
     """The place of the newest that is trusted as the first is, at least; the first of equals."""
-    shown = [i for i, one in enumerate(several) if not is_below(one.trust, several[0].trust)]
-    return max(shown, key=lambda i: (several[i].valid_from_us, -i))
+    shown = [i for i, memory in enumerate(memories) if not is_below(memory.trust, memories[0].trust)]
+    return max(shown, key=lambda i: (memories[i].valid_from_us, -i))
 
 
-def about(one: Memory, *, metadata: bool = True) -> str:
+def about(memory: Memory, *, metadata: bool = True) -> str:
     """What tells apart two memories of the same words: key, speaker, the day of an event, and `metadata`, which a brief
     does not show."""
-    day = one.valid_from_us // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
-    return f"{one.key or ''}/{one.speaker or ''}/{day}/{(metadata and one.metadata) or ''}"
+    day = memory.valid_from_us // MICROSECONDS_PER_DAY if memory.kind == "episode" else ""
+    return f"{memory.key or ''}/{memory.speaker or ''}/{day}/{(metadata and memory.metadata) or ''}"
 
 
 def groups_of(wordings: Mapping[T, Hashable], read: Iterable[tuple[T, T]] = ()) -> list[list[T]]:
     """What says the same, each group in order. `read`: pairs that a model took for the same."""
     first: dict[Hashable, T] = {}
     head = {}  # of each the first of its group
-    for one, words in wordings.items():
-        head[one] = first.setdefault(words, one)
-    for one, other in read:
-        kept, gone = head[one], head[other]
+    for item, words in wordings.items():
+        head[item] = first.setdefault(words, item)
+    for item, other in read:
+        kept, gone = head[item], head[other]
         head = {place: kept if of == gone else of for place, of in head.items()}
     groups: dict[T, list[T]] = {}
-    for one, of in head.items():
-        groups.setdefault(of, []).append(one)
+    for item, of in head.items():
+        groups.setdefault(of, []).append(item)
     return list(groups.values())
 
 
@@ -80,7 +80,7 @@ class Packed:
     truncated: bool = False  # the token budget left something out
 
 
-def pack(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> Packed:
+def pack(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> Packed:
     """The best `plan.k` that say different things; within a token budget those that are worth most together."""
     k, budget = plan.k, plan.budget_tokens
     before = _replaced(ranking) if ranking.changed else {}
@@ -88,11 +88,11 @@ def pack(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> Packe
     for older in before.values():
         order = [i for i in order if i not in older]
     first = order[: k if budget is None else k * REACH_WITHIN]
-    groups = _same(store, found, first)
+    groups = _same(store, candidates, first)
     if len(groups) < len(first) and budget is None:  # only then is anything below the best read
         first = order[: k * REACH]
-        groups = _same(store, found, first)
-    memories = dict(zip(first, found.memories(store, first), strict=True))
+        groups = _same(store, candidates, first)
+    memories = dict(zip(first, candidates.memories(store, first), strict=True))
     shown: list[int] = []
     also: dict[int, list[int]] = {}
     for group in groups:
@@ -133,14 +133,14 @@ def _replaced(ranking: Ranking) -> dict[int, list[int]]:
     return before
 
 
-def _same(store: Store, found: Candidates, first: Sequence[int]) -> list[list[int]]:
+def _same(store: Store, candidates: Candidates, first: Sequence[int]) -> list[list[int]]:
     """The first, those together that say the same, the best of each first."""
     wordings, place = {}, {}
-    for i, one in zip(first, found.memories(store, first), strict=True):
-        wordings[i] = wording(one.content, about(one))
-        place[found.table.ids[i]] = i
+    for i, memory in zip(first, candidates.memories(store, first), strict=True):
+        wordings[i] = wording(memory.content, about(memory))
+        place[candidates.table.ids[i]] = i
     read = []
-    for what, older, newer in found.warnings(store, first):
+    for what, older, newer in candidates.warnings(store, first):
         if what == SAME and older in place and newer in place:
             read.append((place[older], place[newer]))
     return groups_of(wordings, read)

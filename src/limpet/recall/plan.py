@@ -201,12 +201,12 @@ def before_event(store: Store, plan: Plan) -> Plan:
     hits = store.search.lexical(with_grams(" ".join(words)), plan.where, limit=LOOKED_AT, deadline=plan.deadline)
     if not words or not hits.stems or hits.absent:
         return plan
-    found = store.search.candidates(hits.hits, plan.where)
-    notes = [one for one in found if one.speaker is None]  # a turn says when it was said, not when it was
-    stems = store.search.stems(one.content for one in notes)
-    events = [one for one in notes if set(hits.stems) <= stems[one.content]]
+    rows = store.search.candidates(hits.hits, plan.where)
+    notes = [note for note in rows if note.speaker is None]  # a turn says when it was said, not when it was
+    stems = store.search.stems(note.content for note in notes)
+    events = [note for note in notes if set(hits.stems) <= stems[note.content]]
     if len(events) > 1:
-        events = [one for one in events if one.kind in _HAPPENED]
+        events = [event for event in events if event.kind in _HAPPENED]
     if len(events) != 1:
         return plan
     # What the event is called has been understood: it is not what is looked for.

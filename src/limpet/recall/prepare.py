@@ -67,12 +67,12 @@ def prepare(
     started = time.perf_counter()
     with store.snapshot(plan.deadline):
         entries = Entries()
-        found, relevant = _matches(store, semantic, plan, entries)
+        candidates, relevant = _matches(store, semantic, plan, entries)
         _standing(store, plan, entries, session)
         stats: dict[str, int] = {}
         # What was done lately is for who begins, or asks about something that is known.
         if plan.remaining() <= 0:
-            found.miss("activity", "the deadline came first")
+            candidates.miss("activity", "the deadline came first")
         elif relevant or full:
             if full:
                 for place, num in enumerate(store.listings.most_used(plan.where, limit=MOST["used"])):
@@ -86,10 +86,10 @@ def prepare(
                 for place, num in enumerate(old):
                     entries.claim(num, "stale", worth("stale", place))
                 stats = store.listings.count_kinds(plan.where)
-        elsewhere = [num for num, one in entries.by_num.items() if one.section != "matches"]
+        elsewhere = [num for num, entry in entries.by_num.items() if entry.section != "matches"]
         for num in unjudged(store, elsewhere) if unjudged else ():
             del entries.by_num[num]
-        return choose(store, plan, entries, found, stats, started, answers=relevant or full)
+        return choose(store, plan, entries, candidates, stats, started, answers=relevant or full)
 
 
 def worth(what: str, place: int) -> float:
@@ -105,9 +105,9 @@ def _matches(store: Store, semantic: SemanticSearch | None, plan: Plan, entries:
     """What speaks of the message, best first; and whether anything answers it, as `recall` says it."""
     if not plan.query.strip():
         return Candidates(), True
-    found = find_candidates(store, semantic, plan)
-    ranking = rank(store, semantic, found, plan)
-    relevant, speaks = ranking.relevant, _speaking(found, ranking, len(words_of(plan.query)))
+    candidates = find_candidates(store, semantic, plan)
+    ranking = rank(store, semantic, candidates, plan)
+    relevant, speaks = ranking.relevant, _speaking(candidates, ranking, len(words_of(plan.query)))
     place = 0
     for i in ranking.order:
         if not speaks[i]:
@@ -115,29 +115,29 @@ def _matches(store: Store, semantic: SemanticSearch | None, plan: Plan, entries:
         value = (
             worth("match", place)
             * (1.0 if relevant else UNANSWERED)
-            * (LESSON if found.table.priors[i].kind == "lesson" else 1.0)
+            * (LESSON if candidates.table.priors[i].kind == "lesson" else 1.0)
         )
-        entries.claim(found.table.rows[i], "matches", value, score=ranking.scores[i])
+        entries.claim(candidates.table.rows[i], "matches", value, score=ranking.scores[i])
         place += 1
         if place == MOST["matches"] + 2:  # some go to other sections, some repeat others
             break
-    return found, relevant and place > 0
+    return candidates, relevant and place > 0
 
 
-def _speaking(found: Candidates, ranking: Ranking, asked: int) -> list[bool]:
+def _speaking(candidates: Candidates, ranking: Ranking, asked: int) -> list[bool]:
     """Which candidates speak of the message: themselves, or the one before or after them in their session does and
     they rank high (chat turns answer each other). `asked`: words of the message. Greetings match nothing.
     """
     floor = min(WORDS_FLOOR, HALF_A_WORD / max(1, asked))
-    cosines = found.features.get("vector")
+    cosines = candidates.features.get("vector")
     own = []
-    for i, words in enumerate(found.features["lexical"]):
-        share = words + found.features["fields"][i]
+    for i, words in enumerate(candidates.features["lexical"]):
+        share = words + candidates.features["fields"][i]
         spoken = share > 0 and share >= floor
         if cosines is not None:
             spoken = cosines[i] >= (COSINE_WITH_WORDS if spoken else COSINE_FLOOR)
         own.append(spoken)
-    table, scores = found.table, ranking.ranked
+    table, scores = candidates.table, ranking.ranked
     seats = list(zip(table.sessions, table.positions, strict=True))
     spoken_at = {seat for seat, spoken in zip(seats, own, strict=True) if spoken}
     high = max((score for score, spoken in zip(scores, own, strict=True) if spoken), default=0.0) * NEIGHBOUR_OF_BEST
@@ -155,17 +155,17 @@ def _speaking(found: Candidates, ranking: Ranking, asked: int) -> list[bool]:
 def _standing(store: Store, plan: Plan, entries: Entries, session: str | None) -> None:
     """What is pinned, keyed, preferred or aimed for, whatever the message; but not what the session began with."""
     places: dict[str, int] = {}
-    found = list(store.listings.standing(plan.where.scopes or (), at=plan.now, limit=MOST["context"]))
-    listed = Counter(group for group, _ in found)
+    rows = list(store.listings.standing(plan.where.scopes or (), at=plan.now, limit=MOST["context"]))
+    listed = Counter(group for group, _ in rows)
     entries.many_rules = any(listed[group] >= MOST["context"] for group in RULES)
-    if session is not None and found:
+    if session is not None and rows:
         ids = {
-            parse_id(one.id): num
-            for (_, num), one in zip(found, store.memories.by_rows([n for _, n in found]), strict=True)
+            parse_id(memory.id): num
+            for (_, num), memory in zip(rows, store.memories.by_rows([n for _, n in rows]), strict=True)
         }
         known = {ids[id] for id in store.journal.began_with(session, ids)}
-        found = [one for one in found if one[1] not in known]
-    for group, num in found:
+        rows = [row for row in rows if row[1] not in known]
+    for group, num in rows:
         place = places[group] = places.get(group, -1) + 1
         if group not in RULES and place >= STANDING:
             continue
@@ -178,21 +178,21 @@ def _lately(store: Store, plan: Plan, entries: Entries, session: str | None, *, 
     rows = store.listings.lately(plan.where, after=-(1 << 62) if full else week, limit=LOOKED_AT)
     capped = "+" if len(rows) >= LOOKED_AT else ""
     # What came from outside is no activity of anybody here.
-    rows = [one for one in rows if one.origin not in FOREIGN]
-    others = [one for one in rows if session is None or one.session != session]
-    _activity([one for one in others if one.said_at > plan.now - MICROSECONDS_PER_DAY], entries, capped)
-    _threads([one for one in others if one.said_at > week], plan.now, entries, capped)
+    rows = [row for row in rows if row.origin not in FOREIGN]
+    others = [row for row in rows if session is None or row.session != session]
+    _activity([row for row in others if row.said_at > plan.now - MICROSECONDS_PER_DAY], entries, capped)
+    _threads([row for row in others if row.said_at > week], plan.now, entries, capped)
     if full:
-        for place, one in enumerate(rows[: MOST["recent"]]):
-            entries.claim(one.num, "recent", worth("recent", place))
+        for place, row in enumerate(rows[: MOST["recent"]]):
+            entries.claim(row.num, "recent", worth("recent", place))
 
 
 def _activity(rows: Sequence[Lately], entries: Entries, capped: str) -> None:
     """What was done in the last day: one memory a session, and those of no session. Imports are no activity."""
     groups: dict[object, list[Lately]] = {}
-    for one in rows:
-        if one.origin != "import":
-            groups.setdefault(one.session or one.num, []).append(one)
+    for row in rows:
+        if row.origin != "import":
+            groups.setdefault(row.session or row.num, []).append(row)
     place = 0
     for group in groups.values():
         if place == MOST["activity"]:
@@ -210,18 +210,18 @@ def _activity(rows: Sequence[Lately], entries: Entries, capped: str) -> None:
 def _threads(rows: Sequence[Lately], now: int, entries: Entries, capped: str) -> None:
     """Topics that came more than once, and sessions that nobody ended: the liveliest first."""
     groups: dict[tuple[str, str], list[Lately]] = {}
-    for one in rows:
-        for topic in one.topics:
-            groups.setdefault(("topic", topic), []).append(one)
-        if one.session is not None and one.open and one.said_at <= now - MICROSECONDS_PER_DAY:
-            groups.setdefault(("session", one.session), []).append(one)
+    for row in rows:
+        for topic in row.topics:
+            groups.setdefault(("topic", topic), []).append(row)
+        if row.session is not None and row.open and row.said_at <= now - MICROSECONDS_PER_DAY:
+            groups.setdefault(("session", row.session), []).append(row)
 
     def activity(group: Sequence[Lately]) -> float:
-        return sum(1 / (1 + (now - one.said_at) / MICROSECONDS_PER_DAY) for one in group)
+        return sum(1 / (1 + (now - row.said_at) / MICROSECONDS_PER_DAY) for row in group)
 
-    several = [name for name, group in groups.items() if len(group) > 1]
+    names = [name for name, group in groups.items() if len(group) > 1]
     place = 0
-    for name in sorted(several, key=lambda name: (-round(activity(groups[name]), 6), name)):
+    for name in sorted(names, key=lambda name: (-round(activity(groups[name]), 6), name)):
         if place == MOST["threads"]:
             break
         best = _speaker(groups[name], entries)
@@ -234,10 +234,10 @@ def _threads(rows: Sequence[Lately], now: int, entries: Entries, capped: str) ->
 
 def _speaker(group: Sequence[Lately], entries: Entries) -> Lately | None:
     """The memory that says most about what it was: of those that no section has yet."""
-    free = [one for one in group if one.num not in entries.by_num]
+    free = [row for row in group if row.num not in entries.by_num]
 
-    def weight(one: Lately) -> tuple[int, float, int, int]:
-        place = SPEAKS_FIRST.index(one.kind) if one.kind in SPEAKS_FIRST else len(SPEAKS_FIRST)
-        return (place, -one.importance, -one.created_at, -one.num)
+    def weight(row: Lately) -> tuple[int, float, int, int]:
+        place = SPEAKS_FIRST.index(row.kind) if row.kind in SPEAKS_FIRST else len(SPEAKS_FIRST)
+        return (place, -row.importance, -row.created_at, -row.num)
 
     return min(free, key=weight, default=None)

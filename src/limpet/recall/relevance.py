@@ -67,7 +67,7 @@ IRRELEVANT, NOTHING = "Nothing here answers this well; the nearest are shown.", 
 NEAREST = 3
 
 
-def relevance(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> tuple[float, bool]:
+def relevance(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> tuple[float, bool]:
     """The probability that something found answers the query, and whether that is enough.
 
     At least the threshold where the first result stands out by itself, and never LIKELY by models that do not know the
@@ -75,7 +75,7 @@ def relevance(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> 
     """
     if not ranking.order:
         return 0.0, False
-    known = features(store, found, ranking, plan)
+    known = features(store, candidates, ranking, plan)
     stands_out = known["coverage_first"] >= MOST_WORDS and not known["unnamed"]
     if JUDGED in known:
         weights = W.RELEVANCE_JUDGED
@@ -97,7 +97,7 @@ def relevance(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> 
         likely = max(threshold, likely)
     relevant = likely >= threshold
     if likely >= LIKELY and "cosine" in known:
-        texts = plan.query, found.memories(store, ranking.order[:1])[0].content
+        texts = plan.query, candidates.memories(store, ranking.order[:1])[0].content
         if not all(map(wordpiece().knows, texts)):
             likely = UNKNOWN_LANGUAGE
     return likely, relevant
@@ -115,47 +115,47 @@ def note(value: float, relevant: bool, *, shown: object, missing: Container[str]
     return ANSWERED if value >= LIKELY else MAY_ANSWER
 
 
-def features(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> dict[str, float]:
+def features(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> dict[str, float]:
     """What tells an answer from the nearest thing that is there, of the best candidates."""
     order, scores = ranking.order, ranking.ranked
-    if "word_vectors" in found.features:
+    if "word_vectors" in candidates.features:
         # The constants of a recall by words know scores of words.
-        near = found.features["word_vectors"]
+        near = candidates.features["word_vectors"]
         scores = [score - WEIGHTS["word_vectors"] * value for score, value in zip(scores, near, strict=True)]
     best = order[:BEST]
-    worth = sum(found.stems.values()) + found.absent
-    coverage, by_words = found.features["coverage"], found.features["lexical"]
+    worth = sum(candidates.stems.values()) + candidates.absent
+    coverage, by_words = candidates.features["coverage"], candidates.features["lexical"]
     covered, first = [coverage[i] for i in best], scores[best[0]]
     rest = [scores[i] for i in order[1:REST]]
     latin = latin_share(plan.query)
     # Turns of a conversation say "she" and "there": what they name tells little.
-    names = [] if found.table.speakers[best[0]] else named_things(plan.query)
-    unnamed, other_code = _unnamed(store, found, plan, best, names) if names else (0.0, False)
+    names = [] if candidates.table.speakers[best[0]] else named_things(plan.query)
+    unnamed, other_code = _unnamed(store, candidates, plan, best, names) if names else (0.0, False)
     query = plan.query.strip().casefold()
     literal = PART <= len(query) <= READ and True in [
-        query in one.content.casefold() for one in found.memories(store, best[: plan.k])
+        query in memory.content.casefold() for memory in candidates.memories(store, best[: plan.k])
     ]
     known = {
         "coverage": max(covered),
         "coverage_first": covered[0],
-        "absent": found.absent / worth if worth else 1.0,
-        "words": min(len(found.stems), 8) / 8,
-        "few": 1.0 / len(found.table.rows),  # memories that could be meant: in a store of few, the best is meant
+        "absent": candidates.absent / worth if worth else 1.0,
+        "words": min(len(candidates.stems), 8) / 8,
+        "few": 1.0 / len(candidates.table.rows),  # memories that could be meant: in a store of few, the best is meant
         "share": 1.0 / sum([math.exp(scores[i] - first) for i in order]),
         "first_by_words": float(by_words[best[0]] >= max(by_words)),
         "lead": first - sum(rest) / len(rest) if rest else 0.0,
         "score": first,
         "other_script": 1.0 - latin,
         "other_script_coverage": (1.0 - latin) * max(covered),
-        "spoken": float(bool(found.table.speakers[best[0]])),
-        "keyed": found.table.keyed[best[0]],
+        "spoken": float(bool(candidates.table.speakers[best[0]])),
+        "keyed": candidates.table.keyed[best[0]],
         "names": float(bool(names)),
         "unnamed": unnamed,
         "literal": float(literal),
         "other_code": float(other_code),
     }
-    if "vector" in found.features:
-        cosines = found.features["vector"]
+    if "vector" in candidates.features:
+        cosines = candidates.features["vector"]
         values = [cosines[i] for i in best]
         known["cosine"] = max(values)
         known["cosine_first"] = values[0]
@@ -172,14 +172,14 @@ def features(store: Store, found: Candidates, ranking: Ranking, plan: Plan) -> d
 
 
 def _unnamed(
-    store: Store, found: Candidates, plan: Plan, best: Sequence[int], names: Sequence[str]
+    store: Store, candidates: Candidates, plan: Plan, best: Sequence[int], names: Sequence[str]
 ) -> tuple[float, bool]:
     """The share of the names that none of the best has; and whether the first has another code of one's form."""
-    several = store.search.candidates([found.table.text_ids[i] for i in best], plan.where)
-    parts = (part for one in several for part in (one.content, one.topics, one.labels, one.dates) if part)
+    rows = store.search.candidates([candidates.table.text_ids[i] for i in best], plan.where)
+    parts = (part for row in rows for part in (row.content, row.topics, row.labels, row.dates) if part)
     texts = " ".join(parts).casefold()
     absent = [name for name in names if name not in texts]
-    shapes = {_shape(name) for name in named_things(found.memories(store, best[:1])[0].content)}
+    shapes = {_shape(name) for name in named_things(candidates.memories(store, best[:1])[0].content)}
     other_code = any(_shape(name) in shapes for name in absent if not re.fullmatch(r"v?[\d.]+|[^\d]+", name))
     return len(absent) / len(names), other_code
 

@@ -84,27 +84,27 @@ class Ranking:
 
 
 def rank(
-    store: Store, semantic: SemanticSearch | None, found: Candidates, plan: Plan, *, skip: bytes | None = None,
+    store: Store, semantic: SemanticSearch | None, candidates: Candidates, plan: Plan, *, skip: bytes | None = None,
     thorough: bool = False,
 ) -> Ranking:  # fmt: skip
     """Score the candidates. `skip`: the id of one that is left out. `thorough`: the judge reads more of them."""
-    ranking = by_signals(found, plan.now)
+    ranking = by_signals(candidates, plan.now)
     if skip is not None:
-        ranking.order = [i for i in ranking.order if found.table.ids[i] != skip]
-    ranking.add("alike", _alike(found, ranking, plan))
-    found.memories(store, ranking.order[: plan.k])  # at once, what each step would read a part of
-    read_by_judge(store, semantic, found, ranking, plan, thorough=thorough)
+        ranking.order = [i for i in ranking.order if candidates.table.ids[i] != skip]
+    ranking.add("alike", _alike(candidates, ranking, plan))
+    candidates.memories(store, ranking.order[: plan.k])  # at once, what each step would read a part of
+    read_by_judge(store, semantic, candidates, ranking, plan, thorough=thorough)
     ranking.add("judge", {i: C.JUDGE_WEIGHT * odds for i, odds in ranking.judged.items()})
     read = [i for i in ranking.order if i in ranking.judged]
     unread = [i for i in ranking.order if i not in ranking.judged]
     if read and unread:
         over = ranking.scores[unread[0]] - ranking.scores[read[-1]]  # the best of these, the last of those
         ranking.add("unread", dict.fromkeys(unread, -(over + BELOW)) if over >= 0 else {})
-    for older, newer, what in replacements(store, found, ranking, plan):
+    for older, newer, what in replacements(store, candidates, ranking, plan):
         _put_before(ranking, older, newer)
         if what != "asked":
             ranking.changed[older] = newer, what
-    ranking.add("unconfirmed", _unconfirmed(found, ranking, plan))
+    ranking.add("unconfirmed", _unconfirmed(candidates, ranking, plan))
     return ranking
 
 
@@ -120,26 +120,26 @@ def _put_before(ranking: Ranking, older: int, newer: int) -> None:
     ranking.add("newer", {newer: gained})
 
 
-def by_signals(found: Candidates, now: int) -> Ranking:
+def by_signals(candidates: Candidates, now: int) -> Ranking:
     """Score by the signals alone: their weighted sum, times the factors of each memory's history."""
-    scores = [0.0] * len(found.table.rows)
-    for name, values in found.features.items():
+    scores = [0.0] * len(candidates.table.rows)
+    for name, values in candidates.features.items():
         weight = WEIGHTS.get(name, 0.0)
         if weight and any(values):  # most questions are of no date and name no speaker
             scores = [score + weight * value for score, value in zip(scores, values, strict=True)]
-    for i, prior in enumerate(found.table.priors):
+    for i, prior in enumerate(candidates.table.priors):
         for factor in factors(prior, prior.evaluated_at(now)).values():
             scores[i] = scores[i] * factor if scores[i] > 0 else scores[i] / factor
-    order = sorted(range(len(scores)), key=found.table.ids.__getitem__)
+    order = sorted(range(len(scores)), key=candidates.table.ids.__getitem__)
     order.sort(key=scores.__getitem__, reverse=True)  # equal ones stay in the order of their ids
     return Ranking(order=order, scores=scores, ranked=list(scores))
 
 
-def contributions(found: Candidates, ranking: Ranking, i: int, now: int) -> dict[str, tuple[float, float]]:
+def contributions(candidates: Candidates, ranking: Ranking, i: int, now: int) -> dict[str, tuple[float, float]]:
     """Of one candidate each term by name: (what it says, what it adds to the score). These add up to the score."""
-    terms = {name: (values[i], WEIGHTS.get(name, 0.0) * values[i]) for name, values in found.features.items()}
+    terms = {name: (values[i], WEIGHTS.get(name, 0.0) * values[i]) for name, values in candidates.features.items()}
     score = sum(added for _, added in terms.values())
-    prior = found.table.priors[i]
+    prior = candidates.table.priors[i]
     for name, factor in factors(prior, prior.evaluated_at(now)).items():
         changed = score * factor if score > 0 else score / factor
         terms[name] = (factor, changed - score)
@@ -150,25 +150,25 @@ def contributions(found: Candidates, ranking: Ranking, i: int, now: int) -> dict
     return {name: (raw, added + 0.0) for name, (raw, added) in terms.items()}  # -0.0 is none
 
 
-def _alike(found: Candidates, ranking: Ranking, plan: Plan) -> dict[int, float]:
+def _alike(candidates: Candidates, ranking: Ranking, plan: Plan) -> dict[int, float]:
     """What the candidates behind the first gain by being like the best; none of them comes before the first.
 
     Among notes it is not asked: there what is like an answer is its neighbour.
     """
-    order, scores, ids = ranking.order, ranking.scores, found.table.text_ids
+    order, scores, ids = ranking.order, ranking.scores, candidates.table.text_ids
     best, rest = order[:BEST], order[STAYING:]
-    if not rest or found.hits is None or plan.k <= STAYING or not all(found.table.speakers[i] for i in best):
+    if not rest or candidates.hits is None or plan.k <= STAYING or not all(candidates.table.speakers[i] for i in best):
         return {}
     weights = [2.0 ** ((scores[i] - scores[best[0]]) / HALVING) for i in best]
-    near = found.hits.near([ids[i] for i in best], weights, [ids[i] for i in rest[:OTHERS]])
+    near = candidates.hits.near([ids[i] for i in best], weights, [ids[i] for i in rest[:OTHERS]])
     known = [cosine for cosine in near if cosine is not None]
     mean = sum(known) / len(known) if known else 0.0  # of what was not compared, or waits for its vector
     gains = {i: ALIKE * (mean if cosine is None else cosine) for i, cosine in zip(rest, near, strict=False)}
     gains |= dict.fromkeys(rest[OTHERS:], ALIKE * mean)
     if asks_for_several(plan.query):
-        seen = Counter(found.table.sessions[i] for i in order[:STAYING])
+        seen = Counter(candidates.table.sessions[i] for i in order[:STAYING])
         for i in sorted(rest, key=lambda i: -scores[i] - gains[i]):
-            if session := found.table.sessions[i]:
+            if session := candidates.table.sessions[i]:
                 gains[i] -= OF_A_SESSION * seen[session]
                 seen[session] += 1
     over = max(scores[i] + gains[i] for i in rest) - scores[order[STAYING - 1]]
@@ -176,7 +176,7 @@ def _alike(found: Candidates, ranking: Ranking, plan: Plan) -> dict[int, float]:
 
 
 def read_by_judge(
-    store: Store, semantic: SemanticSearch | None, found: Candidates, ranking: Ranking, plan: Plan,
+    store: Store, semantic: SemanticSearch | None, candidates: Candidates, ranking: Ranking, plan: Plan,
     *, thorough: bool = False,
 ) -> None:  # fmt: skip
     """Let the relevance judge (vectors/judge.py) read the first, where it can be asked, for the log-odds that each
@@ -186,45 +186,45 @@ def read_by_judge(
     first = max(C.JUDGED_THOROUGHLY, plan.k) if thorough else C.JUDGED
     read: dict[int, float] = {}
     for some in (order[:first], order[first : C.JUDGED_IN_DOUBT]):
-        judge = semantic.judge(plan, asked_for=thorough) if semantic is not None and found.hits is not None else None
+        judge = None if semantic is None or candidates.hits is None else semantic.judge(plan, asked_for=thorough)
         if judge is None or not some or max(read.values(), default=-math.inf) >= C.JUDGE_DOUBTS:
             break
-        texts = passages(plan.query, found.memories(store, some))
+        texts = passages(plan.query, candidates.memories(store, some))
         try:
             read |= dict(zip(some, judge.scores([nearest(asked, text) for text in texts], texts), strict=True))
         except EmbedderUnavailable as error:
-            found.miss("judge", error.message)
+            candidates.miss("judge", error.message)
             read = {}
             break
     ranking.judged = read
-    ranking.relevance, ranking.relevant = relevance(store, found, ranking, plan)
+    ranking.relevance, ranking.relevant = relevance(store, candidates, ranking, plan)
 
 
 def passages(query: str, memories: Sequence[Memory]) -> list[str]:
     """What the judge reads of each memory: the part nearest to the question, with its key, and who said it."""
     words, texts = words_of(query), []
-    for one in memories:
-        text = searchable(excerpt(one.content, words, PASSAGE)[0], one.key)
-        texts.append(f"{one.speaker}: {text}" if one.speaker else text)
+    for memory in memories:
+        text = searchable(excerpt(memory.content, words, PASSAGE)[0], memory.key)
+        texts.append(f"{memory.speaker}: {text}" if memory.speaker else text)
     return texts
 
 
-def _unconfirmed(found: Candidates, ranking: Ranking, plan: Plan) -> dict[int, float]:
+def _unconfirmed(candidates: Candidates, ranking: Ranking, plan: Plan) -> dict[int, float]:
     """How far each unconfirmed one of the first is capped, below the best trusted one on its matter."""
     first = ranking.order[: plan.k]
     foreign: list[int] = []
     trusted: list[int] = []
     for i in first:
-        (foreign if found.table.priors[i].trust in FOREIGN else trusted).append(i)
+        (foreign if candidates.table.priors[i].trust in FOREIGN else trusted).append(i)
     if not foreign or not trusted:
         return {}
-    cosines, place = found.among(first), {i: number for number, i in enumerate(first)}
-    share = SHARE_BY_WORDS if found.hits is None else SHARE
+    cosines, place = candidates.among(first), {i: number for number, i in enumerate(first)}
+    share = SHARE_BY_WORDS if candidates.hits is None else SHARE
     capped = {}
     for i in foreign:
         for j in trusted:
             pair = (min(place[i], place[j]), max(place[i], place[j]))
-            about_the_same = found.hits is None or cosines.get(pair, 0.0) >= SAME
+            about_the_same = candidates.hits is None or cosines.get(pair, 0.0) >= SAME
             if about_the_same and ranking.ranked[j] >= share * ranking.ranked[i] > 0:
                 if ranking.scores[j] - BELOW < ranking.scores[i]:
                     capped[i] = ranking.scores[j] - BELOW - ranking.scores[i]

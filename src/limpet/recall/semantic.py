@@ -218,8 +218,8 @@ class SemanticSearch:
     def _no_vector(self, plan: Plan) -> EmbedderUnavailable:
         """Why there is nothing to search, as far as that was told."""
         why = plan.unembedded_why or self._store.jobs.last_error("embed")
-        said = "no memory has a vector yet"
-        return EmbedderUnavailable(f"{said}: {why}" if why else said, hint=None if why else "`limpet work` makes them")
+        text = "no memory has a vector yet"
+        return EmbedderUnavailable(f"{text}: {why}" if why else text, hint=None if why else "`limpet work` makes them")
 
     def _for_reading(self, plan: Plan, rows: Sequence[EmbedderRow]) -> tuple[StoreEmbedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
@@ -321,10 +321,10 @@ class SemanticSearch:
         version = self._store.data_version()
         if version == self._idle_at:
             return 0
-        found = self._store.jobs.backlog("embed", self._clock.now(), most=most)
-        if not found:
+        count = self._store.jobs.backlog("embed", self._clock.now(), most=most)
+        if not count:
             self._idle_at = version
-        return found
+        return count
 
 
 def _until(plan: Plan, waiting: int) -> float:

@@ -91,9 +91,9 @@ def related(context: Context, id: str, *, k: int) -> Recall:
         lexical_only=False,
         without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
     )
-    found = _answered(context, plan, partial(recall, skip=parse_id(memory.id)))
+    result = _answered(context, plan, partial(recall, skip=parse_id(memory.id)))
     # What is near answers no question: there is nothing to withhold.
-    return replace(found, relevance=1.0, relevant=True, note="" if found.items else NOTHING_NEAR)
+    return replace(result, relevance=1.0, relevant=True, note="" if result.items else NOTHING_NEAR)
 
 
 def prepare(

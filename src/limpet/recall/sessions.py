@@ -57,7 +57,7 @@ class RecalledSession(JsonForm):
     def from_dict(cls, shown: Mapping[str, Any]) -> RecalledSession:
         """A session from its `as_dict`, without traces."""
         plain = decoded(cls, shown, without=("items", "why"))
-        return cls(**plain, items=[Item.from_dict(one) for one in shown["items"]])
+        return cls(**plain, items=[Item.from_dict(item) for item in shown["items"]])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,12 +80,12 @@ class SessionRecall(Holds[RecalledSession]):
     @property
     def items(self) -> list[Item]:
         """The evidence of all sessions, in their order."""
-        return [item for one in self.sessions for item in one.items]
+        return [item for session in self.sessions for item in session.items]
 
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> SessionRecall:
         """From its `as_dict`, without traces."""
-        sessions = [RecalledSession.from_dict(one) for one in shown["sessions"]]
+        sessions = [RecalledSession.from_dict(session) for session in shown["sessions"]]
         return cls(**decoded(cls, shown) | {"sessions": sessions})
 
     def as_dict(self) -> dict[str, object]:
@@ -93,7 +93,7 @@ class SessionRecall(Holds[RecalledSession]):
         there are, more."""
         return {
             "query": self.query,
-            "sessions": [one.as_dict() for one in self.sessions],
+            "sessions": [session.as_dict() for session in self.sessions],
             "without_session": self.without_session,
         } | how_it_went(self)
 
@@ -107,25 +107,25 @@ def recall_sessions(
     same store, plan and `now` give the same answer.
     """
     with store.snapshot(plan.deadline):
-        found = find_candidates(store, semantic, plan)
-        ranking = by_signals(found, plan.now)
-        read_by_judge(store, semantic, found, ranking, plan)
-        scores, several = ranking.scores, members(found, ranking.order)
+        candidates = find_candidates(store, semantic, plan)
+        ranking = by_signals(candidates, plan.now)
+        read_by_judge(store, semantic, candidates, ranking, plan)
+        scores, sessions = ranking.scores, members(candidates, ranking.order)
         why = [
-            {name: SESSION_WEIGHTS[name] * value for name, value in one.items()}
-            for one in values(store, found, several, scores, plan)
+            {name: SESSION_WEIGHTS[name] * value for name, value in signals.items()}
+            for signals in values(store, candidates, sessions, scores, plan)
         ]
-        best = sorted(range(len(several)), key=lambda number: -sum(why[number].values()))[: plan.k]
-        lowest = min((scores[several[number][0]] for number in best), default=float("-inf"))
+        best = sorted(range(len(sessions)), key=lambda number: -sum(why[number].values()))[: plan.k]
+        lowest = min((scores[sessions[number][0]] for number in best), default=float("-inf"))
         alone = sum(
-            not session and score >= lowest for session, score in zip(found.table.sessions, scores, strict=True)
+            not session and score >= lowest for session, score in zip(candidates.table.sessions, scores, strict=True)
         )
-        proof = [several[number][:evidence] for number in best]
+        proof = [sessions[number][:evidence] for number in best]
         wanted = [i for places in proof for i in places]
-        whole = dict(zip(wanted, found.memories(store, wanted), strict=True))
+        whole = dict(zip(wanted, candidates.memories(store, wanted), strict=True))
         kept, truncated = _within(proof, whole, plan.budget_tokens)
         places = [i for chosen in kept for i in chosen]
-        items = dict(zip(places, as_items(store, found, ranking, places, plan), strict=True))
+        items = dict(zip(places, as_items(store, candidates, ranking, places, plan), strict=True))
         rows = [store.sessions.get(whole[chosen[0]].scope, whole[chosen[0]].session or "") for chosen in kept]
     return SessionRecall(
         query=plan.query,
@@ -138,54 +138,54 @@ def recall_sessions(
             )
             for number, chosen, row in zip(best, kept, rows, strict=False) if row is not None
         ],
-        without_session=alone, missing=found.missing, notes=found.notes, truncated=truncated,
+        without_session=alone, missing=candidates.missing, notes=candidates.notes, truncated=truncated,
         elapsed_ms=(time.perf_counter() - plan.began) * 1000, relevance=ranking.relevance, relevant=ranking.relevant,
-        note=note(ranking.relevance, ranking.relevant, shown=items, missing=found.missing),
+        note=note(ranking.relevance, ranking.relevant, shown=items, missing=candidates.missing),
     )  # fmt: skip
 
 
-def members(found: Candidates, order: Sequence[int]) -> list[list[int]]:
+def members(candidates: Candidates, order: Sequence[int]) -> list[list[int]]:
     """The candidates of each session, best first, and the session of the best one first."""
     of: dict[int, list[int]] = {}
     for i in order:
-        if session := found.table.sessions[i]:
+        if session := candidates.table.sessions[i]:
             of.setdefault(session, []).append(i)
     return list(of.values())
 
 
 def values(
-    store: Store, found: Candidates, several: Sequence[Sequence[int]], scores: Sequence[float], plan: Plan
+    store: Store, candidates: Candidates, sessions: Sequence[Sequence[int]], scores: Sequence[float], plan: Plan
 ) -> list[dict[str, float]]:
     """What each session is judged by: its best memory, what one sentence of it says of the question, and how near it is
-    to others that are found. `several`: from `members`."""
-    spoken = near = [0.0] * len(several)
+    to others that are found. `sessions`: from `members`."""
+    spoken = near = [0.0] * len(sessions)
     if plan.remaining() > READING_SECONDS:
-        spoken, near = _together(store, found, several), _alike(found, several)
-    elif several:
-        found.miss("sessions", "the deadline leaves no time to compare them: they stand by their best memories")
+        spoken, near = _together(store, candidates, sessions), _alike(candidates, sessions)
+    elif sessions:
+        candidates.miss("sessions", "the deadline leaves no time to compare them: they stand by their best memories")
     return [
-        {"best": scores[places[0]], "together": one, "alike": other}
-        for places, one, other in zip(several, spoken, near, strict=True)
+        {"best": scores[places[0]], "together": together, "alike": alike}
+        for places, together, alike in zip(sessions, spoken, near, strict=True)
     ]
 
 
-def _together(store: Store, found: Candidates, several: Sequence[Sequence[int]]) -> list[float]:
+def _together(store: Store, candidates: Candidates, sessions: Sequence[Sequence[int]]) -> list[float]:
     """The share of the question's words that one sentence of each session has, less the longer it is; of the best
     sentence, 0 to 1. What a session is asked for is often said in one sentence of a message about something else."""
-    if not found.stems:
-        return [0.0] * len(several)
+    if not candidates.stems:
+        return [0.0] * len(sessions)
     # A sentence has no more of the question than its text: what has least of it is mostly not read.
-    covered, text_ids = found.features["coverage"], found.table.text_ids
-    read = [sorted(places[: C.MEMORIES_READ], key=lambda i: -covered[i]) for places in several[: C.SESSIONS_READ]]
+    covered, text_ids = candidates.features["coverage"], candidates.table.text_ids
+    read = [sorted(places[: C.MEMORIES_READ], key=lambda i: -covered[i]) for places in sessions[: C.SESSIONS_READ]]
     texts = {id: text for id, text, _ in store.search.texts([text_ids[i] for places in read for i in places])}
-    whole = sum(found.stems.values()) + found.absent
-    spoken = [0.0] * len(several)
+    whole = sum(candidates.stems.values()) + candidates.absent
+    spoken = [0.0] * len(sessions)
     for number, places in enumerate(read):
         for i in places:
             if covered[i] <= spoken[number]:
                 continue
             for words in store.search.stems(_sentences(texts.get(text_ids[i], ""))).values():
-                share = sum(value for stem, value in found.stems.items() if stem in words) / whole
+                share = sum(value for stem, value in candidates.stems.items() if stem in words) / whole
                 spoken[number] = max(spoken[number], share / (1.0 + len(words) / C.SENTENCE_WORDS))
     return spoken
 
@@ -193,37 +193,37 @@ def _together(store: Store, found: Candidates, several: Sequence[Sequence[int]])
 def _sentences(text: str) -> list[str]:
     """The sentences of the beginning of a text, each with the other forms in which its words are searched for."""
     text = text[: C.CHARACTERS_READ]
-    several = [one for one in _END.split(text) if one]
-    return [f"{one} {grams(one)}" for one in several] if grams(text) else several
+    sentences = [sentence for sentence in _END.split(text) if sentence]
+    return [f"{sentence} {grams(sentence)}" for sentence in sentences] if grams(text) else sentences
 
 
-def _alike(found: Candidates, several: Sequence[Sequence[int]]) -> list[float]:
+def _alike(candidates: Candidates, sessions: Sequence[Sequence[int]]) -> list[float]:
     """How near each session is in meaning to the nearest of the best others, -1 to 1; 0 where there are no vectors.
 
     What is asked about is often spoken of in several sessions, and one of them says it in words that share nothing with
     the question. A session's meaning is the mean of its candidates' vectors, less what all sessions have in common.
     """
-    if found.hits is None or len(several) < 2:
-        return [0.0] * len(several)
+    if candidates.hits is None or len(sessions) < 2:
+        return [0.0] * len(sessions)
     import numpy as np
 
-    owner = {found.table.text_ids[i]: number for number, places in enumerate(several) for i in places}
+    owner = {candidates.table.text_ids[i]: number for number, places in enumerate(sessions) for i in places}
     text_ids = list(owner)
-    embedded, vectors = found.hits.exact(text_ids)
+    embedded, vectors = candidates.hits.exact(text_ids)
     if not len(embedded):
-        return [0.0] * len(several)
+        return [0.0] * len(sessions)
     of = np.array([owner[text_ids[place]] for place in embedded.tolist()])
     order = np.argsort(of, kind="stable")
     there, starts = np.unique(of[order], return_index=True)
-    means = np.zeros((len(several), vectors.shape[1]), dtype=np.float32)
+    means = np.zeros((len(sessions), vectors.shape[1]), dtype=np.float32)
     means[there] = _unit(np.add.reduceat(vectors[order], starts))
     means[there] = _unit(means[there] - means[there].mean(axis=0))
     near = means @ means[: C.SESSIONS_COMPARED].T
     np.fill_diagonal(near, -1.0)  # itself
-    nearest = np.zeros(len(several))
+    nearest = np.zeros(len(sessions))
     nearest[there] = near[there].max(axis=1)
-    found_near: list[float] = nearest.tolist()
-    return found_near
+    cosines: list[float] = nearest.tolist()
+    return cosines
 
 
 def _unit(vectors: Any) -> Any:
@@ -234,7 +234,7 @@ def _unit(vectors: Any) -> Any:
 
 
 def _within(
-    several: Sequence[Sequence[int]], whole: Mapping[int, Memory], budget: int | None
+    sessions: Sequence[Sequence[int]], whole: Mapping[int, Memory], budget: int | None
 ) -> tuple[list[list[int]], bool]:
     """What of each session's evidence fits into a token budget, and whether anything was left out.
 
@@ -242,11 +242,11 @@ def _within(
     and so is what follows it.
     """
     if budget is None:
-        return [list(one) for one in several], False
+        return [list(places) for places in sessions], False
     kept: list[list[int]] = []
     left = float(budget)
-    for turn in range(max(map(len, several), default=0)):
-        for number, places in enumerate(several):
+    for turn in range(max(map(len, sessions), default=0)):
+        for number, places in enumerate(sessions):
             if turn >= len(places) or (turn and number >= len(kept)):
                 continue
             cost = C.TOKENS_PER_ITEM + tokens_of(whole[places[turn]].content)
@@ -259,7 +259,7 @@ def _within(
                 kept[number].append(places[turn])
             else:
                 kept.append([places[turn]])
-    return kept, sum(map(len, kept)) < sum(map(len, several))
+    return kept, sum(map(len, kept)) < sum(map(len, sessions))
 
 
 def _title(memory: Memory) -> str | None:

@@ -60,7 +60,7 @@ def changed_by(
         if time.monotonic() + PAIR_SECONDS > until:
             break
         read += _read(reader, [pair])
-    kept = {one.older for one in _keep(store, reader, read, now) if one.relation in PROPOSED}
+    kept = {link.older for link in _keep(store, reader, read, now) if link.relation in PROPOSED}
     return [older for older, newer, _ in read if newer.id == memory.id and parse_id(older.id) in kept]
 
 
@@ -77,7 +77,7 @@ def _keep(store: Store, reader: Reader, read: Sequence[Read], now: int) -> list[
     """Keep the verdicts, and for a person the changes: of one statement that alone which is likeliest."""
     relations, proposals, ids = list[Relation](), list[Proposal](), IdSource()
     changing: set[str] = set()
-    for older, newer, link in sorted(read, key=lambda one: -one[2].probability):
+    for older, newer, link in sorted(read, key=lambda row: -row[2].probability):
         if link.relation in CHANGES:
             if newer.id in changing:
                 continue
@@ -102,10 +102,10 @@ def _near(
     scan = index.search(vector, scopes=scopes)
     near = [other for other in scan.take(NEAREST) if other != text_id]
     others = store.search.candidates(near, Filter(scopes=(memory.scope,), as_of=now))
-    cosines = scan.cosines([one.text_id for one in others], exact=NEAREST)
-    ranked = sorted(zip(cosines, others, strict=True), key=lambda one: (-one[0], one[1].id))
+    cosines = scan.cosines([row.text_id for row in others], exact=NEAREST)
+    ranked = sorted(zip(cosines, others, strict=True), key=lambda hit: (-hit[0], hit[1].id))
     pairs = []
-    for other in store.memories.by_rows([one.num for cosine, one in ranked if cosine >= NEAR]):
+    for other in store.memories.by_rows([row.num for cosine, row in ranked if cosine >= NEAR]):
         before = (other.created_at_us, other.id) < (memory.created_at_us, memory.id)
         if before and may_relate(*(pair := in_order(other, memory))):
             pairs.append(pair)

@@ -34,7 +34,7 @@ def may_relate(older: Memory, newer: Memory) -> bool:
     that is trusted less.
     """
     speakers = {name for name in (older.speaker, newer.speaker) if name}
-    headings = {str(one.metadata.get("heading") or "") for one in (older, newer)}
+    headings = {str(memory.metadata.get("heading") or "") for memory in (older, newer)}
     return (
         older.valid_from_us < newer.valid_from_us
         and older.scope == newer.scope
@@ -42,7 +42,7 @@ def may_relate(older: Memory, newer: Memory) -> bool:
         and len(headings) == 1
         and not (older.key and newer.key)
         and TURN not in (older.kind, newer.kind)
-        and all(one.key or len(one.content.split()) >= SHORTEST for one in (older, newer))
+        and all(memory.key or len(memory.content.split()) >= SHORTEST for memory in (older, newer))
         and not is_unconfirmed(newer.origin, newer.trust)
         and not is_below(newer.trust, older.trust)
     )

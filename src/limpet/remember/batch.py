@@ -57,8 +57,8 @@ class Batch:
 
     def expect(self, statements: Sequence[ValidStatement]) -> list[int]:
         """Look up together the fingerprints of some statements, and the memories of their turns, in order."""
-        marks = [mark_of(one) for one in statements]
-        asked = [*marks, *(mark_of(replace(one, key=None)) for one in statements if one.key)]
+        marks = [mark_of(statement) for statement in statements]
+        asked = [*marks, *(mark_of(replace(statement, key=None)) for statement in statements if statement.key)]
         self._writer.new |= set(asked) - self._reads.memories.with_fingerprints(asked)
         sessions: dict[tuple[str, str], list[Turn]] = {}
         by_turn: dict[Turn, list[bytes | None]] = {}
@@ -79,7 +79,7 @@ class Batch:
     def turns_of(statements: Sequence[ValidStatement], marks: Sequence[int]) -> list[Turn]:
         """Return the turns among some statements, which are known by their words."""
         pairs = zip(statements, marks, strict=True)
-        return [_turn(one, mark) for one, mark in pairs if one.id is None and is_spoken(one)]
+        return [_turn(statement, mark) for statement, mark in pairs if statement.id is None and is_spoken(statement)]
 
     def same_turn(self, statement: ValidStatement, mark: int) -> Memory | MemoryState | None:
         """Return the memory of a turn; one with an id is known by that alone."""
@@ -135,12 +135,12 @@ class Batch:
         count = 0
         while True:
             line = f"{name}\0{count}"
-            ids = [one for one in self._reads.memories.ending(line_end(line)) if is_line_id(one, line)]
+            ids = [id for id in self._reads.memories.ending(line_end(line)) if is_line_id(id, line)]
             # Two, when two devices took in the same file.
-            there = [one for one in map(self._writer.as_it_is, ids) if one is not None]
+            there = [memory for memory in map(self._writer.as_it_is, ids) if memory is not None]
             if not there:
                 return gone, count
-            if all(one.state != "active" and one.reason != "undone" for one in there):
+            if all(memory.state != "active" and memory.reason != "undone" for memory in there):
                 gone.append(there[0])
             count += 1
 
@@ -175,7 +175,7 @@ def remember_batch(
     named = False  # an item has an id of its own, on which a later one can build
 
     def flush(*, last: bool = False) -> None:
-        written = _write_batch(context, [one for _, one in part], quiet, spoken, alone and last and not spoken)
+        written = _write_batch(context, [stated for _, stated in part], quiet, spoken, alone and last and not spoken)
         for (place, _), receipt in zip(part, written, strict=True):
             receipts[place] = receipt
         part.clear()

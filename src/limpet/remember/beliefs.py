@@ -85,7 +85,7 @@ def fact(context: Context, key: str, *, as_of: Time, known_at: Time) -> Fact:
 def fact_history(context: Context, key: str, *, known_at: Time) -> list[Fact]:
     for values in _values(context, key, context.time(known_at)):
         if values:
-            return [as_fact(context.as_read(one)) for one in values]
+            return [as_fact(context.as_read(value)) for value in values]
     raise NotFound(f"no value of {key}")
 
 
@@ -166,7 +166,7 @@ def sessions(context: Context, *, limit: int) -> list[SessionRow]:
 
 def session_memories(context: Context, name: str) -> list[Memory]:
     session(context, name)
-    return [context.as_read(one) for one in context.store.sessions.memories(context.scope, name)]
+    return [context.as_read(memory) for memory in context.store.sessions.memories(context.scope, name)]
 
 
 def compress(context: Context, name: str, *, summary: str | None) -> Receipt:
@@ -178,19 +178,19 @@ def compress(context: Context, name: str, *, summary: str | None) -> Receipt:
 def sum_up(writer: Writer, context: Context, name: str, summary: str | None) -> Receipt:
     """Store one episode for a session, with a `part_of` edge from each of its memories, unless nothing was added."""
     every = writer.reads.sessions.memories(context.scope, name)
-    sums = [one for one in every if one.kind == "episode" and one.source == EPISODE_SOURCE]
-    members = [one for one in every if one not in sums]
+    sums = [memory for memory in every if memory.kind == "episode" and memory.source == EPISODE_SOURCE]
+    members = [memory for memory in every if memory not in sums]
     if not members:
         raise BadInput(f"session {name} holds no memories to sum up")
     if sums and summary is None and sums[0].metadata.get("memories") == len(members):
         return Receipt(id=sums[0].id, status="unchanged")
-    topics = Counter(topic for one in members for topic in one.topics)
+    topics = Counter(topic for memory in members for topic in memory.topics)
     statement = context.validate({
         "content": summary or _quoted(name, members), "kind": "episode", "session": name, "source": EPISODE_SOURCE,
         "topics": sorted(topics, key=lambda topic: (-topics[topic], topic))[:8],
-        "valid_from": min(one.valid_from_us for one in members), "metadata": {"memories": len(members)},
+        "valid_from": min(memory.valid_from_us for memory in members), "metadata": {"memories": len(members)},
     })  # fmt: skip
-    statement = replace(statement, trust=least_trusted([statement.origin, *(one.trust for one in members)]))
+    statement = replace(statement, trust=least_trusted([statement.origin, *(memory.trust for memory in members)]))
     old = sums[0] if sums else None
     receipt = correct(writer, old, statement, None, derived=True) if old else state(writer, statement, fresh=True)
     for memory in members:
@@ -203,7 +203,7 @@ def _quoted(name: str, members: Sequence[Memory]) -> str:
     days = [(format_time(at) or "")[:10] for at in (members[0].created_at, members[-1].created_at)]
     lines = [f"Session {name}, {' to '.join(dict.fromkeys(days))}, {counted(len(members), 'memory')}."]
     place = {kind: number for number, kind in enumerate(WEIGHT)}
-    weighed = sorted(members, key=lambda one: (not one.pinned, place.get(one.kind, len(WEIGHT)), -one.importance))
+    weighed = sorted(members, key=lambda item: (not item.pinned, place.get(item.kind, len(WEIGHT)), -item.importance))
     length, left = len(lines[0]), len(members)
     for memory in weighed:
         line = f"- {memory.kind}: {cut(' '.join(memory.content.split()), QUOTED_CHARACTERS)}"

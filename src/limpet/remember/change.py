@@ -67,8 +67,8 @@ def correct(
             name: getattr(old, "pinned" if name == "pin" else name) for name in KEPT if name not in given
         }
         if "key" in kept:  # what the value of this key is, is said by its name
-            text, found = clean_text(old.key, statement.content)
-            kept |= {"content": text, "redacted": tuple(dict.fromkeys((*statement.redacted, *found)))}
+            text, removed = clean_text(old.key, statement.content)
+            kept |= {"content": text, "redacted": tuple(dict.fromkeys((*statement.redacted, *removed)))}
         new = replace(statement, **kept)
         # Whoever is trusted more says it anew.
         same = old.superseded_by is None and old.content == new.content and not is_below(old.trust, new.origin)
@@ -199,7 +199,7 @@ def promote(context: Context, id: str, kind: str | None) -> Receipt:
         old = writer.live(id)
         raw = parse_id(old.id)
         data = [event.data for event in writer.reads.ledger.events(memory=raw)]
-        stated = next((one["demoted"] for one in reversed(data) if "demoted" in one), None)
+        stated = next((item["demoted"] for item in reversed(data) if "demoted" in item), None)
         if stated is None:
             raise BadInput(f"memory {old.id} was kept as it was stated", hint="only what a rule made an episode")
         becomes, key = kind or stated["kind"], stated.get("key")
@@ -230,22 +230,22 @@ def forget(
     def write(writer: Writer) -> Forgotten:
         reads = writer.reads
         if named is None:
-            found = list(reads.listings.each(replace(where, scopes=(context.scope,), as_of=writer.now)))
+            memories = list(reads.listings.each(replace(where, scopes=(context.scope,), as_of=writer.now)))
         else:
-            every = {one.id: one for one in map(writer.memory, named)}
-            found = [one for one in every.values() if one.state not in ("retracted", "purged")]
+            every = {memory.id: memory for memory in map(writer.memory, named)}
+            memories = [memory for memory in every.values() if memory.state not in ("retracted", "purged")]
             if where.narrows:  # whatever their state and when they hold
-                passing = reads.graph.validity([parse_id(one.id) for one in found], replace(where, states=STATES))
-                found = [one for one in found if parse_id(one.id) in passing]
-        found = [one for one in found if stand(valued(one.key, one.content))]
+                fits = reads.graph.validity([parse_id(memory.id) for memory in memories], replace(where, states=STATES))
+                memories = [memory for memory in memories if parse_id(memory.id) in fits]
+        memories = [memory for memory in memories if stand(valued(memory.key, memory.content))]
         if dry_run:
-            return Forgotten(memories=tuple(found), event=None)
-        waiting = dict.fromkeys(one.id for one in found if proposed(writer, one, origin))
-        for one in found:
-            if one.id not in waiting:
-                writer.event("retracted", parse_id(one.id), origin=origin or "agent", why=reason)
+            return Forgotten(memories=tuple(memories), event=None)
+        waiting = dict.fromkeys(memory.id for memory in memories if proposed(writer, memory, origin))
+        for memory in memories:
+            if memory.id not in waiting:
+                writer.event("retracted", parse_id(memory.id), origin=origin or "agent", why=reason)
         event = format_id(writer.events[0].id) if writer.events else None
-        return Forgotten(memories=tuple(found), event=event, waiting=tuple(waiting))
+        return Forgotten(memories=tuple(memories), event=event, waiting=tuple(waiting))
 
     if dry_run:
         return write(Writer(context.store, context.new_id, context.now(), context.scopes))
@@ -291,7 +291,7 @@ def link(context: Context, a: str, type: str, b: str) -> Receipt:
     def write(writer: Writer) -> Receipt:
         source, target, known = _ends(writer, a, type, b)
         start, goal = parse_id(source.id), parse_id(target.id)
-        purged = next((one for one in (source, target) if one.state == "purged"), None)
+        purged = next((memory for memory in (source, target) if memory.state == "purged"), None)
         if purged is not None:
             raise BadInput(f"memory {purged.id} was purged: its content is gone")
         if known is not None:

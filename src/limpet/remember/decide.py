@@ -86,7 +86,7 @@ def state(
     trust = effective_trust(statement, causes) if causes or statement.trust else statement.origin
     start = statement.valid_from if statement.valid_from is not None else writer.now
     ended = held(values, start) if values else None
-    over = next((one for one in (ended, corrects) if one is not None and is_below(trust, one.trust)), None)
+    over = next((old for old in (ended, corrects) if old is not None and is_below(trust, old.trust)), None)
     decided = decision(
         known=known is not None, corrected=current is not None, user=statement.origin == "user",
         reads=statement.quarantine is not None, below=over is not None,
@@ -110,7 +110,7 @@ def state(
     if decided != "create":
         writer.waiting.add(new)
         data["quarantine"] = statement.quarantine or _says_otherwise(None if current else over)
-        data |= {name: parse_id(one.id).hex() for name, one in (("over", over), ("corrects", corrects)) if one}
+        data |= {name: parse_id(other.id).hex() for name, other in (("over", over), ("corrects", corrects)) if other}
         data |= {"why": why} if why else {}
         status, reason = "quarantined", f"it {statement.quarantine}; `limpet review` shows what waits"
         if decided == "propose" and over is not None:
@@ -307,7 +307,7 @@ def take_key(writer: Writer, new: Memory, *, origin: str) -> None:
     if new.key is None:
         return
     raw = parse_id(new.id)
-    values = [one for one in writer.reads.memories.keyed(new.scope, new.key) if one.id != new.id]
+    values = [value for value in writer.reads.memories.keyed(new.scope, new.key) if value.id != new.id]
     end = fitted(values, new.valid_from_us, new.valid_to_us)
     if end:
         writer.event("bounded", raw, origin=origin, **end)

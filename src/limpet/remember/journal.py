@@ -50,17 +50,17 @@ def lines(
     begin, end = context.time(since), context.time(until)
     wanted = frozenset(check_list("numbers", numbers))
     is_all = not wanted and match is None and begin is None and end is None
-    found = [
-        JournalLine(number=number, at_us=one.at_us, session=one.session, kind=one.kind, what=one.what)
-        for number, one in context.store.journal.numbered(
+    kept = [
+        JournalLine(number=number, at_us=line.at_us, session=line.session, kind=line.kind, what=line.what)
+        for number, line in context.store.journal.numbered(
             context.scope, session=session, limit=limit if is_all and limit is not None else MOST_LINES
         )
         if (not wanted or number in wanted)
-        and (begin is None or one.at_us >= begin)
-        and (end is None or one.at_us < end)
-        and stand(one.what)
+        and (begin is None or line.at_us >= begin)
+        and (end is None or line.at_us < end)
+        and stand(line.what)
     ]  # fmt: skip
-    return found if limit is None else found[-limit:]
+    return kept if limit is None else kept[-limit:]
 
 
 def drop(
@@ -70,10 +70,10 @@ def drop(
     if not numbers and (match is None or not match.split()) and session is None and since is None and until is None:
         raise BadInput("say which lines: their numbers, words, a session or an age", hint="`limpet journal` lists them")
     dropped = lines(context, numbers, session=session, since=since, until=until, match=match)
-    if missing := sorted(set(numbers) - {one.number for one in dropped}):
+    if missing := sorted(set(numbers) - {line.number for line in dropped}):
         raise NotFound(
             f"no line {', '.join(map(str, missing))} in the journal of {context.scope}",
             hint="`limpet journal` lists them with their numbers",
         )
-    gone = bool(dropped) and not dry_run and context.store.journal.drop(context.scope, [one.number for one in dropped])
+    gone = bool(dropped) and not dry_run and context.store.journal.drop(context.scope, [row.number for row in dropped])
     return Dropped(lines=tuple(dropped), erased=gone)

@@ -84,12 +84,12 @@ class Done(NamedTuple):
 
     @property
     def undone(self) -> bool:
-        return all(one.id in self.cancelled for one in self.events)
+        return all(event.id in self.cancelled for event in self.events)
 
     @property
     def background(self) -> bool:
         """True for a judgement by `work` that nobody asked for, which goes with what it judges."""
-        return any(one.data.get("background") for one in self.events)
+        return any(event.data.get("background") for event in self.events)
 
 
 def newest(store: Store, scopes: Sequence[str]) -> Iterator[Done]:
@@ -122,7 +122,7 @@ def _events(store: Store, scopes: Sequence[str]) -> Iterator[Event]:
 
 
 def _cancelled(store: Store, events: Sequence[Event]) -> set[bytes]:
-    return cancelled_by(store.ledger.undone({one.memory for one in events}))
+    return cancelled_by(store.ledger.undone({event.memory for event in events}))
 
 
 def find(store: Store, event: str, scopes: Sequence[str]) -> Done:
@@ -141,9 +141,9 @@ def find(store: Store, event: str, scopes: Sequence[str]) -> Done:
 
 def taken_back(store: Store, events: Sequence[Event]) -> list[Event]:
     """Return the events that an operation takes back, if it does nothing else."""
-    if any(one.type != "undone" for one in events):
+    if any(event.type != "undone" for event in events):
         return []
-    return list(store.ledger.events(ids=[bytes.fromhex(one.data["undoes"]) for one in events]))
+    return list(store.ledger.events(ids=[bytes.fromhex(event.data["undoes"]) for event in events]))
 
 
 def depth(store: Store, events: Sequence[Event]) -> tuple[int, list[Event]]:
@@ -156,7 +156,7 @@ def depth(store: Store, events: Sequence[Event]) -> tuple[int, list[Event]]:
 
 def only_sessions(events: Sequence[Event]) -> bool:
     """Return whether an operation only began or ended sessions, which hooks do unasked: an undo passes it over."""
-    return all(one.type in SESSION_EVENTS for one in events)
+    return all(event.type in SESSION_EVENTS for event in events)
 
 
 ERASED = "a purge cannot be undone: the content is gone"
@@ -207,11 +207,11 @@ def _with_judgements(store: Store, done: Done, scopes: Sequence[str], event: str
 
     note(depth(store, done.events)[1])
     judged, building = list[Event](), list[Done]()
-    since = takewhile(lambda one: one.events[-1].seq >= done.events[0].seq, newest(store, scopes))
-    standing = [one for one in since if one.id != done.id and not one.undone and not taken_back(store, one.events)]
+    since = takewhile(lambda op: op.events[-1].seq >= done.events[0].seq, newest(store, scopes))
+    standing = [op for op in since if op.id != done.id and not op.undone and not taken_back(store, op.events)]
     for later in reversed(standing):
-        held = [one for one in later.events if one.id not in later.cancelled]
-        if not any(first.get(thing, one.seq) < one.seq for one in held for thing in _needs(one)):
+        held = [item for item in later.events if item.id not in later.cancelled]
+        if not any(first.get(thing, item.seq) < item.seq for item in held for thing in _needs(item)):
             continue
         if later.background:
             note(held)
@@ -226,10 +226,10 @@ def _with_judgements(store: Store, done: Done, scopes: Sequence[str], event: str
         )
     if not judged:
         return done
-    events, gone = [*done.events, *judged], {one.id for one in judged}
+    events, gone = [*done.events, *judged], {item.id for item in judged}
     # What a judgement took back of the operation is taken back with the rest, too.
-    history = store.ledger.undone({one.memory for one in events})
-    return Done(events, cancelled_by(one for one in history if one.id not in gone))
+    history = store.ledger.undone({item.memory for item in events})
+    return Done(events, cancelled_by(item for item in history if item.id not in gone))
 
 
 # -- the verbs
@@ -258,13 +258,13 @@ def log(context: Context, *, limit: int, event: str | None) -> list[Operation]:
     store = context.store
     if event is not None:
         return shown(store, [find(store, event, context.scopes)])
-    listed = (one for one in newest(store, context.scopes) if not only_sessions(one.events))
+    listed = (done for done in newest(store, context.scopes) if not only_sessions(done.events))
     return shown(store, list(islice(listed, limit)))
 
 
 def take_back(writer: Writer, done: Done, origin: str) -> list[Receipt]:
     """Take back what of it still holds: a receipt for each memory. `origin`: who does. Raises BadInput for a purge."""
-    if any(one.type == "purged" for one in done.events):
+    if any(event.type == "purged" for event in done.events):
         raise BadInput(ERASED, hint=BEFORE_IT)
     receipts: dict[bytes, Receipt] = {}
     for event in done.events:
@@ -288,37 +288,37 @@ def _standing(context: Context, receipts: Sequence[Receipt]) -> list[Receipt]:
 def shown(store: Store, operations: Sequence[Done]) -> list[Operation]:
     """Return operations in words."""
     result = []
-    for done, short in zip(operations, store.ledger.abbreviate([one.id for one in operations]), strict=True):
+    for done, short in zip(operations, store.ledger.abbreviate([done.id for done in operations]), strict=True):
         steps, about = depth(store, done.events)
-        first = next((one for one in about if one.type == "remembered"), about[0])
+        first = next((event for event in about if event.type == "remembered"), about[0])
         text, key = first.content, first.data.get("key")
         if text is None or first.type != "remembered":  # else what its memory says now
             memory = store.memories.get(first.memory)
             key = memory.key if memory else None
             text = text or (memory.content if memory else str(first.data.get("name", "")))
         # What was linked as newer was superseded too.
-        replaced = {one.memory.hex() for one in about if one.type == "superseded"}
-        changes = [one for one in about if one.type != "linked" or one.data.get("target") not in replaced]
+        replaced = {event.memory.hex() for event in about if event.type == "superseded"}
+        changes = [event for event in about if event.type != "linked" or event.data.get("target") not in replaced]
         result.append(Operation(
             id=format_id(done.id), short=short, at_us=done.events[0].at, origin=done.events[0].origin,
             verb=("redo", "undo")[steps % 2] if steps else _verb(about), undone=done.undone, text=text, key=key,
             count=len(about), of=format_id(about[0].operation) if steps else None,
-            changes=tuple(Effect(id=format_id(one.memory), what=one.type) for one in changes[:MOST_CHANGES]),
+            changes=tuple(Effect(id=format_id(event.memory), what=event.type) for event in changes[:MOST_CHANGES]),
         ))  # fmt: skip
     return result
 
 
 def _verb(events: Sequence[Event]) -> str:
-    types = {one.type for one in events}
+    types = {event.type for event in events}
     verb = next((verb for type, verb in _VERBS.items() if type in types), events[0].type)
-    replaces = any(one.type == "linked" and one.data.get("edge") == "supersedes" for one in events)
+    replaces = any(event.type == "linked" and event.data.get("edge") == "supersedes" for event in events)
     if verb == "remember" and replaces:
         return "correct"
-    if verb == "remember" and len(events) < 3 and any(one.data.get("key") for one in events):
+    if verb == "remember" and len(events) < 3 and any(event.data.get("key") for event in events):
         return "fact"
     if verb == "review":
-        return "accept" if any(one.data.get("verdict") == "accepted" for one in events) else "reject"
-    if verb == "end" and any(one.data.get("reached") for one in events):
+        return "accept" if any(event.data.get("verdict") == "accepted" for event in events) else "reject"
+    if verb == "end" and any(event.data.get("reached") for event in events):
         return "reach"
     return verb
 
@@ -333,7 +333,7 @@ def _needs(event: Event) -> set[object]:
     if event.type == "purged":
         return set()  # whatever is taken back, there is no text
     named = (event.data.get(name) for name in ("by", "into", "target"))
-    return _sets(event) | {event.memory.hex(), *(one for one in named if isinstance(one, str))}
+    return _sets(event) | {event.memory.hex(), *(name for name in named if isinstance(name, str))}
 
 
 def _sets(event: Event) -> set[object]:

@@ -65,7 +65,7 @@ def take_over(writer: Writer, kept: Memory, gone: Memory, *, origin: str, **obse
         confidence=gone.stated_confidence if kept.stated_confidence is None else None,
         valid_from=gone.valid_from_us, valid_to=None, source=gone.source if kept.source is None else None,
         origin=origin, session=None, speaker=kept.speaker, id=None,
-        because=tuple(one.id for one in causes if one.scope in (kept.scope, GLOBAL_SCOPE)),
+        because=tuple(cause.id for cause in causes if cause.scope in (kept.scope, GLOBAL_SCOPE)),
         metadata={name: value for name, value in gone.metadata.items() if name not in kept.metadata},
     )  # fmt: skip
     made = _Restatement(writer, kept, statement)
@@ -79,7 +79,7 @@ def _reasons(writer: Writer, memory: bytes) -> list[Memory]:
     """Return the memories that a memory rests on."""
     edges = live_edges(writer.reads.ledger.events(memory=memory))
     reasons = [writer.reads.memories.get(target) for type, target in edges if type == "caused_by"]
-    return [one for one in reasons if one is not None]
+    return [reason for reason in reasons if reason is not None]
 
 
 class _Restatement:
@@ -145,7 +145,7 @@ class _Restatement:
             return {}
         if not higher and (statement.origin != "user" or known.trust == "user"):
             return {}
-        raised = least_trusted([self.trust, *(one.trust for one in _reasons(self.writer, self.memory))])
+        raised = least_trusted([self.trust, *(reason.trust for reason in _reasons(self.writer, self.memory))])
         trust = max(known.trust, raised, key=TRUST.__getitem__)
         if not higher and trust == known.trust:
             return {}

@@ -157,7 +157,7 @@ def decide(context: Context, id: str, verdict: str) -> Receipt:
     except AmbiguousId as error:
         raise AmbiguousId(id, [*map(format_id, pairs), *error.candidates]) from None
     if len(pairs) > 1 or (pairs and raw is not None):
-        raise AmbiguousId(id, [format_id(one) for one in (*pairs, *([raw] if raw else ()))])
+        raise AmbiguousId(id, [format_id(candidate) for candidate in (*pairs, *([raw] if raw else ()))])
 
     def write(writer: Writer) -> Receipt:
         if raw is None:

@@ -59,12 +59,12 @@ def move(context: Context, ids: str | Iterable[str], scope: str) -> list[Receipt
     no_secret("scope", check_scope(scope))
 
     def write(writer: Writer) -> list[Receipt]:
-        by_id = {one.id: one for one in map(writer.memory, named)}
-        gone = next((one for one in by_id.values() if one.state == "purged"), None)
+        by_id = {memory.id: memory for memory in map(writer.memory, named)}
+        gone = next((memory for memory in by_id.values() if memory.state == "purged"), None)
         if gone is not None:
             raise BadInput(f"memory {gone.id} was purged: its content is gone")
-        coming = [one for one in by_id.values() if one.scope != scope]
-        moved = {one.id: one for one in _move(writer, coming, scope)}
+        coming = [memory for memory in by_id.values() if memory.scope != scope]
+        moved = {receipt.id: receipt for receipt in _move(writer, coming, scope)}
         _order_values(writer, coming, scope)
         return [moved.get(id) or Receipt(id=id, status="unchanged") for id in by_id]
 
@@ -99,7 +99,7 @@ def rename(context: Context, was: str, scope: str, *, merge: bool) -> ScopeChang
                 if session.ended_at is not None:
                     writer.event("session_ended", mark, origin="user", **named)
         merged = _merge_same(writer, coming, scope) if there else []
-        _order_values(writer, [one for one in coming if one.id not in merged], scope)
+        _order_values(writer, [memory for memory in coming if memory.id not in merged], scope)
         event = moved[0].event or ""
         return ScopeChange(was=was, scope=scope, memories=len(coming), merged=tuple(merged), event=event)
 
@@ -109,10 +109,10 @@ def rename(context: Context, was: str, scope: str, *, merge: bool) -> ScopeChang
 def _move(writer: Writer, coming: Sequence[Memory], scope: str, **data: Any) -> list[Receipt]:
     return [
         changed(
-            writer.event("moved", parse_id(one.id), origin="user", scope=scope, was=one.scope, **data),
-            reason=f"{one.scope} -> {scope}",
+            writer.event("moved", parse_id(memory.id), origin="user", scope=scope, was=memory.scope, **data),
+            reason=f"{memory.scope} -> {scope}",
         )
-        for one in coming
+        for memory in coming
     ]
 
 

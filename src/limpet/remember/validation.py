@@ -181,7 +181,7 @@ def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
         import unicodedata
 
         # More than white space and marks of format, such as a space without width.
-        if all(one.isspace() or unicodedata.category(one) == "Cf" for one in text):
+        if all(char.isspace() or unicodedata.category(char) == "Cf" for char in text):
             raise BadInput("content has no character that is seen")
     if redacted and is_bare(text):
         raise BadInput(
@@ -214,7 +214,7 @@ def clean_topics(topics: Iterable[Any]) -> tuple[tuple[str, ...], tuple[str, ...
         raise BadInput(f"too many topics: {len(distinct)}, {MAX_TOPICS} at most")
     if distinct and suspected("\n".join(distinct)):
         clean = [redact(name) for name in distinct]
-        return tuple(dict.fromkeys(name for name, _ in clean)), tuple(one for _, names in clean for one in names)
+        return tuple(dict.fromkeys(name for name, _ in clean)), tuple(name for _, names in clean for name in names)
     return tuple(distinct), ()
 
 

@@ -161,7 +161,7 @@ class Writer:
 
     def order_values(self, values: Sequence[Memory]) -> None:
         """Order values of a key so that at each instant one holds: the one that began last."""
-        values = sorted(values, key=lambda one: (one.valid_from_us, one.created_at_us, one.id))
+        values = sorted(values, key=lambda value: (value.valid_from_us, value.created_at_us, value.id))
         for value, following in pairwise(values):
             if value.valid_to_us is None or value.valid_to_us > following.valid_from_us:
                 by, until = parse_id(following.id).hex(), following.valid_from_us

@@ -47,10 +47,10 @@ def _is_of_store(path: Path, store: str) -> bool:
     # As it is named; in the folder that it is in; and where it leads.
     names = {os.path.abspath(path), os.path.join(os.path.realpath(path.parent), path.name), os.path.realpath(path)}  # noqa: PTH100, PTH118
     # Some file systems take names of another case for the same, also of files that are not there yet.
-    folded = {one.casefold() for one in names}
-    if folded & {one.casefold() for one in own}:
+    folded = {name.casefold() for name in names}
+    if folded & {name.casefold() for name in own}:
         return True
-    if any(one.startswith(f"{base}{REPLACED}".casefold()) for one in folded for base in own[:: len(SIDE_FILES)]):
+    if any(name.startswith(f"{base}{REPLACED}".casefold()) for name in folded for base in own[:: len(SIDE_FILES)]):
         return True
     try:
         status = path.stat()

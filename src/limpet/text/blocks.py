@@ -64,7 +64,7 @@ def neutral(text: str) -> str:
 def json_text(value: Any, **how: Any) -> str:
     """Return JSON that a model reads as text: no value in it holds what would end a block or begin a turn."""
     made = json.dumps(value, ensure_ascii=False, **how)
-    return _JSON_MARK.sub(lambda found: f"\\u{ord(found[0]):04x}", made)
+    return _JSON_MARK.sub(lambda match: f"\\u{ord(match[0]):04x}", made)
 
 
 def _without_marks(text: str) -> str:

@@ -133,7 +133,7 @@ def all_stand(words: str) -> Callable[[str], bool]:
     What is written without spaces is found in any place; an underscore parts words.
     """
     patterns = [re.compile(_whole(word)) for word in words.casefold().split()]
-    return lambda text: all(one.search(text.casefold()) for one in patterns)
+    return lambda text: all(pattern.search(text.casefold()) for pattern in patterns)
 
 
 def _whole(word: str) -> str:

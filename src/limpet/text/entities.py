@@ -80,7 +80,7 @@ def _all(text: str) -> Iterator[Entity]:
             inner = written[1:-1].strip()
             if len(inner.split()) <= 6:
                 yield Entity("quoted", inner, _words(inner))
-            yield from (one for one in _all(inner) if one.kind != "name")
+            yield from (entity for entity in _all(inner) if entity.kind != "name")
         elif kind == "url":
             written = written.rstrip(".,;:!?")
             yield Entity("url", written, written.casefold().rstrip("/"))

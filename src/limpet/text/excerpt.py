@@ -30,7 +30,7 @@ def one_line(text: str) -> str:
     line = " ".join(text.split())
     if line.isprintable():
         return line
-    return "".join(one for one in line if one.isprintable() or one in _JOINERS)
+    return "".join(char for char in line if char.isprintable() or char in _JOINERS)
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -66,7 +66,7 @@ def _part(line: str, words: frozenset[str], space: int) -> tuple[int, str]:
 
 def _densest(line: str, words: frozenset[str], space: int) -> int:
     """Return where the window of `space` characters with most of the words begins, shortly before the first one."""
-    places = [(one.start(), word) for one in _WORD.finditer(line) if (word := one[0].casefold()) in words]
+    places = [(match.start(), word) for match in _WORD.finditer(line) if (word := match[0].casefold()) in words]
     best, where, first = 0, 0, 0
     inside: dict[str, int] = {}
     for last, (place, word) in enumerate(places):
@@ -105,7 +105,7 @@ def shared_weight(message: str, text: str) -> int:
     for term in _words(text):
         there.setdefault(term[:STEM], []).append(term)
     return sum(
-        _weight(word) for word in _words(message) if any(_alike(word, one) for one in there.get(word[:STEM], ()))
+        _weight(word) for word in _words(message) if any(_alike(word, other) for other in there.get(word[:STEM], ()))
     )
 
 
@@ -116,9 +116,9 @@ def _weight(word: str) -> int:
 @lru_cache(maxsize=32)
 def _words(text: str) -> frozenset[str]:
     text = text[:COMPARED]
-    words = {one for one in _PLAIN_WORD.findall(text.casefold()) if one not in SAID_ANYWAY and len(one) >= SHORTEST}
+    kept = {word for word in _PLAIN_WORD.findall(text.casefold()) if word not in SAID_ANYWAY and len(word) >= SHORTEST}
     # What is written without spaces is read by pairs of characters.
-    return frozenset({one for one in words if one.isascii() or not grams(one)} | set(grams(text).casefold().split()))
+    return frozenset({word for word in kept if word.isascii() or not grams(word)} | set(grams(text).casefold().split()))
 
 
 def _alike(word: str, other: str) -> bool:
@@ -153,7 +153,7 @@ def parts(message: str) -> list[str]:
     pieces: list[tuple[str, int]] = []
     for sentence in re.split(_END, message):
         clauses = [sentence] if len(sentence.split()) <= WORDS else re.split(_PAUSE, sentence)
-        pieces += [(one, count) for one in clauses if (count := len(one.split()))]
+        pieces += [(clause, count) for clause in clauses if (count := len(clause.split()))]
     parts: list[str] = []
     until = 0
     for first in range(len(pieces)):
@@ -162,7 +162,7 @@ def parts(message: str) -> list[str]:
             words += pieces[last][1]
             last += 1
         if last > until:  # else it is within the one before
-            parts.append(" ".join(one for one, _ in pieces[first:last]))
+            parts.append(" ".join(piece for piece, _ in pieces[first:last]))
             until = last
     return parts or [message]
 
@@ -172,7 +172,7 @@ def nearest(parts: Sequence[str], text: str) -> str:
     if len(parts) == 1:
         return parts[0]
     there = _stems(text)
-    return max(parts, key=lambda one: (len(_stems(one) & there), len(one)))
+    return max(parts, key=lambda part: (len(_stems(part) & there), len(part)))
 
 
 @lru_cache(maxsize=256)  # each part is compared with each text

@@ -92,4 +92,4 @@ def beside_key_id(match: re.Match[str]) -> bool:
     before = match.string[max(0, start - NEAR_ID) : start].rpartition(KEY_ID)
     after = match.string[end : end + NEAR_ID].partition(KEY_ID)
     between = ([before[2]] if before[1] else []) + ([after[0]] if after[1] else [])
-    return any(len(re.findall(r"\n\s*", one)) <= 1 for one in between)
+    return any(len(re.findall(r"\n\s*", text)) <= 1 for text in between)

@@ -28,7 +28,7 @@ _CHARGE = rf"(?! (?:responsible for|in charge of) (?:the|our|my)\b{_NO_MORE})"
 # What instructions of a machine have before them, a count, and behind: names, or nothing. Where neither follows it may be
 # an order.
 _COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "many", "some", r"\d")
-_UNCOUNTED = "".join(rf"(?<!\b{one} )" for one in _COUNTS)
+_UNCOUNTED = "".join(rf"(?<!\b{count} )" for count in _COUNTS)
 _NO_NAMES = r"(?! ?(?:$|[-*]? ?`{0,2}\w+_\w+))"
 # A chat's mark, unless quoted alone as a program names it ("<|im_end|>"): with a quote in its place the role is missing.
 _MARK = r"<\|(?:im_(?:start|end)|(?:start|end)_header_id|(?:begin|end)_?of_?text|eot_id|system|user|assistant)\|>"
@@ -165,7 +165,7 @@ def _levelled(text: str) -> str:
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
         text = text.translate(_LIKE).translate(_ACCENTS)
         text = "".join(
-            one for one in text if one.isascii() or unicodedata.category(one) not in ("Cf", "Mn", "Me", "Cc")
+            char for char in text if char.isascii() or unicodedata.category(char) not in ("Cf", "Mn", "Me", "Cc")
         )
     return " ".join(text.lower().split())
 
@@ -174,12 +174,12 @@ def _decoded(text: str) -> list[str]:
     """Return the decoded stretches of the text; [] for ordinary text."""
     texts: list[str] = []
     for matches, decode in ((_BASE64.findall(text), _from_base64), (_HEX.findall(text), _from_hex)):
-        texts += [said for one in matches[:20] if (said := decode(one))]
+        texts += [decoded for match in matches[:20] if (decoded := decode(match))]
     if _ESCAPED.search(text):
         import html
         from urllib.parse import unquote
 
-        plain = re.sub(r"\\(?:u00|x)([0-9a-fA-F]{2})", lambda one: chr(int(one[1], 16)), html.unescape(unquote(text)))
+        plain = re.sub(r"\\(?:u00|x)([0-9a-fA-F]{2})", lambda hit: chr(int(hit[1], 16)), html.unescape(unquote(text)))
         texts += [plain] if plain != text else []
     if any(word in text.lower() for word in _ROT13):
         import codecs

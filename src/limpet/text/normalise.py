@@ -37,7 +37,7 @@ def same_words(text: str, other: str) -> bool:
 
 
 def _plain_words(text: str) -> list[str]:
-    return [one.casefold() if _is_plain(one) else one for one in value_form(text).split()]
+    return [word.casefold() if _is_plain(word) else word for word in value_form(text).split()]
 
 
 def _is_plain(word: str) -> bool:

@@ -60,11 +60,11 @@ def closing(text: str, limit: int) -> str:
     if len(line) <= limit:
         return line
     # A line of a list or a paragraph ends a sentence as a full stop does.
-    sentences = [one.strip(" *#-\t") for one in re.split(r"(?<=[.!?])\s+|\n+|(?<=[\u3002\uff01\uff1f])", text)]
-    sentences = [one for one in sentences if one] or [line]
+    sentences = [part.strip(" *#-\t") for part in re.split(r"(?<=[.!?])\s+|\n+|(?<=[\u3002\uff01\uff1f])", text)]
+    sentences = [sentence for sentence in sentences if sentence] or [line]
     if len(sentences) == 1:
         return cut(line, limit)
-    still_open = [one for one in sentences[1:] if re.search(_OPEN, one, re.IGNORECASE)] or sentences[-1:]
+    still_open = [sentence for sentence in sentences[1:] if re.search(_OPEN, sentence, re.IGNORECASE)] or sentences[-1:]
     first = cut(sentences[0], limit // 3)
     return f"{first} … {cut(' '.join(still_open), limit - len(first) - 3)}"
 

@@ -204,16 +204,16 @@ class _Arrays:
 
     def scores(self, slots: np.ndarray, codes: np.ndarray, scale: float) -> np.ndarray:
         """Approximate cosines of slots, in rising order, with a query's codes and their scale. float32 (n,)."""
-        found = np.zeros(len(slots), dtype=np.float32)
+        cosines = np.zeros(len(slots), dtype=np.float32)
         ends = slots.searchsorted(np.arange(1, len(self.codes) + 1) * SEGMENT)
         start = 0
         for segment, end in enumerate(ends.tolist()):
             if end > start:
                 own = self.codes[segment].take(slots[start:end] - segment * SEGMENT, axis=0)
-                found[start:end] = dot(codes, own)
+                cosines[start:end] = dot(codes, own)
             start = end
-        found *= self.scales[slots] * np.float32(scale)
-        return found
+        cosines *= self.scales[slots] * np.float32(scale)
+        return cosines
 
     def slots_of(self, text_ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """The slot of each text, -1 where there is none."""
@@ -221,8 +221,8 @@ class _Arrays:
         if not self.used:
             return np.full(len(wanted), -1)
         at = self.place.take(wanted, mode="clip")
-        found: np.ndarray = np.where((at < self.used) & (self.text_ids.take(at) == wanted), at, -1)
-        return found
+        slots: np.ndarray = np.where((at < self.used) & (self.text_ids.take(at) == wanted), at, -1)
+        return slots
 
 
 def _longer(array: np.ndarray, length: int) -> np.ndarray:
@@ -292,16 +292,16 @@ class SearchScan:
     def score_of(self, text_ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """Approximate cosines (n,), float64; NaN for a text without a vector."""
         slots = self._state.slots_of(text_ids)
-        found = np.full(len(slots), np.nan)
+        scores = np.full(len(slots), np.nan)
         there = slots >= 0
         if self._scores is not None:
-            found[there] = self._scores[slots[there]]
+            scores[there] = self._scores[slots[there]]
         else:
             order = slots[there].argsort()
             some = np.empty(len(order), dtype=np.float32)
             some[order] = self._closely(slots[there][order])
-            found[there] = some
-        return found
+            scores[there] = some
+        return scores
 
     def exact(self, text_ids: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The places of those texts that have a vector, and these as they were stored, float32 (n, dimensions). Each is
@@ -311,8 +311,8 @@ class SearchScan:
             read.update(dict.fromkeys(missing))
             read.update(self._index.store.vectors.exact(self._index.embedder, missing))
         places, vectors = [], []
-        for place, one in enumerate(wanted):
-            if (vector := read[one]) is not None:
+        for place, text_id in enumerate(wanted):
+            if (vector := read[text_id]) is not None:
                 places.append(place)
                 vectors.append(vector)
         halves = np.frombuffer(b"".join(vectors), dtype=np.float16)
@@ -320,14 +320,14 @@ class SearchScan:
 
     def cosines(self, text_ids: Sequence[int], *, exact: int) -> list[float]:
         """Of each text with the query, those of the best `exact` computed exactly; NaN for one without a vector."""
-        found = self.score_of(text_ids)
-        count = len(found)
-        order = np.where(np.isnan(found), -np.inf, found)
+        scores = self.score_of(text_ids)
+        count = len(scores)
+        order = np.where(np.isnan(scores), -np.inf, scores)
         best = np.argpartition(order, count - exact)[count - exact :] if exact < count else np.arange(count)
         there, matrix = self.exact(np.asarray(text_ids)[best])
         if len(there):
-            found[best[there]] = matrix @ self._query
-        cosines: list[float] = (self.calibration.of_question(found) * self.understood).tolist()
+            scores[best[there]] = matrix @ self._query
+        cosines: list[float] = (self.calibration.of_question(scores) * self.understood).tolist()
         return cosines
 
     def among(self, text_ids: Sequence[int]) -> dict[tuple[int, int], float]:
@@ -343,12 +343,12 @@ class SearchScan:
         count = len(text_ids)
         there, matrix = self.exact([*text_ids, *others])
         few = there < count
-        told = np.asarray(weights)[there[few]]
-        found: list[float | None] = [None] * len(others)
-        if len(told):
+        known = np.asarray(weights)[there[few]]
+        result: list[float | None] = [None] * len(others)
+        if len(known):
             # The mean of cosines is that of their mean vector.
-            mean = (told / told.sum()).astype(np.float32) @ matrix[few]
+            mean = (known / known.sum()).astype(np.float32) @ matrix[few]
             cosines = self.calibration.of_texts(matrix[~few] @ mean).tolist()
             for place, cosine in zip((there[~few] - count).tolist(), cosines, strict=True):
-                found[place] = cosine
-        return found
+                result[place] = cosine
+        return result

@@ -92,11 +92,11 @@ def cosines(question: str, texts: Iterable[str], *, deadline: float | None) -> l
     """Of a question with each text, 0 for one without words. None: the deadline, on the monotonic clock, came first."""
     vectors = word_vectors()
     asked = vectors.question(question)
-    found = []
+    result = []
     for number, text in enumerate(texts):
         if deadline is not None and number % STEP == 0 and time.monotonic() > deadline:
             return None
-        one = vectors.memory(text)
-        both = asked.length * one.length
-        found.append(sum(map(mul, asked.values, one.values)) / both if both else 0.0)
-    return found
+        memory = vectors.memory(text)
+        both = asked.length * memory.length
+        result.append(sum(map(mul, asked.values, memory.values)) / both if both else 0.0)
+    return result

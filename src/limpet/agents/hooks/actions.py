@@ -62,7 +62,7 @@ def _telling(given: Any) -> str:
         listed = nested(given)  # Cline sends each argument as JSON in a string
         return _telling(listed) if isinstance(listed, list) else given
     if isinstance(given, list):
-        return " ".join(one for one in given[:20] if isinstance(one, str))
+        return " ".join(part for part in given[:20] if isinstance(part, str))
     if isinstance(given, dict):
         for name in _TELLING:
             value = given.get(name)

@@ -140,7 +140,7 @@ class _Event:
         line = plain_line(closing(_redacted(text), SAID_CHARACTERS), SAID_CHARACTERS)
         if not line and not is_there(self.settings.path):
             return
-        turn = end_turn(self.settings, session=self.session, at=self.now, line=line, said=text)
+        turn = end_turn(self.settings, session=self.session, at=self.now, line=line, answer=text)
         # Only where a result could be: opening the store costs more than all the rest.
         is_result = any(kind == "failed" or "git commit" in what for kind, what in turn.lines)
         if turn.remembered or self.call.client in NO_EXIT_STATUS or not is_result:

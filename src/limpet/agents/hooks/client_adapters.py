@@ -173,7 +173,7 @@ def parse_event(client: str, event: str, data: dict[str, Any]) -> Call | None:
         value = find(name)
         if not isinstance(value, str):
             return ""
-        return "".join(one for one in value[:limit] if one.isprintable()).strip()
+        return "".join(char for char in value[:limit] if char.isprintable()).strip()
 
     # The end of a turn names the prompt too with some clients: it is not what the agent said.
     text = find("answer" if role == "turn" else "text")

@@ -34,17 +34,17 @@ def features(
     are not all.
     """
     best, few = max(scores, default=0.0), math.log(max(1.0, READ / max(1, read, len(scores))))
-    is_semantic = any("vector" in one for one in signals)
+    is_semantic = any("vector" in values for values in signals)
     message_parts = [] if is_semantic else parts(message)
     return [
-        {"cosine": said.get("vector", 0.0), "behind": best - score}
-        | ({"judge": said["judge"], "few": few} if "judge" in said else {})
+        {"cosine": values.get("vector", 0.0), "behind": best - score}
+        | ({"judge": values["judge"], "few": few} if "judge" in values else {})
         if is_semantic
         else {
-            "word_vectors": said.get("word_vectors", 0.0), "behind": min(best - score, FAR_BEHIND),
+            "word_vectors": values.get("word_vectors", 0.0), "behind": min(best - score, FAR_BEHIND),
             "shared": float(min(shared_weight(nearest(message_parts, text), text), MANY_SHARED)),
         }
-        for score, said, text in zip(scores, signals, texts, strict=True)
+        for score, values, text in zip(scores, signals, texts, strict=True)
     ]  # fmt: skip
 
 
@@ -64,10 +64,10 @@ def fitting(
     clearly refuse it.
     """
     known = features(scores, signals, texts, message, read)
-    judged = any("judge" in one for one in known)
+    judged = any("judge" in row for row in known)
     message_parts = parts(message) if judged else []
-    probabilities = [probability(one) if "judge" in one or not judged else 0.0 for one in known]
-    by_words = any("word_vectors" in one for one in known)
+    probabilities = [probability(row) if "judge" in row or not judged else 0.0 for row in known]
+    by_words = any("word_vectors" in row for row in known)
     shown_from = W.SHOWN_FROM_JUDGED if judged else W.SHOWN_FROM_BY_WORDS if by_words else W.SHOWN_FROM
     least = max(shown_from, W.SHARE_OF_BEST * max(probabilities, default=0.0))
 
@@ -75,4 +75,4 @@ def fitting(
         is_near = signals["behind"] <= CLOSE_BEHIND and signals.get("judge", -math.inf) >= REFUSED_BELOW
         return is_near and shared_weight(nearest(message_parts, text), text) >= SURE_SHARED
 
-    return [value >= least or leads(one, text) for value, one, text in zip(probabilities, known, texts, strict=True)]
+    return [value >= least or leads(row, text) for value, row, text in zip(probabilities, known, texts, strict=True)]

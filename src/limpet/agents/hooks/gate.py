@@ -42,7 +42,7 @@ def query_of(message: str) -> str:
 
 def _weight(word: str) -> float:
     """Return how many words a run of characters counts for."""
-    dense = sum(any(low <= one <= high for low, high in _DENSE) for one in word[:20])
+    dense = sum(any(low <= char <= high for low, high in _DENSE) for char in word[:20])
     return dense / 2 if dense else float(sum(map(str.isalnum, word[:20])) >= 2)
 
 
@@ -53,5 +53,5 @@ def _names_something(word: str) -> bool:
         sum(map(str.isdigit, word)) >= 2
         or any(mark in word for mark in "_\\@#")
         or any(mark in inner for mark in "/.:")
-        or any(one.islower() and other.isupper() for one, other in pairwise(word))
+        or any(left.islower() and right.isupper() for left, right in pairwise(word))
     )

@@ -123,11 +123,11 @@ def offered(
 
     What somebody pinned, prefers or wants is never held out.
     """
-    kept = [one for one in _kept(results, message) if may_be_shown(one)]
-    eligible = {one.id for one in kept if not one.pinned and one.kind not in ("preference", "goal")}
+    kept = [item for item in _kept(results, message) if may_be_shown(item)]
+    eligible = {item.id for item in kept if not item.pinned and item.kind not in ("preference", "goal")}
     drawn = frozenset(eligible) if holdout.share else frozenset[str]()
-    withheld = tuple(one.id for one in kept if one.id in drawn and holdout.holds_back(one.id))
-    lines = list(lines_of((one for one in kept if one.id not in withheld), abbreviate))
+    withheld = tuple(item.id for item in kept if item.id in drawn and holdout.holds_back(item.id))
+    lines = list(lines_of((item for item in kept if item.id not in withheld), abbreviate))
     return Offer([Section("", lines)], budget, withheld=withheld, drawn=drawn)
 
 
@@ -136,10 +136,10 @@ def _kept(results: Recall, message: str) -> list[Item]:
     compared apart and come last.
     """
     items = results.items
-    stated = [one for one in items if AMBIENT not in one.topics]
+    stated = [item for item in items if AMBIENT not in item.topics]
     kept = _fitting(stated, message, len(items))
     # What is outdated is worse alone than nothing: behind each its newer one, unless that fits itself.
-    by_id, fits = {one.id: one for one in stated}, {one.id for one in kept}
+    by_id, fits = {item.id: item for item in stated}, {item.id for item in kept}
     shown: dict[str, Item] = {}
     for item in kept:
         shown[item.id] = item
@@ -148,15 +148,15 @@ def _kept(results: Recall, message: str) -> list[Item]:
             shown[change[0]] = by_id[change[0]]
     if len(stated) == len(items):
         return [*shown.values()]
-    last = [one for one in _fitting(items, message, len(items)) if AMBIENT in one.topics]
+    last = [item for item in _fitting(items, message, len(items)) if AMBIENT in item.topics]
     return [*shown.values(), *last]
 
 
 def _fitting(items: Sequence[Item], message: str, read: int) -> list[Item]:
     """Return the results that fit the message: by meaning where any has a cosine, else by words."""
-    scores = [one.why.ranked if one.why else one.score for one in items]  # what the weights of fit.py know
-    fits = fitting(scores, [signals(one.why) for one in items], list(map(item_text, items)), message, read)
-    return [one for one, is_shown in zip(items, fits, strict=True) if is_shown]
+    scores = [item.why.ranked if item.why else item.score for item in items]  # what the weights of fit.py know
+    fits = fitting(scores, [signals(item.why) for item in items], list(map(item_text, items)), message, read)
+    return [item for item, is_shown in zip(items, fits, strict=True) if is_shown]
 
 
 def item_text(item: Item) -> str:
@@ -166,8 +166,8 @@ def item_text(item: Item) -> str:
 
 def lines_of(memories: Iterable[Item | Memory], abbreviate: Callable[[list[str]], list[str]]) -> Iterator[Line]:
     """Yield a line for each memory: id, kind, speaker, time, and text."""
-    shown = [one for one in memories if may_be_shown(one)]
-    for memory, id in zip(shown, abbreviate([one.id for one in shown]), strict=True):
+    shown = [memory for memory in memories if may_be_shown(memory)]
+    for memory, id in zip(shown, abbreviate([memory.id for memory in shown]), strict=True):
         origin, trust = word(memory.origin, TRUST), word(memory.trust, TRUST)
         source = trust if trust == origin else f"{origin}, resting on {trust}"
         stale = _STALE.get(memory.source_state or "", "")
@@ -198,7 +198,7 @@ def block(sections: Iterable[Section], budget: int) -> Block:
         opened = not section.title
         for line in section.lines:
             # Whatever field it comes from: one line each, and none that ends the block.
-            more = [one_line(neutral(one)) for one in ([line.text] if opened else [section.title, line.text])]
+            more = [one_line(neutral(part)) for part in ([line.text] if opened else [section.title, line.text])]
             price, length = sum(map(cost, more)) + len(more), sum(map(len, more)) + len(more)
             if price > tokens or length > characters:
                 continue
@@ -230,4 +230,4 @@ def day(at: int) -> str:
 
 def signals(trace: Trace | None) -> dict[str, float]:
     """Return the raw value of each signal of a result."""
-    return {name: one.raw for name, one in trace.signals.items()} if trace else {}
+    return {name: signal.raw for name, signal in trace.signals.items()} if trace else {}

@@ -107,7 +107,7 @@ def note_compaction(settings: Settings, session: str) -> None:
                 journal.compact(con, session)
 
 
-def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str) -> Turn:
+def end_turn(settings: Settings, *, session: str, at: int, line: str, answer: str) -> Turn:
     """Note the end of a turn: the agent's `line`, and whether each memory it was shown was used in what it `said` and
     did. Raises StoreError.
     """
@@ -117,10 +117,10 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str)
         turn = Turn(*journal.turn(con, scope, session))
         waiting = journal.waiting(con, scope, session)
         asked = "\n".join(what for kind, what in turn.lines if kind == "asked")
-        work = "\n".join([said, *(what for kind, what in turn.lines if kind in ("did", "failed"))])
+        work = "\n".join([answer, *(what for kind, what in turn.lines if kind in ("did", "failed"))])
         # Where the client hands over no answer, the deeds alone would say too often that nothing showed up.
-        verdicts = [(was_used(text, work, asked) if said else None, num) for num, text in waiting]
-        journal.judge(con, [(journal.CANNOT_TELL if one is None else int(one), num) for one, num in verdicts])
+        verdicts = [(was_used(text, work, asked) if answer else None, num) for num, text in waiting]
+        journal.judge(con, [(journal.CANNOT_TELL if used is None else int(used), num) for used, num in verdicts])
         if line and not is_ignored(line, settings.ignore):
             con.execute(journal.INSERT, (scope, session, at, "said", line))
     return turn

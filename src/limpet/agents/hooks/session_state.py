@@ -62,8 +62,8 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     lines = memory.journal(session=last, limit=LINES) if last else []
     wanted = memory.list(kind=("goal",), limit=GOALS).memories
     rules = _rules(memory)
-    known = {one.id for one in (*wanted, *rules)}
-    stored = [one for one in _session_memories(memory, last) if one.id not in known]
+    known = {item.id for item in (*wanted, *rules)}
+    stored = [item for item in _session_memories(memory, last) if item.id not in known]
     when = f", {day(lines[-1].at_us)}" if lines else ""
     # How much waits for a person; what it is stays with that person.
     count = len(memory.review(limit=WAITING))
@@ -82,14 +82,14 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
 def _rules(memory: Limpet) -> list[Memory]:
     """Return rules, pinned ones first, then by uses, then the newest."""
     kinds = ("preference", "lesson", "decision")
-    memories = [one for kind in kinds for one in memory.list(kind=kind, sort="uses", limit=RULES).memories]
-    rules = [one for one in memories if one.pinned or one.kind == "preference"]
-    return sorted(rules, key=lambda one: (not one.pinned, -one.uses, -one.created_at_us))
+    memories = [rule for kind in kinds for rule in memory.list(kind=kind, sort="uses", limit=RULES).memories]
+    rules = [rule for rule in memories if rule.pinned or rule.kind == "preference"]
+    return sorted(rules, key=lambda rule: (not rule.pinned, -rule.uses, -rule.created_at_us))
 
 
 def _rules_section(rules: Iterable[Line], others: Sequence[Section], budget: int) -> Section:
     """Return as many rules as fit beside the other sections, at least in their share; a last line counts the others."""
-    taken = sum(cost(text) + 1 for one in others for text in (one.title, *(line.text for line in one.lines)))
+    taken = sum(cost(text) + 1 for other in others for text in (other.title, *(line.text for line in other.lines)))
     section = Section("Rules and preferences:", [])
     left = max(int(budget * RULES_SHARE), budget - FRAME_TOKENS - taken) - cost(section.title) - 1
     lines = list(rules)
@@ -109,12 +109,12 @@ def _last_session(memory: Limpet, session: str) -> str:
     """Return the last other session that did or stored something, else the last one; "" for none."""
     lines = memory.journal(limit=LINES)
     # The journal names sessions; one with memories but no journal is found among the sessions.
-    others = list(dict.fromkeys(one.session for one in reversed(lines) if one.session != session))
-    working = {one.session for one in lines if one.kind in ("did", "failed")}
+    others = list(dict.fromkeys(line.session for line in reversed(lines) if line.session != session))
+    working = {line.session for line in lines if line.kind in ("did", "failed")}
     for name in others[:SESSIONS]:
         if name in working or _session_memories(memory, name):
             return name
-    stored = (one.name for one in memory.sessions(limit=3) if one.name != session and one.memories)
+    stored = (row.name for row in memory.sessions(limit=3) if row.name != session and row.memories)
     return others[0] if others else next(stored, "")
 
 
@@ -126,12 +126,12 @@ def _turn_lines(actions: Sequence[JournalLine]) -> Iterator[Line]:
         if action.kind == "asked" or not turns:
             turns.append([])
         turns[-1].append((action.kind, action.what))
-    working = [place for place, one in enumerate(turns) if acted(one)]
+    working = [place for place, turn in enumerate(turns) if acted(turn)]
     most = sorted(working[:-LAST_TURNS], key=lambda place: (-acted(turns[place]), -place))
     idle = [place for place in reversed(range(len(turns))) if place not in working]
     order = [len(turns) - 1, *reversed(working[-LAST_TURNS:]), *most, *idle]
     for place in sorted(list(dict.fromkeys(order))[:TURNS]) if turns else ():
-        lines = [one for one in turns[place] if not reads_like_instruction(one[1])]
+        lines = [line for line in turns[place] if not reads_like_instruction(line[1])]
         if text := in_words(lines):
             yield Line(f"- {plain_line(text, LINE_CHARACTERS)}")
         answers = [what for kind, what in lines if kind == "said"]

@@ -158,7 +158,7 @@ class Columns:
             "described": (hash(fields) & 0x7FFFFFFF for fields in indexed),
         }
         for name in ("state", "kind", "speaker"):
-            values[name] = (_numbered(one, self._names, self.names) for one in texts[name])
+            values[name] = (_numbered(value, self._names, self.names) for value in texts[name])
         for name, kind, nothing in _COLUMNS:
             filled = [nothing if value is None else value for value in values[name]]
             getattr(self, name)[at] = np.array(filled, dtype=kind)

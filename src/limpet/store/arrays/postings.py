@@ -288,11 +288,11 @@ class Postings:
                 posting = self._hold(stem, posting_of(self._feed.occurrences(stem))[0])
             elif stem in self._later:
                 both = posting, posting_of(np.array(self._later[stem]))[0]
-                plain = all(one.fields is None for one in both)
+                plain = all(part.fields is None for part in both)
                 posting = Posting(
-                    np.concatenate([one.text_ids for one in both]),
-                    np.concatenate([one.halves for one in both]),
-                    None if plain else np.concatenate([fields_of(one) for one in both]),
+                    np.concatenate([part.text_ids for part in both]),
+                    np.concatenate([part.halves for part in both]),
+                    None if plain else np.concatenate([fields_of(part) for part in both]),
                 )
             self._ready[stem] = posting
         return posting
@@ -324,7 +324,7 @@ class Postings:
         if held_only:
             held = [self._is_held(stem) for _, stem in useful]
             rare = sum(held[:rare])
-            useful = [one for one, there in zip(useful, held, strict=True) if there]
+            useful = [pair for pair, there in zip(useful, held, strict=True) if there]
             complete = complete and all(held)
             if not rare:
                 return NOTHING._replace(complete=False)
@@ -332,7 +332,7 @@ class Postings:
         if within is None:
             return NOTHING._replace(complete=complete)
         lists = [self.posting(stem) for _, stem in useful]
-        rows = lists[0].text_ids if rare == 1 else distinct(np.concatenate([one.text_ids for one in lists[:rare]]))
+        rows = lists[0].text_ids if rare == 1 else distinct(np.concatenate([part.text_ids for part in lists[:rare]]))
         scopes, phrases = within
         if scopes is not None:
             rows = rows[among(columns.scope[rows], scopes)]
@@ -352,11 +352,11 @@ class Postings:
     ) -> ArrayHits:
         matching = (
             (
-                one.text_id,
-                f"{one.content} {one.pairs or ''}",
-                " ".join(filter(None, (one.topics, one.labels, one.dates))),
+                row.text_id,
+                f"{row.content} {row.pairs or ''}",
+                " ".join(filter(None, (row.topics, row.labels, row.dates))),
             )
-            for one in self._feed.texts(rows.tolist())
+            for row in self._feed.texts(rows.tolist())
         )
         result = lexical.small_result(self._tokenizer, self._texts, useful, absent, matching, limit)
         text_ids, scores = np.array(list(result.hits), dtype=np.int64), np.array(list(result.hits.values()))
@@ -398,7 +398,7 @@ class Postings:
         scopes = columns.scope_numbers(where.scopes)
         if not scopes:
             return None
-        held = sum(columns.texts_of_scope.get(one, 0) for one in scopes)
+        held = sum(columns.texts_of_scope.get(scope, 0) for scope in scopes)
         return (scopes if held * 2 <= self._texts else None), phrases
 
     def _phrase(self, topic: str) -> Posting:

@@ -27,14 +27,14 @@ class Checkouts(Repository):
     def claim(self, checkout: Checkout, scope: str, at: int) -> None:
         """Give a scope to a repository, unless it has one already."""
         with self._database.reading() as con:
-            known = all(_held(con, [one]) for one in checkout.identities)
+            known = all(_held(con, [identity]) for identity in checkout.identities)
         if known:
             return
-        others = [] if checkout.remote else [one for one in [checkout.first_commit()] if one]
+        others = [] if checkout.remote else [commit for commit in [checkout.first_commit()] if commit]
         with self._database.writing() as con:
             con.executemany(
                 "INSERT INTO checkout (identity, scope, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                [(one, scope, at) for one in (*checkout.identities, *others)],
+                [(identity, scope, at) for identity in (*checkout.identities, *others)],
             )
 
 

@@ -244,7 +244,7 @@ class Reviews(Repository):
             con.executemany(
                 "INSERT INTO review (id, kind, scope, memory, other, reason, score, created_at)"
                 " VALUES (?, ?, (SELECT num FROM scope WHERE name = ?), ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                [one[:8] for one in proposals],
+                [proposal[:8] for proposal in proposals],
             )
             return con.total_changes() - before
 
@@ -266,7 +266,7 @@ class Reviews(Repository):
         proposals = [
             Proposal(*row) for scope in scopes for row in self._ask("proposals", scope=scope, limit=limit, kind=kind)
         ]
-        return sorted(proposals, key=lambda one: (one.created_at, one.id))[:limit]
+        return sorted(proposals, key=lambda proposal: (proposal.created_at, proposal.id))[:limit]
 
     def named(self, text: str, scopes: Sequence[str]) -> list[bytes]:
         """Return the proposals of some scopes that an id, a short id or the beginning of an id names, a dozen at most.
@@ -282,4 +282,4 @@ class Reviews(Repository):
         bound = {"ids": self._database.ids(ids)}
         items = [row[0] for row in self._ask("items_like", **bound)]
         around = self._ask("ids_around", **bound)
-        return [short_id(id, [*items, *(one for one in near if one)]) for id, *near in around]
+        return [short_id(id, [*items, *(other for other in near if other)]) for id, *near in around]

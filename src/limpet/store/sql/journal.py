@@ -44,7 +44,7 @@ class Journal(Repository):
         from . import jobs
 
         with self._database.writing() as con:
-            con.executemany("DELETE FROM journal WHERE scope = ? AND num = ?", [(scope, one) for one in numbers])
+            con.executemany("DELETE FROM journal WHERE scope = ? AND num = ?", [(scope, number) for number in numbers])
             jobs.flush_later(con)
         return jobs.flush(self._database, seconds=FLUSH_SECONDS)
 

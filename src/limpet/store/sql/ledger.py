@@ -115,9 +115,9 @@ class Ledger(Repository):
                 return seen
             # A move between scopes is one operation of both, and so is its undoing.
             whole = moved = self._events("operation_events", **bound, scopes=None)
-            while moved and not any(one.type == "moved" for one in moved):
+            while moved and not any(move.type == "moved" for move in moved):
                 moved = list(
-                    self.events(ids=[bytes.fromhex(one.data["undoes"]) for one in moved if one.type == "undone"])
+                    self.events(ids=[bytes.fromhex(move.data["undoes"]) for move in moved if move.type == "undone"])
                 )
             return whole if moved else seen
 

@@ -119,7 +119,7 @@ class Listings(Repository):
         """Return (sort value, memory) in order after a value and id. One scope at a time: its index has the order."""
         parts: list[tuple[Filter, str, str]] = []
         if where.scopes is not None and len(where.scopes) > 1:
-            parts = [(one, column, extra) for one in _one_scope_each(where)]
+            parts = [(scoped, column, extra) for scoped in _one_scope_each(where)]
         elif column == "m.recorded_at" and extra == "TRUE":
             # A first version is recorded when it is created: memory_created has its order, memory_updated the others.
             parts = [(where, "m.created_at", "m.num < 4294967296"), (where, column, "m.num >= 4294967296")]
@@ -158,7 +158,7 @@ class Listings(Repository):
         """Count the memories that pass the filter by kind, state, origin, scope, topic or day (when the store first
         knew it, UTC), one or several of these. The most first, then by name."""
         statement, bound = filtered("count_by", where)
-        columns = ", ".join(f"{_PARTS[one]} AS part{i}" for i, one in enumerate(by))
+        columns = ", ".join(f"{_PARTS[name]} AS part{i}" for i, name in enumerate(by))
         statement = statement.replace("{counted}", columns)
         statement = statement.replace("{unnested}", ", json_each(m.topics) j" if "topic" in by else "")
         statement = statement.replace("{parts}", ", ".join(f"part{i}" for i in range(len(by))))
@@ -166,7 +166,7 @@ class Listings(Repository):
         counts: dict[tuple[str, ...], int] = {}
         for *values, count in rows:
             pairs = zip(by, values, strict=True)
-            named = (date.fromordinal(_EPOCH + value) if one == "day" else value for one, value in pairs)
+            named = (date.fromordinal(_EPOCH + value) if name == "day" else value for name, value in pairs)
             counts[tuple(map(str, named))] = int(count)
         return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
@@ -191,7 +191,7 @@ class Listings(Repository):
                 "lately", where, after=after, limit=limit
             )
         ]
-        return sorted(rows, key=lambda one: (-one.created_at, -one.num))
+        return sorted(rows, key=lambda row: (-row.created_at, -row.num))
 
     def most_used(self, where: Filter, *, limit: int) -> list[int]:
         """Return rows that were used, the most used first; at most `limit` of each scope."""
@@ -205,7 +205,7 @@ class Listings(Repository):
     def _of_each_scope(self, name: str, where: Filter, **bound: Any) -> list[Any]:
         """Query one scope at a time, so that the index gives the order."""
         with self._database.reading():
-            return [row for one in _one_scope_each(where) for row in self._ask(name, one, **bound)]
+            return [row for scoped in _one_scope_each(where) for row in self._ask(name, scoped, **bound)]
 
 
 def _one_scope_each(where: Filter) -> Iterator[Filter]:

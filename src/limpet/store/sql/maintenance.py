@@ -64,7 +64,7 @@ class Maintenance(Repository, ABC):
     def stats(self) -> StoreStats:
         with self._database.reading() as con:
 
-            def one(sql: str) -> Any:
+            def number(sql: str) -> Any:
                 return con.execute(sql).get
 
             held, free = self._bytes(con)
@@ -83,13 +83,13 @@ class Maintenance(Repository, ABC):
                     by_scope[scope] += count
             return StoreStats(
                 memories=by_state.total() - by_state["purged"],
-                versions=by_state.total() + one("SELECT count(*) FROM memory WHERE retired_at IS NOT NULL"),
-                events=one("SELECT count(*) FROM event"),
-                sessions=one("SELECT count(*) FROM session"),
-                vectors=one("SELECT count(*) FROM vector"),
+                versions=by_state.total() + number("SELECT count(*) FROM memory WHERE retired_at IS NOT NULL"),
+                events=number("SELECT count(*) FROM event"),
+                sessions=number("SELECT count(*) FROM session"),
+                vectors=number("SELECT count(*) FROM vector"),
                 waiting_jobs=jobs.waiting(con),
-                waiting_checks=one("SELECT count(*) FROM job WHERE state = 'waiting' AND kind <> 'embed'"),
-                dead_jobs=one("SELECT count(*) FROM job WHERE state = 'dead'"),
+                waiting_checks=number("SELECT count(*) FROM job WHERE state = 'waiting' AND kind <> 'embed'"),
+                dead_jobs=number("SELECT count(*) FROM job WHERE state = 'dead'"),
                 by_kind=dict(sorted(by_kind.items())),
                 by_scope=dict(sorted(by_scope.items())),
                 by_state=dict(sorted(by_state.items())),
@@ -117,7 +117,7 @@ class Maintenance(Repository, ABC):
         if sign and key is None:
             raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY or LIMPET_SIGNING_KEY_COMMAND")
         problems = self._problems(key)
-        if sign and key is not None and all(one.check == SIGNATURE for one in problems):
+        if sign and key is not None and all(problem.check == SIGNATURE for problem in problems):
             from .chain_check import sign_chain
 
             with self._database.writing() as con:
@@ -165,7 +165,7 @@ class Maintenance(Repository, ABC):
 
 def check_rows(con: Any, only: Collection[str] | None = None) -> list[Problem]:
     """Return the problems in how the tables fit together. `only`: the checks to make."""
-    checks = [one for one in _CHECKS if only is None or one[0] in only]
+    checks = [check for check in _CHECKS if only is None or check[0] in only]
     counts = ((check, message, con.execute(statement).get) for check, message, statement in checks)
     return [Problem(check=check, message=f"{wrong} {message}") for check, message, wrong in counts if wrong]
 
@@ -249,8 +249,8 @@ class Erasure(Repository, ABC):
                     "SELECT m.topics, m.key, m.metadata, m.source, m.speaker, m.reason, s.name, s.title FROM memory m"
                     f" LEFT JOIN session s ON s.num = m.session WHERE m.num IN {_VERSIONS}", (id,)
                 ):  # fmt: skip
-                    names += [one for one in row if one is not None]
-        rare = (one for one in vectors if len(set(one)) > 2)
+                    names += [value for value in row if value is not None]
+        rare = (vector for vector in vectors if len(set(vector)) > 2)
         return cut(texts), list(dict.fromkeys([*rare, *cut(run for name in names for run in _CUTS.split(name))]))
 
     def scan_files(self, pieces: Sequence[bytes], files: Iterable[Path]) -> Scan:
@@ -278,7 +278,7 @@ class Erasure(Repository, ABC):
             return
         with self._database.writing() as con:
             gone = [row[0] for row in con.execute("SELECT path FROM copy") if not os.path.lexists(row[0])]
-            con.executemany("DELETE FROM copy WHERE path = ?", [(one,) for one in gone])
+            con.executemany("DELETE FROM copy WHERE path = ?", [(copy,) for copy in gone])
             con.execute(
                 "INSERT INTO copy VALUES (?, ?, ?) ON CONFLICT (path)"
                 " DO UPDATE SET kind = excluded.kind, at = excluded.at",
@@ -301,7 +301,7 @@ def hits_of(file: Path, pieces: Sequence[bytes]) -> tuple[set[bytes], int]:
     try:
         for at in range(0, size, BLOCK_BYTES):
             block = opened.xRead(min(BLOCK_BYTES + PIECE_BYTES, size - at), at)
-            hits.update(one for one in pieces if one not in hits and one in block)
+            hits.update(piece for piece in pieces if piece not in hits and piece in block)
     finally:
         opened.xClose()
     return hits, size
@@ -316,7 +316,7 @@ def cut(texts: Iterable[str]) -> list[bytes]:
         parts = [
             run[at : at + PIECE_BYTES] for run in runs for at in range(0, max(1, len(run) - LEAST_BYTES), PIECE_BYTES)
         ]
-        whole = [one for one in parts if len(one) >= min(PIECE_BYTES, max(map(len, parts)))]
+        whole = [part for part in parts if len(part) >= min(PIECE_BYTES, max(map(len, parts)))]
         step = max(1, len(whole) // PIECES)
         pieces.update(dict.fromkeys(whole[::step]))
     return list(pieces)

@@ -34,7 +34,7 @@ class Memories(Repository):
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         """Return each id's short id, long enough to be no other memory's in this store."""
         rows = self._ask("ids_around", ids=self._database.ids(ids)) if ids else []
-        return [short_id(id, [one for one in near if one]) for id, *near in rows]
+        return [short_id(id, [other for other in near if other]) for id, *near in rows]
 
     def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
         """Return a memory as the store knows it (or knew it at `known_at`), whatever its state."""

@@ -176,15 +176,15 @@ class Projection:
         current = self._state(event.memory)
         if event.type == "undone":
             # Only what had happened by then: a rebuild has the whole future in the ledger already.
-            events = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
-            if any(one.type in SESSION_EVENTS for one in events):
+            events = [past for past in self._events_of(event.memory) if past.seq <= event.seq]
+            if any(past.type in SESSION_EVENTS for past in events):
                 self._project_session(event)
             if current is None:
                 return
             self._project_undone_edges(events, event)
             self._project_undone_verdicts(events)
             self._note_renaming(events)
-            after = replay([as_heard(self._con, one) for one in events])
+            after = replay([as_heard(self._con, past) for past in events])
         elif current is None and event.type != "remembered":
             return  # in the order of all devices it comes before its memory
         else:
@@ -203,7 +203,7 @@ class Projection:
 
     def _is_session(self, id: bytes) -> bool:
         """Return whether an id is a session's mark and no memory's: a stranger's event may have made it both."""
-        types = {one.type for one in self._events_of(id)}
+        types = {event.type for event in self._events_of(id)}
         return bool(types & SESSION_EVENTS) and "remembered" not in types
 
     def _state(self, id: bytes) -> MemoryState | None:
@@ -254,11 +254,11 @@ class Projection:
 
     def _project_session(self, event: Event) -> None:
         """Update a session's row to its events up to this one; its number stays, memories point to it."""
-        events = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
-        own = [one for one in events if one.type in SESSION_EVENTS]
+        events = [past for past in self._events_of(event.memory) if past.seq <= event.seq]
+        own = [past for past in events if past.type in SESSION_EVENTS]
         named = own[-1].data  # of a purged one all have what is left of its name
         scope = self._intern_scope(named["scope"])
-        num = self._sessions.intern(scope, named["name"], min(one.at for one in own))
+        num = self._sessions.intern(scope, named["name"], min(past.at for past in own))
         self._con.execute("UPDATE session SET ended_at = ?, title = ? WHERE num = ?", (*replay_session(events), num))
 
     def _project_verdict(self, event: Event, verdict: str | None, at: int | None) -> None:
@@ -392,8 +392,8 @@ class Projection:
         elif event.type == "moved":
             self._note_renaming([event])
         elif event.type == "undone":
-            before = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
-            if any(one.type in SESSION_EVENTS for one in before):
+            before = [past for past in self._events_of(event.memory) if past.seq <= event.seq]
+            if any(past.type in SESSION_EVENTS for past in before):
                 self._project_session(event)
             self._project_undone_edges(before, event)
             self._note_renaming(before)

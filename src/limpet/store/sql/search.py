@@ -239,7 +239,7 @@ class Vectors(Repository, ABC):
                 " ON CONFLICT (fingerprint) DO NOTHING",
                 (fingerprint, name, dimensions, state),
             )
-            row = next(one for one in self.embedders() if one.fingerprint == fingerprint)
+            row = next(row for row in self.embedders() if row.fingerprint == fingerprint)
             if row.dimensions != dimensions:
                 raise BadInput(f"embedder {name} has {dimensions} dimensions, its stored vectors {row.dimensions}")
             return row
@@ -248,7 +248,7 @@ class Vectors(Repository, ABC):
         """Note how an embedder's cosines lie (vectors/calibration.py)."""
         with self._database.writing() as con:
             con.execute("UPDATE embedder SET unrelated = ?, related = ?, apart = ? WHERE num = ?", (*calibration, num))
-            return next(one for one in self.embedders() if one.num == num)
+            return next(row for row in self.embedders() if row.num == num)
 
     def activate(self, num: int) -> None:
         """Make one embedder the active one and forget the vectors of all others."""

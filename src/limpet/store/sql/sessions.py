@@ -20,7 +20,7 @@ class Sessions(Repository):
     def latest(self, scopes: Sequence[str], *, limit: int) -> list[SessionRow]:
         """Return sessions, the one with the latest memory first."""
         rows = [SessionRow._make(row) for scope in scopes for row in self._ask("sessions", scope=scope, limit=limit)]
-        return sorted(rows, key=lambda one: (-one.last_at_us, one.name))[:limit]
+        return sorted(rows, key=lambda row: (-row.last_at_us, row.name))[:limit]
 
     def memories(self, scope: str, name: str) -> list[Memory]:
         """Return the active memories of a session, in their order."""

@@ -108,7 +108,7 @@ def caseless_match(column: str, name: str, bound: dict[str, Any], i: int) -> str
     spelt = {name: None}
     if not name.isascii():  # each letter beyond ASCII in either case; of many such letters, as words are
         spellings = [name, name.lower(), name.upper(), name.capitalize(), name.title()]
-        letters = [dict.fromkeys((one, one.lower(), one.upper())) if one > "\x7f" else (one,) for one in name]
+        letters = [dict.fromkeys((char, char.lower(), char.upper())) if char > "\x7f" else (char,) for char in name]
         if math.prod(map(len, letters)) <= MOST_FORMS:
             spellings += map("".join, product(*letters))
         spelt = dict.fromkeys(form for form in spellings if caseless(form) == caseless(name))

@@ -73,7 +73,7 @@ class SqliteMaintenance(Maintenance):
 
     def _bytes(self, con: apsw.Connection) -> tuple[int, int]:
         path = self._database.path
-        pages, free, size = (con.execute(f"PRAGMA {one}").get for one in ("page_count", "freelist_count", "page_size"))
+        pages, free, size = (con.execute(f"PRAGMA {key}").get for key in ("page_count", "freelist_count", "page_size"))
         files = [Path(path + suffix) for suffix in ("", "-wal")]
         if path == ":memory:":
             return pages * size, free * size
@@ -124,7 +124,7 @@ def first_problem(path: str) -> str | None:
         con = open_connection(path, read_only=True, durable=True, create=False)
         try:
             every = _verify_pages(con) + check_rows(con, BEYOND_REBUILD) + _verify_ledger(con)
-            problems = [one for one in every if is_beyond_rebuild(one)]
+            problems = [problem for problem in every if is_beyond_rebuild(problem)]
         finally:
             con.close()
     except (apsw.NotADBError, apsw.CorruptError) as error:
@@ -163,7 +163,7 @@ class SqliteErasure(Erasure):
         for file in self.own_files():
             with contextlib.suppress(FileNotFoundError, apsw.Error):
                 left |= hits_of(file, pieces)[0]
-        if not any(not self._held(one) for one in left):
+        if not any(not self._held(piece) for piece in left):
             return False
         self._store.maintenance.compact()
         return True
@@ -175,7 +175,7 @@ class SqliteErasure(Erasure):
 
     def replaced_stores(self) -> list[Path]:
         path = Path(os.path.realpath(self._database.path))
-        return sorted(one for one in path.parent.glob("*") if one.name.startswith(path.name + REPLACED))
+        return sorted(file for file in path.parent.glob("*") if file.name.startswith(path.name + REPLACED))
 
     def _held(self, piece: bytes) -> bool:
         """Return whether a present row has the piece: another memory says the same."""
@@ -186,7 +186,7 @@ class SqliteErasure(Erasure):
             ).fetchall()
             for (table,) in tables:
                 columns = [row[0] for row in con.execute("SELECT name FROM pragma_table_info(?)", (table,))]
-                has = " OR ".join(f'instr(CAST("{one}" AS BLOB), ?1)' for one in columns)
+                has = " OR ".join(f'instr(CAST("{column}" AS BLOB), ?1)' for column in columns)
                 if con.execute(f'SELECT 1 FROM "{table}" WHERE {has} LIMIT 1', (piece,)).get:
                     return True
         return False
