@@ -99,7 +99,7 @@ class EveryDay:
 
     @property
     def encrypted(self) -> bool:
-        """Whether the file is encrypted; backups of it are, exports and mirrors are not.
+        """True if the file is encrypted. Its backups are too; exports and mirrors are not.
 
         >>> memory.encrypted
         False
@@ -107,7 +107,7 @@ class EveryDay:
         return self._context.store.maintenance.encryption()[0]
 
     def in_scope(self, scope: str) -> Self:
-        """The same open store, seen from another scope. It ends with this one; closing it closes nothing.
+        """Return the same open store, seen from another scope. It ends with this one; closing it closes nothing.
 
         >>> memory.in_scope("project:api").remember("The API listens on port 8080").status
         'created'
@@ -120,7 +120,7 @@ class EveryDay:
         return other
 
     def in_all_scopes(self) -> Self:
-        """The same open store for its owner to read: recall, list and count see every scope.
+        """Return the same open store for its owner to read: recall, list and count see every scope.
 
         >>> _ = memory.in_scope("project:other").remember("Deploys go out on Tuesdays")
         >>> memory.count(), memory.in_all_scopes().count()
@@ -158,10 +158,10 @@ class EveryDay:
         deadline_ms: float | None = None, lexical_only: bool = False, trace: bool = False, explain: bool = False,
         without: Iterable[str] = (), thorough: bool = False,
     ) -> Recall:  # fmt: skip
-        """The memories that matter for `query`, best first: those of this scope and `global`, held true at `as_of`
-        (default: now) as the store knew them at `known_at` (default: now). `kind`: one or several; `topics` and
+        """Return the memories that matter for `query`, best first: those of this scope and `global`, held true at
+        `as_of` (default: now) as the store knew them at `known_at` (default: now). `kind`: one or several; `topics` and
         `metadata`: all of them, and a value None asks for memories without that name; `since` and `until` limit
-        `valid_from`. `scope`: of another one than this.
+        `valid_from`. `scope`: another one than this.
 
         `budget_tokens` limits what comes back, `deadline_ms` how long it takes: signals that would come too late are
         named in `missing`. `trace`: each item tells how its score arose; `explain`: also how the question was read and
@@ -169,8 +169,8 @@ class EveryDay:
         nothing, but takes in first what people edited in a mirror. Raises BadInput.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays", topics=["deploy"], metadata={"ticket": 7})
-        >>> found = memory.recall("when do we deploy?", k=3)
-        >>> [item.content for item in found]
+        >>> results = memory.recall("when do we deploy?", k=3)
+        >>> [item.content for item in results]
         ['Deploys go out on Tuesdays']
         >>> len(memory.recall("when do we deploy?", metadata={"ticket": 8}))
         0
@@ -194,11 +194,11 @@ class EveryDay:
         scope: str | None = None, as_of: Time = None, known_at: Time = None, budget_tokens: int | None = None,
         deadline_ms: float | None = None, lexical_only: bool = False, explain: bool = False,
     ) -> SessionRecall:  # fmt: skip
-        """The sessions that hold an answer to `query`, or a part of it, best first, each with the best `evidence` of
-        its memories that a recall finds. Filters and times are those of `recall`, and so is the scope.
+        """Return the sessions that hold an answer to `query` or a part of it, best first, each with the best `evidence`
+        of its memories that a recall finds. Filters, times and scope are those of `recall`.
 
-        A session's score pools its best memory, what one sentence of it says of the question, and how near it is to the
-        other sessions that are found. What belongs to no session is counted (`without_session`). Changes nothing.
+        A session's score pools its best memory, how much one sentence of it says about the question, and how near it is
+        to the other sessions that are found. Memories of no session are counted (`without_session`). Changes nothing.
         Raises BadInput.
 
         >>> _ = memory.remember("I would like to move to Lisbon", speaker="Ana", session="monday")
@@ -217,7 +217,7 @@ class EveryDay:
         )  # fmt: skip
 
     def related(self, id: str, *, k: int = 10) -> Recall:
-        """What is near a memory in meaning and words, itself left out. Raises NotFound, BadInput.
+        """Return memories near a memory in meaning and words, without itself. Raises NotFound, BadInput.
 
         >>> id = memory.remember("Deploys go out on Tuesdays").id
         >>> _ = memory.remember("Nobody deploys on a Friday")
@@ -227,7 +227,7 @@ class EveryDay:
         return recall_service.related(self._context, id, k=k)
 
     def get(self, id: str, *, known_at: Time = None) -> Memory:
-        """One memory, whatever its state; of an indexed project also whether its source is as it was.
+        """Return a memory, whatever its state; one of an indexed project also says whether its source is unchanged.
 
         Raises NotFound, AmbiguousId, BadInput.
 
@@ -240,7 +240,7 @@ class EveryDay:
         return recall_lookup.get(self._context, id, known_at=known_at)
 
     def show(self, id: str) -> Memory:
-        """`get`, and the memory counts as used.
+        """Return a memory as `get` does, and count it as used.
 
         >>> id = memory.remember("Deploys go out on Tuesdays").id
         >>> _ = memory.show(id)
@@ -250,11 +250,11 @@ class EveryDay:
         return recall_lookup.show(self._context, id)
 
     def history(self, id: str) -> builtins.list[Memory]:
-        """Every version of a memory, oldest first. Raises NotFound.
+        """Return every version of a memory, oldest first. Raises NotFound.
 
         >>> id = memory.remember("Deploys go out on Tuesday").id
         >>> _ = memory.edit(id, "Deploys go out on Tuesdays")
-        >>> [one.content for one in memory.history(id)]
+        >>> [version.content for version in memory.history(id)]
         ['Deploys go out on Tuesday', 'Deploys go out on Tuesdays']
         """
         return recall_lookup.history(self._context, id)
@@ -266,13 +266,13 @@ class EveryDay:
         scope: str | None = None, sort: str = "created", limit: int = 50, cursor: str | None = None,
         all_states: bool = False, ascending: bool = False,
     ) -> Page:  # fmt: skip
-        """Memories of this scope and `global`, newest (most used) first, a page at a time; `ascending`: last.
+        """Return memories of this scope and `global`, newest (most used) first, a page at a time; `ascending`: last.
 
-        Filters: as in `recall`; `clock`: whether `since` and `until` are of the time from which it holds (valid) or of
-        when it was stored. `all_states`: also what is archived, retracted, purged or no longer true. Raises BadInput.
+        Filters: as in `recall`. `clock`: `since` and `until` limit the time from which it holds (valid), or when it was
+        stored. `all_states`: also what is archived, retracted, purged or no longer true. Raises BadInput.
 
         >>> _ = memory.remember("We chose Postgres", kind="decision")
-        >>> [one.content for one in memory.list(kind="decision")]
+        >>> [item.content for item in memory.list(kind="decision")]
         ['We chose Postgres']
         """
         here = self._in(scope)
@@ -289,7 +289,7 @@ class EveryDay:
         speaker: str | None = None, key: str | None = None, metadata: Mapping[str, Any] | None = None,
         scope: str | None = None, all_states: bool = False,
     ) -> int:  # fmt: skip
-        """How many memories `list` would show.
+        """Count the memories that `list` would show.
 
         >>> _ = memory.remember("We chose Postgres", kind="decision")
         >>> memory.count(kind="decision"), memory.count(kind=["goal", "lesson"])
@@ -307,8 +307,8 @@ class EveryDay:
         speaker: str | None = None, key: str | None = None, metadata: Mapping[str, Any] | None = None,
         scope: str | None = None, all_states: bool = False,
     ) -> dict[tuple[str, ...], int]:  # fmt: skip
-        """How many memories `list` would show, by one or several of: kind, state, origin, scope, topic, day (on which
-        the store first knew it, UTC). The most first. What has several topics counts for each. Raises BadInput.
+        """Count the memories that `list` would show, by one or several of: kind, state, origin, scope, topic, day (when
+        the store first knew it, UTC). The most first. Several topics count for each. Raises BadInput.
 
         >>> _ = memory.remember("We chose Postgres", kind="decision", topics=["db"])
         >>> memory.count_by("kind", "topic")
@@ -321,7 +321,7 @@ class EveryDay:
         return recall_lookup.count_by(here, where, by, all_states=all_states)
 
     def abbreviate(self, ids: Sequence[str], *, items: bool = False) -> builtins.list[str]:
-        """The short id of each memory, which every verb reads; with `items` also of items of the review list.
+        """Return the short id of each memory, which every verb reads; with `items` also of items of the review list.
 
         >>> id = memory.remember("Deploys go out on Tuesdays").id
         >>> memory.get(memory.abbreviate([id])[0]).id == id
@@ -369,7 +369,7 @@ class EveryDay:
         A bad one is rejected with its reason and stops no other. Each thousand is one transaction.
 
         >>> lines = [{"content": "Where are we?", "speaker": "Ana", "session": "s1"}, {"content": ""}]
-        >>> [one.status for one in memory.remember_batch(lines)]
+        >>> [receipt.status for receipt in memory.remember_batch(lines)]
         ['created', 'rejected']
         """
         from .remember.batch import remember_batch
@@ -380,8 +380,8 @@ class EveryDay:
         self, message: str = "", *, budget_tokens: int | None = None, full: bool = False, session: str | None = None,
         deadline_ms: float | None = None, lexical_only: bool | None = None,
     ) -> Brief:  # fmt: skip
-        """What an agent should know before it answers `message`: standing context, facts, what matches (lessons first),
-        open goals, the last day, active threads, and what to beware of; each memory once, within `budget_tokens`.
+        """Return what an agent should know before it answers `message`: standing context, facts, matches (lessons
+        first), goals, the last day, active threads, what to beware of; each memory once, within `budget_tokens`.
 
         `full` adds the newest, the most used, what was not seen for long, and counts. `session`: the caller's own run,
         whose news it knows. Meaning is asked when its model is loaded already; `lexical_only` True or False decides it.
@@ -419,7 +419,7 @@ class EveryDay:
         return History(self._context, self._matches)
 
     def _in(self, scope: str | None) -> Context:
-        """What services are given: of this scope, or of another one."""
+        """Return the context of another scope; None: of this one."""
         return self._context if scope is None else self._context.in_scope(scope)
 
     def _matches(self, text: str, k: int, view: View) -> builtins.list[tuple[str, float | None]]:

@@ -115,19 +115,19 @@ def _status(args: Namespace) -> int:
 
 
 def pause_state(store: str, session: str) -> pause.State:
-    """Whether limpet is off here and now."""
+    """Return whether limpet is off here and now."""
     return pause.look(store, str(Path.cwd()), session, _now())
 
 
 def pause_slip() -> str:
-    """A warning about lines of this folder's `.limpet` that mean nothing; "" where all are known."""
+    """Return a warning about lines of this folder's `.limpet` that mean nothing; "" where all are known."""
     file, lines = pause.read_folder(str(Path.cwd()))
     unknown = pause.slips(lines)
     return f"{file} has a line that means nothing: {unknown[0][:40]!r} (`off`, or `ignore PATTERN`)" if unknown else ""
 
 
 def _session() -> str:
-    """The session of an agent that this runs in."""
+    """Return the session of the agent that runs this command; "" outside of one."""
     return next(filter(None, map(os.environ.get, SESSION_VARIABLES)), "")
 
 

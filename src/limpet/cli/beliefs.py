@@ -153,7 +153,7 @@ def _decided(done: list[Receipt]) -> int:
 
 
 def _sweep(memory: Limpet, args: Namespace) -> list[Swept | HeldSecret]:
-    """Today's rules over yesterday's memories, and secrets that are stored."""
+    """Find memories that today's rules would not store, and secrets that are stored."""
     upkeep = registry.part("features.upkeep")
     with output.progress("sweep") as progress:
         secrets = upkeep.scan(memory, redact=args.apply)

@@ -31,7 +31,7 @@ def _depth(default: int) -> Argument:
 
 
 def query(name: str, about: str, example: str, *arguments: Argument, command: str = "", **more: Any) -> Verb:
-    """A row that asks `memory.graph`: the arguments have the names of the query's own; None leaves one to it."""
+    """Make the row of a command that asks `memory.graph`; arguments have the query's names, and None is left out."""
     names = [_dest(argument) for argument in arguments]
 
     def run(memory: Limpet, args: Namespace) -> Any:

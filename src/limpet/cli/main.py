@@ -48,7 +48,7 @@ def main(argv: list[str]) -> int:
 
 
 def _problem(error: Exception) -> LimpetError:
-    """What a person is told of an error that is not limpet's own."""
+    """Turn an error that is not limpet's own into one that a person understands."""
     if isinstance(error, ModuleNotFoundError) and not str(error.name or "limpet").startswith("limpet"):
         return package_missing(error)
     if isinstance(error, OSError):
@@ -111,7 +111,7 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _prepare_streams() -> None:
-    """Data is UTF-8 with plain line ends, whatever the locale or platform says; what was closed leads nowhere."""
+    """Write UTF-8 with plain line ends, whatever the locale or platform says; discard what goes to a closed stream."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:

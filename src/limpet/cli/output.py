@@ -58,17 +58,17 @@ DIM, BOLD, RED, GREEN, YELLOW, CYAN = "2", "1", "31", "32", "33", "36"
 
 
 def printable(text: str) -> str:
-    """Text for people: no escape sequences, no control characters but tab and newline."""
+    """Remove escape sequences and control characters, except tab and newline."""
     return text if text.isprintable() else re.sub(_UNPRINTABLE, "", text)
 
 
 def flat(text: str) -> str:
-    """A text in one line, printable."""
+    """Return a text in one line, printable."""
     return " ".join(printable(text).split())
 
 
 def in_a_line(memory: Memory | Node | Item | LeftOut) -> str:
-    """Its text in one line; a value behind its key."""
+    """Return a memory's text in one line; a value behind its key."""
     return flat(valued(memory.key, memory.content))
 
 
@@ -77,34 +77,34 @@ def cut(text: str, most: int) -> str:
 
 
 def quoted(text: str, taken: int) -> str:
-    """The first words of a text, as much as fits beside `taken` characters."""
+    """Return the first words of a text, as much as fits beside `taken` characters."""
     return cut(flat(text), max(20, (terminal_width() or QUOTED + taken) - taken))
 
 
 def paint(text: str, code: str) -> str:
-    """In colour when stdout is a terminal that wants it (NO_COLOR, TERM=dumb)."""
+    """Colour a text when stdout is a terminal that wants it (NO_COLOR, TERM=dumb)."""
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return text
     return f"\x1b[{code}m{text}\x1b[0m"
 
 
 def short(id: str) -> str:
-    """The short id of a memory or an operation."""
+    """Return the short id of a memory or an operation."""
     return short_id(parse_id(id))
 
 
 def day(at: int | datetime | None) -> str:
-    """The date of a time, UTC."""
+    """Return the date of a time, UTC."""
     return (format_time(at) or "")[:10]
 
 
 def moment(at: int | datetime | None) -> str:
-    """A time to the second, UTC, for a person to read; JSON has it in full."""
+    """Format a time to the second, UTC, for a person; JSON has it in full."""
     return (format_time(at) or "")[:19].replace("T", " ")
 
 
 def wrapped(text: str) -> list[str]:
-    """Lines with a margin, wrapped to the terminal's (or COLUMNS') width; not wrapped for a pipe. None for ""."""
+    """Wrap a text to the terminal's (or COLUMNS') width, with a margin; for a pipe only indent it. [] for ""."""
     width = terminal_width()
     lines: list[str] = []
     for part in printable(text).expandtabs(4).split("\n") if text else ():
@@ -142,7 +142,7 @@ def words(text: str) -> None:
 
 
 def leave(stream: TextIO) -> None:
-    """Nobody reads it any more: what is still buffered, and what follows, goes nowhere, quietly."""
+    """Discard what a stream holds and what is written to it later: nobody reads it any more."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

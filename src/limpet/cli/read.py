@@ -42,7 +42,7 @@ FILTERS: tuple[Argument, ...] = (
 
 
 def filters(args: Namespace) -> dict[str, Any]:
-    """The keyword arguments of `Limpet.recall` and `Limpet.list` that choose memories."""
+    """Return the keyword arguments of `Limpet.recall` and `Limpet.list` that choose memories."""
     chosen: dict[str, Any] = {
         "kind": args.kind or (), "topics": args.topic or (), "since": args.since, "until": args.until,
         "session": args.session,
@@ -87,7 +87,7 @@ def _recall(args: Namespace) -> int:
 
 
 def _from_server(args: Namespace, given: dict[str, Any]) -> tuple[Any, list[str]] | None:
-    """The answer of a running limpet process that has the embedder loaded, if there is one, and its short ids."""
+    """Return the answer of a running limpet process with the embedder loaded, and its short ids; None without one."""
     from ..recall.answer import Recall
     from ..recall_client import ask
     from ..settings import read_settings
@@ -148,7 +148,7 @@ def _list(args: Namespace) -> int:
 
 
 def _counts(args: Namespace, seen: EveryDay, chosen: dict[str, Any]) -> int:
-    """How many memories of each kind, topic, entity or month, the most first."""
+    """Print the number of memories of each kind, topic, entity or month, the most first."""
     if args.by == "entity":
         counts = {entity.name: entity.count for entity in seen.graph.entities(limit=args.limit)}
     else:

@@ -80,7 +80,7 @@ def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
 
 
 def _blocks(source: int) -> Iterator[list[bytes | None]]:
-    """The whole lines of each read; None for one that is too long. A writer that waits for its receipt gets it."""
+    """Yield the complete lines of each read, so that a writer gets its receipt at once; None for too long a line."""
     held, length = b"", 0
     while piece := os.read(source, READ_BYTES):
         first, *others = piece.split(b"\n")
@@ -96,7 +96,7 @@ def _blocks(source: int) -> Iterator[list[bytes | None]]:
 
 
 def _parsed(number: int, raw: bytes | None) -> dict[str, Any] | str:
-    """A statement; words when the line is none."""
+    """Parse a statement; return a message when the line is none."""
     if raw is None:
         return f"line is too long: {MAX_LINE_BYTES:,} bytes at most"
     try:

@@ -74,12 +74,12 @@ class Verb:
 
 
 def arg(usage: str, help: str, **settings: Any) -> Argument:
-    """An argument by its usage: `ID`, `[TEXT]`, `[ID...]`, `--pin`, `--kind KIND`, `--topic TOPIC...`."""
+    """Make an argument from its usage: `ID`, `[TEXT]`, `[ID...]`, `--pin`, `--kind KIND`, `--topic TOPIC...`."""
     return usage, help, settings
 
 
 def terminal_width() -> int | None:
-    """Columns from COLUMNS, else of the terminal on stdout; None when stdout is none."""
+    """Return the columns that COLUMNS says, else those of the terminal on stdout; None when stdout is none."""
     given = os.environ.get("COLUMNS", "")
     if given.isascii() and given.isdigit() and int(given) >= 20:
         return int(given)
@@ -131,7 +131,7 @@ def rows(word: str) -> dict[str, Verb]:
 
 
 def find(words: list[str], *, whole: bool = False) -> tuple[Verb, list[str]]:
-    """The row that the first words name, and the words after its name; `review` alone is `review list`, but with
+    """Return the row that the first words name, and the words after its name. `review` alone is `review list`, unless
     `whole`. Raises BadInput."""
     named, size = rows(words[0]), 1
     while size < len(words) and " ".join(words[: size + 1]) in named:
@@ -144,7 +144,7 @@ def find(words: list[str], *, whole: bool = False) -> tuple[Verb, list[str]]:
 
 
 def table() -> Iterator[Verb]:
-    """All rows of what is installed, in the order of `help`."""
+    """Return all rows of what is installed, in the order of `help`."""
     verbs: list[Verb] = []
     for word in (*HOMES, *COMMANDS):
         try:
@@ -219,7 +219,7 @@ STATEMENT: tuple[Argument, ...] = (
 
 
 def statement(args: argparse.Namespace) -> dict[str, Any]:
-    """The keyword arguments of `Limpet.remember` that were given, and no others."""
+    """Return the keyword arguments of `Limpet.remember` that were given, and no others."""
     given = {}
     for usage, _, settings in STATEMENT:
         name = settings.get("dest") or usage.split()[0][2:].replace("-", "_")
@@ -230,7 +230,7 @@ def statement(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def pairs(words: list[str] | None) -> dict[str, Any]:
-    """Each `K=V` as K and typed V; under the name of a secret V stays text, so that it is redacted. Raises BadInput."""
+    """Parse each `K=V`. V is typed, but stays text under a secret's name, so that it is redacted. Raises BadInput."""
     values = {}
     for word in words or ():
         name, mark, value = word.partition("=")
@@ -243,7 +243,7 @@ def pairs(words: list[str] | None) -> dict[str, Any]:
 
 
 def typed(text: str) -> bool | int | float | str:
-    """true and false, whole numbers of 64 bits, decimal numbers; everything else ("007", "nan") stays text."""
+    """Convert true, false, whole numbers of 64 bits and decimal numbers; all else ("007", "nan") stays text."""
     if text[:1] not in "tf-0123456789" or text != text.strip():
         return text
     try:
@@ -256,7 +256,7 @@ def typed(text: str) -> bool | int | float | str:
 
 
 def given_text(text: str | None) -> str:
-    """A TEXT argument; `-` is stdin without its last line end. Raises BadInput."""
+    """Return a TEXT argument; `-` reads stdin without its last line end. Raises BadInput."""
     if text is None:
         raise BadInput("no text given", hint="give TEXT, or - to read stdin")
     if text != "-":
@@ -270,7 +270,7 @@ def given_text(text: str | None) -> str:
 
 
 def decode(raw: bytes, what: str) -> str:
-    """Strict UTF-8, a byte order mark removed. Raises BadInput."""
+    """Decode strict UTF-8 and remove a byte order mark. Raises BadInput."""
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -281,9 +281,9 @@ def decode(raw: bytes, what: str) -> str:
 
 
 def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool = False) -> Limpet:
-    """The store that the options name, as a context manager.
+    """Open the store that the options name, as a context manager.
 
-    Where none is: `create` begins it with the first write; a --dry-run of that, and `or_empty`, get an empty one in
+    If there is none, `create` begins it with the first write; a --dry-run of that, and `or_empty`, get an empty one in
     memory. Raises StoreMissing, other StoreErrors, BadInput.
     """
     from ..api import Limpet
@@ -292,7 +292,7 @@ def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool
 
 
 def open_every_day(args: argparse.Namespace, *, create: bool = False) -> EveryDay:
-    """The same for a command that needs no verb but those of every day, which load sooner."""
+    """Open the store for a command that needs only the verbs of every day, which load sooner."""
     from ..every_day import EveryDay
 
     return _opened(EveryDay, args, create=create)

@@ -57,7 +57,7 @@ def _forgotten(result: Forgotten, memory: Limpet, args: Namespace) -> None:
 
 
 def _edit(memory: Limpet, args: Namespace) -> list[Receipt]:
-    """Other words, a belief of what a rule kept as an episode, another scope: each is an operation."""
+    """Change a memory's words, kind or scope; each change is an operation."""
     done = []
     if args.text is not None:
         done.append(memory.edit(args.id, verbs.given_text(args.text)))

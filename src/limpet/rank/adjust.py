@@ -22,7 +22,7 @@ DOUBTFUL = "doubtful"
 
 @lru_cache(maxsize=1024)  # most candidates share them: never used, stated once
 def factors(prior: PriorFactors, now: int) -> dict[str, float]:
-    """What a memory's own history does to its score, whatever the query: one factor each. Times in microseconds.
+    """Return the factors by which a memory's own history changes its score, whatever the query. Times in microseconds.
 
     `use`: 1 + 0.1 ln(1 + uses), 1.24 after ten uses. `decay`: what is left of that since the last use; it takes back
     what use gave and no more. `importance`: 0.9 to 1.1 for 0 to 1; above the usual 0.5 it fades to it since the memory
@@ -50,25 +50,25 @@ def factors(prior: PriorFactors, now: int) -> dict[str, float]:
 
 
 def doubts(memory: Stated) -> int:
-    """Count how often it was said to be wrong and nobody said since that it is useful. What the user said stands until
-    a person has decided in review."""
+    """Count the verdicts `wrong` that no verdict `useful` has answered. What the user said stands until a person has
+    decided in review."""
     return 0 if memory.trust == "user" else max(0, memory.wrong - memory.useful)
 
 
 def stage(observations: int, trust: str) -> str:
-    """observation, hypothesis or verified: how far a statement has come."""
+    """Return how far a statement has come: observation, hypothesis or verified."""
     if observations >= C.VERIFIED_DAYS or trust == "user":
         return "verified"
     return "hypothesis" if observations >= C.HYPOTHESIS_DAYS else "observation"
 
 
 def confidence_of(memory: Stated, now: int) -> float:
-    """How sure the store is of a memory, 0 to 1: the observation dialectic.
+    """Return how sure the store is of a memory, 0 to 1: the observation dialectic.
 
     `observations`: distinct days on which it was stated, by the store's clock. 1: an observation, 0.1 n; 2: a
     hypothesis, min(0.3 + 0.1 n, 0.6); 3 and more: verified, min(0.5 + 0.1 n, 0.95). What the user states starts as
     verified; `stated_confidence` (a caller's or an import's figure) is the least it is. An opinion loses 0.02 a day.
-    Of all that, a share for each time that the memory was said to be wrong. Source: domain model.
+    After that, d doubts divide it by 1 + d. Source: domain model.
     """
     days = memory.observations
     if days >= C.VERIFIED_DAYS or memory.trust == "user":
@@ -87,8 +87,8 @@ def confidence_of(memory: Stated, now: int) -> float:
 
 
 def confidence_word(memory: Stated, value: float) -> str:
-    """A confidence for people and models: stated, repeated, confirmed; or doubtful, where it was said to be wrong, or
-    has less than what a single statement has: an old opinion."""
+    """Name a confidence for people and models: stated, repeated, confirmed; or doubtful, if it was said to be wrong or
+    is below that of a single statement (an old opinion)."""
     if doubts(memory) > 0 or value < C.OBSERVED_PER_DAY:
         return DOUBTFUL
     if value >= C.CONFIRMED:

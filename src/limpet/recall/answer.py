@@ -46,13 +46,13 @@ class SignalTrace(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """How one score arose: the contributions, which add up to it."""
+    """The contributions that add up to one score."""
 
     signals: dict[str, SignalTrace]
     ranked: float  # the score before the judge and all caps
 
     def as_dict(self) -> dict[str, object]:
-        """{"signals": {name: {"rank", "raw", "contribution"}}}."""
+        """Return {"signals": {name: {"rank", "raw", "contribution"}}}."""
         signals = {
             name: {"rank": signal.rank, "raw": round(signal.raw, 4), "contribution": round(signal.contribution, 6)}
             for name, signal in self.signals.items()
@@ -101,7 +101,7 @@ class Item(JsonForm):
     recorded_at = Instant("recorded_at_us")
 
     def history(self) -> list[tuple[str, tuple[str, str]]]:
-        """What replaced it or what it replaced, as a reader is told: [(newer, over or before, (id, text))]."""
+        """Return what replaced the memory and what it replaced: [(newer, over or before, (id, text))]."""
         after = [(what, pair) for what, pair in (("newer", self.newer), ("over", self.resolved_by)) if pair is not None]
         return after + [("before", pair) for pair in self.before]
 
@@ -140,7 +140,7 @@ class Recall(Holds[Item]):
         return cls(**decoded(cls, shown, without=("explained",)) | {"items": items, "also": also})
 
     def as_dict(self) -> dict[str, object]:
-        """{"query", "items", "relevance", "relevant", "note", "missing", "elapsed_ms"}; where there are, more."""
+        """Return {"query", "items", "relevance", "relevant", "note", "missing", "elapsed_ms"}, and more if there is."""
         items = [
             item.as_dict() | ({"also": list(self.also[item.id])} if item.id in self.also else {}) for item in self.items
         ]
@@ -151,7 +151,7 @@ class Recall(Holds[Item]):
 
 
 def how_it_went(answer: Recall | SessionRecall) -> dict[str, object]:
-    """What every answer says of itself, as JSON."""
+    """Return the fields that every answer has about itself, as JSON."""
     shown: dict[str, object] = {
         "relevance": round(answer.relevance, 4),
         "relevant": answer.relevant,
@@ -227,7 +227,7 @@ def as_items(
     store: Store, candidates: Candidates, ranking: Ranking, places: Sequence[int], plan: Plan, *,
     traces: Mapping[int, Trace] = {}, before: Mapping[int, Sequence[int]] = {},
 ) -> list[Item]:  # fmt: skip
-    """The candidates at some places as they are shown. `before`: of a place, those of what it surely replaced."""
+    """Return the candidates at some places as items. `before`: for each place those that it surely replaced."""
     memories = candidates.memories(store, places)
     warned = candidates.warnings(store, places)
     disputed = disputes(store, plan, memories, warned) if warned else {}
@@ -253,7 +253,7 @@ def as_items(
 
 
 def _changes(store: Store, candidates: Candidates, ranking: Ranking, i: int, before: Sequence[int]) -> dict[str, Any]:
-    """What the fields of an item say of what changed it, and of what it replaced."""
+    """Return the fields of an item that name what changed it and what it replaced."""
     newer, what = ranking.changed.get(i, (i, ""))
     after, *earlier = [(memory.id, memory.content) for memory in candidates.memories(store, [newer, *before])]
     changes: dict[str, Any] = {"before": tuple(earlier)}

@@ -70,13 +70,13 @@ class BriefItem(JsonForm):
 
     @property
     def mark(self) -> str:
-        """What stands before the text: its id, kind and day, and where it is from if not from here."""
+        """The mark before the text: id, kind and day, and the origin if it is from outside."""
         outside = "" if self.trust in INSIDE else f" {word(self.trust, OUTSIDE)}"
         return f"[{self.short} {word(self.kind, KINDS)} {(format_time(self.valid_from) or '')[:10]}{outside}]"
 
     @property
     def text(self) -> str:
-        """What stands behind the mark."""
+        """The text behind the mark."""
         return (
             (f"{self.label}: " if self.label else "")
             + (f"{self.key} = " if self.key else f"{self.speaker}: " if self.speaker else "")
@@ -110,7 +110,7 @@ class Caution:
         return f"{self.about} {'may be outdated, newer is' if self.what == 'newer' else 'contradicts'} {tail}"
 
     def as_dict(self) -> dict[str, object]:
-        """{"about", "what", "text", "other"?, "replaced"?, "at"?}."""
+        """Return {"about", "what", "text", "other"?, "replaced"?, "at"?}."""
         shown: dict[str, object] = {"about": self.about, "what": self.what, "text": self.text}
         if self.other is not None:
             shown["other"] = {"id": self.other.id} if self.shown else self.other.as_dict()
@@ -137,7 +137,7 @@ class Section(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief(Holds[BriefItem]):
-    """What an agent should know before it answers a message. Empty when the store has nothing to say."""
+    """The memories that an agent should know before it answers a message. Empty when the store has none."""
 
     message: str
     budget_tokens: int
@@ -159,17 +159,17 @@ class Brief(Holds[BriefItem]):
         return [item for section in self.sections for item in section.items]
 
     def section(self, name: str) -> list[BriefItem]:
-        """The items of a section; none when it is not there."""
+        """Return the items of a section; [] when it is not there."""
         return next((section.items for section in self.sections if section.name == name), [])
 
     def beware(self) -> list[str]:
-        """The warnings in words, a line each; what is stale in one line together."""
+        """Return the warnings in words, a line each; all stale memories share one line."""
         lines = [warning.text for warning in self.warnings if warning.what != "stale"]
         stale = [warning.about for warning in self.warnings if warning.what == "stale"]
         return lines + ([STALE_LINE + ", ".join(stale)] if stale else [])
 
     def lines(self) -> list[str]:
-        """The lines of its text; none when there is nothing to say."""
+        """Return the lines of the text; [] when there is nothing to say."""
         blocks = {section.name: [f"- {item.mark} {item.text}" for item in section.items] for section in self.sections}
         if self.more_rules:
             apart = not self.relevant and self.budget_tokens > TERSE_TOKENS
@@ -188,12 +188,12 @@ class Brief(Holds[BriefItem]):
         return [INTRO if self.relevant else SHORT_INTRO, *lines]
 
     def text(self) -> str:
-        """Markdown for an agent; "" when there is nothing to say."""
+        """Return Markdown for an agent; "" when there is nothing to say."""
         return "".join(f"{line}\n" for line in self.lines())
 
     def as_dict(self) -> dict[str, object]:
-        """{"message", "budget_tokens", "tokens", "sections": [{"name", "title", "items"}], "warnings", "missing",
-        "elapsed_ms", "text", "stats"?, "notes"?, "truncated"?, "relevant"?, "more_rules"?}."""
+        """Return {"message", "budget_tokens", "tokens", "sections": [{"name", "title", "items"}], "warnings",
+        "missing", "elapsed_ms", "text", "stats"?, "notes"?, "truncated"?, "relevant"?, "more_rules"?}."""
         shown: dict[str, object] = {
             "message": self.message,
             "budget_tokens": self.budget_tokens,
@@ -218,8 +218,8 @@ class Brief(Holds[BriefItem]):
 
 
 def more_rules(count: int, many: bool, *, apart: bool) -> str:
-    """What is said of what stands and is not in the brief. `apart`: nothing answers its message, which keeps it short;
-    else no more fits.
+    """Say how many rules are not in the brief. `apart`: it is short because nothing answers its message; else no more
+    fit.
     """
     more = f"{count}{'+' if many else ''} more"
     if apart:

@@ -52,7 +52,7 @@ class Candidates:
     _warned: dict[bytes, list[tuple[str, bytes, bytes]]] = field(default_factory=dict)  # by id
 
     def memories(self, store: Store, places: Sequence[int]) -> list[Memory]:
-        """Those at some places, whole. Each is read once, with what is to be said of it: one wait for a server."""
+        """Return the memories at some places. Each is read once, with its warnings: one wait for a server."""
         missing = [i for i in places if i not in self._read]
         if missing:
             ids = [self.table.ids[i] for i in missing]
@@ -64,7 +64,7 @@ class Candidates:
         return [self._read[i] for i in places]
 
     def warnings(self, store: Store, places: Sequence[int]) -> list[tuple[str, bytes, bytes]]:
-        """As `edges.warnings`, of those at some places."""
+        """Return `edges.warnings` of the memories at some places."""
         self.memories(store, places)
         rows = []
         for i in places:
@@ -72,7 +72,7 @@ class Candidates:
         return rows
 
     def among(self, places: Sequence[int]) -> dict[tuple[int, int], float]:
-        """Cosines of some candidates with each other, by pairs of their positions in `places`; {} without vectors."""
+        """Return cosines of some candidates with each other, by pairs of positions in `places`; {} without vectors."""
         return {} if self.hits is None else self.hits.among([self.table.text_ids[i] for i in places])
 
     def miss(self, signal: str, why: str) -> None:
@@ -126,7 +126,7 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan) -
 
 
 def best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:
-    """The first `count` texts by the better of their ranks, ties by text id."""
+    """Return the first `count` texts by the better of their ranks, ties by text id."""
     rank: dict[int, int] = {}
     for order in orders:
         for place, text_id in enumerate(order[:count]):
@@ -135,7 +135,7 @@ def best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:
 
 
 def _text_hits(index: SearchIndex, plan: Plan, candidates: Candidates) -> TextHits:
-    """The best by words."""
+    """Find the best texts by words."""
     if "lexical" in plan.without:
         return TextHits()
     until = None if plan.deadline is None else max(plan.deadline, time.monotonic() + plan.seconds_for_words)
@@ -166,7 +166,7 @@ def _vector_hits(semantic: SemanticSearch | None, plan: Plan, candidates: Candid
 
 
 def _by_vector(index: SearchIndex, hits: SearchScan, plan: Plan) -> tuple[list[int], set[int]]:
-    """Texts in the order of their cosines until enough of them pass the filter, and all that passed on the way."""
+    """Return texts in the order of their cosines until enough pass the filter, and all that passed on the way."""
     wanted, walked = max(C.VECTOR_CANDIDATES, plan.k), 0
     passed: list[int] = []
     seen: set[int] = set()
@@ -191,8 +191,8 @@ def _by_vector(index: SearchIndex, hits: SearchScan, plan: Plan) -> tuple[list[i
 
 
 def _by_substring(store: Store, plan: Plan, text: TextHits, *, alone: bool) -> list[int]:
-    """Texts that hold the query as it is, where nothing else was found, or where a short one has a word that no text
-    has: a part of a word, which meaning does not find. What is a part of many says nothing."""
+    """Return texts that contain the query as it is: if nothing else was found, or if a short query has a word that no
+    text has. That is a part of a word, which embeddings do not find. A part of many words says nothing."""
     if "lexical" in plan.without:
         return []
     limit, search, query = plan.k * 3, store.search.substring, plan.query.strip()
@@ -206,7 +206,7 @@ def _by_substring(store: Store, plan: Plan, text: TextHits, *, alone: bool) -> l
 
 
 def _near_words(store: Store, candidates: Candidates, plan: Plan) -> list[float] | None:
-    """Where no embedder answers: how near the candidates are by vectors of their words."""
+    """Compare the candidates with the query by word vectors; used when no embedder answers."""
     if "word_vectors" in plan.without or not candidates.table.text_ids:
         return None
     from ..text.excerpt import passage, words_of
@@ -217,7 +217,7 @@ def _near_words(store: Store, candidates: Candidates, plan: Plan) -> list[float]
     asked = None if grams(plan.query) and not plan.query.isascii() else words_of(plan.query)
 
     def compared(text_id: int) -> str:
-        """Of a long text the part that speaks of the question: what else it says would drown it."""
+        """Return the part of a long text that is about the question: the rest would drown it."""
         row = known.get(text_id)
         if row is None:
             return ""
@@ -231,7 +231,7 @@ def _near_words(store: Store, candidates: Candidates, plan: Plan) -> list[float]
 
 
 def _tells_when(store: Store, text_ids: Sequence[int], query: str) -> list[float] | None:
-    """For a question about when: which texts speak of a time. None for every other question."""
+    """Return which texts speak of a time, for a question about when; None for every other question."""
     if not text_ids or not asks_when(query):
         return None
     result = dict.fromkeys(text_ids, 0.0)

@@ -78,7 +78,7 @@ def choose(
     store: Store, plan: Plan, entries: Entries, candidates: Candidates, stats: dict[str, int], started: float,
     *, answers: bool = True,
 ) -> Brief:  # fmt: skip
-    """The entries worth most within the budget, as sections in the order of the page.
+    """Return the entries worth most within the budget, as sections in the order of the page.
 
     `answers`: whether anything answers the message. Else there are TERSE_TOKENS, for the rules first.
     """
@@ -124,7 +124,7 @@ def choose(
 
 
 def _that_hold(plan: Plan, nums: Sequence[int], memories: Mapping[int, Memory], warned: Warned) -> list[int]:
-    """Without what a newer memory surely replaced, unless the message is about another time."""
+    """Leave out what a newer memory surely replaced, unless the message is about another time."""
     if of_another_time(plan):
         return list(nums)
     over = {id for id, rows in warned.items() for what, _ in rows if what in CHANGES and what.endswith(SURE)}
@@ -134,7 +134,7 @@ def _that_hold(plan: Plan, nums: Sequence[int], memories: Mapping[int, Memory], 
 def _in_sections(
     store: Store, plan: Plan, nums: Sequence[int], entries: Entries, memories: dict[int, Memory], warned: Warned
 ) -> list[int]:
-    """Without what may not stand where it was found, or says again what another one does; each in its section."""
+    """Put each memory into its section; leave out what may not stand there, or repeats another one."""
     hidden = _overridden(store, plan, memories.values())
     # What is unconfirmed may match a message, and stands nowhere else.
     nums = [
@@ -164,7 +164,7 @@ def _in_sections(
 
 
 def _overridden(store: Store, plan: Plan, memories: Iterable[Memory]) -> set[str]:
-    """Ids of global values of keys that the scope itself has a value of."""
+    """Return ids of global values of keys for which the scope has a value of its own."""
     own = (plan.where.scopes or (GLOBAL_SCOPE,))[0]
     if own == GLOBAL_SCOPE:
         return set()
@@ -185,7 +185,7 @@ def _overridden(store: Store, plan: Plan, memories: Iterable[Memory]) -> set[str
 
 
 def _distinct(nums: Sequence[int], memories: dict[int, Memory], entries: Entries, warned: Warned) -> list[int]:
-    """Of those that say the same the newest, where the best of them would stand."""
+    """Keep the newest of those that say the same, at the place of the best of them."""
     place = {memories[num].id: num for num in nums}
     groups = groups_of(
         {num: wording(memories[num].content, about(memories[num], metadata=False)) for num in nums},
@@ -205,11 +205,11 @@ def _distinct(nums: Sequence[int], memories: dict[int, Memory], entries: Entries
 
 
 def _once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
-    """Without episodes that quote what stands there itself, or what an episode of more value quotes."""
+    """Leave out episodes that quote what is shown itself, or what an episode of more value quotes."""
     quotes = {num: quoted_in(memory.kind, memory.source, memory.content) for num in nums if (memory := memories[num])}
 
     def begins(text: str) -> str:
-        """A statement as far as an episode quotes it."""
+        """Return a statement as far as an episode quotes it."""
         return one_line(text)[: QUOTED_CHARACTERS - 1].rstrip("… ")
 
     shown = {begins(memories[num].content) for num in nums if not quotes[num]}
@@ -226,7 +226,7 @@ def _once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
 
 
 def _item(memory: Memory, entry: Entry, short: str, words: frozenset[str], limit: int, now: int) -> BriefItem:
-    """A memory on one line; of a long one the part that speaks of the message."""
+    """Return a memory on one line; of a long one the part that is about the message."""
     content, cut = excerpt(memory.content, words, limit)
     confidence = adjust.confidence_of(memory, now)
     return BriefItem(
@@ -243,7 +243,7 @@ def _cautions(
     memory: Memory, warned: Iterable[tuple[str, str]], items: Mapping[str, BriefItem], short: Mapping[str, str],
     now: int, *, terse: bool,
 ) -> list[Caution]:  # fmt: skip
-    """What to know about a memory before relying on it."""
+    """Return what to know about a memory before relying on it."""
     about, rows = short[memory.id], list(warned)
     against = dict.fromkeys(other for what, other in rows if what in DISPUTES)
     cautions = [Caution(about=about, what="contradicts", other=items[other]) for other in against]
@@ -264,7 +264,7 @@ def _cautions(
 
 
 def _warnings(shown: Sequence[tuple[BriefItem, Sequence[Caution]]]) -> list[Caution]:
-    """The cautions about what is shown: a pair once, a text once."""
+    """Return the cautions about what is shown: each pair once, each text once."""
     seen = {item.id for item, _ in shown}
     pairs: set[frozenset[str]] = set()
     kept: list[Caution] = []
@@ -295,7 +295,7 @@ def _sections(shown: Mapping[int, BriefItem], entries: Entries) -> list[Section]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What may be taken: its worth, its tokens, and the headings and shared lines that it needs."""
+    """A candidate for the brief: its worth, its tokens, and the headings and shared lines that it needs."""
 
     value: float
     cost: float
@@ -312,8 +312,8 @@ def _choice(item: BriefItem, entry: Entry, cautions: Sequence[Caution]) -> Choic
 def _chosen(
     choices: Mapping[int, Choice], rules: set[int], space: float, *, answers: bool, many: bool
 ) -> tuple[list[int], int]:
-    """Rows of what is worth most within `space`, rules first where nothing answers; and how many rules are left out, as
-    far as there is room to say so."""
+    """Return the rows worth most within `space`, rules first where nothing answers; and how many rules are left out, if
+    there is room to say so."""
 
     def fitted(nums: Sequence[int], space: float) -> list[int]:
         some = [choices[num] for num in nums]
@@ -340,7 +340,7 @@ def _chosen(
 
 
 def _line(text: str) -> int:
-    """Tokens of a line of a list, as it is printed."""
+    """Count the tokens of a line of a list, as it is printed."""
     return tokens_of(neutral(f"- {text}\n"))
 
 
@@ -350,5 +350,5 @@ _HEADINGS[STALE] = _line(STALE_LINE)
 
 
 def _tokens(brief: Brief) -> int:
-    """Tokens of the whole text, line by line."""
+    """Count the tokens of the whole text, line by line."""
     return sum(tokens_of(line + "\n") for line in brief.lines())

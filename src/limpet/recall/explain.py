@@ -47,7 +47,7 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """How a question was read, and what was left out of its answer."""
+    """The reading of a question, and what was left out of its answer."""
 
     intent: str
     times: tuple[str, ...] = ()  # parts of dates and stretches of time that it names
@@ -55,14 +55,14 @@ class Explanation:
     left_out: tuple[LeftOut, ...] = ()  # the nearest of them
 
     def as_dict(self) -> dict[str, object]:
-        """{"intent", "times", "left_out": {"counts", "items"}}."""
+        """Return {"intent", "times", "left_out": {"counts", "items"}}."""
         items = [{name: value for name, value in item._asdict().items() if value} for item in self.left_out]
         left_out = {"counts": dict(self.counts), "items": items}
         return {"intent": self.intent, "times": list(self.times), "left_out": left_out}
 
 
 def filtered(store: Store, semantic: SemanticSearch | None, plan: Plan) -> list[LeftOut]:
-    """What is near the question in the same scopes and does not pass the filter, the nearest first, each with why."""
+    """Return memories near the question in the same scopes that do not pass the filter, nearest first, with why."""
     where = plan.where
     wide = replace(
         where, kinds=(), topics=(), session=None, speaker=None, key=None, metadata=(), since=None, until=None,
@@ -84,7 +84,7 @@ def filtered(store: Store, semantic: SemanticSearch | None, plan: Plan) -> list[
 
 
 def _reason(memory: Memory, plan: Plan) -> tuple[str, str]:
-    """Why a memory does not pass, and the detail."""
+    """Return why a memory does not pass the filter, and the detail."""
     where = plan.where
     if memory.state not in where.states:
         return _STATES.get(memory.state, memory.state), memory.reason or ""
@@ -120,7 +120,7 @@ def _reason(memory: Memory, plan: Plan) -> tuple[str, str]:
 def explanation(
     store: Store, semantic: SemanticSearch | None, plan: Plan, candidates: Candidates, packed: Packed, *, lower: int
 ) -> Explanation:
-    """How a plan's question was read, and what was left out. `lower`: how many candidates were ranked in all."""
+    """Explain how a question was read and what was left out. `lower`: how many candidates were ranked in all."""
     rows = store.memories.by_rows([candidates.table.rows[i] for i, _ in packed.dropped])
     left_out = [
         LeftOut(row.id, why, row.content, key=row.key) for row, (_, why) in zip(rows, packed.dropped, strict=True)
@@ -139,7 +139,7 @@ def explanation(
 
 
 def _times(plan: Plan) -> Iterator[str]:
-    """The parts of dates that a question names, and its stretches of time as days."""
+    """Yield the parts of dates that a question names, and its stretches of time as days."""
     parts = mentioned(plan.query)
     yield from map(str, sorted(parts.years))
     yield from (MONTHS[month - 1] for month in sorted(parts.months))

@@ -77,7 +77,7 @@ FEATURES: dict[str, Feature] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryMatch:
-    """What the query's words, meaning and time say of the candidates, in their order. Scores: shares of a perfect
+    """The candidates' match with the query's words, meaning and time, in their order. Scores: shares of a perfect
     match."""
 
     query: str
@@ -150,8 +150,8 @@ def _neighbours(
     table: CandidateTable, match: QueryMatch, covered: Sequence[float], brevity: Sequence[float],
     cosines: Sequence[float],
 ) -> dict[str, list[float]]:  # fmt: skip
-    """What stands beside a memory in its session says, for chat turns answer each other; of a long one less: it speaks
-    for itself."""
+    """Return what a memory's neighbours in its session say, for chat turns answer each other; less for a long memory,
+    which speaks for itself."""
     seats = {}
     for i, (session, position) in enumerate(zip(table.sessions, table.positions, strict=True)):
         if session:
@@ -168,7 +168,7 @@ def _neighbours(
     }
 
     def best(values: Sequence[float], first: int, second: int) -> list[float]:
-        """The better value above 0 of the neighbours at two offsets."""
+        """Return the better value above 0 of the neighbours at two offsets."""
         known = [*values, 0.0]
         return [
             max(0.0, known[a], known[b]) * brief
@@ -195,8 +195,8 @@ def _neighbours(
 
 
 def _sessions(table: CandidateTable, match: QueryMatch, cosines: Sequence[float]) -> dict[str, list[float]]:
-    """How much of the query the whole session of a memory speaks of, and how near it is: the log of its candidates'
-    summed scores, and the mean of their best cosines. What is in no session is one of its own."""
+    """Return how much of the query the whole session of a memory speaks of, and how near it is: the log of its
+    candidates' summed scores, and the mean of their best cosines. A memory without a session is one of its own."""
     members = defaultdict(list)
     for i, session in enumerate(table.sessions):
         members[session or -1 - i].append(i)
@@ -211,7 +211,7 @@ def _sessions(table: CandidateTable, match: QueryMatch, cosines: Sequence[float]
 
 
 def _dates(times: Sequence[int], match: QueryMatch) -> list[float]:
-    """The share of the date parts named in the query that a memory's time has; 1 within a stretch of time it names."""
+    """Return the share of the date parts in the query that a memory's time has; 1 within a stretch of time it names."""
     when, stretches = mentioned(match.query), spans(match.query, match.at)
     if stretches:
         when = when._replace(weekdays=frozenset())  # the latest one is meant, not each

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class PriorFactors(NamedTuple):
-    """What a memory's own history says of its score, whatever the query (rank/adjust.py)."""
+    """The parts of a memory's own history that its score depends on, whatever the query (rank/adjust.py)."""
 
     kind: str
     importance: float
@@ -51,7 +51,7 @@ def dated(kind: str, importance: float) -> bool:
 
 @dataclass(slots=True, kw_only=True)
 class CandidateTable:
-    """What ranking knows of the candidates of one query: of each attribute one value a candidate, by text id."""
+    """The attributes of a query's candidates that ranking uses: of each one value a candidate, by text id."""
 
     rows: list[int] = field(default_factory=list)  # of the version in the store
     ids: list[bytes] = field(default_factory=list)
@@ -68,7 +68,7 @@ class CandidateTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextHits:
-    """What full text finds for a query."""
+    """The result of full-text search for a query."""
 
     text_ids: list[int] = field(default_factory=list)  # the best that pass the filter, best first
     stems: dict[str, float] = field(default_factory=dict)  # the query's index terms with their inverse frequencies

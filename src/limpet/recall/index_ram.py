@@ -56,7 +56,7 @@ class RamIndex:
         return [*around[self._columns.passing(around, where)].tolist()]
 
     def table(self, text_ids: Sequence[int]) -> CandidateTable:
-        """What ranking knows of some texts that this index has let pass, in order."""
+        """Return the attributes of some texts that this index has let pass, in order."""
         columns, some = self._columns, np.asarray(text_ids, dtype=np.int64)
         return CandidateTable(
             rows=columns.row[some].tolist(),
@@ -85,8 +85,8 @@ class RamIndex:
         return priors
 
     def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[list[float], list[int]]:
-        """Of some texts in order: what the query's words in topics, labels and dates are worth (a label's counts half),
-        and which of the words each has anywhere, bit j for the j-th stem."""
+        """Return the worth of the query's words in topics, labels and dates of some texts (a label's counts half), and
+        which of the words each text has anywhere, bit j for the j-th stem."""
         if not stems:
             return [0.0] * len(text_ids), [0] * len(text_ids)
         fields, having = self._columns.postings.words(np.asarray(text_ids, dtype=np.int64), stems)

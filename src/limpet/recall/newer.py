@@ -41,8 +41,8 @@ CORRECTION = "correction"
 
 
 def replacements(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> list[tuple[int, int, str]]:
-    """(older, newer, what) of candidates of which the newer takes the older's place: first those that a model has read
-    together (`replaces sure`), then those that are likely by their vectors (`asked`)."""
+    """Return (older, newer, what) of candidates where the newer takes the older's place: first pairs that a model has
+    read together (`replaces sure`), then pairs that are likely by their vectors (`asked`)."""
     first = ranking.order[:LOOKED_AT]
     if "recency" in plan.without or of_another_time(plan):
         return []
@@ -65,8 +65,8 @@ def replacements(store: Store, candidates: Candidates, ranking: Ranking, plan: P
 def _read_as_changes(
     store: Store, candidates: Candidates, rows: Sequence[tuple[str, bytes, bytes]]
 ) -> list[tuple[int, int, str]]:
-    """What a model said of candidates: (older, newer, "replaces sure"). Where the older was said again after the newer,
-    it is the other way round."""
+    """Return (older, newer, "replaces sure") of candidates that a model has read as changes. If the older was said
+    again after the newer, it takes the newer's place."""
     place = {id: i for i, id in enumerate(candidates.table.ids)}
     changed = []
     for what, older, newer in rows:
@@ -81,12 +81,12 @@ def _read_as_changes(
 
 
 def stands(older: Memory, newer: Memory) -> bool:
-    """Whether a newer memory still says what became of an older one: that was not said again after it."""
+    """Return whether a newer memory still changes an older one: the older was not said again after it."""
     return older.observed_at_us <= newer.observed_at_us
 
 
 def of_another_time(plan: Plan) -> bool:
-    """Whether the question is about a time of its own: then what is newest says nothing."""
+    """Return whether the question names a time of its own: then the newest is not better."""
     if not plan.timeless or asks_past(plan.query):
         return True
     dates = mentioned(plan.query)
@@ -99,7 +99,7 @@ def _corrections(
     candidates: Candidates, first: Sequence[int], pairs: Sequence[tuple[int, int]],
     cosines: Mapping[tuple[int, int], float],
 ) -> set[tuple[int, int]]:  # fmt: skip
-    """Pairs of which the newer says itself, by its kind, that something turned out otherwise: what is nearest to it."""
+    """Return pairs whose newer memory corrects something, by its kind, each with the older memory nearest to it."""
     nearest: dict[int, tuple[float, int]] = {}
     for a, b in pairs:
         older, newer = candidates.table.priors[first[a]].trust, candidates.table.priors[first[b]].trust
@@ -112,7 +112,7 @@ def features(
     candidates: Candidates, first: Sequence[int], scores: Sequence[float], pairs: Sequence[tuple[int, int]],
     cosines: Mapping[tuple[int, int], float],
 ) -> dict[tuple[int, int], dict[str, float]]:  # fmt: skip
-    """What the model knows of pairs of places in `first`, the older first, which the ranking put above the newer."""
+    """Return the features of pairs of places in `first`, the older first, which the ranking put above the newer."""
     table, vector, named = candidates.table, candidates.features["vector"], candidates.features.get("speaker")
     cosine = [vector[i] for i in first]
     at = [table.valid_from[i] for i in first]
@@ -134,7 +134,7 @@ def features(
 
 
 def probability(values: Mapping[str, float]) -> float:
-    """That the newer of a pair answers the question as well, 0 to 1."""
+    """Return the probability that the newer of a pair answers the question as well."""
     log_odds = sum(NEWER[name] * value for name, value in values.items())
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
 
@@ -148,8 +148,8 @@ Warned = dict[str, list[tuple[str, str]]]
 def warnings(
     store: Store, plan: Plan, memories: Sequence[Memory], rows: Sequence[tuple[str, bytes, bytes]] | None = None
 ) -> tuple[Warned, dict[str, Memory]]:
-    """For each id (what, other id); and the others that may be shown: held, and seen from here. `rows`: what
-    `edges.warnings` says of them, where it is known."""
+    """Return (what, other id) for each id, and the others that may be shown: held, and seen from here. `rows`: their
+    `edges.warnings`, where known."""
     if rows is None:
         rows = store.edges.warnings([parse_id(memory.id) for memory in memories])
     if not rows:
@@ -175,7 +175,7 @@ def warnings(
 def disputes(
     store: Store, plan: Plan, memories: Sequence[Memory], rows: Sequence[tuple[str, bytes, bytes]]
 ) -> dict[str, tuple[str, ...]]:
-    """For each id those that contradict it, of what is held and seen from here. `rows`: as for `warnings`."""
+    """Return for each id those that contradict it, if held and seen from here. `rows`: as for `warnings`."""
     warned, _ = warnings(store, plan, memories, rows)
     by_id = {id: tuple(dict.fromkeys(other for what, other in rows if what in DISPUTES)) for id, rows in warned.items()}
     return {id: others for id, others in by_id.items() if others}

@@ -32,25 +32,25 @@ if TYPE_CHECKING:
 
 
 def wording(text: str, about: str = "") -> Hashable:
-    """What is equal of two texts that say the same. `about`: what else must be, such as a key or a speaker."""
+    """Return what is equal for texts that say the same. `about`: what else must be equal, as a key or a speaker."""
     return about, content(text) or text
 
 
 def newest_of(memories: Sequence[Memory]) -> int:
-    """The place of the newest that is trusted as the first is, at least; the first of equals."""
+    """Return the place of the newest memory that is trusted at least as much as the first; the first of equals."""
     shown = [i for i, memory in enumerate(memories) if not is_below(memory.trust, memories[0].trust)]
     return max(shown, key=lambda i: (memories[i].valid_from_us, -i))
 
 
 def about(memory: Memory, *, metadata: bool = True) -> str:
-    """What tells apart two memories of the same words: key, speaker, the day of an event, and `metadata`, which a brief
-    does not show."""
+    """Return what tells apart memories of the same words: key, speaker, the day of an event, and `metadata`, which a
+    brief does not show."""
     day = memory.valid_from_us // MICROSECONDS_PER_DAY if memory.kind == "episode" else ""
     return f"{memory.key or ''}/{memory.speaker or ''}/{day}/{(metadata and memory.metadata) or ''}"
 
 
 def groups_of(wordings: Mapping[T, Hashable], read: Iterable[tuple[T, T]] = ()) -> list[list[T]]:
-    """What says the same, each group in order. `read`: pairs that a model took for the same."""
+    """Group what says the same, each group in order. `read`: pairs that a model took for the same."""
     first: dict[Hashable, T] = {}
     head = {}  # of each the first of its group
     for item, words in wordings.items():
@@ -81,7 +81,7 @@ class Packed:
 
 
 def pack(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> Packed:
-    """The best `plan.k` that say different things; within a token budget those that are worth most together."""
+    """Choose the best `plan.k` that say different things; within a token budget those that are worth most together."""
     k, budget = plan.k, plan.budget_tokens
     before = _replaced(ranking) if ranking.changed else {}
     order = ranking.order
@@ -120,7 +120,7 @@ def pack(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> 
 
 
 def _replaced(ranking: Ranking) -> dict[int, list[int]]:
-    """Of each candidate the older ones that it surely replaced, also by way of others."""
+    """Return for each candidate the older ones that it surely replaced, also by way of others."""
     sure = {older: newer for older, (newer, what) in ranking.changed.items() if what.endswith(SURE)}
     before: dict[int, list[int]] = {}
     for older in sure:
@@ -134,7 +134,7 @@ def _replaced(ranking: Ranking) -> dict[int, list[int]]:
 
 
 def _same(store: Store, candidates: Candidates, first: Sequence[int]) -> list[list[int]]:
-    """The first, those together that say the same, the best of each first."""
+    """Group the first candidates that say the same, the best of each group first."""
     wordings, place = {}, {}
     for i, memory in zip(first, candidates.memories(store, first), strict=True):
         wordings[i] = wording(memory.content, about(memory))
@@ -147,7 +147,7 @@ def _same(store: Store, candidates: Candidates, first: Sequence[int]) -> list[li
 
 
 def tokens_of(text: str) -> int:
-    """Tokens that a text is counted as: characters by CHARACTERS_PER_TOKEN, those beyond ASCII as one each."""
+    """Count a text's tokens: characters by CHARACTERS_PER_TOKEN, those beyond ASCII as one each."""
     beyond = 0 if text.isascii() else sum(character > "\x7f" for character in text)
     return math.ceil((len(text) - beyond) / C.CHARACTERS_PER_TOKEN) + beyond
 
@@ -161,11 +161,11 @@ def fit(
     groups: Sequence[Sequence[str]] = (),
     group_costs: Mapping[str, float] | None = None,
 ) -> list[int]:
-    """Places of the set worth most that fits into `budget`, in their order; at most `most` of them.
+    """Return places of the most valuable set that fits into `budget`, in their order; at most `most` of them.
 
     The first place is taken if it fits. Then the better of two greedy ways: by value per token, or in the order of the
-    values; what is too long for the room that is left is passed over. `groups` names the groups of each place, whose
-    costs (of a heading) are paid with their first member. O(n log n).
+    values; what does not fit is passed over. `groups` names the groups of each place, whose costs (of a heading) are
+    paid with their first member. O(n log n).
     """
     heading = group_costs or {}
     of = groups or [()] * len(values)

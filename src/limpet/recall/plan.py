@@ -54,7 +54,7 @@ class Plan:
     unembedded_why: str = ""  # if it was not the time
 
     def remaining(self) -> float:
-        """Seconds until the deadline; infinite without one."""
+        """Return the seconds until the deadline; infinite without one."""
         return float("inf") if self.deadline is None else self.deadline - time.monotonic()
 
 
@@ -146,7 +146,7 @@ _SEVERAL = (
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled when a query is first read: writes need none of them. For folded text: half of the time."""
+    """Compile a pattern when a query first needs it: writes need none. Folded text takes half of the time."""
     return re.compile(pattern)
 
 
@@ -193,7 +193,7 @@ _HAPPENED = ("episode", "decision", "correction")
 
 
 def before_event(store: Store, plan: Plan) -> Plan:
-    """The plan as of just before the event that its question names, if one is meant and the caller gave no time."""
+    """Return the plan as of just before the event that its question names, if any and the caller gave no time."""
     asked = re.search(_BY_EVENT, plan.query[:READ]) if plan.timeless else None
     if asked is None or not re.search(_WAS, plan.query[:READ]):
         return plan

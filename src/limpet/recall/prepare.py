@@ -93,7 +93,7 @@ def prepare(
 
 
 def worth(what: str, place: int) -> float:
-    """What the memory at a place of its section is worth, from 0 on."""
+    """Return the value of the memory at a place of its section, from 0 on."""
     first, fall = WORTH[what]
     return first / (1 + fall * place)
 
@@ -102,7 +102,7 @@ def worth(what: str, place: int) -> float:
 
 
 def _matches(store: Store, semantic: SemanticSearch | None, plan: Plan, entries: Entries) -> tuple[Candidates, bool]:
-    """What speaks of the message, best first; and whether anything answers it, as `recall` says it."""
+    """Claim the memories that are about the message, best first. Return the candidates, and whether any answers it."""
     if not plan.query.strip():
         return Candidates(), True
     candidates = find_candidates(store, semantic, plan)
@@ -125,8 +125,8 @@ def _matches(store: Store, semantic: SemanticSearch | None, plan: Plan, entries:
 
 
 def _speaking(candidates: Candidates, ranking: Ranking, asked: int) -> list[bool]:
-    """Which candidates speak of the message: themselves, or the one before or after them in their session does and
-    they rank high (chat turns answer each other). `asked`: words of the message. Greetings match nothing.
+    """Return which candidates are about the message: by themselves, or because the one before or after in their session
+    is and they rank high (chat turns answer each other). `asked`: words of the message. Greetings match nothing.
     """
     floor = min(WORDS_FLOOR, HALF_A_WORD / max(1, asked))
     cosines = candidates.features.get("vector")
@@ -153,7 +153,7 @@ def _speaking(candidates: Candidates, ranking: Ranking, asked: int) -> list[bool
 
 
 def _standing(store: Store, plan: Plan, entries: Entries, session: str | None) -> None:
-    """What is pinned, keyed, preferred or aimed for, whatever the message; but not what the session began with."""
+    """Claim what is pinned, keyed, preferred or aimed for, whatever the message; not what the session began with."""
     places: dict[str, int] = {}
     rows = list(store.listings.standing(plan.where.scopes or (), at=plan.now, limit=MOST["context"]))
     listed = Counter(group for group, _ in rows)
@@ -173,7 +173,7 @@ def _standing(store: Store, plan: Plan, entries: Entries, session: str | None) -
 
 
 def _lately(store: Store, plan: Plan, entries: Entries, session: str | None, *, full: bool) -> None:
-    """The last day by sessions, and the topics and open sessions of the last days."""
+    """Claim the last day by sessions, and the topics and open sessions of the last days."""
     week = plan.now - THREAD_DAYS * MICROSECONDS_PER_DAY
     rows = store.listings.lately(plan.where, after=-(1 << 62) if full else week, limit=LOOKED_AT)
     capped = "+" if len(rows) >= LOOKED_AT else ""
@@ -188,7 +188,7 @@ def _lately(store: Store, plan: Plan, entries: Entries, session: str | None, *, 
 
 
 def _activity(rows: Sequence[Lately], entries: Entries, capped: str) -> None:
-    """What was done in the last day: one memory a session, and those of no session. Imports are no activity."""
+    """Claim what was done in the last day: one memory a session, and those of no session. Imports are no activity."""
     groups: dict[object, list[Lately]] = {}
     for row in rows:
         if row.origin != "import":
@@ -208,7 +208,7 @@ def _activity(rows: Sequence[Lately], entries: Entries, capped: str) -> None:
 
 
 def _threads(rows: Sequence[Lately], now: int, entries: Entries, capped: str) -> None:
-    """Topics that came more than once, and sessions that nobody ended: the liveliest first."""
+    """Claim topics that came more than once, and sessions that nobody ended, the liveliest first."""
     groups: dict[tuple[str, str], list[Lately]] = {}
     for row in rows:
         for topic in row.topics:
@@ -233,7 +233,7 @@ def _threads(rows: Sequence[Lately], now: int, entries: Entries, capped: str) ->
 
 
 def _speaker(group: Sequence[Lately], entries: Entries) -> Lately | None:
-    """The memory that says most about what it was: of those that no section has yet."""
+    """Return the memory of a group that says most about it, among those that no section has yet."""
     free = [row for row in group if row.num not in entries.by_num]
 
     def weight(row: Lately) -> tuple[int, float, int, int]:

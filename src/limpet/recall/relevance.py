@@ -68,10 +68,10 @@ NEAREST = 3
 
 
 def relevance(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> tuple[float, bool]:
-    """The probability that something found answers the query, and whether that is enough.
+    """Return the probability that a candidate answers the query, and whether that is enough.
 
-    At least the threshold where the first result stands out by itself, and never LIKELY by models that do not know the
-    language of the query or of the first result. A feature without a weight counts nothing.
+    If the first result stands out by itself, it is at least the threshold. It stays below LIKELY if the models do not
+    know the language of the query or of the first result. A feature without a weight counts nothing.
     """
     if not ranking.order:
         return 0.0, False
@@ -104,8 +104,8 @@ def relevance(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan
 
 
 def note(value: float, relevant: bool, *, shown: object, missing: Container[str], asks_before: bool = False) -> str:
-    """The sentence about what was found. `shown`: whether there is anything; `asks_before`: the first is the value of a
-    key, and the question asks for what was."""
+    """Return the sentence about the results. `shown`: whether there are any; `asks_before`: the first is the value of a
+    key now, and the question asks for what was."""
     if not relevant:
         return IRRELEVANT if shown else NOTHING
     if asks_before:
@@ -116,7 +116,7 @@ def note(value: float, relevant: bool, *, shown: object, missing: Container[str]
 
 
 def features(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> dict[str, float]:
-    """What tells an answer from the nearest thing that is there, of the best candidates."""
+    """Return the features that tell an answer from the nearest text that is none, for the best candidates."""
     order, scores = ranking.order, ranking.ranked
     if "word_vectors" in candidates.features:
         # The constants of a recall by words know scores of words.
@@ -174,7 +174,7 @@ def features(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan)
 def _unnamed(
     store: Store, candidates: Candidates, plan: Plan, best: Sequence[int], names: Sequence[str]
 ) -> tuple[float, bool]:
-    """The share of the names that none of the best has; and whether the first has another code of one's form."""
+    """Return the share of the names that none of the best has, and whether the first has another code of that form."""
     rows = store.search.candidates([candidates.table.text_ids[i] for i in best], plan.where)
     parts = (part for row in rows for part in (row.content, row.topics, row.labels, row.dates) if part)
     texts = " ".join(parts).casefold()
@@ -185,12 +185,12 @@ def _unnamed(
 
 
 def _shape(name: str) -> str:
-    """A code with its digits alike: E4211 and E4299 are of one kind."""
+    """Return a code with its digits alike: E4211 and E4299 are of one kind."""
     return re.sub(r"\d+", "0", name)
 
 
 def named_things(question: str) -> list[str]:
-    """Identifiers, numbers and proper names in a question, case folded; each once."""
+    """Return identifiers, numbers and proper names in a question, case folded; each once."""
     question = question[:READ]
     names = _IDENTIFIER.findall(question)
     if _ENGLISH.search(question):

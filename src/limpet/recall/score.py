@@ -136,7 +136,7 @@ def by_signals(candidates: Candidates, now: int) -> Ranking:
 
 
 def contributions(candidates: Candidates, ranking: Ranking, i: int, now: int) -> dict[str, tuple[float, float]]:
-    """Of one candidate each term by name: (what it says, what it adds to the score). These add up to the score."""
+    """Return each term of a candidate's score by name: (raw value, what it adds). They add up to the score."""
     terms = {name: (values[i], WEIGHTS.get(name, 0.0) * values[i]) for name, values in candidates.features.items()}
     score = sum(added for _, added in terms.values())
     prior = candidates.table.priors[i]
@@ -151,9 +151,9 @@ def contributions(candidates: Candidates, ranking: Ranking, i: int, now: int) ->
 
 
 def _alike(candidates: Candidates, ranking: Ranking, plan: Plan) -> dict[int, float]:
-    """What the candidates behind the first gain by being like the best; none of them comes before the first.
+    """Return what the candidates behind the first gain by being like the best; none of them comes before the first.
 
-    Among notes it is not asked: there what is like an answer is its neighbour.
+    Not used for notes: a note that is like an answer is its neighbour.
     """
     order, scores, ids = ranking.order, ranking.scores, candidates.table.text_ids
     best, rest = order[:BEST], order[STAYING:]
@@ -179,8 +179,8 @@ def read_by_judge(
     store: Store, semantic: SemanticSearch | None, candidates: Candidates, ranking: Ranking, plan: Plan,
     *, thorough: bool = False,
 ) -> None:  # fmt: skip
-    """Let the relevance judge (vectors/judge.py) read the first, where it can be asked, for the log-odds that each
-    answers the question; and set the relevance of all. Where it doubts those that it has read it reads on."""
+    """Let the relevance judge (vectors/judge.py) read the first results, if it can be asked, for the log-odds that each
+    answers the question; if it doubts them all, it reads on. Set the relevance of the ranking."""
     order = ranking.order
     asked = parts(plan.query)  # of a long message the part that speaks of the result: the judge knows questions
     first = max(C.JUDGED_THOROUGHLY, plan.k) if thorough else C.JUDGED
@@ -201,7 +201,7 @@ def read_by_judge(
 
 
 def passages(query: str, memories: Sequence[Memory]) -> list[str]:
-    """What the judge reads of each memory: the part nearest to the question, with its key, and who said it."""
+    """Return what the judge reads of each memory: the part nearest to the question, with its key, and who said it."""
     words, texts = words_of(query), []
     for memory in memories:
         text = searchable(excerpt(memory.content, words, PASSAGE)[0], memory.key)
@@ -210,7 +210,7 @@ def passages(query: str, memories: Sequence[Memory]) -> list[str]:
 
 
 def _unconfirmed(candidates: Candidates, ranking: Ranking, plan: Plan) -> dict[int, float]:
-    """How far each unconfirmed one of the first is capped, below the best trusted one on its matter."""
+    """Return by how much each unconfirmed memory is lowered, to stay below the best trusted one on its matter."""
     first = ranking.order[: plan.k]
     foreign: list[int] = []
     trusted: list[int] = []

@@ -57,12 +57,12 @@ MOST = 5_000
 
 
 def query_seconds(query: str) -> float:
-    """What embedding a query takes at most."""
+    """Return the most seconds that embedding a query takes."""
     return QUERY_SECONDS + SECONDS_PER_CHARACTER * min(len(query), CHARACTERS_READ)
 
 
 def cannot_load(error: ImportError) -> EmbedderUnavailable:
-    """What vectors need is not installed, or is not of this platform."""
+    """Return the error for a package that is not installed, or is not of this platform."""
     absent = isinstance(error, ModuleNotFoundError)
     why = "is not installed" if absent else f"does not load: {' '.join(str(error).split())[:200]}"
     return EmbedderUnavailable(
@@ -86,13 +86,13 @@ class SemanticSearch:
         self._idle_at = -1  # data version at which nothing waited
 
     def load(self) -> StoreEmbedder:
-        """The current embedder. Raises EmbedderUnavailable."""
+        """Return the current embedder. Raises EmbedderUnavailable."""
         if self._embedder is None:
             self._embedder = load_embedder(self.name)
         return self._embedder
 
     def answering(self) -> StoreEmbedder:
-        """The current embedder, which has just answered for what it is asked. Raises EmbedderUnavailable."""
+        """Return the current embedder after a test that it answers. Raises EmbedderUnavailable."""
         embedder = self.load()
         embedder.embed_query(PROBE)
         try:
@@ -106,19 +106,19 @@ class SemanticSearch:
         return embedder
 
     def is_loaded(self) -> bool:
-        """Whether an embedding costs milliseconds, not the loading of a model."""
+        """Return whether an embedding costs milliseconds, not the loading of a model."""
         return self._embedder is not None or is_loaded(self.name)
 
     def can_answer(self) -> bool:
-        """Whether the embedder whose vectors answer is loaded: while it is replaced, not the current one."""
+        """Return whether the embedder whose vectors are searched is loaded; while it is replaced, the old one."""
         rows = self._store.vectors.embedders()
         return is_loaded(rows[0].name) if rows and rows[0].name != self.name else self.is_loaded()
 
     def for_writing(self, until: float | None = None) -> tuple[StoreEmbedder, EmbedderRow]:
-        """The embedder that new texts get vectors of, and its row in the store: the one whose vectors answer, so that
-        they are found by meaning at once, whatever the setting says. The current one where that does not load.
+        """Return the embedder that makes vectors of new texts, and its row in the store: the one whose vectors are
+        searched, so that new texts are found by meaning at once. The current one if that does not load.
 
-        `until`, on the monotonic clock: one of others that has not answered by then raises EmbedderUnavailable.
+        `until`, on the monotonic clock: an embedder of others that has not answered by then raises EmbedderUnavailable.
         """
         rows = self._store.vectors.embedders()
         if rows and rows[0].has_vectors and rows[0].name != self.name:
@@ -131,7 +131,7 @@ class SemanticSearch:
         return self._registered(embedder if until is None else embedder.by(until))
 
     def current(self) -> tuple[StoreEmbedder, EmbedderRow]:
-        """The current embedder and its row in the store."""
+        """Return the current embedder and its row in the store."""
         return self._registered(self.load())
 
     def successor(self) -> tuple[StoreEmbedder, EmbedderRow] | None:
@@ -141,12 +141,12 @@ class SemanticSearch:
         return self._registered(embedder) if embedder.fingerprint in others else None
 
     def answers(self, row: EmbedderRow) -> bool:
-        """Whether a text that has a vector of this embedder is found by it now."""
+        """Return whether texts are found now by this embedder's vectors."""
         rows = self._store.vectors.embedders()
         return not rows or not rows[0].has_vectors or rows[0].num == row.num
 
     def _registered(self, embedder: StoreEmbedder) -> tuple[StoreEmbedder, EmbedderRow]:
-        """The embedder and its row, which says how its cosines lie; made, and measured, when it is new."""
+        """Return the embedder and its row with its calibration; make and measure a new one."""
         fingerprint = embedder.fingerprint
         for row in self._store.vectors.embedders():
             if row.fingerprint == fingerprint:
@@ -171,7 +171,7 @@ class SemanticSearch:
                 return
 
     def index(self, row: EmbedderRow) -> VectorIndex:
-        """The search index of an embedder's vectors; that of the last one is kept."""
+        """Return the search index of an embedder's vectors; the last one is kept."""
         with self._lock:
             if self._index is None or self._index.embedder != row.num:
                 from ..vectors.index import VectorIndex
@@ -216,13 +216,13 @@ class SemanticSearch:
         return scan
 
     def _no_vector(self, plan: Plan) -> EmbedderUnavailable:
-        """Why there is nothing to search, as far as that was told."""
+        """Return the error for a search without vectors, with the reason if it is known."""
         why = plan.unembedded_why or self._store.jobs.last_error("embed")
         text = "no memory has a vector yet"
         return EmbedderUnavailable(f"{text}: {why}" if why else text, hint=None if why else "`limpet work` makes them")
 
     def _for_reading(self, plan: Plan, rows: Sequence[EmbedderRow]) -> tuple[StoreEmbedder, EmbedderRow]:
-        """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
+        """Return the embedder whose vectors are searched now: another than the current only until that is filled."""
         if plan.remaining() < query_seconds(plan.query):
             raise EmbedderUnavailable("the deadline leaves no time to embed the query")
         active = rows[0]
@@ -240,8 +240,8 @@ class SemanticSearch:
         return embedder, active
 
     def judge(self, plan: Plan, *, asked_for: bool = False) -> Judge | None:
-        """The relevance judge: if it is wanted or `asked_for`, our embedder loaded, the question in Latin letters, and
-        there is time."""
+        """Return the relevance judge if it is wanted or `asked_for`, our embedder is loaded, the question is in Latin
+        letters, and there is time."""
         if not (self._judge or asked_for) or not self.is_loaded() or latin_share(plan.query) < LATIN:
             return None
         if not self.load().judges:
@@ -252,7 +252,7 @@ class SemanticSearch:
         return judge if plan.remaining() >= (JUDGE_SECONDS if judge.is_loaded() else JUDGE_LOAD_SECONDS) else None
 
     def catch_up(self, plan: Plan) -> Plan:
-        """Embed of the texts that wait what there is time for: the best by words of this query first, then the newest.
+        """Embed waiting texts as time allows: the best by words of this query first, then the newest.
 
         Returns the plan with what still waits. Other processes may do the same at once: each leases what it works on. A
         store that is open read-only is left as it is.
@@ -317,7 +317,7 @@ class SemanticSearch:
         return row
 
     def waiting(self, *, most: int | None = None) -> int:
-        """Texts whose vectors could be made now, counted up to `most`; all take as long as a search by words."""
+        """Count the texts whose vectors could be made now, up to `most`; without it, slow as a search by words."""
         version = self._store.data_version()
         if version == self._idle_at:
             return 0
@@ -328,7 +328,7 @@ class SemanticSearch:
 
 
 def _until(plan: Plan, waiting: int) -> float:
-    """When embedding has to end, on the monotonic clock; without a deadline never here."""
+    """Return when embedding has to end, on the monotonic clock; infinite without a deadline."""
     left = plan.remaining()
     search = query_seconds(plan.query) + min(SEARCH_SECONDS, SEARCH_SHARE * left) + waiting * SECONDS_PER_JOB
     return time.monotonic() + left - search

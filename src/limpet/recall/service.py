@@ -33,7 +33,7 @@ def recall(
     context: Context, query: str, where: Filter, *, as_of: Time, without: Iterable[str], trace: bool, explain: bool,
     thorough: bool, **limits: Any,
 ) -> Recall:  # fmt: skip
-    """`limits`: of `make_plan`."""
+    """Answer a question. `limits`: of `make_plan`."""
     from .answer import recall
 
     plan = _plan(context, query, where, as_of, without=frozenset(without), **limits)
@@ -43,7 +43,7 @@ def recall(
 def recall_sessions(
     context: Context, query: str, where: Filter, *, as_of: Time, evidence: int, explain: bool, **limits: Any
 ) -> SessionRecall:
-    """`limits`: of `make_plan`."""
+    """Find the sessions that answer a question. `limits`: of `make_plan`."""
     from .sessions import recall_sessions
 
     if isinstance(evidence, bool) or not isinstance(evidence, int) or not 1 <= evidence <= 100:
@@ -53,7 +53,7 @@ def recall_sessions(
 
 
 def _plan(context: Context, query: str, where: Filter, as_of: Time, **given: Any) -> Plan:
-    """A request as a plan, held true at `as_of`."""
+    """Make a plan of a request, held true at `as_of`."""
     from .plan import make_plan
 
     now, held = context.now(), context.time(as_of)

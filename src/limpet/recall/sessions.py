@@ -55,7 +55,7 @@ class RecalledSession(JsonForm):
 
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> RecalledSession:
-        """A session from its `as_dict`, without traces."""
+        """Read a session from its `as_dict`, without traces."""
         plain = decoded(cls, shown, without=("items", "why"))
         return cls(**plain, items=[Item.from_dict(item) for item in shown["items"]])
 
@@ -84,13 +84,13 @@ class SessionRecall(Holds[RecalledSession]):
 
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> SessionRecall:
-        """From its `as_dict`, without traces."""
+        """Read it from its `as_dict`, without traces."""
         sessions = [RecalledSession.from_dict(session) for session in shown["sessions"]]
         return cls(**decoded(cls, shown) | {"sessions": sessions})
 
     def as_dict(self) -> dict[str, object]:
-        """{"query", "sessions", "without_session", "relevance", "relevant", "note", "missing", "elapsed_ms"}; where
-        there are, more."""
+        """Return {"query", "sessions", "without_session", "relevance", "relevant", "note", "missing", "elapsed_ms"},
+        and more where it applies."""
         return {
             "query": self.query,
             "sessions": [session.as_dict() for session in self.sessions],
@@ -101,10 +101,10 @@ class SessionRecall(Holds[RecalledSession]):
 def recall_sessions(
     store: Store, semantic: SemanticSearch | None, plan: Plan, *, evidence: int, explain: bool = False
 ) -> SessionRecall:
-    """The `plan.k` sessions that have most to say, each with up to `evidence` of its memories.
+    """Return the `plan.k` sessions that say most about the query, each with up to `evidence` of its memories.
 
-    Stands on the candidates of a recall of the plan and what the signals say of them. Reads one state of the store; the
-    same store, plan and `now` give the same answer.
+    Uses the candidates and signals of a recall of the plan. Reads one state of the store; the same store, plan and
+    `now` give the same answer.
     """
     with store.snapshot(plan.deadline):
         candidates = find_candidates(store, semantic, plan)
@@ -145,7 +145,7 @@ def recall_sessions(
 
 
 def members(candidates: Candidates, order: Sequence[int]) -> list[list[int]]:
-    """The candidates of each session, best first, and the session of the best one first."""
+    """Return the candidates of each session, best first, the session of the best one first."""
     of: dict[int, list[int]] = {}
     for i in order:
         if session := candidates.table.sessions[i]:
@@ -156,8 +156,8 @@ def members(candidates: Candidates, order: Sequence[int]) -> list[list[int]]:
 def values(
     store: Store, candidates: Candidates, sessions: Sequence[Sequence[int]], scores: Sequence[float], plan: Plan
 ) -> list[dict[str, float]]:
-    """What each session is judged by: its best memory, what one sentence of it says of the question, and how near it is
-    to others that are found. `sessions`: from `members`."""
+    """Return what each session is judged by: its best memory, how much one sentence of it says about the question, and
+    how near it is to the others that are found. `sessions`: from `members`."""
     spoken = near = [0.0] * len(sessions)
     if plan.remaining() > READING_SECONDS:
         spoken, near = _together(store, candidates, sessions), _alike(candidates, sessions)
@@ -170,8 +170,8 @@ def values(
 
 
 def _together(store: Store, candidates: Candidates, sessions: Sequence[Sequence[int]]) -> list[float]:
-    """The share of the question's words that one sentence of each session has, less the longer it is; of the best
-    sentence, 0 to 1. What a session is asked for is often said in one sentence of a message about something else."""
+    """Return the share of the question's words that one sentence of each session has, less for a long sentence; of the
+    best sentence, 0 to 1. The answer is often one sentence of a message about something else."""
     if not candidates.stems:
         return [0.0] * len(sessions)
     # A sentence has no more of the question than its text: what has least of it is mostly not read.
@@ -191,17 +191,17 @@ def _together(store: Store, candidates: Candidates, sessions: Sequence[Sequence[
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of the beginning of a text, each with the other forms in which its words are searched for."""
+    """Return the first sentences of a text, each with the other forms in which its words are searched for."""
     text = text[: C.CHARACTERS_READ]
     sentences = [sentence for sentence in _END.split(text) if sentence]
     return [f"{sentence} {grams(sentence)}" for sentence in sentences] if grams(text) else sentences
 
 
 def _alike(candidates: Candidates, sessions: Sequence[Sequence[int]]) -> list[float]:
-    """How near each session is in meaning to the nearest of the best others, -1 to 1; 0 where there are no vectors.
+    """Return how near each session is in meaning to the nearest of the best others, -1 to 1; 0 without vectors.
 
-    What is asked about is often spoken of in several sessions, and one of them says it in words that share nothing with
-    the question. A session's meaning is the mean of its candidates' vectors, less what all sessions have in common.
+    A subject often comes up in several sessions, and one of them speaks of it in words that share nothing with the
+    question. A session's meaning is the mean of its candidates' vectors, less what all sessions have in common.
     """
     if candidates.hits is None or len(sessions) < 2:
         return [0.0] * len(sessions)
@@ -227,7 +227,7 @@ def _alike(candidates: Candidates, sessions: Sequence[Sequence[int]]) -> list[fl
 
 
 def _unit(vectors: Any) -> Any:
-    """Of length 1, and zeros where there is nothing to lengthen."""
+    """Scale vectors to length 1; zeros stay zeros."""
     import numpy as np
 
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
@@ -236,9 +236,9 @@ def _unit(vectors: Any) -> Any:
 def _within(
     sessions: Sequence[Sequence[int]], whole: Mapping[int, Memory], budget: int | None
 ) -> tuple[list[list[int]], bool]:
-    """What of each session's evidence fits into a token budget, and whether anything was left out.
+    """Return the part of each session's evidence that fits into a token budget, and whether anything was left out.
 
-    Sessions come first: the best memory of each, then the second of each. A session without room for one is left out,
+    The best memory of each session comes first, then the second of each. A session without room for one is left out,
     and so is what follows it.
     """
     if budget is None:
@@ -263,6 +263,6 @@ def _within(
 
 
 def _title(memory: Memory) -> str | None:
-    """What an imported conversation is called."""
+    """Return the title of an imported conversation."""
     title = memory.metadata.get(TITLE)
     return title if isinstance(title, str) else None

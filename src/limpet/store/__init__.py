@@ -50,7 +50,7 @@ def open_pen(path: str) -> Pen:
 
 
 def __getattr__(name: str) -> Any:
-    """`Store`, imported when it is asked for."""
+    """Import `Store` when it is asked for."""
     if name != "Store":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .sql.store import Store

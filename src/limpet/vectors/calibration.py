@@ -47,5 +47,5 @@ TEXTS = 80
 
 
 def calibration_of(row: EmbedderRow) -> Calibration:
-    """How the cosines of an embedder's stored vectors lie; those of one that was never measured stay as they are."""
+    """Return the calibration of an embedder's stored vectors; FITTED if it was never measured."""
     return FITTED if row.calibration is None else Calibration(*row.calibration)

@@ -37,11 +37,11 @@ class Embedder(Protocol):
     def dimensions(self) -> int: ...
 
     def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
-        """float32 (n, dimensions), rows of length 1. Raises EmbedderUnavailable."""
+        """Return float32 (n, dimensions), rows of length 1. Raises EmbedderUnavailable."""
         ...
 
     def embed_query(self, text: str) -> np.ndarray:
-        """float32 (dimensions,), of length 1. Raises EmbedderUnavailable."""
+        """Return float32 (dimensions,), of length 1. Raises EmbedderUnavailable."""
         ...
 
 
@@ -54,11 +54,11 @@ class StoreEmbedder(Embedder, Protocol):
 
     @property
     def calibration(self) -> Calibration | None:
-        """How its cosines lie, as far as that is known without measuring."""
+        """The embedder's calibration, if it is known without measuring."""
         ...
 
     def calibrated(self) -> Calibration:
-        """The same, measured on `calibration.TEXTS` texts where it is not known."""
+        """Return the calibration; measure it on `calibration.TEXTS` texts if it is not known."""
         ...
 
     def load(self) -> None:
@@ -81,12 +81,12 @@ def installed() -> list[str]:
 
 
 def is_loaded(name: str) -> bool:
-    """Whether this process has used the embedder already."""
+    """Return whether this process has used the embedder already."""
     return name in _loaded
 
 
 def load_embedder(name: str) -> StoreEmbedder:
-    """The embedder of this name, one in a process. Raises EmbedderUnavailable: unknown, not installed, not working."""
+    """Return the embedder of a name, one in a process. Raises EmbedderUnavailable: unknown, missing, not working."""
     with _lock:
         if name not in _loaded:
             _loaded[name] = _make(name)

@@ -42,7 +42,7 @@ class Encoder:
     """Reads token numbers into what the last layer makes of them. Thread-safe; opened when it is first asked."""
 
     def __init__(self, folder: str, name: str, *, session: bool = True) -> None:
-        """`session`: whether onnxruntime takes over; else NumPy reads all, slower and out of the mapped file alone."""
+        """Name the files. `session`: onnxruntime takes over; else NumPy reads all, slower, from the mapped file."""
         self._by_session = session
         self.graph = os.path.join(folder, f"{name}.onnx")  # noqa: PTH118
         self.weights = os.path.join(folder, f"{name}.safetensors")  # noqa: PTH118
@@ -114,7 +114,7 @@ def _dense(tensors: Tensors, values: np.ndarray, name: str) -> np.ndarray:
 
 
 def _layer(tensors: Tensors, name: str, hidden: np.ndarray, mask: np.ndarray, *, only_first: bool) -> np.ndarray:
-    """Attention and the two products behind it, each with its sum and norm: float32 (texts * tokens, width).
+    """Compute attention and the two products behind it, each with sum and norm: float32 (texts * tokens, width).
 
     `only_first`: (texts, width), of the first token of each.
     """
@@ -165,7 +165,7 @@ def _by_numpy(tensors: Tensors, feed: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def digest(path: str) -> str:
-    """The sha256 of a file. Raises EmbedderUnavailable."""
+    """Return the sha256 of a file. Raises EmbedderUnavailable."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -178,7 +178,7 @@ def _missing(path: str) -> EmbedderUnavailable:
 
 
 def _mapped(path: str) -> Tensors:
-    """The tensors of a file in the format safetensors, by their names, mapped into memory."""
+    """Return the tensors of a file in the format safetensors, by their names, mapped into memory."""
     import numpy as np
 
     try:
@@ -199,9 +199,9 @@ def _mapped(path: str) -> Tensors:
 
 
 def _gelu(values: np.ndarray) -> np.ndarray:
-    """x times the share of a normal distribution below x, with erf by Abramowitz & Stegun 7.1.26 (to 1.5e-7), in place.
+    """Multiply x by the share of a normal distribution below x, erf by Abramowitz & Stegun 7.1.26 (to 1.5e-7).
 
-    In parts that stay in the processor's cache: a third of the time.
+    In place, and in parts that stay in the processor's cache: a third of the time.
     """
     import numpy as np
 

@@ -36,7 +36,7 @@ WIDENED_AT_ONCE = 256
 
 
 def quantise(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """float32 (n, d) -> int8 codes (n, d) and float32 scales (n,): vector = code * scale."""
+    """Return int8 codes (n, d) and float32 scales (n,) of float32 vectors (n, d): vector = code * scale."""
     scales = np.abs(vectors).max(axis=1) / 127.0
     scales[scales == 0] = 1.0
     codes = np.rint(vectors / scales[:, None]).astype(np.int8)
@@ -44,7 +44,7 @@ def quantise(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def encode_for_store(text_ids: Sequence[int], vectors: np.ndarray) -> list[NewVector]:
-    """What the store keeps of each vector. Raises ValueError for vectors that are not finite numbers."""
+    """Return each vector as the store keeps it. Raises ValueError for vectors that are not finite numbers."""
     if not np.isfinite(vectors).all():
         raise ValueError("a vector holds something that is no number")
     codes, scales = quantise(vectors)
@@ -169,7 +169,7 @@ class _Arrays:
         self.present: frozenset[int] = frozenset()  # scopes
 
     def grown(self, blocks: int) -> _Arrays:
-        """Room for this many blocks; a new object, so that running searches keep theirs."""
+        """Return a copy with room for this many blocks, so that running searches keep theirs."""
         grown = copy(self)
         grown.codes = list(self.codes)
         while len(grown.codes) * SEGMENT < blocks * SLOTS:
@@ -203,7 +203,7 @@ class _Arrays:
             self.present |= set(self.scopes[start + there].tolist())
 
     def scores(self, slots: np.ndarray, codes: np.ndarray, scale: float) -> np.ndarray:
-        """Approximate cosines of slots, in rising order, with a query's codes and their scale. float32 (n,)."""
+        """Return approximate cosines of slots, in rising order, with a query's codes and their scale. float32 (n,)."""
         cosines = np.zeros(len(slots), dtype=np.float32)
         ends = slots.searchsorted(np.arange(1, len(self.codes) + 1) * SEGMENT)
         start = 0
@@ -216,7 +216,7 @@ class _Arrays:
         return cosines
 
     def slots_of(self, text_ids: Sequence[int] | np.ndarray) -> np.ndarray:
-        """The slot of each text, -1 where there is none."""
+        """Return the slot of each text, -1 where there is none."""
         wanted = np.asarray(text_ids, dtype=np.int64)
         if not self.used:
             return np.full(len(wanted), -1)
@@ -226,7 +226,7 @@ class _Arrays:
 
 
 def _longer(array: np.ndarray, length: int) -> np.ndarray:
-    """The same array if it is long enough, else one with room for half as much again, zeros at its end."""
+    """Return the same array if it is long enough, else one with room for half as much again, zeros at its end."""
     have = len(array)
     if length <= have:
         return array
@@ -243,8 +243,8 @@ class SearchScan:
         scores: np.ndarray | None, hidden: np.ndarray | None, *, differing: np.ndarray | None = None,
         complete: bool = True,
     ) -> None:  # fmt: skip
-        """`closely`: approximate cosines of some slots; `scores`: of all, None: of those with the fewest `differing`
-        signs, which this looks at."""
+        """Begin with the best. `closely`: computes approximate cosines of some slots; `scores`: those of all, or None
+        to use the slots with the fewest `differing` signs."""
         self.complete = complete  # False: the deadline came first
         self.understood = 1.0  # share of the query that the embedder knows: its cosines count by that
         self.calibration = FITTED  # how the embedder's cosines lie
@@ -275,7 +275,7 @@ class SearchScan:
             self._take_from(slots[signs.nearest(self._differing[slots])])
 
     def take(self, n: int) -> list[int]:
-        """The next `n` texts by approximate cosine, best first, ties by text; [] at the end."""
+        """Return the next `n` texts by approximate cosine, best first, ties by text; [] at the end."""
         end = min(self._taken + n, len(self._slots))
         if end > len(self._ordered):
             count = min(len(self._slots), max(end, 2 * len(self._ordered)))
@@ -290,7 +290,7 @@ class SearchScan:
         return part
 
     def score_of(self, text_ids: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Approximate cosines (n,), float64; NaN for a text without a vector."""
+        """Return approximate cosines (n,), float64; NaN for a text without a vector."""
         slots = self._state.slots_of(text_ids)
         scores = np.full(len(slots), np.nan)
         there = slots >= 0
@@ -304,8 +304,8 @@ class SearchScan:
         return scores
 
     def exact(self, text_ids: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The places of those texts that have a vector, and these as they were stored, float32 (n, dimensions). Each is
-        read of the store once."""
+        """Return the places of the texts that have a vector, and the vectors as stored, float32 (n, dimensions). Each
+        is read from the store once."""
         wanted, read = np.asarray(text_ids).tolist(), self._read
         if missing := sorted(set(wanted) - read.keys()):
             read.update(dict.fromkeys(missing))
@@ -319,7 +319,7 @@ class SearchScan:
         return np.array(places, dtype=np.int64), halves.astype(np.float32).reshape(-1, self._state.dimensions)
 
     def cosines(self, text_ids: Sequence[int], *, exact: int) -> list[float]:
-        """Of each text with the query, those of the best `exact` computed exactly; NaN for one without a vector."""
+        """Return each text's cosine with the query, exact for the best `exact`; NaN for a text without a vector."""
         scores = self.score_of(text_ids)
         count = len(scores)
         order = np.where(np.isnan(scores), -np.inf, scores)
@@ -331,15 +331,15 @@ class SearchScan:
         return cosines
 
     def among(self, text_ids: Sequence[int]) -> dict[tuple[int, int], float]:
-        """Cosines of some texts with each other, by pairs of places (earlier, later), where both have vectors."""
+        """Return cosines of some texts with each other, by pairs of places (earlier, later), if both have vectors."""
         there, matrix = self.exact(text_ids)
         cosines = self.calibration.of_texts(matrix @ matrix.T).tolist()
         places = sorted(zip(there.tolist(), cosines, range(len(there)), strict=True))
         return {(a, b): row[n] for at, (b, _, n) in enumerate(places) for a, row, _ in places[:at]}
 
     def near(self, text_ids: Sequence[int], weights: Sequence[float], others: Sequence[int]) -> list[float | None]:
-        """Of each other its mean cosine with some texts, each counted by its weight; those without a vector are left
-        out. None for one that has none, and where none of the texts has one."""
+        """Return each other's mean cosine with some texts, each counted by its weight; texts without a vector are left
+        out. None for another without a vector, and for all if none of the texts has one."""
         count = len(text_ids)
         there, matrix = self.exact([*text_ids, *others])
         few = there < count

@@ -26,7 +26,7 @@ class Judge(Encoder):
         super().__init__(folder, "judge")
 
     def scores(self, question: str | Sequence[str], texts: Sequence[str]) -> list[float]:
-        """Log-odds that each text answers the question, or its own where there are several, in the order of the texts.
+        """Return the log-odds that each text answers the question, or its own question if several are given.
 
         Raises EmbedderUnavailable.
         """
@@ -47,7 +47,7 @@ class Judge(Encoder):
 
 
 def _pair(question: list[int], text: list[int]) -> tuple[list[int], list[int]]:
-    """The tokens of both, cut to what the judge reads, and for each whether it is the text's."""
+    """Return the tokens of both, cut to what the judge reads, and for each token whether it is the text's."""
     begin, end = question[0], question[-1]
     most = TOKENS - MARKS
     asked, answer = question[1:-1], text[1:-1]
@@ -58,5 +58,5 @@ def _pair(question: list[int], text: list[int]) -> tuple[list[int], list[int]]:
 
 @lru_cache(maxsize=1)
 def shared() -> Judge:
-    """One for the whole process."""
+    """Return the judge of the whole process."""
     return Judge()

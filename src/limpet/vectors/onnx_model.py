@@ -67,7 +67,7 @@ class OnnxModel:
         raise NotImplementedError
 
     def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
-        """float32 (n, dimensions), rows of length 1, in the order of the texts."""
+        """Return float32 (n, dimensions), rows of length 1, in the order of the texts."""
         import numpy as np
 
         self.load()
@@ -87,7 +87,7 @@ class OnnxModel:
         return vectors
 
     def embed_query(self, text: str) -> np.ndarray:
-        """float32 (dimensions,), of length 1."""
+        """Return float32 (dimensions,), of length 1."""
         self.load()
         with _QUESTIONS.changed:
             _QUESTIONS.asking += 1

@@ -23,7 +23,7 @@ class Pieces:
     """Splits texts into numbers of pieces. Thread-safe."""
 
     def __init__(self, path: str) -> None:
-        """`path`: a line a piece, a tab, its log-probability; the first four are begin, padding, end, unknown."""
+        """Read lines of a piece, a tab, its log-probability; the first four are begin, padding, end, unknown."""
         self.begin, _, self.end, self.unknown = range(4)
         self._pieces: dict[str, tuple[int, float]] = {}
         with open(path, encoding="utf-8") as file:  # noqa: PTH123

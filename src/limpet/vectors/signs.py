@@ -25,12 +25,12 @@ def possible(dimensions: int) -> bool:
 
 
 def signs_of(codes: np.ndarray) -> np.ndarray:
-    """int8 (n, d) -> uint64 (d / 64, n): a row for each 64 components, so that a scan reads one after the other."""
+    """Turn int8 (n, d) into uint64 (d / 64, n): a row for each 64 components, so that a scan reads in sequence."""
     return np.ascontiguousarray(np.packbits(codes > 0, axis=1).view(np.uint64).T)
 
 
 def differing(query: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """In how many signs each vector differs from the query. `query`: uint64 (d / 64, 1). uint16 (n,)."""
+    """Count the signs in which each vector differs from the query. `query`: uint64 (d / 64, 1). uint16 (n,)."""
     counts = np.zeros(signs.shape[1], dtype=np.uint16)
     for start in range(0, len(counts), _AT_ONCE):
         part = counts[start : start + _AT_ONCE]
@@ -40,7 +40,7 @@ def differing(query: np.ndarray, signs: np.ndarray) -> np.ndarray:
 
 
 def nearest(counts: np.ndarray) -> np.ndarray:
-    """Places of the vectors with the fewest differing signs, about `LEAST` or one in `ONE_IN`, in their order."""
+    """Return places of the vectors with the fewest differing signs, about `LEAST` or one in `ONE_IN`, in order."""
     wanted = max(LEAST, len(counts) // ONE_IN)
     if wanted >= len(counts):
         return np.flatnonzero(counts < FAR)

@@ -89,7 +89,7 @@ def word_vectors() -> WordVectors:
 
 
 def cosines(question: str, texts: Iterable[str], *, deadline: float | None) -> list[float] | None:
-    """Of a question with each text, 0 for one without words. None: the deadline, on the monotonic clock, came first."""
+    """Return a question's cosine with each text, 0 for one without words; None if the deadline (monotonic) came."""
     vectors = word_vectors()
     asked = vectors.question(question)
     result = []

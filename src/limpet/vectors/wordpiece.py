@@ -22,7 +22,7 @@ _HAN = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2CEAF)
 
 
 class _Characters(dict[int, str]):
-    """What `str.translate` puts for each character of a text in lower case and in form NFD."""
+    """The replacement that `str.translate` puts for each character of a text in lower case and in form NFD."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

@@ -84,7 +84,7 @@ class Chain:
         self._end = None
 
     def _append(self, values: Any) -> tuple[int, bytes, bytes]:
-        """Place, salt and link of an event that says this."""
+        """Append an event of these values. Return its place, salt and link."""
         salt = os.urandom(SALT_BYTES)
         place, link = self._next(leaf_of(salt, values))
         return place, salt, link

@@ -40,7 +40,7 @@ class Jobs(Repository):
             return sorted(map(Job._make, con.execute(statements()["lease_jobs"], bound).fetchall()))
 
     def lease_these(self, kind: str, subjects: Sequence[int], *, at: int, until: int) -> list[Job]:
-        """Lease those of these jobs that are free now."""
+        """Lease the given jobs that are free now."""
         bound = {"kind": kind, "subjects": self._database.numbers(subjects), "at": at, "until": until}
         with self._database.writing() as con:
             if kind == EMBED:
