@@ -1,5 +1,5 @@
 """Pure scoring: no I/O, no clock, no third-party imports; `now` is an argument.
 
-`constants.py` holds every number with its source; `fuse.py` merges signals; `adjust.py` applies use, decay and
-confidence; `trace.py` is what `--explain` shows.
+`constants.py` holds every number with its source; `adjust.py` applies use, decay and confidence; the `*weights.py` are
+fitted.
 """

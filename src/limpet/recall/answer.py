@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .semantic import SemanticSearch
     from .sessions import SessionRecall
 
-# One other memory, and several.
+# JSON of one other memory, and of several.
 _OTHER = OPTIONAL | {"form": lambda pair: {"id": pair[0], "content": pair[1]}}
 _OTHERS = OPTIONAL | rows("id", "content")
 
@@ -76,7 +76,7 @@ class Item(JsonForm):
     scope: str
     score: float = field(metadata=rounded(6))
     confidence: float  # 0 to 1
-    confidence_word: str  # the same for people and models: stated, repeated, confirmed, doubtful
+    confidence_word: str  # in a word: stated, repeated, confirmed, doubtful
     topics: tuple[str, ...]
     key: str | None
     origin: str
@@ -87,7 +87,7 @@ class Item(JsonForm):
     session: str | None
     speaker: str | None
     metadata: dict[str, object]
-    # Ids of what contradicts it and is held as well.
+    # Ids of held memories that contradict it.
     disputed_by: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
     # Id and text of what likely replaced it, of what says that it is over, of what it surely replaced, newest first.
     newer: tuple[str, str] | None = field(default=None, metadata=_OTHER)
@@ -129,7 +129,7 @@ class Recall(Holds[Item]):
     relevant: bool = True  # False: nothing relevant was found; the items are only the nearest there are
     note: str = ""  # the same in a sentence
     explained: Explanation | None = None  # how it was read and what was left out, if that was asked for
-    # Ids of near-duplicates that an item stands for, which took no place, by its id.
+    # An item's id -> ids of the near-duplicates that it stands for.
     also: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod

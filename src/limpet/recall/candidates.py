@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     SearchIndex = SqlIndex | RamIndex
 
-# Texts taken in the order of their cosines before a filter that lets few pass is asked for all it lets pass.
+# After so many texts in the order of their cosines, a strict filter is asked for all texts that pass it.
 WALKED = 2_000
-# Characters and words of a query that may be a part of a word or of a line: beside other candidates it is looked for
-# as it is, in so many of the newest memories (12 ms, where all of 100,000 take 40).
+# A query of so many characters and words may be a part of a word or of a line. Beside other candidates, it is searched
+# for as it is in so many of the newest memories (12 ms; all of 100,000 would take 40).
 FRAGMENT, FRAGMENT_WORDS, FRAGMENT_AMONG = range(4, 41), 3, 20_000
-# Characters of a candidate that vectors of words compare.
+# Characters of a candidate that word vectors compare.
 COMPARED = 300
 
 
@@ -47,7 +47,7 @@ class Candidates:
     notes: dict[str, str] = field(default_factory=dict)
     hits: SearchScan | None = None
     stems: Mapping[str, float] = field(default_factory=dict)  # the query's words that were searched for, by their worth
-    absent: float = 0.0  # what the query's words that no text has would be worth
+    absent: float = 0.0  # worth of the query's words that no text has
     _read: dict[int, Memory] = field(default_factory=dict)  # by place
     _warned: dict[bytes, list[tuple[str, bytes, bytes]]] = field(default_factory=dict)  # by id
 
@@ -111,7 +111,7 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan) -
     match = QueryMatch(
         query=plan.query,
         at=plan.at,
-        # What has the query as it is matches wholly.
+        # A text that contains the query as it is matches fully.
         text=[1.0 if text_id in literal else text.scores.get(text_id, 0.0) * unit for text_id in text_ids],
         fields=[value * unit for value in fields],
         words=words,
@@ -213,7 +213,7 @@ def _near_words(store: Store, candidates: Candidates, plan: Plan) -> list[float]
     from ..vectors.word_vectors import cosines
 
     known = {row.text_id: row for row in store.search.candidates(candidates.table.text_ids, plan.where)}
-    # What is written without spaces has no words that a part of it could be chosen by.
+    # A text without spaces has no words by which to choose a part.
     asked = None if grams(plan.query) and not plan.query.isascii() else words_of(plan.query)
 
     def compared(text_id: int) -> str:

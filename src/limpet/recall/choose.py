@@ -1,6 +1,6 @@
 """Selection for a brief: the set of candidates worth most within its token budget, each with what speaks against it.
 
-What the candidates are, and what each is worth, is in `prepare.py`.
+`prepare.py` finds the candidates and their worth.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MOST = {
     "context": 200, "facts": 8, "matches": 10, "goals": 5, "activity": 5, "threads": 4,
     "recent": 6, "used": 6, "stale": 4,
 }  # fmt: skip
-# How long a correction is news, in days, and how many of the statements that it replaced are named.
+# Days for which a correction is mentioned, and how many of the statements that it replaced are named.
 CORRECTED_DAYS, REPLACED_SHOWN = 30, 3
 STALE = "stale line"
 
@@ -63,7 +63,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Entries:
-    """Candidates by row: each in one section, the first that claims it, with the most it is worth to any."""
+    """Candidates by row. Each is in the first section that claims it, with its highest worth in any."""
 
     by_num: dict[int, Entry] = field(default_factory=dict)
     many_rules: bool = False  # whether there are more rules than were listed
@@ -80,7 +80,7 @@ def choose(
 ) -> Brief:  # fmt: skip
     """Return the entries worth most within the budget, as sections in the order of the page.
 
-    `answers`: whether anything answers the message. Else there are TERSE_TOKENS, for the rules first.
+    `answers`: whether anything answers the message. If not, the budget is TERSE_TOKENS, for the rules first.
     """
     budget = plan.budget_tokens or C.BRIEF_TOKENS
     space = budget if answers else min(budget, TERSE_TOKENS)
@@ -88,7 +88,7 @@ def choose(
     memories = dict(zip(nums, store.memories.by_rows(nums), strict=True))
     warned, others = warnings(store, plan, list(memories.values()))
     nums = _in_sections(store, plan, _that_hold(plan, nums, memories, warned), entries, memories, warned)
-    # What is no answer is quoted from its beginning: a rule must not be read without it.
+    # If nothing answers, texts are quoted from their beginning: a rule must not be read without it.
     words = words_of(plan.query) if answers else frozenset[str]()
     limit = max(60, min(C.BRIEF_EXCERPT, int(space * C.CHARACTERS_PER_TOKEN / 3)))
     by_id = {memories[num].id: (memories[num], entries.by_num[num]) for num in nums}
@@ -108,7 +108,7 @@ def choose(
     rules = {num for num in nums if entries.by_num[num].section == "context"}
     frame = max(_tokens(brief), tokens_of(f"{INTRO if answers else SHORT_INTRO}\n"))
     chosen, unsaid = _chosen(choices, rules, space - frame, answers=answers, many=entries.many_rules)
-    # What is left out on purpose is not what the caller's budget cut off.
+    # A brief is truncated by the caller's budget, not by what is left out on purpose.
     wanted = set(nums) if answers or space == budget else rules
     shown = {num: items[memories[num].id] for num in chosen}
     brief = replace(
@@ -136,7 +136,7 @@ def _in_sections(
 ) -> list[int]:
     """Put each memory into its section; leave out what may not stand there, or repeats another one."""
     hidden = _overridden(store, plan, memories.values())
-    # What is unconfirmed may match a message, and stands nowhere else.
+    # An unconfirmed memory may match a message, and is in no other section.
     nums = [
         num
         for num in nums
@@ -148,7 +148,7 @@ def _in_sections(
     kept = []
     for num in nums:
         entry, memory = entries.by_num[num], memories[num]
-        # What a memory is decides its section: keyed facts, goals, what stands; else it stays where it was found.
+        # Keyed facts, goals, pinned memories and preferences have their sections; others stay where they were found.
         if entry.section in ("context", "matches") and not is_unconfirmed(memory.origin, memory.trust):
             stands = memory.pinned or memory.kind == "preference"
             entry.section = (

@@ -1,6 +1,6 @@
-"""What `explain` tells of a whole recall: how the question was read, and what was left out and why.
+"""The explanation of a recall: how the question was read, and what was left out and why.
 
-Nothing of other scopes is looked at for it, not even counted.
+It never looks at other scopes, not even to count.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..store import Store
     from .semantic import SemanticSearch
 
-# Near the question by words or by meaning: so many of each are looked at; and so many of those left out are told.
+# Memories near the question by words, and by meaning, that are looked at; left-out memories that are listed.
 LOOKED_AT, TOLD = 60, 10
 # The states of memories that are in nobody's answer, in words.
 _STATES = {
@@ -36,7 +36,7 @@ _STATES = {
 
 
 class LeftOut(NamedTuple):
-    """A memory that is near the question and was not given."""
+    """A memory that is near the question and not in the answer."""
 
     id: str
     why: str

@@ -1,4 +1,4 @@
-"""The ranking features: what each signal says of the candidates of one query. The only place where a formula stands.
+"""The ranking features: the value of each signal for the candidates of one query. All formulas are here.
 
 A feature is one number a candidate. `FEATURES` lists them in the order in which the score adds them up; a new one is a
 line there, a formula in `compute_features` and a weight in `rank/weights.py`.
@@ -21,18 +21,18 @@ from .plan import asks_latest, asks_of_agent
 
 # Characters at which a memory's neighbours count half as much as for an empty one.
 BRIEF_CHARACTERS = 200
-# Characters from which on a memory counts as long; beyond the second figure more length says no more.
+# Characters from which a memory counts as long, and from which more length makes no difference.
 LONG_CHARACTERS, LENGTH_CAP_CHARACTERS = 400, 2_000
-# The share of a question's words that some text has from which on length counts wholly: with fewer it is asked in
-# another language than what is stored, where cosines lie nearer to each other than lengths do.
+# Length counts fully if texts have this share of the question's words. With fewer, the question is in another language
+# than the memories, where cosines differ less than lengths do.
 KNOWN = 0.2
-# Candidates of a session by whose cosines it is judged.
+# Candidates of a session whose cosines count.
 BEST_OF_SESSION = 3
 # How transcripts name the person that an agent talks to.
 PERSON = frozenset({"user", "human"})
 _WORD = re.compile(r"\w+")
 
-# Without these signals the columns are there and say nothing: other code reads them.
+# The signal of columns that are always there, with zeros if nothing fills them: other code reads them.
 ALWAYS = ""
 SHARE, COSINE, LOG, FLAG = "share of the query", "cosine", "natural logarithm", "0 or 1"
 
@@ -42,7 +42,7 @@ class Feature(NamedTuple):
 
     signal: str
     unit: str
-    from_vectors: bool | None = None  # there only where vectors take part, or only where none do
+    from_vectors: bool | None = None  # True: only with vectors; False: only without
 
 
 FEATURES: dict[str, Feature] = {
@@ -84,12 +84,12 @@ class QueryMatch:
     at: int  # when it is asked, for "last week"; microseconds
     text: list[float]  # BM25
     fields: list[float]  # the query's words in topics, metadata, speaker and date
-    words: list[int]  # of each candidate which of the query's words it has anywhere: bit j for the j-th of `worth`
+    words: list[int]  # which of the query's words each candidate has: bit j for the j-th of `worth`
     worth: Sequence[float]  # of each of these words, as a share of all that was asked
-    known: float  # what those that any text has are worth, as a share of all that was asked
+    known: float  # worth of the words that any text has, as a share of all that was asked
     cosines: list[float] | None  # by meaning, NaN for a text without a vector; None: no vectors take part
     tells_when: list[float] | None = None  # 1 where a time is told; None: the question is not about one
-    near_words: list[float] | None = None  # by the vectors of their words, where no others take part
+    near_words: list[float] | None = None  # by word vectors, if no others take part
 
 
 def compute_features(table: CandidateTable, match: QueryMatch, *, without: frozenset[str]) -> dict[str, list[float]]:
@@ -111,7 +111,7 @@ def compute_features(table: CandidateTable, match: QueryMatch, *, without: froze
         values["brief_vector"] = [cosine * brief for cosine, brief in zip(cosines, brevity, strict=True)]
     values["date"] = _dates(table.valid_from, match)
     values["tells_when"] = match.tells_when or nothing
-    # For a question about what is latest: the share of the others' times that a memory's is not older than.
+    # For a question about what is latest: the share of the others that are not newer than a memory.
     times = sorted(table.valid_from)
     latest = len(times) > 1 and asks_latest(match.query)
     values["recent"] = (
@@ -158,7 +158,7 @@ def _neighbours(
             seats[session, position] = i
     if not seats:
         return {}
-    # The places of the neighbours at each offset; -1: nobody is there, which the last value stands for.
+    # The places of the neighbours at each offset; -1 for none: the index of the extra last value.
     beside = {
         offset: [
             seats.get((session, position + offset), -1)

@@ -1,8 +1,8 @@
-"""What a search index tells of the candidates of one query, and the index over the rows of the store.
+"""The search index for the candidates of one query: its interface, and the index over the rows of the store.
 
-Two backings give equal answers (tests/property/test_columns.py): `SqlIndex` from the rows of the store, for a process
+Two indexes give equal answers (tests/property/test_columns.py): `SqlIndex` from the rows of the store, for a process
 that makes one recall, and for any time in the past; `index_ram.py` from arrays that follow the store, for one that
-makes many. Inside an index a text is known by its number (`text_id`): that is what words and vectors speak of.
+makes many. Inside an index a text is known by its number (`text_id`), as for words and vectors.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class PriorFactors(NamedTuple):
     stated_confidence: float | None
     uses: int
     used_at: int | None  # None = never
-    observed_at_us: int  # of what is `dated`; 0 for all others, to whom it does not matter
+    observed_at_us: int  # of a `dated` memory; 0 for others, where it does not matter
     useful: int = 0
     not_useful: int = 0
     wrong: int = 0
 
     def evaluated_at(self, now: int) -> int:
-        """Round the time to what the factors depend on: the instant, the day, or nothing. Fewer are computed so."""
+        """Round the time to what the factors depend on (instant, day or nothing), so that fewer are computed."""
         if self.used_at is not None or self.kind == "opinion":
             return now
         return now - now % MICROSECONDS_PER_DAY if self.observed_at_us else 0
@@ -73,13 +73,13 @@ class TextHits:
     text_ids: list[int] = field(default_factory=list)  # the best that pass the filter, best first
     stems: dict[str, float] = field(default_factory=dict)  # the query's index terms with their inverse frequencies
     weight: float = 0.0  # what a perfect match is worth
-    absent: float = 0.0  # what the query's words that no text has would be worth
+    absent: float = 0.0  # worth of the query's words that no text has
     complete: bool = True  # False: the deadline came first
     scores: Mapping[int, float] = field(default_factory=dict)  # BM25 of every hit, by text id
 
 
 class SqlIndex:
-    """One recall over rows. Rows that were fetched for one question answer the next."""
+    """The index over rows, for one recall. Rows that were fetched once are kept for later steps."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -23,7 +23,7 @@ class RamIndex:
 
     def text_hits(self, query: str, where: Filter, *, deadline: float | None) -> TextHits:
         """Find the best texts by BM25."""
-        # As many as are asked of rows at first, so that both give scores to the same texts.
+        # As many as SqlIndex asks for at first, so that both score the same texts.
         limit = C.LEXICAL_CANDIDATES * 3
         hits = self._columns.lexical(query, where, limit=limit, deadline=deadline)
         passing = self._columns.passing(hits.text_ids, where)

@@ -1,11 +1,11 @@
-"""Newer before older: of near results that answer the same question, what was said later takes the older's place.
+"""Newer before older: a newer statement ranks above the one that it replaces.
 
-Three cases, unless the question is about the past. A model that read both said so when the newer one was stored
-(`relate/`). Or the newer is a correction, by its kind, and near. Or the question asks for what holds now, and a
-logistic model takes the newer one to answer it as well (`rank/newer_weights.py`). Only the first results are looked at.
-Asked as of a time, or about a date, all stay where they are.
+There are three cases. A model read both when the newer one was stored, and found a change (`relate/`). Or the newer one
+is near and a correction, by its kind. Or the question asks for what holds now, and a logistic model says that the newer
+one answers it as well (`rank/newer_weights.py`). Only the first results are looked at. Nothing changes if the question
+is about the past, a date, or a given time.
 
-And the caveats of memories that are about to be shown: what contradicts, corrects or replaces them.
+Also the warnings about memories that are shown: what contradicts, corrects or replaces them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Results that may change places.
 LOOKED_AT = 8
-# How near a correction, by its kind, is to what it corrects, by the cosine.
+# The cosine that a memory of kind correction needs with the memory that it corrects.
 NEAR = 0.4
 # What `edges.warnings` says of a memory that a newer one changed.
 CHANGES = frozenset(
@@ -139,7 +139,7 @@ def probability(values: Mapping[str, float]) -> float:
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
 
 
-# That two deny each other: by a link, or as a check proposes.
+# Two memories contradict each other: by a link, or as a check proposes.
 DISPUTES = ("contradicts", "contradiction")
 # For each id (what, other id): one of DISPUTES, `replaced`, or what a model read of it and a newer one: `ends sure`.
 Warned = dict[str, list[tuple[str, str]]]

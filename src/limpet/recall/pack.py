@@ -1,8 +1,8 @@
 """Packing: near-duplicates take one place of an answer, and what is left fits into its token budget.
 
 Two texts say the same if they have the same words in the same order, but for case and words that say nothing ("the",
-"already"), or if a model was sure of it when it read both (`relate/`): better show two than hide one. Of those that say
-the same the newest is shown, with the score of the best: where the fold is wrong, what holds is seen.
+"already"), or if a model was sure of it when it read both (`relate/`): better show two than hide one. The newest of
+them is shown, with the score of the best: so a wrong fold still shows what holds.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def about(memory: Memory, *, metadata: bool = True) -> str:
 def groups_of(wordings: Mapping[T, Hashable], read: Iterable[tuple[T, T]] = ()) -> list[list[T]]:
     """Group what says the same, each group in order. `read`: pairs that a model took for the same."""
     first: dict[Hashable, T] = {}
-    head = {}  # of each the first of its group
+    head = {}  # item -> the first of its group
     for item, words in wordings.items():
         head[item] = first.setdefault(words, item)
     for item, other in read:
@@ -64,19 +64,19 @@ def groups_of(wordings: Mapping[T, Hashable], read: Iterable[tuple[T, T]] = ()) 
     return list(groups.values())
 
 
-# How far below the best `k` it is looked for what takes the places that became free; a token budget may pass over the
-# long ones among them.
+# So many times `k` results are read to fill places that become free; more with a token budget, which may pass over long
+# ones.
 REACH, REACH_WITHIN = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Results by their places among the candidates, and what stood aside for them."""
+    """Results by their places among the candidates, and what was left out for them."""
 
     places: list[int]
-    also: dict[int, list[int]]  # of a result, the near-duplicates that it stands for
+    also: dict[int, list[int]]  # result -> the near-duplicates that it stands for
     dropped: list[tuple[int, str]]  # what was left out, and why
-    before: dict[int, list[int]]  # of a result, the older ones that it surely replaced, the newest first
+    before: dict[int, list[int]]  # result -> the older ones that it surely replaced, the newest first
     truncated: bool = False  # the token budget left something out
 
 
@@ -105,7 +105,7 @@ def pack(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> 
                 ranking.add("folded", {newest: ranking.scores[best] - ranking.scores[newest]})
     chosen = list(range(min(k, len(shown))))
     if budget is not None:
-        # What a result is worth falls with its rank about as its chance to be the answer does.
+        # A result's worth falls with its rank about as its chance to be the answer does.
         costs = [C.TOKENS_PER_ITEM + tokens_of(memories[i].content) for i in shown]
         chosen = fit([1 / (place + 1) for place in range(len(shown))], costs, budget, most=k)
     kept = [shown[place] for place in chosen]

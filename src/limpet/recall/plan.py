@@ -1,8 +1,8 @@
-"""What is asked: the query as text, the filter, the limits, checked here once; and what the words of a question say.
+"""The plan of a recall: query, filter and limits, checked here once; and what the words of a question ask for.
 
-By its words alone: which time it means, and what its answer looks like. English; words for "now", "before" and "how
-many" also German, Spanish and French, for what an agent said German. A question about the past may tell its time by an
-event: "what did we use before the migration?" (English; tests/quality/recency measures it).
+Words alone decide which time a question means and what its answer looks like: in English; for "now", "before" and "how
+many" also in German, Spanish and French; for what an agent said also in German. A question about the past may name its
+time by an event: "what did we use before the migration?" (English; tests/quality/recency measures it).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from ..store import Store
 
 MAX_RESULTS = 1_000
-# More tokens, or milliseconds, than any answer has: what is longer is a mistake, and no float.
+# More tokens or milliseconds than any answer has: a larger number is a mistake, and too large for a float.
 MOST = 10**9
 # Characters of a query that are read; the rest of a very long one adds noise, not meaning.
 MAX_QUERY_CHARACTERS = 100_000
-# What words have left when what comes before them took longer than it should (a model that loads on a busy machine).
+# Seconds that the search by words has at least, also after a slow start (a model that loads on a busy machine).
 SECONDS_FOR_WORDS = 0.1
 SIGNALS = (
     "lexical", "fields", "vector", "word_vectors", "neighbours", "session", "date", "recency", "speaker", "shape",
@@ -44,14 +44,14 @@ class Plan:
     now: int
     at: int  # from when it is asked: "last week" is the week before
     deadline: float | None
-    seconds_for_words: float  # that its words have at least, whatever comes before them, as on a cold disk
+    seconds_for_words: float  # that the search by words has at least, also on a cold disk
     budget_tokens: int | None
     lexical_only: bool
     without: frozenset[str]
     began: float  # when it was asked, as `time.perf_counter` has it
-    timeless: bool = False  # nobody said of which time: the question's own words may
-    unembedded: int | None = 0  # texts without a vector for which there was no time; None: nor to count them
-    unembedded_why: str = ""  # if it was not the time
+    timeless: bool = False  # no time was given: the question's own words may name one
+    unembedded: int | None = 0  # texts left without a vector for lack of time; None: not even counted
+    unembedded_why: str = ""  # another reason than the time
 
     def remaining(self) -> float:
         """Return the seconds until the deadline; infinite without one."""
@@ -107,14 +107,14 @@ _RECENT = (
     r"|up to now|at the moment|still)\b|^\W*what did (?:we|i) (?:just|last)\b"
 )
 
-# What holds now is asked for; English, and the commonest words of German, Spanish and French.
+# Asks for what holds now: English, and the commonest words of German, Spanish and French.
 _NOW = (
     r"\b(?:now|nowadays|these days|today|currently|current|at the moment|at present|presently|right now|by now|still"
     r"|latest|newest|most recent(?:ly)?|up to date|any ?more|as of (?:now|today)|so far"
     r"|jetzt|heute|aktuell(?:e[nrs]?)?|derzeit|momentan|zurzeit|noch|ahora|actual(?:mente)?|hoy|todavía"
     r"|maintenant|actuellement|aujourd['’]hui|encore)\b"
 )
-# What was before is asked for.
+# Asks for what was before.
 _PAST = (
     r"\b(?:was|were|did|had|used to|before|until|originally|original|first|previous(?:ly)?|former(?:ly)?|earlier"
     r"|initial(?:ly)?|back (?:in|when|then)|once|ago|at first|war(?:en)?|früher|vorher|ursprünglich|zuerst|antes|era"
@@ -122,7 +122,7 @@ _PAST = (
 )
 # Words that ask for what was before even beside a "now".
 _EARLIER = r"\b(?:used to|before|originally|original|first|previous(?:ly)?|former(?:ly)?|earlier|initial(?:ly)?)\b"
-# What somebody spoken to said before is asked for; "can you recommend ..." asks for something new.
+# Asks for what the agent said before; "can you recommend ..." asks for something new.
 _OF_AGENT = (
     r"(?<!can )(?<!could )(?<!would )(?<!will )(?<!do )\byou (?:just )?"
     r"(?:\w+ed|said|told|gave|wrote|made|found|thought|meant|chose|put|sent|did|knew)\b"
@@ -134,7 +134,7 @@ _OF_AGENT = (
     r"|\bdein(?:e[mnr]?)? (?:\w+ )?(?:rat|vorschl[aä]g\w*|empfehlung\w*|tipps?|antwort|liste|rezept|idee|erklärung)\b"
     r"|\berinner\w* mich\b|\bunser\w* (?:letzte[nrms]?|vorige[nrms]?|frühere[nrms]?) (?:gespräch|unterhaltung|chat)\b"
 )
-# What is asked for is counted, added, listed or put in order: it is told in several places.
+# Asks for something that is counted, added, listed or put in order: it is told in several places.
 _SEVERAL = (
     r"\bhow (?:many|much|often)\b|\b(?:in total|altogether|total(?: number)?|all told)\b"
     r"|\b(?:in (?:what|which) order|the order (?:of|in which))\b"
@@ -151,7 +151,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def intent(query: str) -> str:
-    """Return `time`, `recent` or, for what says neither, `lookup`."""
+    """Return `time`, `recent` or else `lookup`."""
     if asks_when(query[:READ]):
         return "time"
     return "recent" if asks_latest(query) else "lookup"
@@ -174,7 +174,7 @@ def asks_past(query: str) -> bool:
 
 
 def asks_of_agent(query: str) -> bool:
-    """Return whether a question asks for what the one it is put to has said before."""
+    """Return whether a question asks for what the agent has said before."""
     return bool(_compiled(_OF_AGENT).search(query[:READ].casefold()))
 
 
@@ -186,9 +186,9 @@ def asks_for_several(query: str) -> bool:
 # Hits by an event's words that are looked at.
 LOOKED_AT = 40
 _BY_EVENT = r"(?i)\b(?:before|prior to|until)\s+(?:the|our|their|we|they|i|you|that|this)\s+([^?.,;:!]{3,80})"
-# Only a question about the past is about another time: what must be done before a release is asked about today.
+# Only a question about the past is about another time: what must be done before a release is a question about today.
 _WAS = r"(?i)\b(?:was|were|did|had|used|knew|thought|believed|held|chose|decided)\b"
-# Kinds that say what happened; a fact that has the words may only speak of it.
+# Kinds that say what happened; a fact with these words may only mention it.
 _HAPPENED = ("episode", "decision", "correction")
 
 
@@ -202,14 +202,14 @@ def before_event(store: Store, plan: Plan) -> Plan:
     if not words or not hits.stems or hits.absent:
         return plan
     rows = store.search.candidates(hits.hits, plan.where)
-    notes = [note for note in rows if note.speaker is None]  # a turn says when it was said, not when it was
+    notes = [note for note in rows if note.speaker is None]  # a turn's time is when it was said, not when the event was
     stems = store.search.stems(note.content for note in notes)
     events = [note for note in notes if set(hits.stems) <= stems[note.content]]
     if len(events) > 1:
         events = [event for event in events if event.kind in _HAPPENED]
     if len(events) != 1:
         return plan
-    # What the event is called has been understood: it is not what is looked for.
+    # The event's name is used up: it is not searched for.
     query = plan.query[: asked.start()] + plan.query[asked.end() :]
     before = events[0].valid_from - 1
     return replace(plan, query=query, where=replace(plan.where, as_of=before), at=before)

@@ -29,22 +29,22 @@ if TYPE_CHECKING:
     from ..store import Store
     from .semantic import SemanticSearch
 
-# What the first of a section is worth, and how fast the next ones are worth less: w / (1 + fall x place). What matches
-# falls as its chance to be the answer does; what somebody pinned hardly falls.
+# The worth of a section's first memory, and how fast it falls: w / (1 + fall x place). The worth of matches falls like
+# their chance to be the answer; that of pinned memories hardly falls.
 WORTH = {
     "pinned": (3.0, 0.1), "preference": (2.0, 0.3), "keyed": (1.5, 0.3), "goal": (1.5, 0.4), "match": (4.0, 1.0),
     "activity": (0.8, 0.5), "threads": (0.6, 0.5), "recent": (0.5, 0.3), "used": (0.5, 0.3), "stale": (0.4, 0.3),
 }  # fmt: skip
-# The groups of what stands that are rules; of the others so many are looked at.
+# Groups of standing memories that are rules; of the other groups so many are looked at.
 RULES, STANDING = ("pinned", "preference"), 16
 # A lesson that matches is worth more than another match, and stands before it.
 LESSON = 2.0
-# What matches is worth so much of that when nothing answers the message: less than what somebody pinned.
+# The share of its worth that a match keeps when nothing answers the message: less than a pinned memory has.
 UNANSWERED = 0.5
 # How many recent memories are looked at in each scope, and how far back threads go.
 LOOKED_AT, THREAD_DAYS = 60, 7
-# What a memory needs to match a message. By words, this share of a perfect match, or of a long message what half of one
-# of its words is worth; by meaning, this cosine, or the lower one if it shares words as well.
+# What a memory needs to match a message. By words: this share of a perfect match, or for a long message half the worth
+# of one word. By meaning: this cosine, or the lower one if it shares words as well.
 WORDS_FLOOR, HALF_A_WORD, COSINE_FLOOR, COSINE_WITH_WORDS = 0.12, 0.5, 0.3, 0.1
 # The share of the best score that a neighbour in a session needs.
 NEIGHBOUR_OF_BEST = 0.5
@@ -59,8 +59,8 @@ def prepare(
     """Answer a plan with a brief of at most `plan.budget_tokens`; of the rules and little else when nothing answers
     its message.
 
-    `session`: the caller's own, whose news it knows, and what it was shown at its start. `unjudged`: those of some
-    rows that nobody has judged yet: they may match the message, and stand nowhere else.
+    `session`: the caller's own; it knows its news and what it was shown at its start. `unjudged`: returns the rows that
+    nobody has judged yet; they may match the message, and are in no other section.
 
     Reads one state of the store; the same store, plan and `now` give the same brief.
     """
@@ -70,7 +70,7 @@ def prepare(
         candidates, relevant = _matches(store, semantic, plan, entries)
         _standing(store, plan, entries, session)
         stats: dict[str, int] = {}
-        # What was done lately is for who begins, or asks about something that is known.
+        # Recent work matters to a session that begins, or that asks about something known.
         if plan.remaining() <= 0:
             candidates.miss("activity", "the deadline came first")
         elif relevant or full:
@@ -177,7 +177,7 @@ def _lately(store: Store, plan: Plan, entries: Entries, session: str | None, *, 
     week = plan.now - THREAD_DAYS * MICROSECONDS_PER_DAY
     rows = store.listings.lately(plan.where, after=-(1 << 62) if full else week, limit=LOOKED_AT)
     capped = "+" if len(rows) >= LOOKED_AT else ""
-    # What came from outside is no activity of anybody here.
+    # What came from outside is not activity here.
     rows = [row for row in rows if row.origin not in FOREIGN]
     others = [row for row in rows if session is None or row.session != session]
     _activity([row for row in others if row.said_at > plan.now - MICROSECONDS_PER_DAY], entries, capped)

@@ -30,7 +30,7 @@ _CAPITAL = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]+")
 _ENGLISH = re.compile(
     r"\b(?:the|what|which|how|why|when|where|who|did|does|do|is|are|we|of|for|to|and|our|have|has|about|with)\b", re.I
 )
-# Characters of a part of a word that is no chance.
+# A part of a word of so many characters is no coincidence.
 PART = 4
 # The best results that are looked at, and those that the best is compared with.
 BEST, REST = 3, 10
@@ -43,27 +43,27 @@ READ = 1_000
 # tests/quality/small_stores.jsonl; guarded by tests/quality/test_small_stores.py.
 MOST_WORDS = 0.5
 NEAR, SHARE_OF_NEXT = 0.15, 0.7
-# What is there only if the judge was asked. Then what nothing else competes with gets this more log-odds: the constants
-# know stores of many, where an answer leads. Chosen likewise.
+# There only if the judge was asked. A memory without competitors then gets this more log-odds: the weights were fitted
+# on large stores, where an answer leads. Chosen likewise.
 JUDGED = "judge"
 ONLY_ONE = 0.6
-# Of two to so many memories this share of the threshold: what is few is seldom alike, and whoever has just begun must
-# not hear that a right first result is nothing. Chosen likewise, for 3 % of those at most.
+# With two to so many memories, this share of the threshold: few memories are seldom alike, and a new user must not be
+# told that a right first result is nothing. Chosen likewise, for 3 % of those at most.
 FEW_MEMORIES, OF_FEW = 1 / 5, 0.7
-# A code in the question that is in none of the best, where the first has another of its form: no answer.
+# The question has a code that none of the best has, and the first has another of its form: no answer.
 OF_ANOTHER_CODE = 0.9
-# Of a question of so few words that the store has, in eighths ("why did it hang?"), the judge understands little: what
-# has most of them stands out there too. So do 67 right and 11 wrong first results of the own set and written stores.
+# If the store has so few of the question's words, in eighths ("why did it hang?"), the judge understands little, and a
+# result with most of them stands out too. So do 67 right and 11 wrong first results of the own set and written stores.
 FEW_WORDS = 2 / 8
 
-# What a caller is told in a sentence, for what is only nearest looks like an answer; from LIKELY on it probably is one.
+# The sentences for a caller, to whom what is only nearest looks like an answer; from LIKELY on it probably is one.
 ANSWERED, MAY_ANSWER, LIKELY = "The first of these probably answers it.", "The first of these may answer it.", 0.5
-# The most that is said where the models do not know the language: it may answer.
+# The highest probability if the models do not know the language: it may answer.
 UNKNOWN_LANGUAGE = 0.49
 NOW = "The first of these is the value that holds now; what it was before is in the history of its key."
 BY_WORDS = "Found by words, vectors being missing: see whether one of these answers it."
 IRRELEVANT, NOTHING = "Nothing here answers this well; the nearest are shown.", "Nothing was found."
-# So many are shown where nothing answers the question, unless it was narrowed: then what there is was asked for.
+# So many are shown if nothing answers the question, unless it has a filter, which asks for what there is.
 NEAREST = 3
 
 
@@ -119,7 +119,7 @@ def features(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan)
     """Return the features that tell an answer from the nearest text that is none, for the best candidates."""
     order, scores = ranking.order, ranking.ranked
     if "word_vectors" in candidates.features:
-        # The constants of a recall by words know scores of words.
+        # The weights of a recall by words were fitted on scores without word vectors.
         near = candidates.features["word_vectors"]
         scores = [score - WEIGHTS["word_vectors"] * value for score, value in zip(scores, near, strict=True)]
     best = order[:BEST]
@@ -128,7 +128,7 @@ def features(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan)
     covered, first = [coverage[i] for i in best], scores[best[0]]
     rest = [scores[i] for i in order[1:REST]]
     latin = latin_share(plan.query)
-    # Turns of a conversation say "she" and "there": what they name tells little.
+    # Turns of a conversation say "she" and "there": names in them tell little.
     names = [] if candidates.table.speakers[best[0]] else named_things(plan.query)
     unnamed, other_code = _unnamed(store, candidates, plan, best, names) if names else (0.0, False)
     query = plan.query.strip().casefold()

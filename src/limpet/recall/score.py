@@ -1,7 +1,7 @@
 """The score: everything that decides a place, as terms of one number.
 
 Read first: `features.py`, what each signal says. Its weighted sum times the factors of a memory's own history is the
-ranking. What follows adds to the score or caps it, and nothing is moved after it:
+ranking. The following terms add to the score or cap it; the order is that of the scores:
 
 - `alike`: in conversations, behind the first results, how near a text is to the best of them. A question may have
   several answers ("how many plants did I buy?"), and one of these is often told in other words than the question's,
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
 # How far below another a capped score lies, at most and at least.
 BELOW, LEAST = 0.001, 1e-9
-# Results that stay before what is like the best; the best, which the others are compared with; how many others.
+# Results that stay before those that are like the best; how many are the best; how many others are compared.
 STAYING, BEST, OTHERS = 5, 3, 60
 # What a cosine of 1 with the best is worth beside a score, and by how much lower a score halves what a result counts
 # among the best, in log-odds. Chosen on the questions with several answers of training/long_chats.jsonl.
 ALIKE, HALVING = 5.0, 1.4
-# What a result falls back for each one before it of its session, where a question counts or lists: what is counted is
-# spread over sessions. LongMemEval's development half finds as much from .15 to .4; what was held back of the long
+# A result falls by so much for each earlier one of its session, if the question counts or lists: the answer is spread
+# over sessions. LongMemEval's development half finds as much from .15 to .4; what was held back of the long
 # conversations, from .2 to .4.
 OF_A_SESSION = 0.25
 # Characters of a result that the judge reads: the passage with most of the question's words.
@@ -56,7 +56,7 @@ PASSAGE = 240
 # tuning half of tests/quality/poisoning and on the project's own recall set with a tenth and half of its notes from the
 # web.
 SHARE, SAME = 0.5, 0.4
-# Where there are no vectors, the score alone must say that both answer.
+# Without vectors, the score alone must show that both answer.
 SHARE_BY_WORDS = 0.9
 
 
@@ -66,7 +66,7 @@ class Ranking:
 
     order: list[int]
     scores: list[float]
-    ranked: list[float]  # the scores before the judge and all caps: what thresholds know
+    ranked: list[float]  # the scores before the judge and all caps; thresholds apply to these
     terms: dict[str, dict[int, float]] = field(default_factory=dict)
     judged: Mapping[int, float] = field(default_factory=dict)  # what the judge says of those it has read
     # Of a candidate the newer one that changed it, and what a model said: (place, "replaces sure").
@@ -92,13 +92,13 @@ def rank(
     if skip is not None:
         ranking.order = [i for i in ranking.order if candidates.table.ids[i] != skip]
     ranking.add("alike", _alike(candidates, ranking, plan))
-    candidates.memories(store, ranking.order[: plan.k])  # at once, what each step would read a part of
+    candidates.memories(store, ranking.order[: plan.k])  # all at once: each step would read a part of them
     read_by_judge(store, semantic, candidates, ranking, plan, thorough=thorough)
     ranking.add("judge", {i: C.JUDGE_WEIGHT * odds for i, odds in ranking.judged.items()})
     read = [i for i in ranking.order if i in ranking.judged]
     unread = [i for i in ranking.order if i not in ranking.judged]
     if read and unread:
-        over = ranking.scores[unread[0]] - ranking.scores[read[-1]]  # the best of these, the last of those
+        over = ranking.scores[unread[0]] - ranking.scores[read[-1]]  # the best unread, the last read
         ranking.add("unread", dict.fromkeys(unread, -(over + BELOW)) if over >= 0 else {})
     for older, newer, what in replacements(store, candidates, ranking, plan):
         _put_before(ranking, older, newer)
@@ -109,7 +109,7 @@ def rank(
 
 
 def _put_before(ranking: Ranking, older: int, newer: int) -> None:
-    """Give a newer candidate the score of an older one, which is capped by less than what parts it from the next."""
+    """Give a newer candidate the score of an older one, and cap the older just below it, still above the next."""
     order, scores = ranking.order, ranking.scores
     at = order.index(older)
     if scores[newer] > scores[older]:

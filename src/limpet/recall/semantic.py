@@ -1,7 +1,7 @@
-"""Semantic search, the vector signal: which embedder speaks for this store, and its search index in this process.
+"""Semantic search, the vector signal: the embedder of this store, and its search index in this process.
 
-The one whose vectors answer gets those of new texts too. Another fills its own in when it is told to, and takes over
-when it is complete. Of the texts that have no vector yet, a recall makes as many as its deadline allows.
+New texts get vectors of the embedder whose vectors are searched. Another embedder fills its own when told to, and takes
+over when they are complete. A recall embeds as many waiting texts as its deadline allows.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ if TYPE_CHECKING:
     from ..vectors.index import SearchScan, VectorIndex
     from ..vectors.judge import Judge
 
-# What an embedder is asked to see whether it answers.
+# A text to test whether an embedder answers.
 PROBE = "Does the embedder answer?"
-# What loading the model and embedding one query take at most on a slow machine, in seconds: a deadline that leaves
-# less does without them (measured: 0.16 alone; a query of 1,400 characters 0.1). More of a query is not read.
+# Seconds that loading the model and embedding one query take at most on a slow machine; a deadline that leaves less
+# does without (measured: 0.16 alone; a query of 1,400 characters 0.1). Longer queries are cut.
 LOAD_SECONDS = 0.5
 QUERY_SECONDS, SECONDS_PER_CHARACTER, CHARACTERS_READ = 0.008, 1e-4, 1_400
-# The share of the time that is left that one of others may take: what stands in for it needs the rest.
+# The share of the remaining time that an embedder of others may take: a fallback needs the rest.
 OTHERS_SHARE = 0.5
-# What is left to do after the scan, in seconds.
+# Seconds that the steps after the scan take.
 RANKING_SECONDS = 0.004
-# What the relevance judge takes for the first results at most on a slow machine, and with loading it, in seconds; the
-# share of a question in Latin letters from which it understands it.
+# Seconds that the relevance judge takes for the first results at most on a slow machine, and with loading; it
+# understands a question with this share of Latin letters.
 JUDGE_SECONDS, JUDGE_LOAD_SECONDS, LATIN = 0.06, 0.15, 0.5
 
-# A recall without a deadline gives the texts that wait this long; beside somebody who gives them their vectors, this
-# long, and to those alone that its words find: both would only make each other wait.
+# A recall without a deadline spends so long on waiting texts. While another process embeds, it spends only this long,
+# on texts that its words find: otherwise both would wait for each other.
 SECONDS, SECONDS_BESIDE = 1.5, 0.1
-# What embedding a text takes at most before it has been measured, and how many the first batch has.
+# Seconds that embedding a text takes at most before it has been measured, and texts in the first batch.
 SECONDS_PER_TEXT, FIRST_BATCH = 0.03, 8
-# A batch takes this share of the time that is left, by the slowest so far, and is at most so many times as large as the
-# one before: texts differ in length, and a machine may become busy.
+# A batch takes this share of the remaining time, judged by the slowest so far, and is at most so many times as large as
+# the one before: texts differ in length, and a machine may become busy.
 SHARE, GROWTH = 0.5, 4
-# The share of the time that is left for the search itself, and the most of it that it needs.
+# The share of the remaining time for the search itself, and the most seconds that it needs.
 SEARCH_SHARE, SEARCH_SECONDS = 0.25, 0.25
-# What noting a waiting text in the queue takes at most.
+# Seconds that noting a waiting text in the queue takes at most.
 SECONDS_PER_JOB = 5e-6
 MOST = 5_000
 
@@ -197,7 +197,7 @@ class SemanticSearch:
         if not row.has_vectors:
             raise self._no_vector(plan)
         deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
-        # Half of the time that is left at most: the rest scans what has been read.
+        # At most half of the remaining time: the rest scans what has been read.
         whole = index.refresh(None if deadline is None else (time.monotonic() + deadline) / 2)
         vector = embedder.by(time.monotonic() + OTHERS_SHARE * plan.remaining()).embed_query(plan.query)
         if len(vector) != row.dimensions:
@@ -230,7 +230,7 @@ class SemanticSearch:
         fingerprint = embedder.by(time.monotonic() + OTHERS_SHARE * plan.remaining()).fingerprint
         if fingerprint != active.fingerprint:
             current = next((row for row in rows if row.fingerprint == fingerprint), None)
-            # Half of the texts would hide the other half.
+            # A half-filled index would hide the other texts.
             if current is None or self._store.vectors.missing(current.num, limit=1):
                 new = "" if current is None else ", and not every text has a new one"
                 raise EmbedderUnavailable(
@@ -291,7 +291,7 @@ class SemanticSearch:
         seconds = SECONDS_BESIDE if beside else SECONDS
         embedder, row = self.for_writing(min(_until(plan, waiting), time.monotonic() + seconds))
         if row.state != "active" and not self.answers(row):
-            return row  # it would find nothing sooner
+            return row  # new vectors would not be searched yet
         embedder.load()  # before the time is looked at again, and before any job is leased
         until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + seconds
         embedder = embedder.by(until)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-# What is near a memory is looked for no longer than this, in milliseconds: an embedder of others may be slow.
+# Milliseconds that a search for what is near a memory takes at most: an embedder of others may be slow.
 RELATED_MS = 5_000
 NOTHING_NEAR = "No other memory here is near it."
 
@@ -64,12 +64,11 @@ def _plan(context: Context, query: str, where: Filter, as_of: Time, **given: Any
 
 
 def _answered(context: Context, plan: Plan, answer: Callable[[Store, SemanticSearch | None, Plan], T]) -> T:
-    """Answer a plan, with the vector side if it takes part; of the texts that wait for their vectors as many get them
-    first as there is time for."""
+    """Answer a plan, with vectors if they take part; first embed as many waiting texts as there is time for."""
     if plan.lexical_only:
         return answer(context.store, None, plan)
     semantic = context.semantic()
-    with context.store.snapshot(plan.deadline):  # that of the answer: a server is asked once for the store's version
+    with context.store.snapshot(plan.deadline):  # also for the answer: a server is asked for its version once
         if not semantic.waiting(most=1):
             return answer(context.store, semantic, plan)
     return answer(context.store, semantic, semantic.catch_up(plan))
@@ -92,7 +91,7 @@ def related(context: Context, id: str, *, k: int) -> Recall:
         without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
     )
     result = _answered(context, plan, partial(recall, skip=parse_id(memory.id)))
-    # What is near answers no question: there is nothing to withhold.
+    # Near memories answer no question: there is nothing to withhold.
     return replace(result, relevance=1.0, relevant=True, note="" if result.items else NOTHING_NEAR)
 
 

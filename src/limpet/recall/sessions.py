@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..store import Store
     from .semantic import SemanticSearch
 
-# What reading and comparing sessions takes at most on a slow machine, in seconds.
+# Seconds that reading and comparing sessions takes at most on a slow machine.
 READING_SECONDS = 0.01
 # Where an import keeps the title of a conversation.
 TITLE = "conversation"
@@ -35,8 +35,8 @@ _END = re.compile(r"[.!?]+\s+|[。！？\n]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecalledSession(JsonForm):
-    """One session, and the memories of it that answer best. What it is called and how many
-    memories it has are as of now, whatever time was asked for."""
+    """One session, and the memories of it that answer best. Its title and number of memories are those of now, whatever
+    time was asked for."""
 
     name: str
     scope: str
@@ -174,7 +174,7 @@ def _together(store: Store, candidates: Candidates, sessions: Sequence[Sequence[
     best sentence, 0 to 1. The answer is often one sentence of a message about something else."""
     if not candidates.stems:
         return [0.0] * len(sessions)
-    # A sentence has no more of the question than its text: what has least of it is mostly not read.
+    # A sentence has no more of the question's words than its text: texts with few of them are mostly not read.
     covered, text_ids = candidates.features["coverage"], candidates.table.text_ids
     read = [sorted(places[: C.MEMORIES_READ], key=lambda i: -covered[i]) for places in sessions[: C.SESSIONS_READ]]
     texts = {id: text for id, text, _ in store.search.texts([text_ids[i] for places in read for i in places])}
