@@ -1,7 +1,7 @@
 """limpet: persistent memory for AI agents. Begin with `limpet.open()`.
 
-Every type that a verb of `Limpet` takes or gives can be imported from here. `__init__.pyi`, written by `make docs`,
-says so to editors and type checkers.
+Every type that a verb of `Limpet` takes or returns can be imported from here. `make docs` writes `__init__.pyi` for
+editors and type checkers.
 """
 
 __version__ = "0.1.0"

@@ -1,6 +1,6 @@
 """Every public verb: `open()` and the class `Limpet`. A verb hands its arguments to the service that does the work.
 
-Those of every day, such as `recall` and `remember`, stand in `every_day.py`, which also opens the store.
+The verbs of every day, such as `recall` and `remember`, are in `every_day.py`, which also opens the store.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .work import service as work_service
     from .work.doctor import Check
 else:
-    # What a verb hands over to is imported when the first of them is called.
+    # The service behind a verb is imported when it is first called.
     beliefs, changes = registry.Part("remember.beliefs"), registry.Part("remember.change")
     remember_review, erasure = registry.Part("remember.review"), registry.Part("erasure")
     transfer_service, journal_lines = registry.Part("features.transfer.service"), registry.Part("remember.journal")
@@ -58,7 +58,7 @@ Progress = Callable[[int, int], None]
 
 
 class _Kept:
-    """An argument that is not given, where None says something."""
+    """The default of arguments for which None has a meaning."""
 
     def __repr__(self) -> str:
         return "KEPT"
@@ -108,8 +108,8 @@ class Limpet(EveryDay):
         return remember_scopes.move(self._context, ids, scope)
 
     def rename_scope(self, scope: str, name: str, *, merge: bool = False) -> ScopeChange:
-        """Give all memories of a scope, and the checkout that has it, another scope, which has none yet; with `merge`
-        one that has some: what says the same is one memory then. Raises NotFound, BadInput.
+        """Give all memories of a scope, and its checkout, another scope that has none yet; with `merge`, one that has
+        some: memories that say the same become one. Raises NotFound, BadInput.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
         >>> memory.rename_scope(memory.scope, "project:other").memories
@@ -154,7 +154,7 @@ class Limpet(EveryDay):
         self, *, limit: int | None = None, only_vectors: bool = False, again: bool = False,
         progress: Progress | None = None,
     ) -> WorkReport:  # fmt: skip
-        """Drain the queue: note which things new texts name, embed them, then look for what was said twice (not if
+        """Drain the queue: note which things new texts name, embed them, then look for duplicates (not if
         `only_vectors`).
 
         `again`: give every text a vector of the current embedder, the old vectors answer until all are there; dead jobs
@@ -369,9 +369,9 @@ class Limpet(EveryDay):
         """Take back an operation: the last that holds, so that each undo goes one further back, or that of an event.
         Without an event none of `work`, which goes with what it judged, or that only began or ended sessions.
 
-        One that others build on is not taken back before them. Of an operation over several scopes, what it did in this
-        one and `global`. `undo` of an undo is a redo. `origin`: who takes it back. Raises NotFound, BadInput (a
-        purge, or others build on it).
+        An operation that others build on is not taken back before them. Of an operation over several scopes, only its
+        part in this scope and `global`. `undo` of an undo is a redo. `origin`: who takes it back. Raises NotFound,
+        BadInput (a purge, or others build on it).
 
         >>> id = memory.remember("The office has a piano").id
         >>> _ = memory.retract(id, "it was a joke")
@@ -393,8 +393,8 @@ class Limpet(EveryDay):
         return operations.redo(self._context)
 
     def log(self, *, limit: int = 20, event: str | None = None) -> builtins.list[Operation]:
-        """List what was done in this scope and `global`, the newest first, without what only began or ended a session;
-        with `event` only the one that has it. `undo` takes the `id` of each. Raises NotFound, BadInput.
+        """List what was done in this scope and `global`, the newest first, without beginnings and ends of sessions;
+        with `event` only its operation. `undo` takes the `id` of each. Raises NotFound, BadInput.
 
         >>> _ = memory.remember("The office has a piano")
         >>> [(done.verb, done.text) for done in memory.log()]

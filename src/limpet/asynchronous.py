@@ -1,6 +1,6 @@
-"""`AsyncLimpet`: the verbs of `Limpet` as coroutines, on threads of its own. What they do is in `api.py`.
+"""`AsyncLimpet`: the verbs of `Limpet` as coroutines, on threads of its own. Their contracts are in `api.py`.
 
-The coroutines are made from the verbs; asynchronous.pyi, written by `make docs`, says so to editors and type checkers.
+The coroutines are made from the verbs; `make docs` writes asynchronous.pyi for editors and type checkers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _Runner:
         return await running
 
     async def close(self) -> None:
-        """Wait for what runs, also what nobody waits for any more, then give the file back."""
+        """Wait for running calls, also for those that nobody waits for, then close the file."""
         await asyncio.shield(asyncio.to_thread(self._close))
 
     def _close(self) -> None:

@@ -56,7 +56,7 @@ def purge(
     copies: bool = False, prove: bool = False, wait: float = ERASING_SECONDS,
     scopes: Collection[str] | None = None, reopened: Callable[[str], AbstractContextManager[Any]] | None = None,
 ) -> PurgeReport:  # fmt: skip
-    """Purge a memory. `reopened`: opens a copy of the store at a path for the same purge; for `copies` alone."""
+    """Purge a memory. `reopened`: opens a copy of the store at a path for the same purge; only for `copies`."""
     store, memory = context.store, context.memory(id)
     within = context.scopes if scopes is None else tuple(set(scopes).intersection(context.scopes))
     if memory.scope not in within:

@@ -1,4 +1,4 @@
-"""The verbs of every day: an open store, from which one recalls and in which one remembers. `api.py` adds all others.
+"""The verbs of every day: an open store to recall from and to remember in. `api.py` adds all others.
 
 A process that needs no other, such as `limpet remember`, loads these alone. The only composition root: it opens the
 store (`store/__init__.py` chooses) and names the embedder.
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from .store.sql.listings import Page
     from .vectors.embedder import Embedder
 else:
-    # What a verb hands over to is imported when the first of them is called.
+    # The service behind a verb is imported when it is first called.
     recall_lookup, recall_service = registry.Part("recall.lookup"), registry.Part("recall.service")
 
-# What an object given as an embedder must have (vectors/embedder.py).
+# Attributes that an embedder object must have (vectors/embedder.py).
 EMBEDDER_HAS = ("name", "fingerprint", "dimensions", "embed_passages", "embed_query")
 
 
@@ -384,8 +384,8 @@ class EveryDay:
         first), goals, the last day, active threads, what to beware of; each memory once, within `budget_tokens`.
 
         `full` adds the newest, the most used, what was not seen for long, and counts. `session`: the caller's own run,
-        whose news it knows. Meaning is asked when its model is loaded already; `lexical_only` True or False decides it.
-        Changes nothing. Raises BadInput.
+        which knows its news. Vectors are used if their model is loaded already; `lexical_only` True or False decides
+        it. Changes nothing. Raises BadInput.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays", origin="user")
         >>> brief = memory.prepare("can we deploy today?", budget_tokens=300)
@@ -423,7 +423,7 @@ class EveryDay:
         return self._context if scope is None else self._context.in_scope(scope)
 
     def _matches(self, text: str, k: int, view: View) -> builtins.list[tuple[str, float | None]]:
-        """Recall for the graph's queries: ids and cosines."""
+        """Recall for the graph's queries; return ids and cosines."""
         items = self.recall(text, k=k, as_of=view.as_of, known_at=view.known_at, trace=True).items
         vectors = [item.why.signals.get("vector") if item.why else None for item in items]
         return [(item.id, vector.raw if vector else None) for item, vector in zip(items, vectors, strict=True)]

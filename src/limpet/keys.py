@@ -1,4 +1,4 @@
-"""Keys that a person keeps outside of the store: from the environment, from a command, from the system's keyring."""
+"""Keys that a person keeps outside of the store: in the environment, behind a command, in the system's keyring."""
 
 from __future__ import annotations
 

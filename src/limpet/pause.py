@@ -1,8 +1,8 @@
 """Pauses: whether limpet is off for a store, a session or a folder, and what it must never note.
 
-Said by the environment, by `<store>.pause` (lines that commands append, so that no process waits for another), and by a
-file `.limpet` in a folder or above it: the line `off`, and lines `ignore PATTERN`. Hooks ask at every event, so nothing
-heavy is imported, and one look beside the store is all that it costs where nothing is off.
+They are set by the environment, by `<store>.pause` (lines that commands append, so that no process waits for another),
+and by a file `.limpet` in a folder or above it: the line `off`, and lines `ignore PATTERN`. Hooks ask at every event,
+so nothing heavy is imported, and while nothing is off, one look beside the store is the only cost.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Pauses:
 
 
 class State:
-    """`why`: why limpet is off, a sentence; "" when it is on. `ignore`: patterns of what is not noted."""
+    """`why`: why limpet is off, a sentence; "" when it is on. `ignore`: patterns that must not be noted."""
 
     __slots__ = ("hint", "ignore", "why")
 
@@ -110,20 +110,20 @@ def ignored_in(folder: str) -> tuple[str, ...]:
     return _patterns(read_folder(folder)[1])
 
 
-# What stands between words where no space does.
+# Characters between words where there is no space.
 _BETWEEN = r"""[\s"'`()\[\]<>{},;:|=!?\u2026]+"""
 
 
 def is_ignored(text: str, patterns: Sequence[str]) -> bool:
-    """Return whether a text holds what is to be ignored: a pattern with * or ? fits one of its words, as a path or the
-    last part of one; another is part of it, in upper or lower case.
+    """Return whether a text has something to ignore: a pattern with * or ? fits one of its words, as a path or the last
+    part of one; any other pattern is part of it, in upper or lower case.
     """
     if not patterns:
         return False
     from fnmatch import fnmatchcase
 
     low = text.casefold()
-    # Each as it stands, and without what a sentence puts around it; of FILE:LINE the file.
+    # Each word as it is, and without the punctuation around it; of FILE:LINE the file.
     words = {word.strip("\"'`()[]<>{},;:.!?\u2026") for word in low.split()} | set(low.split())
     words |= {part for word in words for part in re.split(_BETWEEN, word)}
     for pattern in map(str.casefold, patterns):
@@ -168,7 +168,7 @@ def _patterns(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def _lines(path: str) -> list[str]:
-    # Most often there is none, and to ask is all that this costs.
+    # Most often there is no file, and this look is all that it costs.
     if path.startswith(":memory:") or not os.path.isfile(path):  # noqa: PTH113
         return []
     try:

@@ -1,7 +1,7 @@
 """The client of short-lived processes for a running one, over a Unix socket beside the store; see `recall_server.py`.
 
-Nobody needs a server: where none says at once that it is there, or there are no Unix sockets, the process does the work
-itself. A question is sent only after that, so that a server which is stopped does nothing late that was done meanwhile.
+Nobody needs a server: if none answers at once, or there are no Unix sockets, the process does the work itself. A
+question is sent only to a server that has answered, so that a stopped one does not do late what was done meanwhile.
 
 A hook runs with every message and tool call: this module imports nothing that Python has not loaded already, and at use
 `_socket`, which `socket` wraps in four milliseconds of imports. Questions and answers stand after their length, four
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 VERSION = 5
-# What a server sends as soon as it has a connection, and how long that may take: a server that is stopped, or has no
-# thread free, is not worth waiting for.
+# The greeting of a server, and how long it may take: a server that is stopped, or has no thread free, is not worth
+# waiting for.
 TAKEN, TAKEN_SECONDS = b"!", 0.15
-# What the other side may need beyond its deadline to send its answer.
+# Seconds that the other side may need beyond its deadline to send its answer.
 ANSWER_SECONDS = 0.25
 MOST_BYTES = 8_000_000
 # A question is a few texts. Longer ones are left to the short-lived process.
 MOST_ASKED_BYTES = 1_000_000
 # Paths of sockets have 104 bytes on macOS, 108 on Linux.
 MOST_PATH_BYTES = 100
-# What a hook's answer depends on beside its store and scope: a server with another environment does not answer.
+# Variables that a hook's answer depends on beside its store and scope: a server with other values does not answer.
 ENVIRONMENT = (
     "LIMPET_EMBEDDER", "LIMPET_JUDGE", "LIMPET_DURABILITY", "LIMPET_HOLDOUT", "LIMPET_INCOGNITO", "LIMPET_DEBUG",
     "HOME", "COPILOT_HOME",

@@ -1,7 +1,7 @@
 """The registry of optional features. The core imports none of them: it asks here, and runs without them.
 
-A feature is a package or module in `limpet/features/`. It joins by a verb that hands over to it (`Part`), by rows of
-the table of commands (`COMMANDS`), or by a call of the core (`CALLS`).
+A feature is a package or module in `limpet/features/`. It registers by a verb that hands over to it (`Part`), by rows
+of the table of commands (`COMMANDS`), or by a call of the core (`CALLS`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COMMANDS = {
     "ui": "features.web.commands",
     "serve": "features.serve.commands",
 }
-# What the core calls at certain moments -> the module and the function of the feature that answers.
+# Calls that the core makes at certain moments -> the module and the function of the feature that answers.
 CALLS = {
     "content_policy": ("features.policy", "ContentPolicy"),
     "taint": ("features.foreign_reads", "taint"),

@@ -1,8 +1,8 @@
-"""JSON Schemas of what tools take, and what a model gave held against them.
+"""JSON Schemas of the tools' arguments, and checks of a model's arguments against them.
 
-An error says what would be right, so that the next call can be. Models write numbers and lists as text, and null for
-what they leave out: what is meant is taken. A name that no schema has is refused, since a wish dropped in silence is
-not granted.
+An error says what would be right, so that the next call succeeds. Models write numbers and lists as text, and null for
+what they leave out; these are accepted. A name that no schema has is refused, because a wish must not be dropped in
+silence.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def listed(schema: Any, *, names: bool = False) -> Any:
 def checked(given: Any, schema: Schema, *, of: str) -> dict[str, Any]:
     """Return the arguments `of` a tool or of an item, checked against its schema, with its defaults. Raises BadInput.
 
-    Objects in a list are left as they are: each is checked by who takes it, so that one which is wrong fails alone.
+    Objects in a list are not checked here: their reader checks each, so that a wrong one fails alone.
     """
     known = schema["properties"]
     if isinstance(given, str):
@@ -86,12 +86,12 @@ def checked(given: Any, schema: Schema, *, of: str) -> dict[str, Any]:
 
 
 def taint(store: str, given: dict[str, Any], text: str) -> str:
-    """Set a statement's origin in `given` to that its text was just read from. Return why, or ""."""
+    """Set a statement's origin in `given` to the outside source that its text was just read from. Return why, or ""."""
     return registry.call("taint", store, given, text) or ""
 
 
 def holds_half_a_character(value: Any) -> bool:
-    """Return whether any text in a value has a lone surrogate, which JSON can name and UTF-8 cannot."""
+    """Return whether any text in a value has a lone surrogate, which JSON can write and UTF-8 cannot."""
     if isinstance(value, str):
         return any("\ud800" <= character <= "\udfff" for character in value) if not value.isascii() else False
     if isinstance(value, Mapping):

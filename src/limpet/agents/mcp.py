@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 # Jobs a background turn takes at once, about a second of embedding: a client that closes stdin kills us 2 s later.
 WORK_BATCH_JOBS = 16
-# Vectors are made when no call came for so long, as they take all processors; or after so long, whoever calls. A
-# recall makes those that it lacks itself.
+# Vectors are made after so many seconds without a call, since they take all processors, or after so many in any case. A
+# recall makes those that it needs itself.
 QUIET_SECONDS, LONGEST_SECONDS = 0.2, 10.0
-# After so many calls what they left free in the heap is handed back: 60 recalls in a row leave 45 MB.
+# After so many calls free memory is returned to the system: 60 recalls in a row leave 45 MB.
 CALLS_GIVEN_BACK = 4
 # The drain looks for jobs that other processes left even when nobody writes here.
 IDLE_LOOK_SECONDS = 60.0
@@ -50,14 +50,14 @@ MOST_EXPOSURES = 1_000
 STOP_WAIT_SECONDS = 10.0
 # Calls at once; more wait. Each thread keeps a heap of its own.
 MOST_CALLS = 8
-# Of a line, a message. What is longer is read and thrown away piece by piece.
+# Bytes of a message, which is a line. A longer one is read in pieces and thrown away.
 MOST_LINE_BYTES = 8_000_000
-# What takes no time is answered before the next line is read, the handshake first.
+# Methods that take no time are answered before the next line is read, the handshake first.
 _AT_ONCE = frozenset({"initialize", "ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list"})
 
 
 class Drain:
-    """A daemon thread that works the queue after writes, and keeps exposures, what was surfaced, while nobody waits.
+    """A daemon thread that works the queue after writes, and stores exposures (what was surfaced) in quiet moments.
 
     Starts with the first `wake`; `stop` waits for its batch.
     """
@@ -100,7 +100,7 @@ class Drain:
         while not self._stopping.is_set():
             is_woken = self._told.wait(self._pause())
             self._told.clear()
-            # At once: a client that has its answer may end this process without a word.
+            # Immediately: a client that has its answer may end this process without notice.
             self._keep()
             if self._calls >= CALLS_GIVEN_BACK:
                 self._calls = 0
@@ -111,7 +111,7 @@ class Drain:
             if self._pause() <= 0.0:
                 self._since = math.inf
                 self._drain()
-                # What this thread's work and the calls before it left free in the heap, some 40 MB.
+                # Memory that this thread and the calls before it have left free, some 40 MB.
                 give_back()
         self._keep()
 
@@ -151,8 +151,8 @@ class Drain:
 
 
 class Connection:
-    """The one client of a server over stdio: a line is a message. Every request that names itself is answered, or was
-    cancelled; calls run on threads, so that the next line is read: a cancellation, or a call that is faster."""
+    """The one client of a server over stdio: a line is a message. Every request with an id is answered or cancelled.
+    Calls run on threads, so that the next line, a cancellation or a faster call, is read meanwhile."""
 
     def __init__(self, service: Service, write: BinaryIO) -> None:
         self._service = service
@@ -162,7 +162,7 @@ class Connection:
         self._open: dict[int | str, Call] = {}
 
     def run(self, read: BinaryIO) -> None:
-        """Answer until stdin ends; then what was asked is answered to the end."""
+        """Answer until stdin ends; then finish the open requests."""
         with ThreadPoolExecutor(MOST_CALLS, thread_name_prefix="limpet-call") as pool:
             while line := read.readline(MOST_LINE_BYTES):
                 if len(line) == MOST_LINE_BYTES and not line.endswith(b"\n"):
@@ -281,8 +281,8 @@ def serve(store: str | None, scope: str | None) -> None:
 
 
 def _end_at_signals(recall_server: RecallServer) -> None:
-    """Start a thread that ends the process at Ctrl-C or SIGTERM; acknowledged writes are stored. In the main thread a
-    signal between its last look for signals and its read of stdin would wait for the client's next line."""
+    """Start a thread that ends the process at Ctrl-C or SIGTERM; acknowledged writes are stored. In the main thread, a
+    signal just before the read of stdin would wait for the client's next line."""
     reader, tell = socket.socketpair()
     tell.setblocking(False)
     signal.set_wakeup_fd(tell.fileno())  # C's own handler writes the number there, whatever Python's threads do

@@ -70,19 +70,19 @@ PROMPTS = [
     },
     {"name": "reflect", "description": "Keep what this conversation taught"},
 ]  # fmt: skip
-# Nothing is declared that is not here. Lists do not change while a server runs.
+# Only what is here is declared. Lists do not change while a server runs.
 CAPABILITIES: Params = {"tools": {}, "resources": {}, "prompts": {}}
-# Methods that read or store something: while limpet is off they tell that alone.
+# Methods that read or store something: while limpet is off, they only say so.
 _USES_MEMORY = ("tools/call", "resources/read", "prompts/get")
 # Lines of each part of the index, and characters of a line.
 SHOWN, LINE = 20, 160
-# What a page says of an entry behind it.
+# The mark behind an entry of a page.
 _ENTRY = re.compile(r"&lt;(!-- limpet [0-9a-f]{12,32} -->)")
-# A client that hears nothing for some time gives a call up: so often it is told that this one goes on.
+# A client gives a silent call up: this often it is told that the call goes on.
 PROGRESS_SECONDS = 1.0
-# Codex says with each call whose session it is of; longer names than a hook takes are none.
+# Codex names its session in each call; names longer than a hook's are ignored.
 SESSION_FIELD, LONGEST_SESSION = "sessionId", 120
-# Of a server over stdio, which has one client, when that says nothing.
+# The session of a server over stdio, which has one client, if the client names none.
 _THIS_PROCESS = f"mcp-{uuid.uuid4().hex[:12]}"
 
 REFLECT = """Look back over this conversation and keep what a later session will need.
@@ -98,7 +98,7 @@ If nothing is worth keeping, keep nothing."""
 
 
 class Cancelled(Exception):
-    """The client has given the call up; nothing of it was stored."""
+    """A call that the client has given up; nothing of it was stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ def session_of(meta: Any, headers: Mapping[str, str] | None) -> str:
 
 
 class ProtocolError(Exception):
-    """An answer that is an error of the protocol, not of a tool."""
+    """An error of the protocol, not of a tool."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -157,7 +157,7 @@ class Service:
         }
 
     def answer(self, method: str, params: Params, call: Call) -> Params:
-        """Return the result. Raises ProtocolError, and Cancelled where nobody waits for one."""
+        """Return the result of a request. Raises ProtocolError, and Cancelled if the client has given it up."""
         if method not in self.methods:
             raise ProtocolError(METHOD_NOT_FOUND, f"there is no method {method}")
         self._called()
@@ -178,7 +178,7 @@ class Service:
         except LimpetError as error:
             code = RESOURCE_NOT_FOUND if method == "resources/read" else INVALID_PARAMS
             raise ProtocolError(code, in_words(error)) from None
-        except Exception as error:  # what is wrong here is told in a line, and the next call is answered
+        except Exception as error:  # an error is answered in a line, and the next call is served
             print(f"limpet: {method}: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
             raise ProtocolError(INTERNAL_ERROR, f"limpet failed: {type(error).__name__}: {error}") from None
 
@@ -196,7 +196,7 @@ class Service:
             return {"content": [_text(in_words(error))], "isError": True}
         # A brief is read as it is. Others: without indentation, which agents pay for by the token.
         text = answer["brief"] if name == "prepare" else json_text(answer, separators=(",", ":"))
-        # A batch of which nothing was taken is an error to who asked for it.
+        # A batch of which every item failed is an error.
         failed = bool(answer.get("rejected")) and answer["rejected"] == len(answer.get("results", ()))
         return {"content": [_text(text)], "structuredContent": answer, "isError": failed}
 

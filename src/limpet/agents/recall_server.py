@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from ..api import Limpet
 
-    # Of a client and event, a store and a scope, with what the client wrote and the folder: what the hook says.
+    # Takes (client, event, store, scope), the client's input and the folder; returns the hook's output.
     Hook = Callable[[tuple[str, str, str, str | None], bytes, str], bytes]
 
 # A server that found another one at the socket path looks again this often, to take over.
@@ -46,16 +46,16 @@ SILENCE_SECONDS, CONNECTIONS = 5.0, 64
 # Questions that are answered at once; others wait.
 ANSWERS = 8
 VERBS = frozenset({"recall", "recall_sessions"})
-# Where the models could not be loaded, or nothing has a vector, it is not tried again with each question.
+# If the models could not be loaded, or nothing has a vector, it is tried again only after so many seconds.
 AGAIN_SECONDS = 60.0
-# Any question loads the models, and gives texts that wait their vectors.
+# Any question loads the models, and embeds waiting texts.
 FIRST_QUESTION = "What is known here?"
 
 
 class RecallServer:
-    """A server of cold processes on a daemon thread, as soon as no other process is one. `stop` frees the path.
+    """A server of cold processes on a daemon thread, once no other process serves. `stop` frees the path.
 
-    The first that asks has both models loaded, in the background; `asked` is called then, for what else is to be made.
+    The first question loads both models, in the background, and calls `asked`, which starts other background work.
     """
 
     def __init__(
@@ -87,11 +87,11 @@ class RecallServer:
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join(self._look_seconds + SILENCE_SECONDS)
-        # What was taken is done here or nowhere. Codex ends its servers and calls its last hook at once.
+        # An accepted event is handled here or nowhere. Codex ends its servers and calls its last hook at once.
         until = time.monotonic() + SILENCE_SECONDS
         while self._connections and time.monotonic() < until:
             time.sleep(0.01)
-        # It reads the store, which is closed next. An embedder that never answers is not waited for: it is a daemon.
+        # This thread reads the store, which is closed next. As a daemon it is left if an embedder never answers.
         if self._loading.is_alive():
             self._loading.join(SILENCE_SECONDS)
 
@@ -104,7 +104,7 @@ class RecallServer:
             self._stopping.wait(self._look_seconds)
 
     def _listen(self) -> socket.socket | None:
-        """Return a listening socket at its path if nobody answers there. One that a killed process left is replaced."""
+        """Return a listening socket at its path if no process answers there; replace a dead process's socket."""
         assert self._path is not None
         if _answers(self._path):
             return None
@@ -221,7 +221,7 @@ class RecallServer:
         try:
             self._asked()
             self._is_loaded = "vector" not in self._memory.recall(FIRST_QUESTION).missing
-        except Exception:  # the same question will tell whoever asks it in this process
+        except Exception:  # a question in the client's own process will show the same error
             return
         finally:
             self._loads_from = time.monotonic() + self._again_seconds
@@ -240,7 +240,7 @@ def _answers(path: Path) -> bool:
 
 
 def _mark(path: Path) -> tuple[int, int] | None:
-    """Return a mark that tells a socket at the path from the next; its number alone is reused at once."""
+    """Return a mark that tells a socket at the path from the next one: the inode number alone is soon reused."""
     try:
         about = path.lstat()
     except OSError:

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from ..remember.write import Receipt
     from ..store.records import SessionRow
 
-# How long a brief may take; the first one of a process may have to load the embedding model.
+# Milliseconds that a brief may take; the first one of a process may have to load the embedding model.
 PREPARE_DEADLINE_MS = 2_000.0
 NOTHING_FITS = "Nothing that is remembered fits this message and its budget; recall asks for more."
 CUT = " The first is an excerpt, as all of it takes more than the budget: memory://{id} has it."
 # Results where none are named.
 RESULTS = 8
-# In the place of what waits in quarantine: a model might obey its words.
+# Shown instead of a text in quarantine: a model might obey it.
 GUARDED = "(withheld: it waits until your user has looked, with `limpet review`)"
-# The session of the call that this thread works for.
+# The session of the current call.
 caller: ContextVar[str] = ContextVar("caller", default="")
 
 # -- the table of tools, which `tool` fills
@@ -48,7 +48,7 @@ TOOLS: list[Schema] = []  # as a client lists them
 TAKES: dict[str, Schema] = {}  # their arguments, with limits and defaults
 
 READS = {"readOnlyHint": True}
-# Nothing is lost by a correction either: purge is not offered.
+# A correction loses nothing either: purge is not offered.
 WRITES = {"destructiveHint": False, "openWorldHint": False}
 
 # Who says so; an import has a command of its own.
@@ -73,8 +73,8 @@ def tool(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Put a method into the table. `given`: the schema of its arguments; `answers`: the fields that carry its answer.
 
-    An empty field is left out of an answer, so few are `required`. `sought`: the words by which the search of Claude
-    Code finds a tool that stands before its model without a search, too.
+    An empty field is left out of an answer, so few are `required`. `sought`: words by which Claude Code's search finds
+    a tool that it also shows its model without a search.
     """
     properties = {name: {"type": schema} if isinstance(schema, str) else schema for name, schema in answers.items()}
     answer = {"type": "object", "properties": properties} | ({"required": list(required)} if required else {})
@@ -168,7 +168,7 @@ class Tools:
         given |= {"budget_tokens": budget_tokens or None, "k": given.get("k", RESULTS)}
         verb = self._memory.recall_sessions if sessions else self._memory.recall
         results: Any = verb(query, **given)
-        # Where nothing answers, the nearest alone are worth their tokens.
+        # If nothing answers, only the nearest are worth their tokens.
         most = len(results) if results.relevant or narrowed else NEAREST
         note = results.note
         more: dict[str, Any] = {
@@ -221,7 +221,7 @@ class Tools:
                 raise BadInput("say why it is retracted", hint="give why")
             receipt = self._memory.retract(id, why, origin=origin)
         elif action == "reach":
-            # What an agent was asked to do, it may tick off; a page or a tool's output may not.
+            # An agent may tick off what it was asked to do; a page or a tool's output may not.
             receipt = self._memory.archive(id, reached=True, origin=None if origin == "agent" else origin)
         elif action == "archive":
             receipt = self._memory.archive(id, origin=origin)
@@ -365,7 +365,7 @@ class Tools:
     def _id_of(self, about: str, times: dict[str, Any]) -> str:
         """Return the memory that an id, a key or words name.
 
-        What reads like a key, an id or a symbol must stand in it: else the nearest is another thing.
+        A key, an id or a symbol must be in the memory's text: else the nearest memory is another thing.
         """
         beliefs = self._memory.audit(about, limit=1, **times).beliefs
         node = beliefs[0].node if beliefs else None
@@ -424,8 +424,8 @@ def _run(session: SessionRow) -> dict[str, Any]:
     return _brief({"name": session.name, "title": session.title, **times}) | {"memories": session.memories}
 
 
-# What an answer carries for programs and an agent has no use for. A confidence is told by its word alone: models took
-# 0.1, the number of what was stated once, for a chance of one in ten.
+# Fields of answers that are of use to programs, not to an agent. A confidence is told by its word alone: models took
+# 0.1, the number for a single statement, for a chance of one in ten.
 _LEFT_OUT = frozenset(
     {"scope", "importance", "position", "session", "recorded_at", "event", "weight", "depths", "confidence"}
 )

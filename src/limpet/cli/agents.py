@@ -1,4 +1,4 @@
-"""Commands about agents: mcp, hook; and for not now: pause, resume, ignore, status."""
+"""Commands about agents: mcp, hook; and to switch limpet off: pause, resume, ignore, status."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _mcp(args: Namespace) -> int:
         raise BadInput("stdin or stdout is closed", hint="a client that starts this server speaks with it over both")
     if sys.stdin.isatty():
         output.words("limpet's MCP server, for agent clients (`limpet install` sets one up); Ctrl-C or Ctrl-D ends it")
-    # What is imported stays: looking through it for garbage would take a tenth of the start.
+    # Imported modules stay: a garbage collection over them would take a tenth of the start.
     gc.disable()
     from ..agents.mcp import serve
 

@@ -60,7 +60,7 @@ def _fact(args: Namespace) -> int:
         print(output.encode([value.as_dict() for value in values]))
         return 0
     for value in values:
-        # With the time of day where one held for less than a day.
+        # With the time of day if one held for less than a day.
         form = moment if day(value.valid_from) == day(value.valid_to) else day
         until = form(value.valid_to) if value.valid_to is not None else "now"
         line(f"{form(value.valid_from)} to {until:<10}  {printable(value.value)}  ({value.origin})")
@@ -82,7 +82,7 @@ def _audit(answer: Audit, memory: Limpet, args: Namespace) -> None:
         words("nothing is believed about that")
         return
     then = f" as known {moment(answer.known_at)}" if answer.known_at is not None else ""
-    # A search by words finds what is near, which need not be about that.
+    # A search by words finds near memories, which need not be about this.
     near = "nearest to" if answer.by == "text" else "about"
     line(f"{counted(len(answer.beliefs), 'belief')} {near} {printable(answer.about)}{then}")
     for belief in answer.beliefs:

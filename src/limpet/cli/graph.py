@@ -44,7 +44,7 @@ def query(name: str, about: str, example: str, *arguments: Argument, command: st
 
 
 def _why(answer: Why, *_: object) -> None:
-    """Print an indented tree: what each memory rests on stands below it. One that was shown above is only named."""
+    """Print an indented tree: below each memory what it rests on. A memory that is above already is only named."""
     nodes = {node.id: node for node in (answer.memory, *answer.reasons)}
     below: dict[str, list[tuple[str, str]]] = {}
     for link in answer.links:
@@ -78,7 +78,7 @@ _OF_A_NODE = {
 
 
 def _outline(answer: Any, *_: object) -> None:
-    """Print an answer by its JSON form: each list under its name, a line a memory or link, what hangs on it below."""
+    """Print an answer by its JSON form: each list under its name, a line a memory or link, its parts below it."""
     shown = plain(answer)
     is_empty = True
     for name, value in shown.items() if isinstance(shown, dict) else [("memories", shown)]:
@@ -106,7 +106,7 @@ def _left_out(skipped: dict[str, str], truncated: bool) -> None:
 
 
 def _part(part: dict[str, Any], before: str) -> None:
-    """Print a memory or a link of an outline, and below it what hangs on it."""
+    """Print a memory or a link of an outline, and its parts below it."""
     if "source" in part and "type" in part:
         line(f"{before}{short(part['source'])} {part['type']} {short(part['target'])}")
         return

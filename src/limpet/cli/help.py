@@ -1,4 +1,4 @@
-"""Help, shell completion and the version: what reads the rows of all commands."""
+"""Help, shell completion and the version, made from the rows of all commands."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ examples:
 
 
 def _texts(verb: Verb) -> dict[str, Any]:
-    """Return what help says above the arguments of a command, and below them."""
+    """Return help's words above the arguments of a command, and below them."""
     lines = verb.example.splitlines()
     heading = f"example{'s' * (len(lines) > 1)}:\n"
     about = f"{verb.about[0].upper()}{verb.about[1:]}."
@@ -47,7 +47,7 @@ def whole_parser() -> Parser:
 
 
 def help_of(verb: Verb) -> str:
-    """Write what `limpet NAME --help` prints: of a row with subcommands these too."""
+    """Write what `limpet NAME --help` prints; for a row with subcommands, these too."""
     below = [row for row in rows(verb.name.split()[0]).values() if row.name.startswith(f"{verb.name} ")]
     listed = "".join(_line(row.name[len(verb.name) + 1 :], row.about) for row in below)
     return parser_of(verb, **_texts(verb)).format_help() + (f"\nsubcommands:\n{listed}" if listed else "")

@@ -48,7 +48,7 @@ CHARACTERS_PER_LINE = 1_000
 QUOTED = 80
 STILL_READ = "a process still reads the state from before: when it has ended, `limpet work` clears the log of it"
 MARGIN = "   "
-# Memories that one text names, as an error lists them.
+# Memories that an ambiguous text names, as its error lists them.
 CANDIDATES = 12
 
 DIM, BOLD, RED, GREEN, YELLOW, CYAN = "2", "1", "31", "32", "33", "36"
@@ -133,7 +133,7 @@ def result(value: Any) -> None:
 
 
 def words(text: str) -> None:
-    """Print a line for people on stderr, if anybody takes it: what was done is done."""
+    """Print a line for people on stderr. A closed stderr is no error: the command is done."""
     sys.stdout.flush()
     try:
         print(printable(text), file=sys.stderr, flush=True)
@@ -172,7 +172,7 @@ def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> 
 
 
 def receipt(done: Receipt | list[Receipt], memory: EveryDay, args: Namespace) -> None:
-    """Print what a write did, or several; the text that was stored is the one that was typed."""
+    """Print the receipts of a write, with the text as it was typed."""
     receipts, given = done if isinstance(done, list) else [done], vars(args)
     typed = next(
         (text for name in ("text", "value", "summary", "name") if (text := given.get(name)) and text != "-"), ""
@@ -202,9 +202,9 @@ def receipt(done: Receipt | list[Receipt], memory: EveryDay, args: Namespace) ->
 
 
 def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
-    """Make the vectors that wait, with a bar; return {"embedded", "waiting"}, texts.
+    """Make the vectors that wait, with a bar; return {"embedded", "waiting"}, counts of texts.
 
-    What is stored stands whatever happens here: interrupted or without an embedder, only how many wait is printed.
+    The memories stay stored whatever happens here: interrupted or without an embedder, it only prints how many wait.
     """
     if vars(args).get("dry_run") or memory.read_only:
         return {"embedded": 0, "waiting": 0}

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from ..recall.brief import Brief
     from .verbs import Argument
 
-# How long a recall at the command line may take; its cold embedder needs most of it. And a brief.
+# Milliseconds that a recall at the command line may take, most of it for a cold embedder; and a brief.
 DEADLINE_MS, BRIEF_DEADLINE_MS = 5_000.0, 2_000.0
 # Names of the totals of `stats`.
 COUNTED = {"memories": " in all scopes, whatever their state but purged"}
 COUNTED |= dict.fromkeys(("by_kind", "by_scope"), " (active and superseded)")
-# What a search or a list without a result ends with; and a search that the deadline ended before it had looked.
+# Exit codes: nothing was found; the deadline ended a search before it had looked.
 NOTHING, UNSEEN = 1, 3  # as of a StoreError: docs/reference/settings.md promises both
 # Which memories to look at; `filters` reads them.
 FILTERS: tuple[Argument, ...] = (

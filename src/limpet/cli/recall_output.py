@@ -105,7 +105,7 @@ def _item(rank: int, item: Item, name: str, scope: str) -> None:
 
 
 def _why(why: Trace) -> None:
-    """Print a table of the signals that spoke, the names of those that did not, and the sum."""
+    """Print a table of the signals that contribute, the names of the others, and the sum."""
     spoke = {name: signal for name, signal in why.signals.items() if signal.contribution or name == "judge"}
     width = max(map(len, spoke), default=0)
     line(MARGIN + paint(f"{'signal':<{width}}   rank       raw  contribution", output.BOLD))
@@ -118,7 +118,7 @@ def _why(why: Trace) -> None:
 
 
 def whole(memory: Memory, versions: Sequence[Memory], store: Limpet) -> None:
-    """Print all of a memory, what it replaced and what replaced it; and its versions, of each what changed."""
+    """Print all of a memory, what it replaced and what replaced it, and the changes of each version."""
     state = tables.state_of(memory)
     line(
         f"{paint(short(memory.id), YELLOW)}  {paint(memory.kind, output.CYAN)}"
@@ -149,7 +149,7 @@ def whole(memory: Memory, versions: Sequence[Memory], store: Limpet) -> None:
 
 
 def _facts(memory: Memory) -> dict[str, str]:
-    """Collect what is printed of a memory, by name; "" for what does not apply."""
+    """Collect the printed facts of a memory, by name; "" if one does not apply."""
     ends = f" to {moment(memory.valid_to)}" if memory.valid_to is not None else ""
     return {
         "content": memory.content,

@@ -28,7 +28,7 @@ READ_BYTES = 262_144
 
 
 def just_read(memory: EveryDay, given: dict[str, Any], text: Any) -> str:
-    """Give a statement that an agent has just read from outside that origin, unless the user states it. Returns why."""
+    """Set the origin of a statement that an agent has just read from outside, unless the user states it. Return why."""
     if given.get("origin") == "user" or not isinstance(text, str):
         return ""
     # Most often nothing was: then nothing is imported.
@@ -52,7 +52,7 @@ def _remember(args: Namespace) -> int:
 
 
 def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
-    """Store lines as they come: what waits makes one transaction; then a receipt line for each, in their order."""
+    """Store lines as they come, all waiting ones in a transaction; then print a receipt for each, in their order."""
     if sys.stdin is None:
         raise BadInput("stdin is closed")
     worst, number = 0, 0

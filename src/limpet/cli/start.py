@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def run() -> NoReturn:
     """Run `limpet`, as installed."""
-    # Looking for garbage among what imports have just made costs a twentieth of a cold command.
+    # A garbage collection over fresh imports costs a twentieth of a cold command.
     gc.set_threshold(100_000)
     # NumPy multiplies on one core, and loads sooner: on a busy machine threads that wait for each other take ten times
     # as long, and small products gain little from them.

@@ -79,7 +79,7 @@ def _store_checks(args: Namespace) -> list[Check]:
             args.scope_here = memory.scope
             return memory.doctor()
     except StoreError as error:
-        # After an installation there is none yet. And what is wrong with it does not hide what is with the clients.
+        # After an installation there is no store yet. Its problems do not hide those of the clients.
         status = "warn" if isinstance(error, StoreMissing) else "fail"
         return [Check(name="store", status=status, message=error.message, hint=error.hint)]
 

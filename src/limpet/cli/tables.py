@@ -1,4 +1,4 @@
-"""Print lists of memories, tables, and what an entry has below it."""
+"""Print lists of memories, tables, and the details below an entry."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def state_of(memory: Memory) -> str:
 
 
 def entry(short: str, what: str, text: str, before: str = "") -> None:
-    """Print a line of a list: `before`, short id, what it is, text cut to the width of a terminal."""
+    """Print a line of a list: `before`, short id, kind, text cut to the width of a terminal."""
     width = terminal_width() if sys.stdout.isatty() else None
     most = max(11, width - len(before) - len(short) - len(what) - 4) if width else output.CHARACTERS_PER_LINE
     line(f"{before}{paint(short, YELLOW)}  {paint(what, CYAN)}  {cut(text, most)}".rstrip())
@@ -58,8 +58,8 @@ def detail(name: str, value: str) -> None:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], none: str = "") -> None:
-    """Print rows in columns, under headings on a terminal; what is too long for it goes on below. `none`: the words
-    where there are no rows."""
+    """Print rows in columns, under headings on a terminal; what does not fit goes on below. `none`: the words for no
+    rows."""
     if not rows and none:
         words(none)
         return

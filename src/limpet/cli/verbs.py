@@ -1,7 +1,7 @@
 """The table of commands: `Verb` is a row, and each module that HOMES names has the rows of its commands in VERBS.
 
-The parser, help.py and docs/generate.py read the rows; nothing about a command stands elsewhere.
-Features register the homes of their rows in registry.py. Below: arguments that rows share, and how they are read.
+The parser, help.py and docs/generate.py read the rows; nothing about a command is anywhere else. Features register the
+homes of their rows in registry.py. Below are arguments that rows share, and their parsers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ HOMES = {
 # Characters of a message, which may repeat what was typed.
 MOST_OF_A_MESSAGE = 300
 
-# What an argument of a row is: its usage, its help, and what else argparse is to know.
+# An argument of a row: its usage, its help, and further settings of argparse.
 Argument = tuple[str, str, "dict[str, Any]"]
 
 
@@ -155,7 +155,7 @@ def table() -> Iterator[Verb]:
 
 
 def parser_of(verb: Verb | None = None, **settings: Any) -> Parser:
-    """Make the parser of one command, of the global options alone without one. Its help is as wide as the terminal,
+    """Make the parser of one command; without one, of the global options alone. Its help is as wide as the terminal,
     100 columns at most."""
     # argparse lays out each argument as it is added; without a width it would import shutil and its compressors: 5 ms.
     form = partial(argparse.RawDescriptionHelpFormatter, max_help_position=28, width=min(terminal_width() or 80, 100))
@@ -198,7 +198,7 @@ VECTORS: Argument = (
     "--no-vectors",
     "end before the vectors of what came are made: they wait for a recall with time, a server, `limpet work`", {},
 )  # fmt: skip
-# What can be said about a statement besides its text; `statement` reads them.
+# Options about a statement besides its text; `statement` reads them.
 STATEMENT: tuple[Argument, ...] = (
     ("--kind KIND", f"{', '.join(KINDS)} (default: fact; episode with --speaker)", {"choices": KINDS}),
     ("--topic TOPIC...", "a topic; repeat it for several", {"dest": "topics"}),

@@ -1,4 +1,4 @@
-"""Commands that change what is believed: correct, forget, edit, tag, undo and their kin."""
+"""Commands that change what is believed: correct, forget, edit, tag, undo and others."""
 
 from __future__ import annotations
 

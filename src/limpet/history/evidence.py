@@ -1,7 +1,7 @@
 """Beliefs about a subject and their changes: audits, timelines, differences; a claim against them.
 
-Recall is given as a function, so that this package need not know the other. No language model is asked: a similarity
-and the reader of statements speak, and who asked judges.
+Recall is given as a function, so that this package need not import the other. No language model is asked: similarities
+and the reader of statements are evidence, and the caller judges.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def near(view: View, recall: Recaller, text: str, limit: int) -> list[tuple[Memo
 def _compared(view: View, recall: Recaller, claim: str, limit: int) -> list[Support]:
     """Return held memories near a claim, nearest first, each read with it: would the claim, stated now, change it?
 
-    More likely than not is enough: of a claim somebody asks, while of all pairs in a store hardly any is a change.
+    More likely than not is enough: somebody asks about one claim, while of all pairs in a store hardly any is a change.
     """
     from ..relate.pairs import statement
     from ..relate.verdicts import change_odds

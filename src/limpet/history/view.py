@@ -17,7 +17,7 @@ from ..rank.adjust import confidence_of, confidence_word
 if TYPE_CHECKING:
     from ..store import Store
 
-# Standings of a memory on which nothing can rest any more. What ended was true once: a decision may rest on it.
+# Standings on which nothing can rest any more. An ended memory was true once: a decision may rest on it.
 FALLEN = ("superseded", "retracted", "merged", "purged", "future")
 # What waits for a person is not seen by any query.
 SEEN = tuple(state for state in STATES if state != "quarantined")

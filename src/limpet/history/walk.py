@@ -19,7 +19,7 @@ from .view import FALLEN, Link, Node, View, link_of, raw_id
 
 # Memories that a search for a path looks at before it gives up: about a second.
 MAX_VISITED = 50_000
-# (a memory of the level, the one that a step leads to, the edge; None: a correction) of some memories.
+# A step of a walk: (a memory, the memory that it leads to, the edge; None: a correction).
 Step = tuple[bytes, bytes, Edge | None]
 Steps = Callable[[View, Sequence[bytes]], list[Step]]
 
@@ -262,7 +262,7 @@ def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> 
     for what, reason in steps:
         if standings.get(reason, "purged") not in FALLEN:
             reasons[what][reason] = None
-    # What has a reason outside of all this stands; and then what rests on that.
+    # A memory with a reason outside of this set stands; so does what rests on that one.
     stands = {reason for causes in reasons.values() for reason in causes} - set(reached)
     fresh = stands
     while fresh:
@@ -289,7 +289,7 @@ def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> 
 
 
 def rested_before(view: View, result: Impact, replaced: Sequence[Node], *, limit: int) -> list[Affected]:
-    """Return what rests on those a memory replaced but not on the memory itself, and so may have to change with it."""
+    """Return what rests on the memories that another one replaced and not on that: it may have to change too."""
     known = {result.memory.id, *(item.node.id for item in result.affected)}
     before: dict[str, Affected] = {}
     for old in replaced:

@@ -1,4 +1,4 @@
-"""All that is held at once, and what is read off it: contradictions, gaps, centrality, topics, what could be tidied."""
+"""All held memories at once: their contradictions, gaps, centrality and topics, and what could be tidied."""
 
 from __future__ import annotations
 
@@ -321,7 +321,7 @@ def entities_named(view: View, *, limit: int) -> list[EntityCount]:
     counts: Counter[str] = Counter()
     spelled: dict[str, Counter[tuple[str, str]]] = {}
     for memory in view.store.listings.each(view.held()):
-        # The file of a path is known by its own name too: one thing all the same.
+        # The file of a path is known by its own name too: both are one thing.
         things = {thing.name: thing for thing in reversed(entities(memory.content))}
         for entity in {thing.folded: thing for thing in things.values()}.values():
             counts[entity.folded] += 1

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from ..store import Store
 
 KIND = "embed"
-# The same for texts that have a vector, of an embedder that is being replaced: they have been looked at already.
+# The same for texts that have a vector of an embedder that is being replaced: they were compared already.
 AGAIN = "embed again"
 # Texts that are put into a queue at once.
 QUEUED = 5_000
-# What is looked at once a text has its vector.
+# The job that follows when a text has its vector.
 THEN = "duplicates"
 BATCH = 64
 # A killed worker's jobs come back after this long; longer than a batch of long texts takes on a slow machine.

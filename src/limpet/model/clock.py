@@ -1,6 +1,6 @@
 """Time: int64 microseconds since 1970 in UTC everywhere inside; ISO 8601 at the edges.
 
-Nothing here sleeps. What people and programs type is read in `times.py`.
+Nothing here sleeps. Times that people and programs type are parsed in `times.py`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def to_datetime(at: int) -> datetime:
 
 
 class Instant:
-    """A time of an answer as a datetime in UTC. The field of the same name with `_us` has it in microseconds."""
+    """A time as a datetime in UTC. The field of the same name with `_us` has it in microseconds."""
 
     def __init__(self, field: str) -> None:
         self._field = field
@@ -90,7 +90,7 @@ class Instant:
 
 
 class MaybeInstant(Instant):
-    """The same of a time that may be None."""
+    """An `Instant` that may be None."""
 
     if TYPE_CHECKING:
 

@@ -1,4 +1,4 @@
-"""Dataclasses with slots and named tuples, as the standard library's are, made in a tenth and a third of its time.
+"""Dataclasses with slots and named tuples like the standard library's, made in a tenth and a third of its time.
 
 The standard library writes and compiles seven methods of each class as it is made, and imports `inspect` to do so: a
 fifth of what a cold command may take. Here the methods are the same functions for all classes, but for `__init__`: a
@@ -15,9 +15,9 @@ from contextlib import suppress
 from functools import cache, partial
 
 _MISSING: Any = object()  # no default
-# Characters of values that a repr shows whole; of more it shows so many characters of a text, so many of a list.
+# Characters of a value that a repr shows whole; of a longer value, characters of a text and of a list.
 SHOWN_WHOLE, SHOWN_OF_A_TEXT, SHOWN_OF_A_LIST = 120, 60, 3
-# What says most of a value inside another, the first that it has.
+# The field that says most of a value inside another: the first that it has.
 _SAYING = ("content", "text", "value", "node", "message", "name", "id")
 
 
@@ -58,7 +58,7 @@ def _replace(value: Any, /, **changes: Any) -> Any:
 
 
 def _made(frozen: bool, kw_only: bool, cls: type) -> Any:
-    """Make the class anew: slots cannot be given to one that is there."""
+    """Make the class again: slots cannot be given to an existing one."""
     of_bases: dict[str, _Field] = {}
     for base in reversed(cls.__mro__[1:]):
         of_bases |= vars(base).get("__fields__", {})
@@ -86,7 +86,7 @@ def _made(frozen: bool, kw_only: bool, cls: type) -> Any:
 
 
 def _init(self: Any, *values: Any, **named: Any) -> None:
-    """Write the class its own `__init__`, as it gets its first object, and call that."""
+    """Write the `__init__` of a class when it gets its first object, and call it."""
     cls: Any = type(self)
     space: dict[str, Any] = {"_set": object.__setattr__, "_missing": _MISSING}
     parameters, lines = [], []
@@ -171,7 +171,7 @@ def _set_state(self: Any, state: list[Any]) -> None:
 
 
 class _Standard:
-    """An attribute of the class that the standard library reads, made when it is asked for."""
+    """A class attribute for the standard library, made when it is asked for."""
 
     def __init__(self, make: Callable[[Any], Any]) -> None:
         self.make = make
@@ -246,7 +246,7 @@ _TUPLE_METHODS: dict[str, Any] = {
 
 
 class _NamedTuple(type):
-    """The class of `NamedTuple`: what is derived from that becomes a tuple."""
+    """The class of `NamedTuple`: its subclasses become tuples."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
         if not bases:

@@ -1,6 +1,6 @@
 """Results of the Python API: the JSON form of a dataclass, as its fields declare it, and results that are sequences.
 
-`docs/reference/json.md` says what they are; `tests/unit/test_json_forms.py` holds them to the byte.
+`docs/reference/json.md` describes them; `tests/unit/test_json_forms.py` checks them to the byte.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ else:
 # Metadata of fields, joined with `|`: `name` in JSON, where it is another, and `form`, what makes a JSON value of it. A
 # field of microseconds, NAME_us, is NAME in JSON.
 TIME: dict[str, Any] = {"form": format_time}
-# Left out when it is None or, where it is never that, when there is nothing in it.
+# Left out when it is None or, if it is never None, when it is empty.
 OPTIONAL: dict[str, Any] = {"optional": True}
 # Its own fields stand among ours.
 INLINE: dict[str, Any] = {"inline": True}
@@ -52,7 +52,7 @@ class JsonForm:
 
 
 class Holds(Sequence[T]):
-    """An answer as the sequence of what one of its fields holds: len, iteration, index, slice, `in`, truth."""
+    """An answer as the sequence in one of its fields: len, iteration, index, slice, `in`, truth."""
 
     __slots__ = ()
     HELD = "items"  # the field

@@ -1,6 +1,6 @@
-"""A process that is forked while it has a store open, or a model loaded: its child may use neither.
+"""A process that is forked while it has a store open or a model loaded: its child may use neither.
 
-What other threads held at the fork (a lock, SQLite's mutexes, a model's threads) nobody in the child lets go of.
+Locks that other threads held at the fork (SQLite's mutexes, a model's threads) are never released in the child.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _kept: list[object] = []  # in a child, what its parent had in use
 
 
 def note_use(thing: object) -> None:
-    """Note a connection or a model, which a child must not end: it would let go of its parent's locks, or wait for
-    threads that it has not."""
+    """Note a connection or a model that a child must not close: it would release its parent's locks, or wait for
+    threads that it does not have."""
     _in_use.add(thing)
 
 

@@ -1,8 +1,8 @@
 """Ids: UUIDv7 (RFC 9562), 16 bytes inside, the usual 36 characters outside.
 
 The first 48 bits are milliseconds, so ids made together begin alike, and people get a short id instead: the last 40
-bits, which are random, in base32, of which as many characters are shown as tell it from all others. A text that a
-person gives is read as a short id first, then as a whole id or the beginning of one.
+bits, which are random, in base32, cut to as many characters as tell it from all others. A text that a person gives is
+read as a short id first, then as a whole id or the beginning of one.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from .errors import BadInput
 
 MIN_PREFIX_CHARACTERS = 6
-# Bytes at the end of an id that a short id is made of, and the characters that write them. Six characters tell apart
-# what a store of a thousand memories holds, eight what one of a hundred thousand does.
+# Bytes at the end of an id that make its short id, and the characters that write them. Six characters are enough in a
+# store of a thousand memories, eight in one of a hundred thousand.
 SHORT_BYTES, LONGEST_SHORT = 5, 8
 RANDOM_BITS = 44  # at the end of an id
 _WHOLE_ID = r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
@@ -69,7 +69,7 @@ def proposal_id(over: bytes, mark: int) -> bytes:
 
 def line_id(fresh: bytes, name: str) -> bytes:
     """Return the id of a statement from a file: that of `fresh`, whose time and counter keep the lines in order, with
-    its random bits made from the statement's text, so that `is_line_id` knows it when the file comes again."""
+    random bits made from the statement's text, so that `is_line_id` recognises it when the file comes again."""
     value = int.from_bytes(fresh, "big") >> RANDOM_BITS << RANDOM_BITS | _line_bits(name)
     return value.to_bytes(16, "big")
 
@@ -125,8 +125,8 @@ def parse_prefix(text: str) -> tuple[bytes, bytes]:
 
 
 def parse_short(text: str) -> tuple[bytes, bytes] | None:
-    """Return the lowest and highest end of an id (inclusive) for a short id, whole or its first 6+ characters. None
-    when it cannot be one."""
+    """Return the lowest and highest end of an id (inclusive) for a short id, whole or its first 6+ characters; None if
+    it cannot be one."""
     values = [_BASE32.find(char) for char in text.strip().lower().translate(_LOOK_ALIKE)]
     if not MIN_PREFIX_CHARACTERS <= len(values) <= LONGEST_SHORT or -1 in values:
         return None
@@ -174,8 +174,8 @@ def names_id(text: str, id: str) -> bool:
 
 
 def short_id(raw: bytes, others: Iterable[bytes] = ()) -> str:
-    """Return the first characters of its short id, six or more, with which no other id begins; the whole id where
-    another ends alike. `others`: at least its neighbours by their last bytes, in any order; it may be among them."""
+    """Return the first characters of its short id, six or more, with which no other id begins; the whole id if another
+    has the same end. `others`: at least its neighbours by their last bytes, in any order; it may be among them."""
     end, characters = int.from_bytes(raw[-SHORT_BYTES:]), MIN_PREFIX_CHARACTERS
     for other in others:
         apart = end ^ int.from_bytes(other[-SHORT_BYTES:])

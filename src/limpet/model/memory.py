@@ -1,6 +1,6 @@
 """The words of the domain: kinds, origins, states, edge types, and the shape of one memory as readers see it.
 
-What events do to a memory is in `state.py`; how a memory is scored is in `rank/`.
+`state.py` says what events do to a memory; `rank/` scores it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ ORIGINS: tuple[str, ...] = ("user", "agent", "tool", "web", "import")
 STATES: tuple[str, ...] = ("active", "archived", "retracted", "merged", "quarantined", "purged")
 STORED_TYPES: tuple[str, ...] = ("caused_by", "supports", "contradicts", "supersedes", "related_to", "part_of")
 EDGE_TYPES: tuple[str, ...] = (*STORED_TYPES, "temporal_next")
-# How far each origin is believed. A memory that rests on others is trusted no further than the least of them.
+# The trust in each origin. A memory that rests on others is trusted no more than the least of them.
 TRUST: dict[str, int] = {"user": 4, "agent": 3, "tool": 2, "web": 1, "import": 1}
 
-# What came from outside and nobody here has said too. (A file that a person imports is vouched for by them.)
+# Origins from outside that nobody here has confirmed. (A file that a person imports is vouched for by them.)
 FOREIGN = frozenset({"tool", "web"})
 
 GLOBAL_SCOPE = "global"
-# The reason for which a goal ended that was reached.
+# The reason of a goal that ended because it was reached.
 REACHED = "reached"
 # Limits of what is accepted, in characters unless said otherwise.
 MAX_CONTENT_BYTES = 1_000_000
@@ -86,7 +86,7 @@ class Memory(JsonForm):
     not_useful: int = 0
     wrong: int = 0
     source_state: str | None = None  # of an indexed file, when it was looked at: fresh, drifted or gone
-    # When the store came to know this version; as in recall, `recorded_at` of the JSON form is when it knew the memory.
+    # When the store first knew this version; as in recall, `recorded_at` of the JSON form is when it knew the memory.
     recorded_at_us: int = field(metadata=TIME | {"name": "version_at"})
     observed_at = Instant("observed_at_us")
     valid_from = Instant("valid_from_us")
@@ -171,8 +171,8 @@ def is_below(origin: str, other: str) -> bool:
 
 
 def is_unconfirmed(origin: str, trust: str) -> bool:
-    """Return whether a memory rests on outside sources and nobody here has confirmed it. Such a memory is found when
-    asked for, and never shown unasked."""
+    """Return whether a memory rests on outside sources and nobody here has confirmed it. Such a memory is found by a
+    search, and never shown unasked."""
     return origin in FOREIGN or trust in FOREIGN
 
 
@@ -199,7 +199,7 @@ def unlike_topics(topics: Iterable[str]) -> tuple[str, ...]:
 
 
 def valued(key: str | None, text: str) -> str:
-    """Return a text for people: a value after its key, since by itself it says nothing."""
+    """Return a text for people: a value after its key, because alone it says nothing."""
     return f"{key} = {text}" if key else text
 
 

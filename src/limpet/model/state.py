@@ -179,7 +179,7 @@ def cancelled_by(events: Iterable[Event]) -> set[bytes]:
 
 
 def _remembered_again(state: MemoryState, event: Event) -> MemoryState:
-    """Return the state after two devices made one memory (by one import): the later words, the topics of both."""
+    """Return the state after two devices made the same memory (by one import): the later words, the topics of both."""
     return replace(
         state,
         trust=least_trusted([state.trust, _trust(event, event.origin)]),
@@ -192,7 +192,7 @@ def _remembered_again(state: MemoryState, event: Event) -> MemoryState:
 def _observed(state: MemoryState, event: Event) -> MemoryState:
     """Return the state after a repetition. A more trusted origin raises its own; a merge only lowers its trust.
 
-    `repeats`: by a source or in a session that said it before, which has one vote.
+    `repeats`: from a source or a session that said it before; it has one vote.
     """
     data = event.data
     at = min(data.get("stated_at", event.at), event.at)

@@ -13,7 +13,7 @@ _SECONDS, _MILLISECONDS = range(10**8, 10**10), range(10**11, 10**13)
 # A year and a month, and a day, as far as ISO 8601 would have them in two digits.
 _NUMERIC = r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?"
 _BY_COUNTRY = r"(\d{1,2})([/.-])(\d{1,2})(?:\2(\d{2}|\d{4})?)?(?:\s.*)?"
-# What a text says at least that is a time: whether a number alone, "at 5", is a month or a day would be a guess.
+# The least that makes a text a time: for a number alone, "at 5", a month or a day would be a guess.
 _SAYS_TIME = r"(?i)\d:\d|\d\s*(?:[ap]\.?m|[smhdwy])\b|\d[/.-]\d|\d{4}|\b(?!(?:the|utc|gmt|about)\b)[a-z]{3,}"
 _HINT = (
     'use ISO 8601 ("2026-01-31T09:30", in another time zone "2026-01-31T09:30+01:00"), a date of the years 1 to 9999, '

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     Stated = Memory | PriorFactors | GraphNode  # what a confidence follows from
 
 MICROSECONDS_PER_DAY = 86_400_000_000
-# The word for a confidence that is to be said with every memory that has it.
+# The confidence word that is shown with every memory that has it.
 DOUBTFUL = "doubtful"
 
 
-@lru_cache(maxsize=1024)  # most candidates share them: never used, stated once
+@lru_cache(maxsize=1024)  # most candidates share their factors: never used, stated once
 def factors(prior: PriorFactors, now: int) -> dict[str, float]:
     """Return the factors by which a memory's own history changes its score, whatever the query. Times in microseconds.
 

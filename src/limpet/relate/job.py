@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from ..store import Store
     from ..vectors.index import VectorIndex
 
-# A pair (older, newer) and what the reader says of it.
+# A pair (older, newer) and the reader's verdict.
 Read = tuple[Memory, Memory, Verdict]
 # The nearest texts that are looked at, those of them that are read at most, and the cosine that each needs.
 NEAREST, MOST_READ, NEAR = 40, 6, 0.2
-# What reading one pair takes on a slow machine.
+# Seconds that reading one pair takes on a slow machine.
 PAIR_SECONDS = 0.06
 
 
@@ -35,7 +35,7 @@ def relate(
 ) -> None:  # fmt: skip
     """Read each new memory with what was stored before it and is near. Raises EmbedderUnavailable.
 
-    `vectors`: of the new ones by text. What follows is kept: verdicts, and for a person the changes that they name.
+    `vectors`: of the new memories, by text. Keeps the verdicts, and proposes the changes to a person.
     """
     pairs: list[tuple[Memory, Memory]] = []
     for candidate, memory in new:
@@ -65,7 +65,7 @@ def changed_by(
 
 
 def _read(reader: Reader, pairs: Sequence[tuple[Memory, Memory]]) -> list[Read]:
-    """Read pairs (older, newer) in a language of the reader's; those of which it says something."""
+    """Read pairs (older, newer) in a language that the reader knows; return those with a verdict."""
     pairs = [pair for pair in pairs if all(reader.reads(memory.content) for memory in pair)]
     if not pairs:
         return []
@@ -74,7 +74,7 @@ def _read(reader: Reader, pairs: Sequence[tuple[Memory, Memory]]) -> list[Read]:
 
 
 def _keep(store: Store, reader: Reader, read: Sequence[Read], now: int) -> list[Relation]:
-    """Keep the verdicts, and for a person the changes: of one statement that alone which is likeliest."""
+    """Keep the verdicts, and propose changes to a person: for each new statement only the likeliest."""
     relations, proposals, ids = list[Relation](), list[Proposal](), IdSource()
     changing: set[str] = set()
     for older, newer, link in sorted(read, key=lambda row: -row[2].probability):

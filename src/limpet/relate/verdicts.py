@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from ..model.dataclass import NamedTuple
 
-# What the reader was taught. What it says of others was not measured.
+# Languages that the reader was taught; others were not measured.
 LANGUAGES = "English, German, French, Spanish, Italian, Portuguese, Dutch, Polish"
 CHANGES = ("replaces", "ends", "resolves")
-# Of these a person is asked whether the newer one takes the older one's place. What resolves a problem leaves it true.
+# Changes that are proposed to a person. What resolves a problem leaves it true.
 PROPOSED = ("replaces", "ends")
 SURE, LIKELY = "sure", "likely"
 # Log-odds of a change from which it is likely, and sure; and of `same` from which it is sure. Chosen by hand on the

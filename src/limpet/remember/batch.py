@@ -1,8 +1,8 @@
 """Batches of statements, and those among them that may arrive again: turns of a conversation, lines of a file.
 
-The same words are said again in a conversation, and are another turn. So a turn is known by its time; without one, when
-it repeats what its session ends with (a call that is made again). Of a batch or a file the n-th time that words are
-said is the n-th that the session has: what is sent again is stored once, and what has grown grows.
+In a conversation the same words may be said again, as another turn. So a turn is recognised by its time; without one,
+by repeating the end of its session (a call that is made again). In a batch or a file, the n-th turn of the same words
+is the n-th of its session: what is sent again is stored once, and a file that has grown adds its new turns.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from ..store.records import TurnRow
     from .validation import ValidStatement
 
-# Of so many turns without a time a batch is an exchange, which comes again in a conversation as one "yes" does: it is
-# known only where the session ends with it.
+# A batch of at most so many turns without a time is an exchange. It may be said again in a conversation, as one "yes"
+# may, so it is recognised only at the end of its session.
 EXCHANGE_TURNS = 2
 ALL = (1 << 63) - 1  # turns
-# Items that one transaction of a batch holds: few enough that other writers wait for milliseconds.
+# Items in one transaction of a batch: few enough that other writers wait for milliseconds.
 BATCH_ITEMS = 1_000
 
 
@@ -51,9 +51,9 @@ class Batch:
         all of the batch."""
         self._writer, self._reads = writer, writer.reads
         self._spoken, self._alone = spoken or {}, alone
-        self._turns: dict[Turn, list[bytes | None]] = {}  # the memory that each of them is
-        self._beyond: Counter[Turn] = Counter()  # how often a file has one more than the store, so far
-        self._lines: dict[str, tuple[list[Any], int]] = {}  # what lines of a file became before
+        self._turns: dict[Turn, list[bytes | None]] = {}  # turn -> the memories that it may be
+        self._beyond: Counter[Turn] = Counter()  # turns that a file has beyond those of the store, so far
+        self._lines: dict[str, tuple[list[Any], int]] = {}  # what became of lines of a file before
 
     def expect(self, statements: Sequence[ValidStatement]) -> list[int]:
         """Look up together the fingerprints of some statements, and the memories of their turns, in order."""
@@ -77,7 +77,7 @@ class Batch:
 
     @staticmethod
     def turns_of(statements: Sequence[ValidStatement], marks: Sequence[int]) -> list[Turn]:
-        """Return the turns among some statements, which are known by their words."""
+        """Return the turns among some statements. A statement with an id is recognised by that."""
         pairs = zip(statements, marks, strict=True)
         return [_turn(statement, mark) for statement, mark in pairs if statement.id is None and is_spoken(statement)]
 
@@ -108,17 +108,17 @@ class Batch:
         return ordered
 
     def line(self, statement: ValidStatement, mark: int) -> tuple[bytes, Receipt | None]:
-        """Return the id of a line of a file, and the receipt when it was decided before: a line that became a memory
-        which was purged, retracted or archived here, was merged into another or waits, stays that."""
+        """Return the id of a line of a file, and a receipt if it was decided before: its memory was purged, retracted
+        or archived here, was merged or waits, and that stays so."""
         turn = _turn(statement, mark) if is_spoken(statement) else None
-        # Its exact value and its time too, and of a turn its session.
+        # A line is known by its exact value and its time too, a turn also by its session.
         session = statement.session if turn else ""
         name = f"{mark}\0{session}\0{statement.valid_from}\0{value_form(statement.content)}"
         if name not in self._lines:
             self._lines[name] = self._seen_before(name)
         gone, count = self._lines[name]
         place = 0
-        if turn:  # the n-th that is said beyond those that are there is the n-th of those that are gone
+        if turn:  # the n-th turn beyond those in the store is the n-th of those that are gone
             place = self._beyond[turn]
             self._beyond[turn] += 1
         if place < len(gone):
@@ -129,7 +129,7 @@ class Batch:
         return line_id(self._writer.make_id(), f"{name}\0{count}"), None
 
     def _seen_before(self, name: str) -> tuple[list[Memory | MemoryState], int]:
-        """Return those memories of a line that are gone or wait, and how many it had. A line that an `undo` removed may
+        """Return the memories of a line that are gone or wait, and how many it had. A line that an `undo` removed may
         come again."""
         gone: list[Memory | MemoryState] = []
         count = 0
@@ -164,9 +164,9 @@ def remember_batch(
 ) -> list[Receipt]:  # fmt: skip
     """Take in many statements, a thousand in a transaction. Returns a receipt for each, in their order.
 
-    `quiet`: they are lines of a file, of which what is known already and adds nothing is no observation, and what reads
-    like an instruction waits for a person. `spoken`: how often what this is a part of had each turn before; it is
-    counted on.
+    `quiet`: they are lines of a file: one that is known and adds nothing is no observation, and one that reads like an
+    instruction waits for a person. `spoken`: how often each turn was in the earlier batches of the same file; it is
+    updated.
     """
     alone, spoken = spoken is None, Counter() if spoken is None else spoken
     receipts: list[Receipt] = []
@@ -218,7 +218,7 @@ def _write_batch(
         turns[:] = writer.batch.turns_of(statements, marks)
         for statement, mark in zip(statements, marks, strict=True):
             reads = None
-            if quiet:  # its origin is only what a file says; where its words are known what stands beside them is new
+            if quiet:  # a file may state any origin; of known words only what stands beside them is new
                 words = (statement.content, statement.key) if mark in writer.new else ()
                 reads = any_reads_like_instruction(
                     *words, statement.topics, statement.speaker, statement.source, statement.session, statement.metadata

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Kinds in the order in which a quoted summary takes them.
 WEIGHT = ("decision", "correction", "lesson", "goal", "preference", "fact", "skill", "inference", "opinion", "note")
 SUMMARY_CHARACTERS = 3_000
-# Importance of a note of a turn: less than a statement that somebody chose to store.
+# Importance of a note about a turn: less than a statement that somebody chose to store.
 NOTE_IMPORTANCE = 0.3
 _MOST_STEPS, _STEP_CHARACTERS, _ASKED_CHARACTERS = 4, 120, 160
 
@@ -221,9 +221,9 @@ def _quoted(name: str, members: Sequence[Memory]) -> str:
 def note_of(lines: Sequence[tuple[str, str]]) -> dict[str, Any] | None:
     """Return a turn's achievement as a memory to store; None when its results do not speak for themselves.
 
-    `lines`: (kind, what) of the journal from the user's message on. Two results count: a command that failed, and after
-    something was changed the same command went well; and files that were changed and then committed. What was asked is
-    its source, which no recall searches: a note that quoted a question would be found for it before its answer.
+    `lines`: (kind, what) of the journal from the user's message on. Two results count: a command that failed and, after
+    a change, went well; and files that were changed and then committed. The request is the note's source, which no
+    recall searches: a note that quoted a question would be found for it before its answer.
     """
     asked = next((what for kind, what in lines if kind == "asked"), "")
     steps = [(kind, what) for kind, what in lines if kind in ("did", "failed")]

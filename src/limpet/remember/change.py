@@ -56,7 +56,7 @@ def correct(
     context: Context, id: str, content: str, *, why: str | None, valid_from: Time, version: Time = None, **given: Any
 ) -> Receipt:
     statement = context.validate({"content": content, "valid_from": valid_from, **given})
-    # By their values: the verb gives each of these, also those that nobody said.
+    # Compared by value: the verb passes each of these, also those that were not given.
     added = (statement.valid_from, statement.valid_to, statement.confidence, statement.because or None)
     more = any(value is not None for value in added) or statement.anyway or not given.keys().isdisjoint(KEPT)
 
@@ -66,11 +66,11 @@ def correct(
         kept: dict[str, Any] = {
             name: getattr(old, "pinned" if name == "pin" else name) for name in KEPT if name not in given
         }
-        if "key" in kept:  # what the value of this key is, is said by its name
+        if "key" in kept:  # a key may mean that its value is a secret
             text, removed = clean_text(old.key, statement.content)
             kept |= {"content": text, "redacted": tuple(dict.fromkeys((*statement.redacted, *removed)))}
         new = replace(statement, **kept)
-        # Whoever is trusted more says it anew.
+        # The same words are a change if a more trusted origin says them.
         same = old.superseded_by is None and old.content == new.content and not is_below(old.trust, new.origin)
         if same and not more:
             check_live(old)
@@ -155,8 +155,8 @@ _CHANGES: dict[str, tuple[str, Callable[[Memory], bool]]] = {
 
 
 def change(context: Context, id: str, verb: str, *, origin: str | None, why: str | None = None) -> Receipt:
-    """Pin, unpin, archive, restore or retract. Of what ends something `origin` may be the owner (None): what is trusted
-    more than another asks a person first."""
+    """Pin, unpin, archive, restore or retract. `origin` may be the owner (None) if this ends something: what is trusted
+    more than another origin asks a person first."""
     reason, redacted = redact(check_text(why, "why")) if verb == "retract" else (None, ())
     receipt = context.write(lambda writer: apply_change(writer, id, verb, origin, why=reason))
     return replace(context.count_as_wrong(receipt, reason), redacted=redacted)

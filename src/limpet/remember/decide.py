@@ -1,8 +1,8 @@
 """The outcome of a statement: one decision, made inside the write transaction from what is there.
 
-What is trusted less than what it would end waits in quarantine until a person decides. Its `remembered` event names
-what it would end (`over`, the one that is trusted more, and `corrects`), so that it waits again after a rebuild, on
-another device and in another store.
+A statement that is trusted less than what it would end waits in quarantine until a person decides. Its `remembered`
+event names what it would end (`over`, the one that is trusted more, and `corrects`), so that it waits again after a
+rebuild, on another device and in another store.
 """
 
 from __future__ import annotations
@@ -71,9 +71,8 @@ def state(
 ) -> Receipt:  # fmt: skip
     """Take in a statement. `fresh`: it is new in any case. `mark`: its fingerprint, if it is known.
 
-    `unused`: the id to give it, or its observation, which the caller knows to be no event's. `again`: what it says when
-    it is known already, if that is less. `corrects`, `why`: what it is to replace. Raises NotFound for a `because` that
-    is not there.
+    `unused`: an id that no event has, for the statement or its observation. `again`: the part of it that counts if it
+    is known already. `corrects`, `why`: what it is to replace. Raises NotFound for a `because` that is not there.
     """
     values, renamed = values_of(writer.reads, statement.scope, statement.key) if statement.key else ([], None)
     if renamed is not None:
@@ -94,7 +93,7 @@ def state(
     if known is not None and decided == "observe":
         from .restate import restate
 
-        if statement.quarantine:  # what stands beside the words may be what reads like an instruction
+        if statement.quarantine:  # the instruction may be in what stands beside the words
             again = replace(statement, topics=(), metadata={}, source=None, session=None, pin=False)
         writer.stated[statement.scope, mark] = raw_id(known)
         return restate(writer, known, again or statement, unused=unused).with_reason(_corrected_to(writer, current))
@@ -166,8 +165,8 @@ def _known(
 ) -> tuple[Memory | MemoryState | None, Memory | None]:
     """Return the memory that says this already, of the same time, and what holds in its place if it was replaced.
 
-    Where nothing holds in its place, or nothing of that may be told here, and for a statement of its own (one with an
-    id or a time), a replaced memory does not count.
+    A replaced memory does not count if nothing that may be told here holds in its place, or if the statement has an id
+    or a time.
     """
     known: Memory | MemoryState | None
     stated = writer.stated.get((statement.scope, mark))
@@ -191,7 +190,7 @@ def _known(
         known = None if new else writer.reads.memories.same_statement(statement.scope, mark, writer.now, replaced=True)
     if known is None or (not (spoken and statement.valid_from) and _apart(known, statement, writer.now)):
         return None, None
-    # What a key had at a time that is spoken of, it had, whatever came after.
+    # A value that is stated for a time stays true for it, whatever came after.
     then = statement.key is not None and statement.valid_from is not None
     if not isinstance(known, Memory) or not was_replaced(known, writer.now) or then:
         return known, None
@@ -219,7 +218,7 @@ def _without_key(writer: Writer, statement: ValidStatement) -> Memory | None:
 
 
 def _apart(there: Memory | MemoryState, statement: ValidStatement, now: int) -> bool:
-    """Return whether it is another statement: of a time when the memory does not hold, or of one that is over."""
+    """Return whether the statement is another one: about a time when the memory does not hold, or one that is over."""
     start, end = statement.valid_from, statement.valid_to
     if start is not None and there.valid_to_us is not None and start >= there.valid_to_us:
         return True

@@ -22,7 +22,7 @@ MOST_LINES = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalLine(JsonForm):
-    """A line of the journal as a person finds it: by a number that it keeps while it is there."""
+    """A line of the journal. Its number stays the same as long as it exists."""
 
     number: int
     at_us: int = field(metadata=TIME)  # microseconds UTC

@@ -1,7 +1,7 @@
 """Operations as people see them: what was done, newest first; taken back, and done again.
 
 An operation is the events of one call. Taking it back appends an `undone` event for each, doing it again an `undone`
-event for each of those. So what holds is what `model.state.cancelled_by` says, and nothing else is kept.
+event for each of those. `model.state.cancelled_by` says which events hold; nothing else is kept.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from ..store import Store
     from .write import Receipt, Writer
 
-# What to do where no operation is meant.
+# The hint if no operation fits.
 LISTED = "`limpet log` lists operations"
-# Events that are read in one go, and changes of one operation that are told.
+# Events that are read in one go, and changes of one operation that are listed.
 PAGE_EVENTS, MOST_CHANGES = 200, 20
 # Receipts of an undo that say how their memory stands: each is read by itself, on a server a round trip.
 MOST_STANDING = 1_000
@@ -40,7 +40,8 @@ _VERBS = {
     "keyed": "key", "linked": "link", "unlinked": "unlink", "superseded": "correct",
     "session_started": "session start", "session_ended": "session end",
 }  # fmt: skip
-# What of a memory an event sets: of two that set the same, the later builds on the earlier. Others set how it stands.
+# The part of a memory that an event sets: of two events that set the same part, the later builds on the earlier. All
+# other events set its standing.
 _SETS = {
     "edited": "text", "tagged": "tags", "keyed": "key", "pinned": "pin", "unpinned": "pin", "observed": "observations",
 }  # fmt: skip
@@ -95,17 +96,17 @@ class Done(NamedTuple):
 def newest(store: Store, scopes: Sequence[str]) -> Iterator[Done]:
     """Yield operations of some scopes, the newest first."""
     cancelled: set[bytes] = set()
-    parted: set[bytes] = set()  # given before: an import in many transactions, between which others wrote
+    parted: set[bytes] = set()  # already given: an import in many transactions, between which others wrote
     for operation, group in groupby(_events(store, scopes), key=lambda event: event.operation):
         events = list(group)
-        # What takes back stands after what it takes back.
+        # An undo is newer than what it takes back, so it is seen first.
         for event in events:
             if event.type == "undone" and event.id not in cancelled:
                 cancelled.add(bytes.fromhex(event.data["undoes"]))
         if operation in parted:
             continue
         done = Done(events[::-1], cancelled)
-        # A move between scopes is one operation of both; and what does not begin with its first event is a part.
+        # A move between scopes is one operation of both; and a group without its first event is only a part.
         if events[-1].id != operation or any(event.type in ("moved", "undone") for event in events):
             whole = store.ledger.operation(operation, scopes)
             if len(whole) > len(events):
@@ -164,8 +165,8 @@ BEFORE_IT = "`limpet log` lists what was done before, and `limpet undo OP` takes
 
 
 def last_done(store: Store, scopes: Sequence[str]) -> Done:
-    """Return the operation that an undo takes back: the newest that holds, is none itself, was asked for, and did more
-    than begin or end sessions. Raises NotFound, and BadInput where that is a purge."""
+    """Return the operation that an undo takes back: the newest that holds, is no undo, was asked for, and did more than
+    begin or end sessions. Raises NotFound, and BadInput where that is a purge."""
     hint = None
     for done in newest(store, scopes):
         if done.undone or done.background or taken_back(store, done.events):
@@ -198,7 +199,7 @@ def _with_judgements(store: Store, done: Done, scopes: Sequence[str], event: str
 
     Raises BadInput when anything else builds on either.
     """
-    first: dict[object, int] = {}  # of each thing that they decide, the place where they do so first
+    first: dict[object, int] = {}  # thing that they decide -> the place where they first do
 
     def note(events: Sequence[Event]) -> None:
         for item in events:
@@ -227,7 +228,7 @@ def _with_judgements(store: Store, done: Done, scopes: Sequence[str], event: str
     if not judged:
         return done
     events, gone = [*done.events, *judged], {item.id for item in judged}
-    # What a judgement took back of the operation is taken back with the rest, too.
+    # What a judgement took back of the operation is taken back too.
     history = store.ledger.undone({item.memory for item in events})
     return Done(events, cancelled_by(item for item in history if item.id not in gone))
 
@@ -263,7 +264,7 @@ def log(context: Context, *, limit: int, event: str | None) -> list[Operation]:
 
 
 def take_back(writer: Writer, done: Done, origin: str) -> list[Receipt]:
-    """Take back what of it still holds: a receipt for each memory. `origin`: who does. Raises BadInput for a purge."""
+    """Take back what still holds of an operation; return a receipt for each memory. Raises BadInput for a purge."""
     if any(event.type == "purged" for event in done.events):
         raise BadInput(ERASED, hint=BEFORE_IT)
     receipts: dict[bytes, Receipt] = {}
@@ -324,12 +325,12 @@ def _verb(events: Sequence[Event]) -> str:
 
 
 def _decides(event: Event) -> set[object]:
-    """Return what a later event may need: the memory that this one makes, and what it sets."""
+    """Return what later events may build on: the memory that this one makes, and what it sets."""
     return _sets(event) | ({event.memory.hex()} if event.type == "remembered" else set())
 
 
 def _needs(event: Event) -> set[object]:
-    """Return what an event needs to mean the same."""
+    """Return what must stay as it is for an event to mean the same."""
     if event.type == "purged":
         return set()  # whatever is taken back, there is no text
     named = (event.data.get(name) for name in ("by", "into", "target"))

@@ -1,7 +1,7 @@
 """Restatement: what a statement that is known already adds to its memory. All it says is kept, or named in the receipt.
 
-What stands beside the words (topics, metadata, reasons, a pin) is added. What takes the place of something else
-(importance, confidence, a metadata value, an interval) is taken over unless the memory is trusted more.
+Topics, metadata, reasons and a pin are added. What takes the place of something else (importance, confidence, a
+metadata value, an interval) is taken over unless the memory is trusted more.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def restate(
     writer: Writer, known: Memory | MemoryState, statement: ValidStatement, *, unused: bytes | None = None
 ) -> Receipt:
-    """Add what a statement that is known already says more, the observation first. Raises NotFound."""
+    """Record a statement that is known already: first the observation, then what it adds. Raises NotFound."""
     made = _Restatement(writer, known, statement)
     data = made.observation() | made.vouched()
     event = writer.add(unused or writer.make_id(), "observed", made.memory, statement.origin, None, data)
@@ -69,7 +69,7 @@ def take_over(writer: Writer, kept: Memory, gone: Memory, *, origin: str, **obse
         metadata={name: value for name, value in gone.metadata.items() if name not in kept.metadata},
     )  # fmt: skip
     made = _Restatement(writer, kept, statement)
-    made.below = False  # what either is trusted has been weighed by whoever merges them
+    made.below = False  # the merge has weighed the trust of both
     writer.event("observed", made.memory, origin=origin, **(made.observation() | observed))
     made.add()
     return tuple(made.added)
@@ -93,7 +93,7 @@ class _Restatement:
         self.below = is_below(self.trust, known.trust)
         self.added: list[str] = []
         self.left: list[str] = []
-        # Whether its source and its session have not said it before; of what names neither, whether its origin has not.
+        # True if neither its source nor its session said it before; if it names neither, if its origin did not.
         self.independent = statement.origin not in OUTSIDE or statement.origin != known.origin
         session, source = statement.session, statement.source
         if session or source:
@@ -136,7 +136,7 @@ class _Restatement:
         memories it rests on."""
         statement, known = self.statement, self.known
         higher = is_below(known.origin, statement.origin)
-        # An agent that says again what it has just read confirms nothing.
+        # An agent that repeats what it has just read confirms nothing.
         unsure = not (self.independent and (statement.session or known.session))
         if higher and known.origin in FOREIGN and statement.origin != "user" and unsure:
             self.left.append(
@@ -153,7 +153,7 @@ class _Restatement:
         return {"trust": trust}
 
     def add(self) -> None:
-        """Add the events of what stands beside the words."""
+        """Add the events for what the statement says beside its words."""
         statement, known = self.statement, self.known
         if statement.topics or statement.metadata:
             self._tag()

@@ -42,7 +42,7 @@ QUESTIONS = {
     "replacement": ("says otherwise than what is trusted more", "replace it", "keep what is there"),
     "wrong": ("said to be wrong when it was recalled", "believe it no longer", "keep it"),
 }
-# Characters of a reason that is kept for who decides.
+# Characters of an objection's reason that are kept.
 REASON_CHARACTERS = 200
 
 
@@ -81,7 +81,7 @@ def review(context: Context, *, limit: int) -> list[ReviewItem]:
     store, scopes = context.store, context.scopes
     items = []
     for held in islice(store.listings.each(Filter(scopes=scopes, states=("quarantined",))), limit):
-        # For how it reads, or because it would replace a memory that is trusted more.
+        # It waits because of how it reads, or because it would replace a memory that is trusted more.
         over = waiting_data(store, parse_id(held.id)).get("over")
         other = store.memories.get(over) if over else None
         other = other if other is not None and other.scope in scopes else None
@@ -169,7 +169,7 @@ def decide(context: Context, id: str, verdict: str) -> Receipt:
 
     receipt = context.write(write)
     if raw is not None and receipt.reason == "wrong rejected":
-        # It is right for all that: what was said against it is answered.
+        # The memory is right: the objections are answered.
         memory = context.memory(receipt.id or id)
         context.store.usage.record([raw] * (memory.wrong - memory.useful), context.now(), "useful")
         context.store.reviews.withdraw(OBJECTION, [raw])

@@ -22,7 +22,7 @@ from .write import Receipt, Writer, changed, is_spoken, mark_of
 if TYPE_CHECKING:
     from ..context import Context
 
-# What a move takes along: all but tombstones.
+# States that a move takes along: all but tombstones.
 MOVABLE = tuple(state for state in STATES if state != "purged")
 # Sessions of a scope whose titles and ends a renaming takes along.
 MOST_SESSIONS = 10_000
@@ -40,12 +40,12 @@ class Scope(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeChange(JsonForm):
-    """A scope whose memories are in another scope now."""
+    """The memories of a scope after their move to another scope."""
 
     was: str
     scope: str
     memories: int  # that were moved, whatever their state
-    merged: tuple[str, ...] = field(default=(), metadata=OPTIONAL)  # those of them that said what was there already
+    merged: tuple[str, ...] = field(default=(), metadata=OPTIONAL)  # those merged into memories that said the same
     event: str
 
 
@@ -72,7 +72,7 @@ def move(context: Context, ids: str | Iterable[str], scope: str) -> list[Receipt
 
 
 def rename(context: Context, was: str, scope: str, *, merge: bool) -> ScopeChange:
-    """Give all memories of a scope another one. `merge`: one that has some already."""
+    """Move all memories of a scope to another one. `merge`: to one that has memories already."""
     no_secret("scope", check_scope(scope))
     if check_scope(was) == scope:
         raise BadInput(f"{scope} is both of the scopes")

@@ -75,7 +75,7 @@ class ValidStatement:
     trust: str | None = None  # that of the least trusted it is derived from, when not said by `because`
     anyway: bool = False  # a person stores it although a rule speaks against it
     quarantine: str | None = None  # why it waits for a person before it is recalled
-    demoted: dict[str, str] | None = None  # it is an episode: what it was stated as, and the rule against it
+    demoted: dict[str, str] | None = None  # what it was stated as, and the rule that made it an episode
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
         reads = any_reads_like_instruction(
             content, key, given("topics") or (), speaker, source, given("session"), metadata
         )
-    # What somebody said is a record of that, unless it is stated to be more.
+    # A statement with a speaker is a record of a turn, unless its kind is given.
     kind = check_kind(item["kind"]) if given("kind") else "episode" if speaker and key is None else "fact"
     return ValidStatement(
         content=content, kind=kind, scope=scope, topics=unlike_topics(topics) if topics else (), key=key,

@@ -33,7 +33,7 @@ class Receipt(JsonForm):
     """
 
     if TYPE_CHECKING:
-        id: str  # what one verb answers is given to another; where nothing is stored most raise
+        id: str  # None is rare, and most callers pass the id on to another verb
     else:
         id: str | None  # None: rejected, which only a batch answers, or a session that ends without a summary
     status: str
@@ -78,10 +78,10 @@ class Writer:
         self._ids: set[bytes] = set()
         self._by_memory: dict[bytes, list[Event]] = {}
         self.new: set[int] = set()  # fingerprints that no memory has: nothing needs to be looked up
-        # Statements are lines of a file, which may come again: what is known already and adds nothing leaves no event,
-        # and what is no more, or waits, does not come back.
+        # Statements are lines of a file, which may come again: a known line that adds nothing leaves no event, and a
+        # line that is gone or waits does not come back.
         self.quiet = False
-        self.batch: Batch | None = None  # what was looked up for several statements, or for a turn
+        self.batch: Batch | None = None  # looked up together for several statements, or for a turn
         self.waiting: set[bytes] = set()  # memories that wait for a person: they end nothing
 
     # -- events
@@ -149,7 +149,7 @@ class Writer:
     def supersede(self, old: Memory, new: bytes, origin: str, start: int, **more: Any) -> None:
         """End `old` where `new` begins, or before if it had ended by then."""
         start = start if old.valid_to_us is None else min(start, old.valid_to_us)
-        start = max(start, old.valid_from_us)  # what another one was true instead of all the time: never
+        start = max(start, old.valid_from_us)  # it never held if another one was true all the time
         self.event("superseded", parse_id(old.id), origin=origin, by=new.hex(), valid_to=start, **more)
 
     def replace(self, old: Memory, new: bytes, origin: str, start: int, why: str | None) -> None:
@@ -182,7 +182,7 @@ class Writer:
         return need(self.reads, id, self.scopes)
 
     def live(self, id: str) -> Memory:
-        """Return the same, of what can still be changed. Raises NotFound, AmbiguousId, BadInput."""
+        """Return such a memory if it can still be changed. Raises NotFound, AmbiguousId, BadInput."""
         memory = need(self.reads, id, self.scopes)
         check_live(memory)
         return memory

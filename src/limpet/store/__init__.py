@@ -1,6 +1,6 @@
 """Storage of memories. `sql/` has the repositories that engines share; each engine has a folder of its own.
 
-Which engine keeps a store is chosen here alone: a file is SQLite's, a URL is Postgres's. Nothing outside this package
+Only this module chooses the engine of a store: a file is SQLite's, a URL is Postgres's. Nothing outside this package
 imports a database driver.
 """
 

@@ -1,7 +1,7 @@
-"""Writing files that appear under their name only when they are complete: private, exclusive, through no link.
+"""Writing files that appear under their name only when they are complete: private, exclusive, never through a link.
 
-Exports, backups, segments, mirrors, tokens and notes beside a store are written here; other programs' settings files
-are not (`features/install/`): they keep their mode, and links to them stay.
+Exports, backups, segments, mirrors, tokens and notes beside a store are written here. Settings files of other programs
+are not (`features/install/`): they keep their mode and their links.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import IO
 
 from ..model.errors import BadInput, StoreError
 
-# What lies beside a store under its name and must never be overwritten, the store itself first.
+# Suffixes of files beside a store that must never be overwritten, the store itself first.
 SIDE_FILES = (
     "", "-wal", "-shm", "-journal", ".sock", ".token", ".tokens", ".hooks.log", ".mirrors", ".pause", ".foreign",
 )  # fmt: skip
@@ -44,7 +44,7 @@ def check_place(path: Path, *, store: str) -> None:
 def _is_of_store(path: Path, store: str) -> bool:
     """Return whether a path leads to a store or a file beside it, by links, by another name, or in other case."""
     own = [base + suffix for base in {os.path.abspath(store), os.path.realpath(store)} for suffix in SIDE_FILES]  # noqa: PTH100
-    # As it is named; in the folder that it is in; and where it leads.
+    # The path as named, in its real folder, and where it leads.
     names = {os.path.abspath(path), os.path.join(os.path.realpath(path.parent), path.name), os.path.realpath(path)}  # noqa: PTH100, PTH118
     # Some file systems take names of another case for the same, also of files that are not there yet.
     folded = {name.casefold() for name in names}

@@ -9,13 +9,13 @@ _ARENA_MAX = -8  # M_ARENA_MAX of malloc.h
 
 
 def give_back() -> None:
-    """Hand free memory back to the system: with glibc some 50 MB after a model or a store was read, which else stay."""
+    """Return free memory to the system: with glibc some 50 MB after a model or a store was read."""
     _call("malloc_trim", 0)
 
 
 def share_one_heap() -> None:
-    """Make threads share one heap, in a process that stays: with glibc each thread that asks for memory at the same
-    time as another gets its own, and memory free in one serves no other. Call it before threads begin."""
+    """Make threads share one heap, in a process that stays. With glibc, threads that ask for memory at the same time
+    get heaps of their own, and memory free in one serves no other. Call it before threads begin."""
     _call("mallopt", _ARENA_MAX, 1)
 
 

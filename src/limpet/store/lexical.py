@@ -18,7 +18,7 @@ ROW_BUDGET = 700
 # In a store of more texts than this, a term in one of so many texts is too common to search for: it says little, and
 # FTS5 reads its whole list. In smaller stores that is a term in half of all texts (BM25's own rule).
 LARGE_STORE, COMMON_SHARE = 5_000, 10
-# Half of so few texts is chance: only what is common in any English is common there.
+# In so few texts, half of them is chance: only words common in any English are common there.
 FEW_TEXTS = 4
 # Terms of a query that are searched for, the rarest first.
 MAX_TERMS_SEARCHED = 48
@@ -104,8 +104,8 @@ def small_result(
         counts.append((text_id, words, words.total(), tokenizer.counts(named)))
         if words:
             sizes.append(words.total())
-    # In the mean the longest texts count as MOST_MEDIANS times the median: beside one pasted log all others would be as
-    # good as of no length, and the log no longer than it may be. In a large store one log is not much.
+    # For the mean the longest texts count as MOST_MEDIANS times the median: one pasted log would make all other texts
+    # seem short, and itself not too long. In a large store one log is not much.
     most = MOST_MEDIANS * sorted(sizes)[(len(sizes) - 1) // 2] if sizes else 0
     mean = sum([min(size, most) for size in sizes]) / max(1, len(counts)) or 1.0
     scored = []

@@ -1,6 +1,6 @@
-"""The rows that a store gives and takes; those of listings alone are beside these (`sql/listings.py`).
+"""The rows that a store takes and returns; those of listings are in `sql/listings.py`.
 
-They are named tuples, not dataclasses: making a dataclass takes a millisecond that every cold command would pay.
+They are named tuples, not dataclasses: making a dataclass takes a millisecond of every cold command.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from datetime import datetime
 from ..model.clock import to_datetime
 from ..model.dataclass import NamedTuple
 
-# As many as there are, where a number of them is asked for; later than every time.
+# No limit, where a number of rows is asked for; also later than every time.
 ALL = 2**63 - 1
 
 
@@ -58,7 +58,7 @@ class UseCounts(NamedTuple):
 
 class LexicalResult(NamedTuple):
     """The best texts for a query text, best first. The filter holds only as far as the index knows it (topics, small
-    scopes): `candidates` says which of them pass."""
+    scopes): `candidates` tells which of them pass."""
 
     hits: dict[int, float]  # text id -> BM25 over its content, topics, metadata and date; higher is better
     stems: dict[str, float]  # the query's index terms with their inverse document frequencies
@@ -92,7 +92,7 @@ class EmbedderRow(NamedTuple):
     dimensions: int
     state: str  # "active" answers queries; "building" is being filled
     has_vectors: bool
-    # How its cosines lie, see vectors/calibration.py; None = not known yet.
+    # Its calibration, see vectors/calibration.py; None = not known yet.
     calibration: tuple[float, float, float] | None
 
 
@@ -110,7 +110,7 @@ INTERRUPTED = "interrupted"
 
 
 class Job(NamedTuple):
-    """One piece of slow work, leased to one worker at a time. Kind and subject name it."""
+    """One piece of slow work, leased to one worker at a time. Kind and subject identify it."""
 
     kind: str
     subject: int
@@ -193,7 +193,7 @@ class SessionRow(NamedTuple):
         return to_datetime(self.last_at_us)
 
 
-# Proposals that a reader asks for at most: older rules made hundreds, of which it leaves most out.
+# Most proposals that a reader asks for: older rules made hundreds, and most are left out.
 MOST_WAITING = 10_000
 # The kind of a row of the review list that says why its memory, which is both of the pair, was said to be wrong.
 OBJECTION = "objection"
@@ -246,7 +246,7 @@ class Problem(NamedTuple):
     message: str
 
 
-# Checks whose findings no rebuild mends; of pages, those of the full-text index it does.
+# Checks whose problems no rebuild repairs; among those of pages it repairs the full-text index.
 BEYOND_REBUILD = frozenset({"pages", "ledger", "chain"})
 
 

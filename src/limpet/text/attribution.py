@@ -1,4 +1,4 @@
-"""Attribution: whether work that was done after a text was read uses it. By words that it can only have from there."""
+"""Attribution: whether work that was done after a text was read uses it, by words that can only be from the text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .describe import grams
 SHORTEST, LOOKED_AT = 4, 50_000
 # An exact name or a number says more than a word, and is rarely hit by chance.
 EXACT_WEIGHT, WORD_WEIGHT = 2, 1
-# The share of what only the text could have given that must be there, and at least two words or one exact name.
+# The share of words that only the text could have given and that must be there; at least two words or one exact name.
 SHARE, LEAST = 0.5, 2
 _WORD = re.compile(r"[^\W_]+(?:[._/:-][^\W_]+)*")
 
@@ -18,7 +18,7 @@ _WORD = re.compile(r"[^\W_]+(?:[._/:-][^\W_]+)*")
 def was_used(text: str, work: str, known: str) -> bool | None:
     """Return whether `work` uses what `text` adds to `known`, read before. None: `text` adds too little to tell.
 
-    Deterministic and strict: work that says the same in other words counts as no.
+    Deterministic and strict: work that says the same in other words does not count.
     """
     new = weigh_words(text)
     for word in weigh_words(known):
@@ -32,7 +32,7 @@ def was_used(text: str, work: str, known: str) -> bool | None:
 
 
 def weigh_words(text: str) -> dict[str, int]:
-    """Return each word that counts, and its weight."""
+    """Return the weight of each word that counts."""
     text = text[:LOOKED_AT].casefold()
     weights = dict.fromkeys(grams(text).split(), WORD_WEIGHT)
     for word in _WORD.findall(text):

@@ -1,7 +1,7 @@
-"""Blocks of recalled text in a prompt: their markers, what keeps a memory from leaving its block, and taking them out.
+"""Blocks of recalled text in a prompt: their markers, how a memory is kept inside its block, and their removal.
 
-What limpet injected comes back in what clients hand to hooks and keep in transcripts. It is taken out before anything
-is stored, so that no memory is ever confirmed by itself.
+Clients hand what limpet injected back to hooks, and keep it in transcripts. It is taken out before anything is stored,
+so that no memory ever confirms itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BLOCKS = ((OPEN, CLOSE), ("<hook_context>", "</hook_context>"))
 # `<` as it may be written: what looks like it, and what stands for it in HTML, URLs and program text.
 _LIKE_LESS = "<\u02c2\u2039\u2329\u276c\u276e\u2770\u27e8\u3008\u1438"
 _LESS = rf"(?:[{_LIKE_LESS}]|&(?:amp;?){{0,3}}(?:lt|\#0{{0,9}}60|\#x0{{0,9}}3c);?|%3c|\\(?:u00|x)3c|\\u{{0{{0,4}}3c}})"
-# What would end the block, or begin a turn or a system text, for a model that reads on: `<` before one of these words.
+# Marks that would end the block, or begin a turn or a system text, to a lenient model: `<` before one of these words.
 _MARKER = re.compile(
     _LESS + r"[\s/|!?\[\\]{0,8}(?:limpet|hook_|system|assistant|user|human|developer|im_|sys|inst|instruction|tool_"
     r"|function_|endoftext|antml|invoke|eot|eom|start_header|end_header|begin_of_text|end_of_text)|\[(?=/?inst\])"
@@ -38,11 +38,11 @@ _LETTERS = str.maketrans(
 )  # fmt: skip
 # Characters that show as nothing, or as a space, though they count as letters or symbols.
 _BLANK = "\u115f\u1160\u3164\uffa0\u2800"
-# The same signs within JSON, where an escape says as much; a bracket only where it could begin a marker.
+# The same signs in JSON; a bracket only where it could begin a marker.
 _JSON_MARK = re.compile(rf"[{_LIKE_LESS}\uff1c\ufe64]|\[(?=/?[iI][nN][sS][tT]\])")
-# What stands in the place of the sign that began a marker: no reader takes it for that sign, however lenient.
+# The replacement of a marker's first sign: no reader takes it for that sign.
 _MARK = "("
-# `<` before what no marker begins with: it stays written as HTML does. "a < b" and "<3" stay as they are.
+# `<` before any other text, written as HTML does. "a < b" and "<3" stay as they are.
 _OTHER = re.compile(r"[<\uff1c\ufe64](?![\d=\-]|\s+(?![\u115f\u1160\u3164\uffa0])[\w\"'($.=\-]|\s*$)")
 # Line ends, controls, half characters, and what hides text from people: one line of plain text stays.
 _UNSEEN = re.compile(
@@ -51,10 +51,10 @@ _UNSEEN = re.compile(
 
 
 def neutral(text: str) -> str:
-    """Return the text with every mark that would end a block, or begin a turn, made harmless, however it is spelt.
+    """Return the text with every mark that would end a block, or begin a turn, made harmless, in any spelling.
 
-    Invisible characters, width, case and look-alikes count as what a reader would take them for. Every other tag is
-    written with `&lt;`: which words models take for marks is not known here.
+    Invisible characters, width, case and look-alikes count as what a reader takes them for. Every other tag is written
+    with `&lt;`: nobody knows here which words models take for marks.
     """
     if not _MAY_MARK.search(text):
         return text
@@ -62,7 +62,7 @@ def neutral(text: str) -> str:
 
 
 def json_text(value: Any, **how: Any) -> str:
-    """Return JSON that a model reads as text: no value in it holds what would end a block or begin a turn."""
+    """Return JSON that a model may read: no value in it contains what would end a block or begin a turn."""
     made = json.dumps(value, ensure_ascii=False, **how)
     return _JSON_MARK.sub(lambda match: f"\\u{ord(match[0]):04x}", made)
 

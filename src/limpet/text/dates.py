@@ -1,4 +1,4 @@
-"""Dates in words, those that a query names. Those of a memory are in `describe.py`."""
+"""Dates in words that a query names. Those of a memory are in `describe.py`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MONTH = "(" + "|".join(sorted(_MONTH_OF, key=len, reverse=True)) + ")"
 _DAY_MONTH = rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+{_MONTH}\b"
 _MONTH_DAY = rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b"
 _MONTH_ALONE = rf"\b{_MONTH}\b"
-# Months that are words or names too: where a date is spoken of they are months; capitals say so for all but "may".
+# Months that are words or names too: in a date they are months; capitals tell all but "may".
 _DOUBTFUL = frozenset({"may", "mar", "march", "dec", "sep", "jan"})
 _SPOKEN_OF = (
     r"\b(?:in|of|by|during|since|until|last|this|next|early|late|mid)[\s-]+{name}\b"

@@ -1,10 +1,10 @@
 """The words of a memory that the search index reads beside its text: dates, pairs of characters, parts of names.
 
-Chinese and Japanese run on, Korean joins particles to its nouns: a word of the question is a part of a longer run.
-Any word of two characters or more shares its pairs with the run that holds it. And `rateLimiter` is found by "rate
-limiter"; `rate_limiter` is two words to the index anyway.
+Chinese and Japanese have no spaces, and Korean joins particles to its nouns, so a word of the question is a part of a
+longer run. Any word of two characters or more shares its pairs with the run that holds it. And `rateLimiter` is found
+by "rate limiter"; `rate_limiter` is two words to the index anyway.
 
-And whether words stand in a text, whole: what a person chooses memories by, also to erase them.
+Also a test whether whole words are in a text: people choose memories by it, even to erase them.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def searchable(text: str, key: str | None) -> str:
 
 
 def leaves(value: Any) -> list[str]:
-    """Return the texts and numbers in nested metadata, in order; neither keys nor truth values."""
+    """Return the texts and numbers in nested metadata, in order; no keys, true or false."""
     values: list[str] = []
     _collect(value, values)
     return values
@@ -90,7 +90,7 @@ def _collect(value: Any, values: list[str]) -> None:
 
 
 def date_words(at: int) -> str:
-    """Return a time in words for the index: "friday 7 may 2023". `at`: microseconds UTC; "" beyond the calendar."""
+    """Return a time in words for the index: "friday 7 may 2023"; "" beyond the calendar. `at`: microseconds UTC."""
     try:
         day = datetime.fromtimestamp(at // MICROSECONDS_PER_SECOND, UTC)
     except (ValueError, OverflowError, OSError):
@@ -99,7 +99,7 @@ def date_words(at: int) -> str:
 
 
 def grams(text: str) -> str:
-    """Return the pairs of every run of such characters and the parts of names in mixed case, each in order, separated
+    """Return the character pairs of every run without spaces and the parts of names in mixed case, in order, separated
     by spaces; "" for a text without."""
     pairs: list[str] = []
     if re.search(_MIX, text):
@@ -128,9 +128,9 @@ def latin_share(text: str) -> float:
 
 
 def all_stand(words: str) -> Callable[[str], bool]:
-    """Test whether a text has each of these words somewhere, whatever its case; of none, any text has.
+    """Return a test whether a text has all these words, in any case; without words, every text passes.
 
-    What is written without spaces is found in any place; an underscore parts words.
+    A word of a script without spaces is found anywhere in a text; an underscore separates words.
     """
     patterns = [re.compile(_whole(word)) for word in words.casefold().split()]
     return lambda text: all(pattern.search(text.casefold()) for pattern in patterns)

@@ -1,7 +1,7 @@
 """Named things in a text, found by their form alone: symbols of code, flags, paths, URLs, identifiers, names, quotes.
 
-No model and no word list of things: what is written like a name is one. A thing is known by its folded name, in which
-`RateLimiter`, `rate_limiter` and "rate limiter" are one.
+No model and no list of words: what is written like a name is one. A thing is known by its folded name, which is the
+same for `RateLimiter`, `rate_limiter` and "rate limiter".
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import NamedTuple
 from .describe import MONTHS, WEEKDAYS
 from .lexicon import FUNCTION_WORDS, NEGATORS
 
-# Characters of a text that are read, things that one text names, and characters of a name. What a text names later
-# than that it hardly speaks of.
+# Characters of a text that are read, things that one text names, and characters of a name. A text hardly speaks of what
+# it names later.
 READ, MOST, LONGEST = 4_000, 24, 120
 
 # Each part begins at a boundary and has bounds, so that no text takes long. Plain words come first: they are most of a
@@ -110,7 +110,7 @@ def _all(text: str) -> Iterator[Entity]:
 
 
 def _names(name: str) -> Iterator[Entity]:
-    """Yield a name and its parts; a common word that begins a sentence is capital too, but no name."""
+    """Yield a name and its parts. A common word that begins a sentence has a capital too, but is no name."""
     parts = name.split(" ")
     while parts and parts[0].casefold() in _NO_NAME:
         del parts[0]

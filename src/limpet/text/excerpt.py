@@ -1,9 +1,9 @@
-"""A memory's text on one line, and the part of a long one that speaks of a message; of a long message the part that
-speaks of a memory, and how many words both have. Pure.
+"""A memory's text on one line; the part of a long memory that is about a message; the part of a long message that is
+about a memory; and how many words both have. Pure.
 
-What compares a message with a memory knows questions and short messages. In a long one, what has nothing to do with a
-memory outweighs what has; and whatever is long has something in common with everything. One word in common that carries
-a meaning is chance ("commit this" and a note on commits); two, or one exact name, seldom are.
+The models that compare a message with a memory know questions and short messages. In a long one, the parts that have
+nothing to do with a memory outweigh those that have, and any long text has something in common with everything. One
+meaningful word in common is chance ("commit this" and a note on commits); two, or one exact name, seldom are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _JOINERS = "\u200c\u200d"
 def one_line(text: str) -> str:
     """Return one line: white space becomes single spaces; invisible characters (controls, overrides, tags) go.
 
-    So no text can begin a line of its own, or show something else than it says.
+    So no text can begin a line of its own, or show something other than it says.
     """
     line = " ".join(text.split())
     if line.isprintable():
@@ -86,11 +86,11 @@ def _densest(line: str, words: frozenset[str], space: int) -> int:
 
 # Characters that are looked at, and the shortest word that counts.
 COMPARED, SHORTEST = 20_000, 3
-# An exact name (a ticket, an error code) is hit by chance as seldom as two words.
+# An exact name (a ticket, an error code) is as seldom a coincidence as two words.
 EXACT_WEIGHT = 2
 # Letters that two inflections of a word have in common at least, and how many their ends may differ in.
 STEM, END = 4, 3
-# Function words of English that can change a statement, and what messages to an agent say whatever they are about.
+# English function words that can change a statement, and words of messages to an agent on any subject.
 SAID_ANYWAY = FUNCTION_WORDS | frozenset(
     "not no can could should would will may might must was were did had some like please use make want need let too "  # noqa: SIM905
     "very now again new other only still".split()
@@ -100,7 +100,7 @@ _EXACT = re.compile(r"(?=\w*\d)(?=\w*[^\W\d_])\w{3,}|\d{3,}")
 
 
 def shared_weight(message: str, text: str) -> int:
-    """Return the weight of the message's words in the text, with any ending; exact names count double."""
+    """Return the weight of the message's words that the text has, with any ending; exact names count double."""
     there: dict[str, list[str]] = {}
     for term in _words(text):
         there.setdefault(term[:STEM], []).append(term)
@@ -117,7 +117,7 @@ def _weight(word: str) -> int:
 def _words(text: str) -> frozenset[str]:
     text = text[:COMPARED]
     kept = {word for word in _PLAIN_WORD.findall(text.casefold()) if word not in SAID_ANYWAY and len(word) >= SHORTEST}
-    # What is written without spaces is read by pairs of characters.
+    # Text without spaces is compared by pairs of characters.
     return frozenset({word for word in kept if word.isascii() or not grams(word)} | set(grams(text).casefold().split()))
 
 
@@ -129,7 +129,7 @@ def _alike(word: str, other: str) -> bool:
 
 # Characters of a message that are looked at.
 READ = 4_000
-# Words of a part at most, where the message pauses so often; what is no longer stays whole.
+# Words of a part at most, if the message pauses so often; a longer clause stays whole.
 WORDS = 20
 # Characters at the beginning of two words that are the same in inflections of one.
 BEGINNING = 5
@@ -143,9 +143,9 @@ _LONG_WORD = r"\w{3,}"
 
 
 def parts(message: str) -> list[str]:
-    """Return runs of neighbouring sentences of `WORDS` words at most, each as long as can be; a longer sentence is cut
-    at its commas. A message of at most so many words stays as it is, and so does one in a script without blanks: the
-    judge does not read those."""
+    """Return runs of neighbouring sentences, each as long as `WORDS` words allow; a longer sentence is cut at its
+    commas. A message of at most so many words stays whole, and so does one in a script without spaces: the judge does
+    not read those."""
     message = message[:READ]
     if len(message.split()) <= WORDS:
         return [message]

@@ -1,4 +1,4 @@
-"""Secrets known by their form: what vendors of keys and tokens print in front of them, private keys, logins in URLs.
+"""Secrets known by their form: prefixes of vendors' keys and tokens, private keys, logins in URLs.
 
 The forms are facts that the vendors document; lengths are a little wider than today's.
 """

@@ -1,7 +1,8 @@
-"""Prompt injection: text that reads like an instruction to an agent, which a web page or a tool's output must not smuggle into memory.
+"""Prompt injection: text that reads like an instruction to an agent, which a web page or a tool's output must not
+smuggle into memory.
 
-Structure, not topics: commands about instructions, roles, secrecy and tools. A memory *about* such text that a person
-or the agent itself states is not judged here; only what came from outside is.
+It looks at structure, not topics: commands about instructions, roles, secrecy and tools. Only text from outside is
+judged; a memory *about* such text that a person or the agent itself states is not.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-# What overrules its reader's orders, in English; and what stands before the orders: whose they are, which of them.
+# Words that overrule the reader's orders, in English; and words before the orders: whose they are, which of them.
 _IGNORE = r"\b(?:ignore|disregard|forget|neglect|overrule|(?:do not|don'?t|stop|never) (?:follow(?:ing)?|obey(?:ing)?))"
 _BEFORE = r"(?:previous|prior|above|earlier|preceding|former|initial|original|old|past|system|given)"
 _WHOSE = r"(?:(?:all|any|each|every|of|the|your|my|our|these|those|this|that|its|user'?s?) ){0,4}"
 _ORDERS = r"(?:instructions?|prompts?|directions|directives?|guidelines?|guidance|rules?|orders|commands|constraints|restrictions|programming|training)"
-# Where an order ends that names no more than what stood before: documentation says what of it is meant.
+# The end of an order that names no more than the words before; documentation goes on and says what of it is meant.
 _ENDS = r"(?= ?(?:$|[.,;:!]|(?:and|then|instead|now)\b))"
 # The rest of a sentence that no other order follows: its end, or a sentence that tells something.
 _NO_MORE = r"(?: (?!(?:and|then|or|but|so|instead|always|never)\b)[\w'\u2019-]+){0,6}(?=[.!]? ?$|[.,] (?:it|we|i|he|she|they|there|this)\b)"
@@ -25,8 +26,7 @@ _OF_STEPS = rf"(?!(?<=instructions) (?:related to|about|on|for) (?:how to )?(?:s
 _OF_A_SUBJECT = rf"(?! (?:i|we) (?:just )?(?:said|told you|wrote) about(?! {_WHOSE}(?:\w+ ){{0,2}}(?:{_ORDERS}|safety|privacy|secrecy|security|ethics)\b){_NO_MORE})"
 # Nor is a charge of a person a new role.
 _CHARGE = rf"(?! (?:responsible for|in charge of) (?:the|our|my)\b{_NO_MORE})"
-# What instructions of a machine have before them, a count, and behind: names, or nothing. Where neither follows it may be
-# an order.
+# Instructions of a machine have a count before them, and names or nothing behind. Others may be an order.
 _COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "many", "some", r"\d")
 _UNCOUNTED = "".join(rf"(?<!\b{count} )" for count in _COUNTS)
 _NO_NAMES = r"(?! ?(?:$|[-*]? ?`{0,2}\w+_\w+))"
@@ -101,8 +101,8 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
      r"|(?:发送|發送|上传|上傳|转发|傳送|泄露).{0,20}(?:密码|密碼|凭据|憑證|密钥|密鑰|令牌|环境变量).{0,20}(?:https?://|到|给|給|@)"
      r"|(?:把|将|將).{0,12}(?:密码|密碼|凭据|密钥|令牌).{0,12}(?:发送|發送|上传|上傳|发给|发到)"),
 )  # fmt: skip
-# What a text must hold for the pattern of the same place to match at all: a word of each group. A look at these costs a
-# tenth of the patterns. tests/unit/test_instructions.py compares both.
+# Words that a text must hold for the pattern of the same place to match at all, one of each group. To look for these
+# costs a tenth of the patterns. tests/unit/test_instructions.py compares both.
 _NEEDS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("ignore", "disregard", "forget", "neglect", "override", "overrule", "bypass", "disable", "follow", "obey"),
      ("instruction", "prompt", "direct", "guid", "rule", "polic", "order", "command", "constraint", "restriction", "programming", "training",
@@ -144,7 +144,7 @@ _ACCENTS = str.maketrans(
     "\u00e0\u00e1\u00e2\u00e4\u00e7\u00e8\u00e9\u00ea\u00eb\u00ee\u00ef\u00ed\u00f1\u00f4\u00f6\u00f3\u00f9\u00fb\u00fc\u00fa",
     "aaaaceeeeiiinooouuuu",
 )
-# What may stand for other text: base64 and hexadecimal digits, escapes of URLs, HTML and programs.
+# Encodings of other text: base64 and hexadecimal digits, escapes of URLs, HTML and programs.
 _BASE64 = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{20,}={0,2}")
 _HEX = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{2}[ :]?){12,}(?![0-9a-zA-Z])")
 _ESCAPED = re.compile(
@@ -203,7 +203,7 @@ def _from_hex(given: str) -> str:
 
 
 def _readable(data: bytes) -> str:
-    """Return the text that some bytes are; "" for other bytes."""
+    """Return some bytes as text; "" if they are no text."""
     text = data.decode("utf-8", "ignore")
     return text if len(text) >= 8 and " " in text and text.replace("\n", " ").isprintable() else ""
 
@@ -227,7 +227,7 @@ def reads_like_instruction(text: str) -> str | None:
 
 
 def any_reads_like_instruction(*fields: object) -> str | None:
-    """Return the same of everything that may be shown of a memory, together: text, names, lists, metadata."""
+    """Return the same for all shown parts of a memory together: text, names, lists, metadata."""
     return reads_like_instruction("\n".join(_texts(fields)))
 
 

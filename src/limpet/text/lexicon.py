@@ -1,6 +1,6 @@
 """Closed classes of words: negators, words without a statement of their own, words that say next to nothing.
 
-And what a text says without these.
+Also texts without these words.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SAID = re.compile(r"(?:(?<!\w)[.!/@#$*-]{1,3})?\w+(?:[.:/'’+-]\w+)*|[^\w\s.,;
 _PASSED_OVER = (FUNCTION_WORDS | SAYS_NOTHING) - frozenset("in out up for from by with".split())  # noqa: SIM905
 
 
-@lru_cache(maxsize=256)  # what stands and what is recent comes again with every brief
+@lru_cache(maxsize=256)  # standing and recent texts come again with every brief
 def content(text: str) -> tuple[str, ...]:
     """Return the words and signs of a text in order, without case and without words that carry no meaning. Two texts
     with equal content are one statement in two wordings."""

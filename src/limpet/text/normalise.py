@@ -14,8 +14,8 @@ def normalise(text: str) -> str:
 
 
 def same_value(text: str, other: str) -> bool:
-    """Return whether two texts of one fingerprint are one value, of a flag, a path or a name too. White space in a line
-    and after it, a full stop after a word, and the first letter of several words may differ."""
+    """Return whether two texts of one fingerprint are the same value, also of a flag, a path or a name. White space in
+    and after a line, a full stop after a word, and the first letter of several words may differ."""
     return value_form(text) == value_form(other)
 
 
@@ -31,8 +31,8 @@ def value_form(text: str) -> str:
 
 
 def same_words(text: str, other: str) -> bool:
-    """Return whether two texts of one fingerprint differ in nothing that matters to a reader: a value, or the case of a
-    word's first letter, unless its case is its own (`-v`, `rateLimit`)."""
+    """Return whether two texts of one fingerprint are the same to a reader: the case of plain words does not count,
+    that of flags and names does (`-v`, `rateLimit`)."""
     return same_value(text, other) or ("\n" not in text + other and _plain_words(text) == _plain_words(other))
 
 

@@ -1,9 +1,9 @@
-"""Secrets known by what stands around them: assigned to a name, stated in a sentence, given to a program, near a word.
+"""Secrets known by their surroundings: assigned to a name, stated in a sentence, given to a program, near a word.
 
-Mostly what speaks of a key or a password does not hold one. So a value must look like one: letters with digits or
-signs, quotation marks around it, or a plain word that ends its clause. Measured on tests/quality/secrets and
-told_passwords.jsonl, and on text of others; a rule stands here because its removal shows there. Patterns are compiled,
-and kept by re's own cache, when a text holds their marks. All run in linear time.
+Most texts about a key or a password do not contain one. So a value must look like one: letters with digits or signs,
+quotation marks around it, or a plain word that ends its clause. Measured on tests/quality/secrets and
+told_passwords.jsonl, and on text of others; a rule is kept only if its removal shows there. Patterns are compiled, and
+kept by re's own cache, when a text holds their marks. All run in linear time.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import re
 
 from .secrets import NAME_CHARACTERS
 
-# What stands where a secret would: hidden before, to be filled in, or the word itself.
+# Text in the place of a secret: hidden before, to be filled in, or the word itself.
 PLACEHOLDER = re.compile(
     r"x{3,}|\*+|\u2022+|\.{3,}|redacted|\[redacted|example|change-?_?me|[<{]|%[sr(]|&#?\w{1,8};"
     r"|\$(?:[{(]|(?-i:[A-Z_][A-Z0-9_]*|[a-z_]+)$|\w+(?:::|->?|[;{\[]|[)\]}>]+[,;.]?$))"
@@ -48,7 +48,7 @@ _TERM = re.compile(
     re.IGNORECASE,
 )
 _SYMBOL = re.compile(r"[!@#$%^&*+~|\\?=]")
-# What is said of a password with one word: endings of adjectives and participles, and those that have none of these.
+# Words that describe a password: endings of adjectives and participles, and exceptions.
 ADJECTIVE = re.compile(
     r"(?:ed|ing|ly|able|ible|ive|al|ous|ful|less|ory|ary|ics?|ent|ant|en|ish|ete|ute|ate|ure|iert|bar|lich|ig|isch|t)$"
 )

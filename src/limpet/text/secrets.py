@@ -1,4 +1,4 @@
-"""Secrets that must not be stored: found by their form or by what stands around them, replaced by a mark.
+"""Secrets that must not be stored: found by their form or by their surroundings, replaced by a mark.
 
 Forms of vendors are in `forms.py`, everything else in `secret_rules.py`; a text without a mark of one loads neither.
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-# Nearly all of what the rules know stands beside one of these.
+# Nearly all secrets that the rules know stand beside one of these.
 _MARKS = (
     "pass", "pwd", "pw", "secret", "token", "key", "cred", "cookie", "auth", "psk", "kennw", "mnemonic", "pin", "clave", "clé",
     "contrase", "schlüssel", "密", "口令", "令牌", "秘", "验证码", "shared", "communit", "login", "log ", "zugang", "anmeld", "account",
@@ -21,7 +21,7 @@ _MARKS = (
     "machine ", ":*:", "432:", ":thin:", "mysql", "mariadb", "curl", "mongo", "redis-cli", "zip", "7z", "ldap", "openssl",
     "sudo", "net use",
 )  # fmt: skip
-# Beside a digit: what one gets in with.
+# Words before a code ("open it with 4711"), if a digit is near.
 _MARKS_OF_DIGITS = (" with ", " using ", " mit ")
 # Keys in capitals and the digits 2 to 7, of which one in thirty has no digit.
 _CAPITALS = ("akia", "asia", "abia", "acca")
@@ -29,7 +29,7 @@ _CAPITALS = ("akia", "asia", "abia", "acca")
 _LONG, _LONGEST = 20, 58
 # In a command, where `NAME=` and `--name ` say for certain that a value follows.
 _ARGUMENT = r"""(?<![\w.-])(?:--([\w.-]++)(?:=|\s{1,3})|([\w.-]++)=)["']?((?![-<$"'\[{*%])[^\s"';&|]+)"""
-# What stands where a secret would: hidden before, or to be filled in from elsewhere.
+# Text in the place of a secret: hidden before, or to be filled in from elsewhere.
 _NO_SECRET = r"\s*|\[redacted:[a-z-]+\]|\*+|<[^<>]*>|\$?\{\{?[^{}]*\}\}?"
 _MARK, _BEARER, _LABEL_WORD = r"\[redacted:[a-z-]+\]", r"(?i)\b(?:bearer|basic)\s*$", r"[\w.-]+"
 _LABELS = ("pass", "pwd", "secret", "token", "key", "credential", "cookie", "authorization", "psk", "auth", "kennwort")
@@ -41,7 +41,7 @@ _TELLS = r"(?i)\w\.\w|\b(?:has|have|had|uses?|used|needs?|holds|contains|hat|nut
 _FILLED = r"(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})"
 _KEY_LINE = r"(?![A-Z]{9}|[a-z]{9})[A-Za-z0-9+/=]{9}"
 
-# What a field is called that holds a secret: its last word, or its last two.
+# Names of fields that hold a secret: the last word, or the last two.
 _WORDS = frozenset(
     {"password", "passwords", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets", "token", "credential",
      "credentials", "authorization", "cookie", "cookies", "psk", "authtoken", "requirepass", "storepass", "keypass", "privkey",
@@ -62,16 +62,16 @@ _ENDS = (
     "accesstoken", "authtoken", "refreshtoken", "apitoken", "accountkey", "signingkey", "encryptionkey", "passwort", "kennwort",
     "contraseña",
 )  # fmt: skip
-# Of which kind a token is no secret: it says where a list goes on, or that a request is the same.
+# Kinds of tokens that are no secret: a place in a list, or the mark of a request.
 HANDLES = frozenset(
     {"next", "page", "pagination", "starting", "start", "continuation", "continue", "sequence", "idempotency", "cursor", "resume",
      "position", "forward", "backward", "chunk", "creation", "client_request", "copy_product"}
 )  # fmt: skip
-# What may follow and changes nothing: password_2, secret-value.
+# Endings that change nothing: password_2, secret-value.
 _TAILS = frozenset({"value", "plain", "plaintext", "confirm", "confirmation", "repeat"})
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PART = re.compile(r"[a-z]+")
-# A name is told by its end.
+# Characters of a name that are read, at its end.
 NAME_CHARACTERS = 100
 
 
@@ -160,7 +160,7 @@ def _hide(name: str, names: list[str], match: re.Match[str]) -> str:
 
 
 def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
-    """Redact as `redact` does, and also what a shell command gives to the name of a secret: PGPASSWORD=x, --token x."""
+    """Redact as `redact` does, and also values of a shell command's secret names: PGPASSWORD=x, --token x."""
     text, names = redact(text)
     if not _marked(text.lower(), digit=False):
         return text, names
@@ -239,7 +239,7 @@ def _clean(value: Any, secrets: dict[str, None], *, hidden: bool) -> Any:
 
 
 def _hidden(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return all of it replaced; the name of its form says more than that of its field."""
+    """Return a text replaced as a whole; the name of its form says more than that of its field."""
     names = redact(text)[1] or ("password",)
     return f"[redacted:{names[0]}]", names
 

@@ -1,7 +1,7 @@
 """A turn of the journal in words, and statements as they are quoted. Pure.
 
-A turn becomes a line about what a session did; an episode that sums a session, a day or a month up quotes statements, a
-line each.
+A line about what a session did is made of a turn; an episode that sums up a session, a day or a month quotes
+statements, a line each.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 # The topic of notes that limpet takes by itself (remember/beliefs.py).
 AMBIENT = "ambient"
-# Of a turn in one sentence.
+# Limits of a turn in one sentence.
 _MOST_RUNS, _STEP_CHARACTERS = 4, 120
 _MOST_FILES, _COMMAND_CHARACTERS, _SENTENCE_CHARACTERS = 3, 60, 100
 _STOPS = ".:;, \u3002"
 # Up to a full stop that a space follows: not the one of `api.py` or of 2.5; nor after an abbreviation such as "e.g.".
 # Compiled at use: hooks, which seldom come to it, would wait for that.
 _SENTENCE = r".+?[\w)\"'`\]](?<!\b[a-zA-Z])(?:[.!?](?=\s)|[\u3002\uff01\uff1f])"
-# What says that something is left to do.
+# Words that say that something is left to do.
 _OPEN = (
     r"\b(open|todo|to-do|still|yet|remain(s|ing)?|pending|next|left to|blocked|waiting|missing|follow-up"
     r"|offen|noch|fehlt|fehlen|ausstehend|nächste[nrs]?)\b"
@@ -54,8 +54,7 @@ def acted(lines: Sequence[tuple[str, str]]) -> int:
 
 
 def closing(text: str, limit: int) -> str:
-    """Return an answer's result in so many characters: of a long one its first sentence and what it leaves open, else
-    its last sentence."""
+    """Shorten an answer to its first sentence, and the ones about open work or else the last one."""
     line = " ".join(text.split())
     if len(line) <= limit:
         return line
@@ -117,7 +116,7 @@ QUOTED_CHARACTERS = 160
 
 
 def quoted_in(kind: str, source: str | None, content: str) -> list[str]:
-    """Return the statements that an episode quotes, as far as it does; none for another memory."""
+    """Return the statements that an episode quotes, cut as it cuts them; [] for another memory."""
     named = (source or "").split()
     if kind != "episode" or not (named == [OF_SESSION] or named[:1] == [OF_TIME]):
         return []

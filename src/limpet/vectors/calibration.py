@@ -1,9 +1,9 @@
-"""How an embedder's cosines lie, so that what was chosen with one embedder holds for another.
+"""The scale of an embedder's cosines, so that constants chosen with one embedder hold for another.
 
-A text that has nothing to do with a question has a cosine of 0.05 with it by one embedder and of 0.76 by another, its
-answer one of 0.47 and 0.82. Ranking has to know how near a text is, not what an embedder calls it: cosines are moved
-and stretched to the scale (FITTED) on which weights and thresholds were chosen. What an embedder calls near is measured
-on questions and answers, once, and kept in the store beside its vectors.
+A text that has nothing to do with a question has a cosine of 0.05 with it by one embedder and of 0.76 by another; its
+answer 0.47 and 0.82. Ranking needs one scale: cosines are moved and stretched to that on which weights and thresholds
+were chosen (FITTED). Each embedder's scale is measured on questions and answers, once, and kept in the store beside its
+vectors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an embedder is, and the one of a name. The package's own is here; others come from `features/embedders/`."""
+"""The interface of embedders, and their loading by name. Our own is here; others come from `features/embedders/`."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ class Embedder(Protocol):
 
     `fingerprint` changes whenever the vectors would: it is stored beside them. A `load()` method is optional: workers
     call it before they take work, so that a slow start holds up nothing. So is a `calibration` (calibration.py):
-    without one, a worker measures how the cosines lie, once a store: by `embed_queries(texts)`, as `embed_passages`,
-    where there is one.
+    without it, a worker measures it once a store, with `embed_queries(texts)`, like `embed_passages`, if there is one.
     """
 
     @property
@@ -46,7 +45,7 @@ class Embedder(Protocol):
 
 
 class StoreEmbedder(Embedder, Protocol):
-    """An embedder as a store uses it: our own model, or one of others in a guard (features/embedders/guarded.py)."""
+    """An embedder as a store uses it: our own model, or another one in a guard (features/embedders/guarded.py)."""
 
     latin_only: bool  # vectors of other scripts say little
     judges: bool  # the relevance judge's constants are fitted to its vectors
@@ -66,8 +65,8 @@ class StoreEmbedder(Embedder, Protocol):
         ...
 
     def by(self, until: float) -> StoreEmbedder:
-        """Return the same embedder, which raises EmbedderUnavailable for what it has not answered by `until`, on the
-        monotonic clock, if it might be slow."""
+        """Return the same embedder; if it might be slow, it raises EmbedderUnavailable when it has not answered by
+        `until`, on the monotonic clock."""
         ...
 
 
@@ -94,7 +93,7 @@ def load_embedder(name: str) -> StoreEmbedder:
 
 
 def guarded(embedder: Embedder) -> StoreEmbedder:
-    """Make of a caller's embedder one that the store can use. Raises FeatureMissing."""
+    """Wrap a caller's embedder so that the store can use it. Raises FeatureMissing."""
     made: StoreEmbedder = part("features.embedders").guarded(embedder)
     return made
 

@@ -28,18 +28,19 @@ if TYPE_CHECKING:
 HEADS = 12
 EPSILON = 1e-12
 MASKED = -10_000.0  # added to the attention that padding gets, as onnxruntime does
-# A process that reads this many times stays, so a session is opened beside it; and more texts at once wait for it.
+# A process that reads this many times will stay, so a session is opened in the background; more texts than this at once
+# wait for it.
 READS_BEFORE_SESSION, TEXTS_BY_NUMPY = 4, 8
 _DTYPES = {"F32": "float32", "I8": "int8"}
 GELU_PART = 16_384  # numbers
-# Held while NumPy multiplies: OpenBLAS waits for its threads before a fork, for ever where one of them is at work.
+# Held while NumPy multiplies: before a fork OpenBLAS waits for its threads, for ever if one of them is at work.
 _AT_WORK = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_AT_WORK.acquire, after_in_parent=_AT_WORK.release, after_in_child=_AT_WORK.release)
 
 
 class Encoder:
-    """Reads token numbers into what the last layer makes of them. Thread-safe; opened when it is first asked."""
+    """Turns token numbers into the output of the last layer. Thread-safe; opened at first use."""
 
     def __init__(self, folder: str, name: str, *, session: bool = True) -> None:
         """Name the files. `session`: onnxruntime takes over; else NumPy reads all, slower, from the mapped file."""
@@ -68,7 +69,7 @@ class Encoder:
         refuse_child()
         self.load()
         feed = padded(rows, kinds)
-        tensors = self._tensors  # before the session is looked at: who opens it lets go of them
+        tensors = self._tensors  # before the session is checked: the thread that opens it drops them
         if self._session is None and self._by_session:
             self._reads += 1
             if len(rows) > TEXTS_BY_NUMPY:
@@ -89,7 +90,7 @@ class Encoder:
                 self._tensors = {}  # the runtime has them
 
     def _open_beside(self) -> None:
-        # What is wrong with the runtime is told to whoever needs it: many texts at once.
+        # The runtime's errors are reported when it is needed, for many texts at once.
         with suppress(EmbedderUnavailable):
             self._open()
 

@@ -1,9 +1,9 @@
 """Search over all vectors of a store: an int8 scan of a copy in memory, then exact scores for the best.
 
-From `signs.FROM` vectors on, the codes are read of those whose signs are nearest.
+From `signs.FROM` vectors on, only the codes of those with the nearest signs are read.
 
-The copy follows the store: `refresh` reads the chunks that changed, whichever process changed them. In the store lie
-int8 codes with a scale each, for scanning, and float16 for exact scores.
+The copy follows the store: `refresh` reads the chunks that changed, whichever process changed them. The store has int8
+codes with a scale each, for scanning, and float16 for exact scores.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def dot(query: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 class VectorIndex:
-    """A copy of one embedder's chunks. Thread-safe; a search sees one state, less what is purged meanwhile."""
+    """A copy of one embedder's chunks. Thread-safe; a search sees one state, without texts purged meanwhile."""
 
     def __init__(self, store: Store, embedder: int, dimensions: int) -> None:
         self.store = store
@@ -88,7 +88,7 @@ class VectorIndex:
     def refresh(self, deadline: float | None = None) -> bool:
         """Read what changed since the last time, the newest first; cheap when nothing did. False: the deadline, on the
         monotonic clock, came before all was read."""
-        # The store before the lock, as a recall has them: in the other order two threads would wait for each other.
+        # The store before the lock, as in a recall: in the other order two threads would wait for each other.
         with self.store.snapshot(), self._lock:
             version = self.store.data_version()
             while version != self._data_version:
@@ -103,7 +103,7 @@ class VectorIndex:
                     for chunk in changed:
                         state.put(self._blocks[chunk.num], chunk)
                     self._state = state
-                    # Only now: had a chunk been unreadable, all of them are to be read again.
+                    # Only now: if a chunk is unreadable, all of them must be read again.
                     for chunk in changed:
                         self._versions[chunk.num] = chunk.version
                 if len(changed) < READ_AT_ONCE:
@@ -152,8 +152,8 @@ class VectorIndex:
 class _Arrays:
     """Codes, scales, texts and scopes, a block of 1,024 slots for each chunk. Text 0 = empty slot.
 
-    A slot is written once and emptied at most. So a running search may share all arrays with the states after its own:
-    it does not look beyond the slots that its own uses.
+    A slot is written once and emptied at most. So a running search may share all arrays with later states: it does not
+    look beyond the slots that its own state uses.
     """
 
     def __init__(self, dimensions: int) -> None:
@@ -163,7 +163,7 @@ class _Arrays:
         self.scales = np.zeros(0, dtype=np.float32)
         self.text_ids = np.zeros(0, dtype=np.int32)
         self.scopes = np.zeros(0, dtype=np.int32)
-        self.place = np.zeros(0, dtype=np.int32)  # the slot of each text; what is not there has any
+        self.place = np.zeros(0, dtype=np.int32)  # the slot of each text; any value for a text that is not there
         self.used = 0
         self.filled = 0  # slots in use that are not empty
         self.present: frozenset[int] = frozenset()  # scopes
@@ -246,8 +246,8 @@ class SearchScan:
         """Begin with the best. `closely`: computes approximate cosines of some slots; `scores`: those of all, or None
         to use the slots with the fewest `differing` signs."""
         self.complete = complete  # False: the deadline came first
-        self.understood = 1.0  # share of the query that the embedder knows: its cosines count by that
-        self.calibration = FITTED  # how the embedder's cosines lie
+        self.understood = 1.0  # share of the query that the embedder knows: a factor of its cosines
+        self.calibration = FITTED  # of the embedder
         self._index, self._query = index, query
         self._read: dict[int, bytes | None] = {}  # exact vectors
         self._closely, self._state = closely, state

@@ -1,8 +1,8 @@
 """The relevance judge: log-odds that a text answers a question, by a small cross-encoder that reads both together.
 
-A vector of a whole text says what it is about. What tells an answer from its neighbour is often one word: a version, a
+A vector of a whole text says what it is about. An answer often differs from its neighbour in one word: a version, a
 person, another service. A cross-encoder (Nogueira & Cho, 2019) compares question and text word by word, in every layer.
-Its files come with the package; docs/reference/judge.md says what it was made of.
+Its files come with the package; docs/reference/judge.md says how it was made.
 """
 
 from __future__ import annotations

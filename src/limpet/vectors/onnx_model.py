@@ -1,4 +1,4 @@
-"""Sessions of onnxruntime on the CPU, and what embedders that run in one share.
+"""Sessions of onnxruntime on the CPU, and the common part of embedders that run in one.
 
 Sums are made in floating point, so a text has one vector on every processor, alone or in a batch.
 """
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 8_000
 # Texts in one run of the model: more only adds padding (measured on two cores: 8 is the fastest).
 BATCH = 8
-# How long the runtime's threads look for the next step before they sleep. By itself it keeps them busy for many
-# milliseconds, after each answer too: a quiet machine gains one, and a busy one loses half of the time (measured: a
-# query in 9.3 ms instead of 8.3 alone, in 30 instead of 69 beside four busy processes).
+# How long the runtime's threads spin for the next step before they sleep. By default they spin for many milliseconds,
+# after each answer too: a quiet machine gains a millisecond, and a busy one loses half of the time (measured: a query
+# in 9.3 ms instead of 8.3 alone, in 30 instead of 69 beside four busy processes).
 SPIN_MICROSECONDS = 20
-# After texts of so many tokens together, what a run of the model took is handed back: 16 of 256 tokens take 170 MB.
+# After texts of so many tokens together, memory of the run is returned to the system: 16 of 256 tokens take 170 MB.
 GIVEN_BACK_TOKENS = 1_000
-# While somebody asks, texts go two at a time, and the next two only some time after a question has its vector, so that
-# what comes after it in a recall has the processor too. Nobody asked for this long: nobody is in the way.
+# While questions come, texts are embedded two at a time, with a pause after each question, so that the next steps of
+# its recall have the processor too. After so long without a question nobody is in the way.
 BATCH_BESIDE, PAUSE_SECONDS, ASKED_LATELY_SECONDS = 2, 0.010, 0.5
 # Texts wait no longer than this, whoever asks.
 LONGEST_PAUSE_SECONDS = 0.25
@@ -38,7 +38,7 @@ REINSTALL = "pip install --force-reinstall limpet"
 
 
 class _Questions:
-    """Questions that are being embedded, by any model of this process: texts make way for them."""
+    """Questions that any model of this process is embedding: texts make way for them."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
@@ -77,7 +77,7 @@ class OnnxModel:
         order = sorted(range(len(texts)), key=lengths.__getitem__)
         start = 0
         while start < len(order):
-            # A few texts are somebody's who waits. Many are the queue's.
+            # A caller waits for a few texts. Many are from the queue.
             size = self._turn() if len(order) > BATCH else BATCH
             part = order[start : start + size]
             vectors[part] = self._run([rows[i] for i in part])
@@ -101,7 +101,7 @@ class OnnxModel:
                 _QUESTIONS.changed.notify_all()
 
     def _turn(self) -> int:
-        """Wait for questions, which a recall waits for. Return how many texts may be embedded together now."""
+        """Wait for questions, because a recall waits for them. Return how many texts may be embedded together now."""
         until = time.monotonic() + LONGEST_PAUSE_SECONDS
         with _QUESTIONS.changed:
             while (now := time.monotonic()) < until:
@@ -144,7 +144,7 @@ def session_of(path: str | Path) -> Any:
     options.enable_cpu_mem_arena = False
     options.log_severity_level = 3
     try:
-        # By its path: given bytes are kept beside what is made of them.
+        # By path: the runtime would keep bytes beside its own copy.
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:
         raise EmbedderUnavailable(f"onnxruntime cannot load {os.path.basename(path)}: {error}") from error  # noqa: PTH119

@@ -1,7 +1,7 @@
 """The default embedder: limpet's own model, MiniLM tuned so that a question lies near the memory that answers it.
 
-Its files come with the package; docs/reference/embedder.md says what it was made of. `make embedder-figures` writes its
-sha256 and calibration, and all else that hangs on the file.
+Its files come with the package; docs/reference/embedder.md says how it was made. `make embedder-figures` writes its
+sha256, its calibration and all that depends on the file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Pieces of words in several languages: a unigram model of them (Kudo, 2018), the likeliest split of each word.
 
-What `wordpiece.py` is for the English models in the package, this is for the reader of relations.
+It does for the reader of relations what `wordpiece.py` does for the English models in the package.
 """
 
 from __future__ import annotations

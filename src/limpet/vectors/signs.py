@@ -1,19 +1,19 @@
 """A first look at many vectors: the signs of their components, a bit each, an eighth of what a scan of the codes reads.
 
-The vectors that differ from the query in the fewest signs are looked at by their codes, the others are not. Of 48,000
-texts the ten nearest were among a thirty-second in 99.99 % (signs of random directions: Charikar, STOC 2002); of 50,000
-to 179,000 all of them among a twenty-fourth, for each of 1,500 queries.
+Only the vectors that differ from the query in the fewest signs are compared by their codes. Of 48,000 texts the ten
+nearest were among a thirty-second in 99.99 % (signs of random directions: Charikar, STOC 2002); of 50,000 to 179,000
+all of them among a twenty-fourth, for each of 1,500 queries.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-# From how many vectors it pays, one of how many is looked at closely, and how many at least.
+# The vectors from which it pays, the share that is looked at closely (one in so many), and the least number.
 FROM, ONE_IN, LEAST = 50_000, 24, 4_096
-# More signs than any vector has: of what must not be found.
+# More signs than any vector has: for vectors that must not be found.
 FAR = np.uint16(65_535)
-# Of how many counts a sample tells where the nearest end.
+# One in so many counts makes a sample that tells where the nearest end.
 _SAMPLED = 16
 # Vectors whose counts stay in the processor's cache.
 _AT_ONCE = 32_768

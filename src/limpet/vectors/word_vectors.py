@@ -2,7 +2,7 @@
 
 A text's vector is the sum of its rows, made while a recall runs: nothing is stored for it, and neither NumPy nor a
 runtime is loaded. The rows were trained with the embedder's pairs (training/train_words.py), so that words of a
-question lie near words of its answer. A recall with real vectors does not ask it.
+question lie near words of its answer. A recall with real vectors does not use it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .wordpiece import DATA, wordpiece
 TABLES = os.path.join(DATA, "word_vectors.bin")  # noqa: PTH118
 DIMENSIONS = 96
 QUESTIONS, MEMORIES = 0, 1  # the tables in the file, one after the other
-# A component is a byte, this much more than its value.
+# A component is stored as a byte, with this added.
 ZERO = 128
 # Characters and pieces of a text that are read: sums of so many bytes stay within the two bytes of a lane.
 READ, PIECES = 2_000, 200
@@ -43,7 +43,7 @@ class Sum(NamedTuple):
 
 
 class WordVectors:
-    """The two tables, read where they lie."""
+    """The two tables, read from the mapped file."""
 
     def __init__(self) -> None:
         self._pieces = wordpiece()
@@ -54,7 +54,7 @@ class WordVectors:
         self.memory = lru_cache(maxsize=KEPT)(self._memory)
 
     def pieces(self, text: str) -> list[int]:
-        """Number a text's first pieces in the vocabulary; a word that it has no piece for is left out."""
+        """Number a text's first pieces in the vocabulary; leave out a word without pieces."""
         pieces: list[int] = []
         for word in self._pieces.words(text[:READ]):
             pieces += self._pieces.pieces_of(word)

@@ -1,4 +1,4 @@
-"""A tool call in one line of the journal; nothing for what only looks."""
+"""A tool call as one line of the journal; "" for a call that only looks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ STEP = re.compile(r"&&|\|\||[;\n|]")
 
 
 def describe_action(tool: str, given: Any, *, failed: bool) -> str:
-    """Describe an action in one line, without secrets; "" for noise. The kind of the journal's line tells failure."""
+    """Describe an action in one line, without secrets; "" for noise. A failure is told by the kind of the line."""
     if not tool or "limpet" in tool.lower():
         return ""
     given = nested(given)

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from .injected import Offer
 
 ASKED_CHARACTERS, SAID_CHARACTERS = 200, 400
-# A message that is for limpet, in clients that tell no command whose session it is in.
+# The message that pauses limpet in clients whose commands do not tell which session they run in.
 INCOGNITO = "limpet pause --session"
-# How a session begins: with an empty context, after which everything may be shown again; or with the one it had.
+# Ways in which a session begins: with an empty context, so that everything may be shown again; or with its old one.
 FORGETS, KEEPS = ("compact", "clear"), ("resume", "fork")
-# Lines of the journal in which the last message of a sub-agent's session is looked for.
+# Lines of the journal that are searched for the last message of a sub-agent's session.
 LINES = 50
 
 
@@ -43,7 +43,7 @@ class Host:
     scope: str | None = None
     clock: Clock | None = None
     memory: Limpet | None = None  # the open store
-    folder: str | None = None  # that the hook was started in; this process's where it is None
+    folder: str | None = None  # where the hook was started; None: where this process was
 
 
 class IsOff(Exception):
@@ -51,7 +51,7 @@ class IsOff(Exception):
 
 
 def answer(call: Call, say: Callable[[str], None], host: Host) -> None:
-    """Do what the event asks for; `say` takes what the client is to read, before anything slow is written.
+    """Do what the event asks for. `say` gets what the client is to read, before anything slow is written.
 
     Raises whatever goes wrong: `entry.py` sees to it that the client never notices.
     """
@@ -83,7 +83,7 @@ class _Event:
             here = self.call.folder or self.host.folder or os.getcwd()  # noqa: PTH109
             state = look(settings.path, here, self.session, self.now)
             if state.why:
-                # The organizer, which reads the transcript another time, does not have this environment.
+                # `limpet organize`, which reads the transcript later, does not have this environment.
                 session = self.call.session
                 if session and is_incognito() and session not in read_pauses(settings.path).sessions:
                     append(settings.path, [f"incognito {session}"])
@@ -104,7 +104,7 @@ class _Event:
         if not query or not is_there(self.settings.path):
             return
         asked = plain_line(_redacted(text), ASKED_CHARACTERS)
-        # What a client cannot show is neither looked up nor randomized.
+        # A client that shows nothing needs no look-up and no holdout.
         if not self.is_shown:
             self._note("asked", asked)
             return
@@ -121,7 +121,7 @@ class _Event:
 
         call = self.call
         if call.output:
-            # What was read from outside is recognised when the agent stores it.
+            # The agent may store this text later: note where it is from.
             with suppress(registry.FeatureMissing):
                 reads = registry.part("features.foreign_reads")
                 origin = reads.origin_of(call.tool, call.input)
@@ -141,7 +141,7 @@ class _Event:
         if not line and not is_there(self.settings.path):
             return
         turn = end_turn(self.settings, session=self.session, at=self.now, line=line, answer=text)
-        # Only where a result could be: opening the store costs more than all the rest.
+        # Only if there may be a result: opening the store costs more than all else.
         is_result = any(kind == "failed" or "git commit" in what for kind, what in turn.lines)
         if turn.remembered or self.call.client in NO_EXIT_STATUS or not is_result:
             return
@@ -177,7 +177,7 @@ class _Event:
             return
         from .session_state import survival
 
-        # What the summary is to keep is all there is, whether it was shown before or not; and then it is gone.
+        # The summary needs everything, also what was shown before; after it, the context is new.
         self._forget()
         with self._opened() as memory:
             self._expose(survival(memory, self.session))
@@ -196,7 +196,7 @@ class _Event:
             lines = memory.journal(session=self.session, limit=LINES)
             asked = next((line.what for line in reversed(lines) if line.kind == "asked"), "")
             holdout = Holdout(self.session, holdout_share())
-            # It sees nothing of what its session was shown, and the session nothing of this.
+            # A sub-agent does not see what its session was shown, nor the other way round.
             self.session = f"{self.session}/{self.call.agent}"
             self._expose(for_subagent(memory, query_of(strip_blocks(self.call.text) or asked), holdout))
 
@@ -206,7 +206,7 @@ class _Event:
         with self._opened() as memory:
             with suppress(NotFound):  # it began before limpet was there
                 memory.session_end(self.session)
-            # Only named here: `limpet organize` reads it when somebody, or a timer, calls that.
+            # Only note the file: `limpet organize` reads it when a person or a timer calls it.
             transcript = _transcript(self.call)
             if transcript:
                 registry.part("features.organize").note_transcript(memory, transcript)

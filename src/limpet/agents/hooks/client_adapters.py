@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# What an event is to us, and how long a hook may take, in seconds: one that is late only holds the agent up.
+# The role of an event, and how many seconds a hook may take: a late one only holds the agent up.
 ROLES = {"start": 2.0, "message": 1.5, "tool": 1.0, "compact": 2.0, "turn": 1.0, "end": 1.5,
          "subagent": 1.5}  # fmt: skip
 
@@ -124,7 +124,7 @@ CLIENT_ADAPTERS = {
     ),
 }  # fmt: skip
 # Clients whose hooks can call the MCP server, with the fields of an event that its role needs. At a session's beginning
-# and end the server is not connected; and what names files comes by a process alone (docs/adr/0035).
+# and end the server is not connected, and events that name files need a process (docs/adr/0035).
 CALLS: dict[str, dict[str, tuple[str, ...]]] = {
     "claude": {
         "message": ("session_id", "cwd", "prompt"),
@@ -132,26 +132,26 @@ CALLS: dict[str, dict[str, tuple[str, ...]]] = {
         "turn": ("session_id", "cwd", "last_assistant_message"),
     },
 }
-# Clients tell a server that they start in which of their sessions it runs: with that, the end of a turn, which a hook
-# hears of, judges what a tool surfaced as well. A session that the client changes later is not told.
+# Variables in which clients tell a server the session that it runs in. So the end of a turn, which only a hook sees,
+# also judges what a tool surfaced. A later change of the session is not told.
 SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
 # Where clients put what a tool answered.
 _OUTPUTS = (
     "tool_response", "toolResult", "tool_output", "result_json", "output", "tool_info.mcp_result", "postToolUse.result",
 )  # fmt: skip
-# What Gemini CLI gives for an answer when a turn ended with tools alone.
+# Gemini CLI's answer for a turn that ended with tools alone.
 _NO_ANSWER = "[no response text]"
-# Clients that do not tell how a command ended: what they did is no proof that it went well.
+# Clients that do not tell how a command ended: it is no proof that it went well.
 NO_EXIT_STATUS = frozenset({"codex", "windsurf"})
-# Clients whose hooks can tell the user something that the model does not get.
+# Clients whose hooks can show the user something that the model does not get.
 SHOWS_NOTICES = frozenset({"claude", "gemini"})
-# Clients where what was shown is put before the model anew with each request: they are told when that is to end.
+# Clients that put what was shown before the model with each request: they must be told when to stop.
 SHOWS_AGAIN = frozenset({"opencode"})
-# What a tool is called where the event alone says so.
+# The tool's name for events that imply it.
 _TOOLS = {
     "afterShellExecution": "Shell", "afterFileEdit": "Edit", "post_run_command": "Shell", "post_write_code": "Edit",
 }  # fmt: skip
-# Session ids are short; longer ones are cut, and control characters in them are left out.
+# Session ids are short; longer ones are cut, and control characters removed.
 _LONGEST_NAME = 120
 
 
@@ -175,7 +175,7 @@ def parse_event(client: str, event: str, data: dict[str, Any]) -> Call | None:
             return ""
         return "".join(char for char in value[:limit] if char.isprintable()).strip()
 
-    # The end of a turn names the prompt too with some clients: it is not what the agent said.
+    # With some clients the end of a turn names the prompt too, which the agent did not say.
     text = find("answer" if role == "turn" else "text")
     if text == _NO_ANSWER:
         text = ""

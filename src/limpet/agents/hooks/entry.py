@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     Asked = tuple[str, str, str | None, str | None]  # client, event, store and scope
 
-# More than any event holds; what is longer is read to its end, so that the client's write does not fail, and left.
+# More than any event holds. A longer one is read to its end, so that the client's write succeeds, and ignored.
 MAX_INPUT_BYTES = 16_000_000
 LOG_BYTES = 200_000
-# How long a hook may take, in seconds, whose event is not known yet; and more than any client waits for one.
+# Seconds that a hook may take if its event is not known yet; and the most that any client waits for one.
 USUAL_SECONDS, MAX_SECONDS = 2.0, 60.0
-# How long a server lets a hook wait that is told nothing.
+# Seconds that a server lets a hook wait if there is nothing to say.
 SILENT_SECONDS = 0.25
 OFF = ("off", "0", "no", "false")
 
@@ -72,8 +72,8 @@ def handle(argv: list[str], raw: bytes, clock: Clock | None = None, memory: Limp
 def answer_for(memory: Limpet, asked: Asked, raw: bytes, folder: str | None = None) -> bytes:
     """Answer a hook that was started in a folder, in a process that has the store open.
 
-    Returns as soon as there is an answer, or after a moment where there is to be none: while another process writes,
-    what is to be kept waits here, and the hook does not.
+    Returns as soon as there is an answer, or after a moment if there will be none. While another process writes, the
+    lines to keep wait here, and the hook does not.
     """
     import threading
     from queue import Empty, SimpleQueue
@@ -98,7 +98,7 @@ def answer_for(memory: Limpet, asked: Asked, raw: bytes, folder: str | None = No
 
 
 def answer_call(memory: Limpet, scope: str | None, given: dict[str, Any]) -> str:
-    """Answer a client's hook that is a call of the server, with the output its process would print.
+    """Answer a client's hook that calls the server instead of a process: return what the process would print.
 
     `scope`: the one that the server was started with.
     """
@@ -170,7 +170,7 @@ def words(argv: list[str]) -> Asked:
     """Return (client, event, store, scope) from the words around `hook`; LIMPET_HOOK_STORE goes before --store."""
     rest, store, scope = parted(argv)
     client, event, *_ = [*rest, "", ""]
-    # `doctor` tries a client's own command line on a store of its own.
+    # `doctor` runs a client's own command line on another store.
     return client, event, os.environ.get("LIMPET_HOOK_STORE") or store, scope
 
 
@@ -247,7 +247,7 @@ def _write(data: bytes) -> None:
 def _watch(asked: Asked, usual: float) -> None:
     """End the process when its time is over, whatever it waits for: SQLite and system calls let other threads run.
 
-    Its time is what LIMPET_HOOK_SECONDS allows, or the usual one when that says nothing sensible.
+    LIMPET_HOOK_SECONDS sets its time, else the usual one.
     """
     import _thread
     import time

@@ -11,23 +11,23 @@ from collections.abc import Mapping, Sequence
 from ...text.excerpt import nearest, parts, shared_weight
 from . import fit_weights as W
 
-# Beyond these more tell nothing: words in common, and by words log-odds behind the best.
+# Caps of features: words in common, and by words log-odds behind the best.
 MANY_SHARED, FAR_BEHIND = 6, 10.0
-# Each result is a chance of a wrong one. In a store of few the judge is believed sooner: log-odds by how often fewer
-# than these were read. Of 420 messages to stores of one to five memories that no model has seen the right one is shown
-# with 80 in place of 58 %, and nothing with 96 in place of 98 % of 1,260 that nothing fits.
+# Each result may be a wrong one, so in a small store the judge is believed sooner: by so many log-odds, the fewer were
+# read. Of 420 messages to stores of one to five memories that no model has seen, the right one is shown with 80 instead
+# of 58 %, and nothing with 96 instead of 98 % of 1,260 that nothing fits.
 READ, FEWER = 12, 0.7
-# What words find surely: so many of a message in common, at most so far behind the best. Below these log-odds the judge
-# refuses it all the same. On the tuning half of tests/quality/injection right and nothing stay what they are.
+# A sure hit by words: so many in common with a message, at most so far behind the best. Below these log-odds the judge
+# refuses it all the same. Neither right nor empty answers change by it on the tuning half of tests/quality/injection.
 SURE_SHARED, CLOSE_BEHIND, REFUSED_BELOW = 3, 0.5, -2.0
 
 
 def features(
     scores: Sequence[float], signals: Sequence[Mapping[str, float]], texts: Sequence[str], message: str, read: int = 0
 ) -> list[dict[str, float]]:
-    """Return the features of each result of a recall, best first: by meaning its cosine, its distance in score from the
-    best, and the relevance judge's score, if it was asked; by words alone the cosine of its word vectors, its distance
-    in score from the best, and the meaningful words it shares with a part of the message. The message's length is not
+    """Return the features of each result of a recall, best first. By meaning: its cosine, its distance in score from
+    the best, and the relevance judge's score, if asked. By words alone: the cosine of its word vectors, its distance in
+    score from the best, and the meaningful words it shares with a part of the message. The message's length is not
     used: it told fitting messages from others only in texts written for training.
 
     `signals`: what each signal said of it; `texts`: with topics and keys; `read`: how many results there were, if these
@@ -59,8 +59,8 @@ def probability(known: Mapping[str, float]) -> float:
 def fitting(
     scores: Sequence[float], signals: Sequence[Mapping[str, float]], texts: Sequence[str], message: str, read: int = 0
 ) -> list[bool]:
-    """Return which results of a recall a message is shown; arguments as for `features`. Where the judge was asked, only
-    those that it read; and the leading one, if its text has many words of a part of the message and the judge does not
+    """Return which results of a recall a message is shown; arguments as for `features`. If the judge was asked, only
+    results that it read, and the leading one if its text has many words of a part of the message and the judge does not
     clearly refuse it.
     """
     known = features(scores, signals, texts, message, read)

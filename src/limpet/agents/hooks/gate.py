@@ -1,6 +1,6 @@
 """The gate: whether a message is worth a look-up. A few structural signs, the same in every language, no words.
 
-The gate only saves time: what passes is still measured by recall, and nothing is injected that does not fit. Without
+The gate only saves time: recall still measures what passes, and nothing is injected that does not fit. It uses no
 regular expressions: compiling them would take longer than all the rest.
 """
 
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-# Characters of a message that are looked at, and that become the query: the beginning and the end of a long one.
+# Characters of a message that are looked at, and characters that become the query: both ends of a long message.
 HEAD, TAIL = 1_500, 500
 # A message of so many words is always looked up; a shorter one needs a sign.
 WORDS = 3
-# A message whose first words say nothing is not read to its end.
+# Words of a message that are searched for a sign.
 LOOKED_AT = 40
 # Scripts that are written without spaces: a character of them is about half a word.
 _DENSE = (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u3040", "\ud7af"))

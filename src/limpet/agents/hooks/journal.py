@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...store.sqlite.connection import Pen
     from .injected import Block, Offer
 
-# How long a hook waits for its turn to write before it answers all the same, and then for keeping what it said.
+# Milliseconds that a hook waits for its turn to write before it answers all the same, and then to keep what it said.
 CLAIM_MS, KEEP_MS = 250, 60_000
 
 
@@ -57,9 +57,9 @@ def expose(
 ) -> None:
     """Show a session what is not in front of it yet, by `say`, and store its exposures and the line `asked`.
 
-    What is chosen is claimed before it is said, so that of two hooks at once one shows a memory. When another process
-    writes for long, it is said first and kept when possible. `once`: what was shown before is left out; not where
-    nobody told whose session it is. Raises StoreError.
+    Memories are claimed before they are said, so that of two hooks at once only one shows a memory. If another process
+    writes for long, they are said first and kept when possible. `once`: leave out what was shown before; not if nobody
+    told which session it is. Raises StoreError.
     """
     if is_ignored(asked, settings.ignore):
         asked = ""
@@ -99,7 +99,7 @@ def expose(
 def note_compaction(settings: Settings, session: str) -> None:
     """Note that the session's context was compacted or cleared and may be shown the same again. Raises StoreError.
 
-    Of a store that is only read nothing is kept: what it was shown before stays so.
+    In a store that is only read nothing is kept, and this changes nothing.
     """
     with _opened(settings) as (pen, _):
         if not pen.read_only:
@@ -108,8 +108,8 @@ def note_compaction(settings: Settings, session: str) -> None:
 
 
 def end_turn(settings: Settings, *, session: str, at: int, line: str, answer: str) -> Turn:
-    """Note the end of a turn: the agent's `line`, and whether each memory it was shown was used in what it `said` and
-    did. Raises StoreError.
+    """Note the end of a turn: the agent's `line`, and whether each memory it was shown was used in its `answer` and its
+    deeds. Raises StoreError.
     """
     from ...text.attribution import was_used
 
@@ -118,7 +118,7 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, answer: st
         waiting = journal.waiting(con, scope, session)
         asked = "\n".join(what for kind, what in turn.lines if kind == "asked")
         work = "\n".join([answer, *(what for kind, what in turn.lines if kind in ("did", "failed"))])
-        # Where the client hands over no answer, the deeds alone would say too often that nothing showed up.
+        # Without the answer, the deeds alone would too often show no use.
         verdicts = [(was_used(text, work, asked) if answer else None, num) for num, text in waiting]
         journal.judge(con, [(journal.CANNOT_TELL if used is None else int(used), num) for used, num in verdicts])
         if line and not is_ignored(line, settings.ignore):

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from ...remember.journal import JournalLine
     from .injected import Holdout
 
-# Turns of a session that are shown, of which so many are its last ones; lines of the journal that are looked at, and
-# sessions in them; characters of a line, and of an answer.
+# Turns of a session that are shown, and how many of them are its last; lines of the journal that are read, and sessions
+# in them; characters of a line, and of an answer.
 TURNS, LAST_TURNS, LINES, SESSIONS, LINE_CHARACTERS, ANSWER_CHARACTERS = 6, 3, 1_000, 20, 240, 400
 GOALS, STORED = 8, 8
-# Rules that are looked at, and the share of the tokens that is theirs whatever else there is to say.
+# Rules that are read, and their share of the tokens whatever else there is to say.
 RULES, RULES_SHARE = 500, 0.5
 MORE_RULES = "more rules than fit here: `limpet list --kind preference` lists them"
 # Reviews are counted up to this.
@@ -65,7 +65,7 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     known = {item.id for item in (*wanted, *rules)}
     stored = [item for item in _session_memories(memory, last) if item.id not in known]
     when = f", {day(lines[-1].at_us)}" if lines else ""
-    # How much waits for a person; what it is stays with that person.
+    # Only the count: what waits is for a person.
     count = len(memory.review(limit=WAITING))
     more = "+" if count == WAITING else ""
     waiting = Section("", [Line(f"Waiting for the user's review: {count}{more} (`limpet review`)")] if count else [])
@@ -75,7 +75,7 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
         Section("This session so far:" if same else f"Where the last session left off{when}:", turns),
         Section("Stored in it:", list(lines_of(stored[-STORED:], memory.abbreviate))),
     ]
-    # Before all that could take their place.
+    # First, before anything that could take its place.
     return [waiting, _rules_section(lines_of(rules, memory.abbreviate), [waiting, *others], budget), *others]
 
 
@@ -88,7 +88,7 @@ def _rules(memory: Limpet) -> list[Memory]:
 
 
 def _rules_section(rules: Iterable[Line], others: Sequence[Section], budget: int) -> Section:
-    """Return as many rules as fit beside the other sections, at least in their share; a last line counts the others."""
+    """Return the rules that fit beside the other sections, at least in their share; a last line counts the others."""
     taken = sum(cost(text) + 1 for other in others for text in (other.title, *(line.text for line in other.lines)))
     section = Section("Rules and preferences:", [])
     left = max(int(budget * RULES_SHARE), budget - FRAME_TOKENS - taken) - cost(section.title) - 1
@@ -120,7 +120,7 @@ def _last_session(memory: Limpet, session: str) -> str:
 
 def _turn_lines(actions: Sequence[JournalLine]) -> Iterator[Line]:
     """Yield a sentence for each of TURNS, request and outcome: the last of those that did something, those that did
-    most, and the very last; and how the last that did something ended."""
+    most, and the very last; then how the last that did something ended."""
     turns: list[list[tuple[str, str]]] = []
     for action in actions:
         if action.kind == "asked" or not turns:

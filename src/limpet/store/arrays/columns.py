@@ -1,7 +1,7 @@
 """The store's current memories as arrays, for a process that answers many recalls: no row is fetched to be ranked.
 
-One slot a text number, since that is what words and vectors speak of. The arrays follow the store: `refresh` reads new
-texts and those of changed memories, whichever process changed them. `postings.py` holds the words.
+One slot a text number, as for words and vectors. The arrays follow the store: `refresh` reads new texts and those of
+changed memories, whichever process changed them. `postings.py` holds the words.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 # Texts read at a time, and how long one recall may read before it answers from rows, in seconds.
 SLICE = 2_000
 READ_SECONDS = 0.25
-# Texts, or index terms in thirties, that recalls read themselves; more of them are read ahead, beside the recalls.
+# Texts, or thirty times so many index terms, that recalls read themselves; more are read ahead, beside the recalls.
 READ_BY_RECALLS, WORDS_A_TEXT = 30_000, 30
-# What reading the lists of a query's words may take for each word of the index: with less time until its deadline a
-# recall does without those that are not held.
+# Seconds that reading the lists of a query's words may take for each word of the index: with less time until its
+# deadline a recall does without lists that are not held.
 SECONDS_PER_WORD = 1e-6
-# New texts that do not yet stand in the sorted order of sessions; with more it is sorted anew.
+# New texts that are not yet in the sorted order of sessions; with more it is sorted again.
 MAX_UNSORTED = 4_096
 _NEVER = np.iinfo(np.int64).max
 _PLACES = 1 << 40  # positions in one session that keys leave room for
 
-# Name, type, and what stands where there is no value.
+# Name, type, and the value for none.
 _COLUMNS: tuple[tuple[str, str, Any], ...] = (
     ("row", "i8", 0), ("scope", "i4", 0), ("state", "i2", 0), ("kind", "i2", 0), ("prior", "i4", 0),
     ("session", "i4", 0), ("position", "i8", 0), ("speaker", "i4", 0), ("valid_from", "i8", 0),
@@ -98,9 +98,9 @@ class Columns:
         return self._version >= 0 and self.postings.all_read
 
     def refresh(self, version: int, deadline: float | None, *, seconds: float = READ_SECONDS) -> bool:
-        """Update the arrays to the store. Return False if reading what is missing takes too long."""
+        """Update the arrays to the store. Return False if there is no time to read what is missing."""
         until = time.monotonic() + seconds
-        # Half of the time that is left at most: the rest answers the query.
+        # At most half of the remaining time: the rest answers the query.
         until = until if deadline is None else min(until, (time.monotonic() + deadline) / 2)
         ahead = seconds < READ_SECONDS
         if version == self._version:
@@ -112,7 +112,7 @@ class Columns:
         self._revision, last = changes.revision, changes.last
         self._changed.update(changes.text_ids)
         if not ahead and last - self._done > READ_BY_RECALLS and self._feed.in_pieces:
-            return False  # a recall that read a part would answer from rows all the same
+            return False  # with a part of the texts, a recall would have to answer from rows anyway
         self._grow(last + 1)
         while self._done < last:
             if time.monotonic() > until:

@@ -1,7 +1,7 @@
 """Lists of the index's words as arrays, and BM25 over them.
 
-They are read in the order of the words, in slices, until all are there (beside the recalls where that takes long);
-until then a word's list is read when a query has the word. Five bytes an entry.
+They are read in the order of the words, in slices, until all are there (beside the recalls if that takes long); before
+that, a word's list is read when a query has the word. An entry takes five bytes.
 
 The scores are those of FTS5's own bm25() over the expression that `store/sqlite/search.py` would ask for, to the last
 bit: the same products, summed in the same order. So a process answers alike with and without these arrays.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..sql.feed import WordFeed
     from .columns import Columns
 
-# What an occurrence counts in BM25, in halves, by column: text, topics, labels, dates, scope, pairs of characters.
+# The weight of an occurrence in BM25, in halves, by column: text, topics, labels, dates, scope, pairs of characters.
 _HALVES = np.array([2, 2, 1, 2, 0, 2])
 # In `Posting.fields`: a date has the word, a label has it, and how many topics' words are it.
 DATES, LABELS, TOPIC = 1, 2, 4
@@ -36,7 +36,7 @@ MAX_HELD, MAX_READ_AHEAD = 30_000_000, 25_000_000
 SLICE, READ_AT_ONCE = 20_000, 4_096
 # With more new texts than this, or than that share of all, reading lists again is cheaper than adding to them.
 MAX_ADDED, ADDED_SHARE = 16, 50
-# Scopes stand in the index too, each text in one list. Nobody asks for these.
+# Scopes are in the index too, each text in one list, and nobody searches for them.
 _NO_WORD = "\ue000"
 
 
@@ -104,7 +104,7 @@ def fields_of(posting: Posting) -> np.ndarray:
 
 
 def positions(ordered: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the texts' places in a list and whether each is in it. Both are int32: else the list would be copied."""
+    """Return the texts' places in a list and whether each is in it. Both must be int32, or the list is copied."""
     if not len(ordered):
         return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
     at = ordered.searchsorted(wanted)
@@ -205,7 +205,7 @@ class Postings:
 
     def _slice(self, stems: list[str], counts: np.ndarray, ends: np.ndarray, whole: Posting) -> None:
         for stem in stems:
-            # What was read one by one is of the same version of the store.
+            # Lists that were read one by one are of the same version of the store.
             self._held -= len(self._single.pop(stem, EMPTY).text_ids)
             for known in (self._counts, self._later, self._more, self._ready):
                 known.pop(stem, None)
@@ -262,7 +262,7 @@ class Postings:
         return stem in self._single or (self._covers(stem) and self._known(stem) is not None)
 
     def frequency(self, stem: str) -> int:
-        """Return how many texts have a word. Its list is read with it, unless the word is too common to search for."""
+        """Return how many texts have a word. This reads its list too, unless the word is too common to search for."""
         known = self._counts.get(stem)
         if known is None and self._covers(stem):
             slot = self._slot(stem)
@@ -282,7 +282,7 @@ class Postings:
             if posting is None and self._covers(stem):
                 posting = self._known(stem)
             if posting is None:
-                # All of it, texts that came later included.
+                # The whole list, texts that came later included.
                 self._later.pop(stem, None)
                 self._more.pop(stem, None)
                 posting = self._hold(stem, posting_of(self._feed.occurrences(stem))[0])
@@ -310,9 +310,9 @@ class Postings:
     ) -> ArrayHits:
         """Return texts that have the query's rarer words, best first, as `Search.lexical` does.
 
-        `held_only`: leave out words whose lists have not been read, and say so.
+        `held_only`: leave out words whose lists have not been read, and report that.
         """
-        # Of few texts most words are too common to be read ahead, and any list is read at once.
+        # With few texts, most words are too common to be read ahead, and any list is read at once.
         held_only = held_only and self._texts > lexical.SMALL_STORE
         asked = self._tokenizer.terms(text)
         terms = [stem for stem in asked if not held_only or stem in self._counts or self._covers(stem)]

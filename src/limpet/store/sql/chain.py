@@ -1,12 +1,12 @@
-"""The hash chain over the ledger: whoever changes, removes, inserts or reorders an event by hand is found.
+"""The hash chain over the ledger: it reveals events that were changed, removed, inserted or reordered by hand.
 
 Each event has a place, in the order in which this store appended it (peers' events too, whose order in the ledger is
 another), and a link: the hash of its leaf and of the link before it. The leaf is the hash of a random salt and of all
-that the row and its text say, so that neither can be guessed from it. What a purge erases, and what sync takes out or
-names anew, leaves its leaf in the table `chain`, without salt; what remains of it gets a new place. After that, and
+values of the row and its text, so that nobody can guess them from it. An event that a purge erases, or that sync takes
+out or renames, leaves its leaf in the table `chain`, without salt; what remains of it gets a new place. After that, and
 when the order of the ledger has changed, an entry of `chain` holds the hash of the whole order.
 
-Only writes and `verify` load this module, which `chain_check.py` is for: a recall need not load hashlib.
+Only writes and `verify` load this module and `chain_check.py`: a recall need not load hashlib.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 SALT_BYTES = 16
 START = bytes(32)
-# What `leaf_of` is given, from tables `event v` and `body b`.
-# Bytes, as what was changed by hand need be no UTF-8.
+# The values for `leaf_of`, from tables `event v` and `body b`. As bytes: values changed by hand need not be UTF-8.
 SAID = (
     "v.id, CAST(v.type AS BLOB), v.memory, v.at, v.operation, CAST(v.origin AS BLOB), CAST(b.content AS BLOB),"
     " CAST(v.data AS BLOB)"
@@ -53,7 +52,7 @@ class Chain:
         return (seq, *values, body, data, *self._append((*values, content, data)))
 
     def take_out(self, event: bytes) -> None:
-        """Keep the leaf of an event that is about to leave the ledger, or to change."""
+        """Keep the leaf of an event that will leave the ledger, or change."""
         place, salt, link, *values = self._row(event)
         self._con.execute("INSERT INTO chain VALUES (?, ?, ?, ?)", (place, event, leaf_of(salt, values), link))
         self.reordered = True
@@ -64,8 +63,8 @@ class Chain:
         self._con.execute("UPDATE event SET place = ?, salt = ?, link = ? WHERE id = ?", (*self._append(values), event))
 
     def conclude(self) -> None:
-        """Keep where the chain ends, once at the end of a transaction. After what erases, takes out or reorders the new
-        order is an entry of its own, which costs a look at every event."""
+        """Store the end of the chain, once at the end of a transaction. After an erasure, a removal or a new order, the
+        order becomes an entry of its own, which costs a look at every event."""
         if self.reordered:
             leaf = order_of(self._con, 1 << 62)
             place, link = self._next(leaf, order=True)
@@ -75,7 +74,7 @@ class Chain:
             return
         place, link = self._end
         before, link_before, signed, signature = self._before
-        # Whether all that stood before this transaction is signed by this key: only `verify` signs what is not.
+        # Whether this key has signed all before this transaction: only `verify` signs unsigned events.
         if self._key and (before == 0 or (signed == before and signature == sign(self._key, before, link_before))):
             signed, signature = place, sign(self._key, place, link)
         self._con.execute(
@@ -130,7 +129,7 @@ def order_of(con: Connection, place: int) -> bytes:
 
 
 def sign(key: bytes, place: int, link: bytes) -> bytes:
-    """Return HMAC-SHA256 over a place and its link, which stands for all before it."""
+    """Return HMAC-SHA256 over a place and its link, which depends on all before it."""
     from hmac import digest
 
     return digest(key, b"limpet chain %d:%b" % (place, link), "sha256")

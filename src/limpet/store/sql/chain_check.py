@@ -30,7 +30,7 @@ _KINDS = (
     " OR typeof(v.operation) NOT IN ('blob', 'null') OR typeof(v.data) NOT IN ('text', 'null')"
     " OR typeof(b.content) NOT IN ('text', 'null')"
 )
-# What tells events apart by when they came: their first places, or with other devices the order that all have.
+# The order in which events came: by their first places, or with other devices the common order.
 _STEPS = (
     "SELECT id FROM (SELECT v.id, v.seq, s.stamp, ifnull(f.place, v.place) AS place, s.operation, s.place AS rank,"
     " lag(s.stamp) OVER w AS stamp0, lag(ifnull(f.place, v.place)) OVER w AS place0, lag(s.operation) OVER w AS"

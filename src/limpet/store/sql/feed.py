@@ -1,4 +1,4 @@
-"""The feed of a long process's arrays, as far as it is the same for every engine with rows."""
+"""The feed of a long process's arrays: the part that is the same for every engine with rows."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class WordFeed(ABC):
 
     @abstractmethod
     def texts(self, text_ids: Iterable[int]) -> Iterable[IndexedText]:
-        """Return those of these texts that exist."""
+        """Return those of some texts that exist."""
 
     @abstractmethod
     def with_topic_words(self, topic: str) -> list[tuple[int, str]]:
@@ -112,7 +112,7 @@ class ChangeFeed(Repository, ABC):
 
     @abstractmethod
     def _making(self) -> object:
-        """Return a value that changes when rows were made anew without an event."""
+        """Return a value that changes when rows are made anew without an event."""
 
     # How many index terms a text has: what is selected, and the join that it takes.
     length: str

@@ -35,7 +35,7 @@ class Edges(Repository):
         types: Sequence[str] = STORED_TYPES,
         known_at: int | None = None,
     ) -> list[Edge]:
-        """Return edges that leave (or reach) some memories. Their other ends may lie in any scope: look them up."""
+        """Return edges that leave (or reach) some memories. Their other ends may be in any scope: look them up."""
         name = statements()["edges_in" if incoming else "edges_out"]
         return self._linked(name, {"ids": self._database.ids(ids)}, types, known_at) if ids and types else []
 
@@ -85,7 +85,7 @@ class Graph(Repository):
         return {row[1]: to_memory(row) for row in rows}
 
     def validity(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Validity]:
-        """Return the validity of those memories that pass the filter: all that a walk needs to know of most of them."""
+        """Return the validity of those memories that pass the filter: for most memories a walk needs no more."""
         rows = self._ask("lives_by_id", where, ids=self._database.ids(ids)) if ids else []
         return {row[0]: Validity._make(row[1:]) for row in rows}
 

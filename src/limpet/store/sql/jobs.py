@@ -1,7 +1,7 @@
 """The queues: texts and other work for a worker, pairs of memories for a person; and a model's verdicts on pairs.
 
-The queue is leased, so that a killed worker's jobs come back; failed ones wait longer, then lie dead. A text that no
-worker has come for has no row yet: it waits because its number is above `taken.through`, and a write need not touch the
+Jobs are leased, so that a killed worker's jobs come back; failed ones wait longer, and at last are dead. A text that no
+worker has taken has no row yet: it waits because its number is above `taken.through`, so a write does not touch the
 queue.
 """
 
@@ -63,7 +63,7 @@ class Jobs(Repository):
         return [num for num in first if num in due], [num for num, asked in rows if not asked]
 
     def unchecked(self, rows: Sequence[int]) -> list[int]:
-        """Return those of some rows of memories whose texts wait for a vector or to be compared."""
+        """Return those of some memories' rows whose texts wait for a vector or to be compared."""
         pending = self._database.rows(
             "SELECT m.num FROM memory m WHERE m.num IN (SELECT value FROM carray(?)) AND"
             " (m.body > (SELECT through FROM taken) OR EXISTS (SELECT 1 FROM job j WHERE j.subject = m.body"
@@ -117,7 +117,7 @@ class Jobs(Repository):
         return rows[0][0] if rows else None
 
     def revive(self) -> int:
-        """Retry dead jobs, and those that wait longer because they failed, at once; return how many these are."""
+        """Retry dead jobs, and those that wait longer after a failure, at once. Return how many they are."""
         with self._database.writing() as con:
             before = con.total_changes()
             con.execute(
@@ -145,7 +145,7 @@ def _take(con: Connection, *, limit: int = ALL, through: int | None = None) -> N
 
 
 def forget(con: Connection, body: int) -> None:
-    """Remove a text's jobs. A later text may get its number, and must then wait as any new one does."""
+    """Remove a text's jobs. A later text with its number must wait like any new one."""
     con.execute("DELETE FROM job WHERE kind = ? AND subject = ?", (EMBED, body))
     con.execute("UPDATE taken SET through = min(through, (SELECT coalesce(max(num), 0) FROM body))")
 
@@ -172,7 +172,7 @@ def waiting(con: Connection) -> int:
 
 
 def after_purge(database: Database, con: Connection) -> None:
-    """Clean up in the transaction of a purge: remove what may quote the erased, and make the index anew."""
+    """Clean up in the transaction of a purge: remove what may quote the erased text, and rebuild the index."""
     con.execute("DELETE FROM journal")
     con.execute("DELETE FROM review WHERE kind = ?", (OBJECTION,))
     flush_later(con)
@@ -180,13 +180,13 @@ def after_purge(database: Database, con: Connection) -> None:
 
 
 def flush_later(con: Connection) -> None:
-    """Leave it to the next worker to empty the log of erased bytes, unless `flush` has done it by then."""
+    """Leave the log of erased bytes to the next worker, unless `flush` has emptied it by then."""
     con.execute("INSERT INTO job (kind, subject, not_before) VALUES (?, 0, 0) ON CONFLICT DO NOTHING", (FLUSH,))
 
 
 def flush(database: Database, *, seconds: float) -> bool:
-    """Empty the log of erased bytes, waiting so long for readers of the old state. Return False if one remains; a job
-    of the queue then does it."""
+    """Empty the log of erased bytes, waiting so long for readers of the old state. Return False if one remains; then a
+    job of the queue does it."""
     done = database.flush_erased(seconds=seconds)
     if done and database.rows("SELECT 1 FROM job WHERE kind = ?", (FLUSH,)):
         with database.writing() as con:
@@ -195,8 +195,8 @@ def flush(database: Database, *, seconds: float) -> bool:
 
 
 class Relations(Repository):
-    """The relations of newer memories to older ones, by a model that read both. Those that a person rejected in review
-    are left out. Made from texts, never ledger."""
+    """The relations of newer memories to older ones, by a model that read both, without those that a person rejected in
+    review. They are made from texts and never part of the ledger."""
 
     def add(self, relations: Sequence[Relation]) -> None:
         """Keep verdicts; a later one about the same pair takes the place of the earlier."""

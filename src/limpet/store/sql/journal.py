@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..records import Action
 
-# How long who drops lines waits for readers of the old state; later the queue sees to it.
+# Seconds that a call that drops lines waits for readers of the old state; later the queue does it.
 FLUSH_SECONDS = 10.0
 INSERT = "INSERT INTO journal (scope, session, at, kind, what) VALUES (?, ?, ?, ?, ?)"
 CANNOT_TELL = -1
@@ -79,7 +79,7 @@ def turn(con: Connection, scope: str, session: str) -> tuple[tuple[tuple[str, st
     return tuple(lines), remembered is not None
 
 
-# The version that was shown is the one of that moment. That it was said again, used or pinned is no change to a reader.
+# The version that was shown is that of the moment. A repetition, a use or a pin is no change to a reader.
 _IN_FRONT = """
 SELECT 1 FROM surfaced s JOIN memory now ON now.id = s.memory AND now.retired_at IS NULL
 WHERE s.session = ?1 AND s.memory = ?2 AND s.shown AND (?3 IS NULL OR s.via = ?3)

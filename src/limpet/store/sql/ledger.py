@@ -30,10 +30,10 @@ BATCH_EVENTS = 500
 
 
 class Ledger(Repository):
-    """The one way to write, and the events in their order."""
+    """The only way to write, and the events in order."""
 
     def commit(self, decide: Decide) -> list[Event]:
-        """Append and project what `decide` answers, durably, in one transaction. Returns the events.
+        """Append and project the events that `decide` returns, durably, in one transaction. Return the events.
 
         Whatever the thread reads inside is read from that transaction.
         """
@@ -56,7 +56,7 @@ class Ledger(Repository):
         return written
 
     def append(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
-        """Append events that another ledger made (import): known ids are skipped. Returns how many were new."""
+        """Append events that another ledger made (import); skip known ids. Return how many were new."""
         from .projection import Projection  # reads need not load it
 
         with self._database.writing() as con:
@@ -134,7 +134,7 @@ class Ledger(Repository):
         return the_only(text, self._named(text, "events_named"), "operation", None)
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
-        """Return each event's short id, long enough to be unique among late ones. A name of several is no event."""
+        """Return each event's short id, long enough to be unique among late events. An ambiguous name is no event."""
         rows = self._ask("events_like", ids=self._database.ids(ids), last=TOLD_APART) if ids else []
         like = [row[0] for row in rows]
         return [short_id(id, like) for id in ids]

@@ -1,4 +1,4 @@
-"""Listings: pages by keyset, counts, and what `prepare` asks: what stands, what is new, what grows stale."""
+"""Listings: pages by keyset, counts, and the queries of `prepare`: standing, new and stale memories."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Lately(NamedTuple):
 
 
 class Listings(Repository):
-    """Memories that pass a filter, in some order; those in rows are read whole by `Memories.by_rows`."""
+    """Memories that pass a filter, in some order. Results that are rows are read whole by `Memories.by_rows`."""
 
     def page(self, where: Filter, *, sort: str, limit: int, cursor: str | None, descending: bool = True) -> Page:
         """Return a page. Its cursor holds the last row's sort value and id, so that inserts never shift a page.

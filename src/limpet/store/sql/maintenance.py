@@ -1,4 +1,4 @@
-"""The care of a store: statistics, checks, rebuild, and what a purge does beyond the rows."""
+"""The care of a store: statistics, checks, rebuild, and the part of a purge beyond the rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .statements import versions_of
 from .store import Repository
 
 SIGNATURE = "signature"  # the check that `sign` makes good
-# What is looked for is cut into pieces: SQLite continues a long text on another page, JSON writes some characters
+# Texts are searched for in pieces: SQLite continues a long text on another page, and JSON writes some characters
 # otherwise.
 PIECE_BYTES, LEAST_BYTES, PIECES = 24, 6, 24
 AGE = b"age-encryption.org/"  # how a file begins that only its recipients can search
@@ -173,7 +173,7 @@ def check_rows(con: Any, only: Collection[str] | None = None) -> list[Problem]:
 class Erasure(Repository, ABC):
     """The parts of a purge beyond the rows."""
 
-    # What a purge cannot reach of this engine, in words; "" where it reaches all.
+    # The part of this engine that a purge cannot reach, in words; "" if it reaches all.
     beyond = ""
 
     def is_locked(self, file: Path) -> bool:
@@ -183,7 +183,7 @@ class Erasure(Repository, ABC):
 
     @abstractmethod
     def scour(self, pieces: Sequence[bytes]) -> bool:
-        """Write the file anew if it has any piece that no row has. Whether it did."""
+        """Rewrite the file if it has any piece that no row has. Return whether it did."""
 
     @abstractmethod
     def own_files(self) -> list[Path]:
@@ -227,8 +227,8 @@ class Erasure(Repository, ABC):
         return marks
 
     def pieces(self, ids: Sequence[bytes]) -> tuple[list[bytes], list[bytes]]:
-        """Return pieces of all texts of some memories, and of what else rows have of them (vectors, topics, the names
-        of their sessions, ...). Take them before a purge."""
+        """Return pieces of all texts of some memories, and of their other values in rows (vectors, topics, the names of
+        their sessions, ...). Take them before a purge."""
         texts: list[str] = []
         names: list[str] = []
         vectors: list[bytes] = []
@@ -243,8 +243,8 @@ class Erasure(Repository, ABC):
                     "SELECT x.exact FROM memory m JOIN vector x ON x.body = m.body WHERE m.id = ?1"
                     f" AND m.num IN {_VERSIONS}", (id,)
                 )]  # fmt: skip
-                # SQLite writes over a row that goes, and not over copies of it that remain on a page from which rows
-                # were moved to another one.
+                # SQLite overwrites a deleted row, but not copies of it that remain on a page after rows were moved to
+                # another one.
                 for row in con.execute(
                     "SELECT m.topics, m.key, m.metadata, m.source, m.speaker, m.reason, s.name, s.title FROM memory m"
                     f" LEFT JOIN session s ON s.num = m.session WHERE m.num IN {_VERSIONS}", (id,)
@@ -293,7 +293,7 @@ class Erasure(Repository, ABC):
 def hits_of(file: Path, pieces: Sequence[bytes]) -> tuple[set[bytes], int]:
     """Return the pieces that a file has, and its length. It is read in blocks that overlap. Raises OSError, apsw.Error.
 
-    Through SQLite: a process that closes a database's file by itself takes away the locks that SQLite holds on it.
+    It reads through SQLite: if a process closes a database's file itself, SQLite's locks on it are lost.
     """
     hits: set[bytes] = set()
     size = file.stat().st_size

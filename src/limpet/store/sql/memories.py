@@ -102,7 +102,7 @@ class Memories(Repository):
         return str(rows[0][0]) if rows else None
 
     def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:
-        """Return (id, how often) of active memories that were said to be wrong, by id."""
+        """Return (id, count) of active memories that were said to be wrong, by id."""
         return self._ask("disputed", scopes=scope_list(scopes))
 
 

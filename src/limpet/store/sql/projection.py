@@ -97,8 +97,8 @@ class Projection:
         self._chain.conclude()
 
     def _is_first(self, event: Event) -> bool:
-        """Return whether the event makes a memory, which another device may have made before under the same id. An
-        event with the memory's id does: it got that id because no event had it."""
+        """Return whether the event makes a memory that another device may have made before under the same id. An event
+        with the memory's id does: it got that id because no event had it."""
         there = "SELECT 1 FROM memory WHERE id = ? AND retired_at IS NULL"
         return event.id == event.memory or self._con.execute(there, (event.memory,)).get is None
 
@@ -175,7 +175,7 @@ class Projection:
             return
         current = self._state(event.memory)
         if event.type == "undone":
-            # Only what had happened by then: a rebuild has the whole future in the ledger already.
+            # Only events up to this one: during a rebuild the ledger already has all later ones.
             events = [past for past in self._events_of(event.memory) if past.seq <= event.seq]
             if any(past.type in SESSION_EVENTS for past in events):
                 self._project_session(event)
@@ -189,7 +189,7 @@ class Projection:
             return  # in the order of all devices it comes before its memory
         else:
             after = apply(current, as_heard(self._con, event))
-        # 1 and true are equal to Python, and two values to whoever stored them.
+        # Python takes 1 and true for equal; whoever stored them does not.
         if after is None or (after == current and repr(after.metadata) == repr(current.metadata)):
             return
         at, first = event.at, current is None
@@ -256,7 +256,7 @@ class Projection:
         """Update a session's row to its events up to this one; its number stays, memories point to it."""
         events = [past for past in self._events_of(event.memory) if past.seq <= event.seq]
         own = [past for past in events if past.type in SESSION_EVENTS]
-        named = own[-1].data  # of a purged one all have what is left of its name
+        named = own[-1].data  # for a purged session, all have what is left of its name
         scope = self._intern_scope(named["scope"])
         num = self._sessions.intern(scope, named["name"], min(past.at for past in own))
         self._con.execute("UPDATE session SET ended_at = ?, title = ? WHERE num = ?", (*replay_session(events), num))
@@ -269,7 +269,7 @@ class Projection:
             )
 
     def _project_undone_verdicts(self, events: list[Event]) -> None:
-        """Make a decision wait again if it no longer counts; make it if it counts again."""
+        """Make a decision wait again if it no longer counts; decide again if it counts again."""
         cancelled = cancelled_by(events)
         for event in events:
             if event.type == "reviewed":
@@ -324,7 +324,7 @@ class Projection:
     def _erase(self, id: bytes) -> set[int]:
         """Remove a memory's content from rows, index, vectors, queue and ledger; its events stay as tombstones.
 
-        Returns the sessions that it was in.
+        Returns its sessions.
         """
         numbers = self._sessions.of_memory(id)
         bodies = [row[0] for row in self._con.execute(self._sql["bodies_of_memory"], {"id": id})]
@@ -400,7 +400,7 @@ class Projection:
 
     def _project_tombstone(self, purged: Event) -> None:
         first = next(event for event in self._events_of(purged.memory) if event.type == "remembered")
-        # Purged on two devices: the last one stands.
+        # Purged on two devices: the last purge counts.
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (purged.memory,))
         self._insert_version(initial(as_heard(self._con, first)), purged.at, None)
 
@@ -414,13 +414,13 @@ def _to_state(row: tuple[Any, ...]) -> MemoryState:
 
 
 def doubted(con: Connection, event: bytes) -> int | None:
-    """Return the segment that an event is from, when nobody trusts its device."""
+    """Return the segment that an event is from, if nobody trusts its device."""
     segment: int | None = con.execute(_HEARD, (event,)).get
     return segment
 
 
 def as_heard(con: Connection, event: Event) -> Event:
-    """Return the event as it counts here."""
+    """Return the event as it counts in this store."""
     if event.type not in ("remembered", "observed") or doubted(con, event.id) is None:
         return event
     return replace(event, data=event.data | {"trust": "import"})

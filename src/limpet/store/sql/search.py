@@ -1,7 +1,7 @@
 """The rows that search reads: texts cut into words, the fields that ranking needs, and vectors.
 
-Full text and how codes are kept are the engine's own. Texts are cut by SQLite's tokenizer for every engine, so that
-scores are equal.
+Full text and the form of codes belong to the engine. SQLite's tokenizer cuts texts for every engine, so that scores are
+equal.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ MAX_TERMS_LOOKED_UP = 400
 MAX_STEMMED = 10_000
 # FTS5 keeps no more of a word, and cuts a longer one even within a character.
 MAX_TERM_BYTES = 32_768
-# Rows answer as soon as arrays do in a store of so few texts, and nothing has to follow it.
+# With so few texts rows are as fast as arrays, and need not follow the store.
 ROWS_UP_TO = 300
-# How long what is read ahead keeps a recall waiting, in seconds.
+# Seconds that reading ahead may keep a recall waiting.
 AHEAD_SECONDS = 0.005
 # Codes in one chunk: at 384 dimensions a chunk is 384 KiB, read in one go.
 CHUNK_SLOTS = 1_024
 # The newest chunk, and how much of it is used.
 _NEWEST_CHUNK = "SELECT num, used FROM chunk WHERE embedder = ? ORDER BY num DESC LIMIT 1"
-# Of some texts those that are there and have no vector of an embedder yet, and their scopes.
+# Those of some texts that exist and have no vector of an embedder yet, and their scopes.
 _WITHOUT = (
     "SELECT b.num, b.scope FROM carray(?1) c JOIN body b ON b.num = c.value"
     " WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = ?2 AND v.body = b.num)"
@@ -104,7 +104,7 @@ class FollowingArrays:
         self._made = None
 
     def current(self, deadline: float | None = None, *, build: bool = True) -> Columns | None:
-        """Return the arrays; None for few texts, and for the first recall of a process, which is often its only one."""
+        """Return the arrays; None for few texts, and for a process's first recall, which is often its only one."""
         if self._made is None:
             if not (build and self._asked):
                 self._asked |= build
@@ -126,7 +126,7 @@ class FollowingArrays:
             return columns if current else None
 
     def _read_ahead(self) -> None:
-        """Read what recalls would otherwise have to wait for, a few milliseconds at a time, until all is there."""
+        """Read what recalls would wait for, a few milliseconds at a time, until all is there."""
         made = self._made
         with contextlib.suppress(StoreError):  # closed, or damaged: whoever asks is told
             while made is not None and not made[1].all_read:
@@ -206,7 +206,7 @@ class Search(Repository, ABC):
         return [by_id[id] for id in ids if id in by_id]
 
     def was_left(self, scopes: Sequence[str]) -> bool:
-        """Return whether a memory was ever moved out of one of these: as known before, its text is found elsewhere."""
+        """Return whether a memory was ever moved out of one of these scopes: as of before, its text is elsewhere."""
         marks = ", ".join("?" * len(scopes))
         left = f"SELECT 1 FROM scope_left WHERE scope IN (SELECT num FROM scope WHERE name IN ({marks})) LIMIT 1"
         return bool(scopes) and bool(self._database.rows(left, tuple(scopes)))

@@ -43,7 +43,7 @@ def statements() -> dict[str, str]:
 
 
 _JSON_TYPES = {bool: "'true', 'false'", str: "'text'"}
-# Field of a filter -> what it asks.
+# Field of a filter -> its condition.
 _CONDITIONS = {
     "session": "m.session IN (SELECT num FROM session WHERE name = :session)",
     "speaker": "m.speaker = :speaker",
@@ -137,7 +137,7 @@ def filtered(name: str, where: Filter | None, *, id: str = "c.value") -> tuple[s
     return statement.replace("{visible}", condition), bound
 
 
-# What a row may say of its trust: where somebody's hand put another text, that may not be printed.
+# Values of trust that a row may have: anything else was put there by hand, and may not be printed.
 KNOWN_TRUST = {origin: origin for origin in TRUST}
 _Unfrozen = type("", Memory.__bases__, {"__slots__": Memory.__slots__})  # filled 12 times as fast
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -1,8 +1,8 @@
 """A store: repositories, one a family of tables, over the connections of an engine.
 
-Statements are written once, in SQLite's words; a connection of another engine says them in its own. There is one way to
-write beliefs: `ledger.commit(decide)`. What a store gives and takes is in `records.py`; `tests/contract/` holds every
-engine to the same suite.
+Statements are written once, in SQLite's dialect; a connection of another engine translates them. There is one way to
+write beliefs: `ledger.commit(decide)`. `records.py` has the rows that a store takes and returns; `tests/contract/`
+tests every engine by the same suite.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Database(ABC):
     @cached_property
     def signing_key(self) -> bytes | None:
         """The key that signs the chain of events. Raises BadInput."""
-        # Most stores are signed by nobody: then nothing is imported either.
+        # Most stores have no signing key: then this is not imported.
         if {"LIMPET_SIGNING_KEY", "LIMPET_SIGNING_KEY_COMMAND"}.isdisjoint(os.environ):
             return None
         from ...keys import signing_key

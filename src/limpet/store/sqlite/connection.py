@@ -46,7 +46,7 @@ def open_connection(
 ) -> apsw.Connection:
     """Open and check a store file, or make one. `:memory:` is a store that ends with its process.
 
-    `mapped`: reads come out of the mapped file, which is resident memory of this process, for each connection anew.
+    `mapped`: read from the mapped file, which is resident memory of this process, once for each connection.
 
     `durable`: fsync at every commit (synchronous=FULL) or only at checkpoints (NORMAL: a power loss may take the last
     writes, a killed process may not). Without `create` no file and no folder is made. Raises StoreError and its kind.
@@ -124,7 +124,7 @@ def _stays_empty(path: str) -> bool:
 def head_of(path: str | os.PathLike[str]) -> bytes:
     """Return the first bytes of a file; none if it does not exist. Raises apsw.Error.
 
-    Through SQLite: a process that closes a database's file by itself takes away the locks that SQLite holds on it.
+    It reads through SQLite: if a process closes a database's file itself, SQLite's locks on it are lost.
     """
     real = os.path.realpath(path)
     try:
@@ -188,7 +188,7 @@ def file_system_of(path: str | os.PathLike[str]) -> str | None:
     return kind
 
 
-# A driver's error -> what it is called here, in words, and what to do next.
+# A driver's error -> our error, its words, and what to do next.
 _TRANSLATIONS = (
     (UnicodeEncodeError, BadInput, "a text is not valid UTF-8", "it holds half a character (\\ud800 to \\udfff)"),
     ((apsw.BusyError, apsw.LockedError), StoreBusy, "another process has been writing to {path} for too long",
@@ -271,8 +271,8 @@ def _folder_of(path: str) -> str:
 def _make_private(path: str) -> None:
     """Make the file private from the first byte, whatever the umask says.
 
-    SQLite gives its log and shared memory the mode of the file, so the file is there before SQLite is. The mode that an
-    existing store was given stays; a log beside it that is open to more people than the store is not left so.
+    SQLite gives its log and shared memory the mode of the file, so the file is made first. An existing store keeps its
+    mode; a log beside it must not be open to more people than the store.
     """
     real = os.path.realpath(path)
     with contextlib.suppress(OSError):
@@ -342,7 +342,7 @@ def transaction(connection: apsw.Connection) -> Iterator[apsw.Connection]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield connection
-        refuse_child()  # one that was forked meanwhile
+        refuse_child()  # the process may have been forked meanwhile
         connection.execute("COMMIT")
     except BaseException:
         if not is_child() and connection.in_transaction:
@@ -355,11 +355,11 @@ WAIT_MS = 60_000
 
 
 class Pen:
-    """A connection, and no store. What it writes may be lost with the power."""
+    """A connection without a store. Its last writes may be lost in a power failure."""
 
     def __init__(self, path: str) -> None:
         self._path = path
-        # A file that is there and has no bytes was a store: what is noted beside the work makes no new one of it.
+        # An existing file without bytes was a store: a line beside the work makes no new one of it.
         self._con = open_connection(path, read_only=False, durable=False, create=not os.path.exists(path))
         with translated(path):
             self.read_only = bool(self._con.readonly("main"))

@@ -1,7 +1,7 @@
 """One SQLite file as repositories use it: a connection that writes, one that reads, each behind its lock.
 
-What a thread reads inside its own write transaction is read from that transaction. Beside the rows stand FTS5, which
-triggers fill, and chunks of codes, written in place.
+Reads inside a thread's own write transaction are from that transaction. Beside the rows are FTS5, which triggers fill,
+and chunks of codes, written in place.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Database(store.Database):
         self._closed = False
         self._snapshot: int | None = None  # the version of the file in this snapshot
         self._file: tuple[int, int] | None = None  # which file the path led to
-        # The connection that is surely needed checks the file: a store that cannot work fails here.
+        # The connection that is needed in any case checks the file: a broken store fails here.
         if read_only:
             self._open_reader()
             return
@@ -190,7 +190,7 @@ class Database(store.Database):
                 return
             con.execute("BEGIN")
             try:
-                # Asking takes the state of the file, which is that of all that is read until the end.
+                # This question fixes the state of the file for all reads until the end.
                 self._snapshot = self.version(con)
                 yield
             finally:
@@ -205,12 +205,12 @@ class Database(store.Database):
         return int(con.execute("PRAGMA data_version").get) + int(con.total_changes())
 
     def flush_erased(self, *, seconds: float) -> bool:
-        """Fold the write-ahead log into the file and cut it to nothing. Return False if a reader of the old state still
-        remains. Tries until then; others write meanwhile."""
+        """Fold the write-ahead log into the file and empty it, trying until then; others write meanwhile. Return False
+        if a reader of the old state remains."""
         until = time.monotonic() + seconds
         while True:
             with self.maintaining() as con:
-                # Its own waiting would keep every writer out.
+                # SQLite's own waiting would keep every writer out.
                 con.set_busy_handler(None)
                 try:
                     busy, *_ = con.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0]

@@ -1,4 +1,4 @@
-"""The care of the file: checks, backup, compaction, and what a purge leaves in it."""
+"""The care of the file: checks, backup, compaction, and the traces of a purge."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ def _verify_ledger(con: apsw.Connection, key: bytes | None = None) -> list[Probl
 
 
 def first_problem(path: str) -> str | None:
-    """Return the first problem of a copy that stands for a store or is to become one. Return None if a rebuild mends it
-    all: what follows from the ledger is not checked."""
+    """Return the first problem of a copy that replaces a store. Return None if a rebuild repairs everything: what
+    follows from the ledger is not checked."""
     try:
         con = open_connection(path, read_only=True, durable=True, create=False)
         try:
@@ -178,7 +178,7 @@ class SqliteErasure(Erasure):
         return sorted(file for file in path.parent.glob("*") if file.name.startswith(path.name + REPLACED))
 
     def _held(self, piece: bytes) -> bool:
-        """Return whether a present row has the piece: another memory says the same."""
+        """Return whether a present row has the piece, because another memory says the same."""
         with self._database.reading() as con:
             tables = con.execute(
                 "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"

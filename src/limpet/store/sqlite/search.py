@@ -1,6 +1,6 @@
 """Search in the file: BM25 in two phases, and chunks of codes.
 
-The filter comes before ranking: it returns only what its scopes and topics let pass.
+The filter comes before ranking: only texts that its scopes and topics let pass are returned.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..sql.store import Store
     from .feed import SqliteFeed
 
-# What a search may take for each text of a large store: with less time until its deadline it is not begun.
+# Seconds that a search may take for each text of a large store: with less time until its deadline it does not begin.
 SECONDS_PER_TEXT = 2e-7
 # BM25 over text, topics, labels, dates, pairs of characters; a word of a label counts half: the recorded benchmark.
 _SCORED = (
@@ -132,8 +132,8 @@ class SqliteSearch(Search):
                 con.set_progress_handler(None)
 
     def topic_expressions(self, where: Filter) -> list[str]:
-        """Return for each topic an index expression that its rows match, and some others too; none without words, or as
-        known before: the index has only today's topics."""
+        """Return for each topic an index expression that its rows match, and some others too; [] without words or as of
+        before: the index has only today's topics."""
         expressions = []
         for topic in where.topics if where.known_at is None else ():
             if self.tokenizer.counts(topic):
