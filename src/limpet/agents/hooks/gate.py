@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-# Characters of a message that are looked at, and characters that become the query: both ends of a long message.
+# Characters at the beginning and the end of a long message that are read, and that become the query.
 HEAD, TAIL = 1_500, 500
 # A message of so many words is always looked up; a shorter one needs a sign.
 WORDS = 3
