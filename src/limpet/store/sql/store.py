@@ -1,6 +1,6 @@
 """A store: repositories, one a family of tables, over the connections of an engine.
 
-Statements are written once, in SQLite's dialect; a connection of another engine translates them. There is one way to
+Statements are written once, in SQLite's SQL; a connection of another engine translates them. There is one way to
 write beliefs: `ledger.commit(decide)`. `records.py` has the rows that a store takes and returns; `tests/contract/`
 tests every engine by the same suite.
 """
