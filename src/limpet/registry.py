@@ -40,6 +40,7 @@ CALLS = {
     "backup_due": ("features.upkeep.backups", "make_due"),
     "embedder": ("features.embedders", "load"),
     "embedders": ("features.embedders", "installed"),
+    "unknown_embedder": ("features.embedders", "unknown"),
     "source_states": ("features.transfer.sources", "states"),
     "rewrite_segments": ("features.transfer.service", "export_to"),
 }

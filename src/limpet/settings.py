@@ -85,9 +85,19 @@ def read_settings(
         path=where,
         scope=check_scope(name or ""),
         checkout=checkout,
-        embedder=os.environ.get("LIMPET_EMBEDDER") or DEFAULT_EMBEDDER,
+        embedder=_embedder(),
         durable=durable if durable is not None else durability == "full",
     )
+
+
+def _embedder() -> str:
+    """Return the name of the embedder. Raises BadInput for one that nothing here knows."""
+    from .registry import call
+
+    name = os.environ.get("LIMPET_EMBEDDER") or DEFAULT_EMBEDDER
+    if name != DEFAULT_EMBEDDER and (why := call("unknown_embedder", name)):
+        raise BadInput(f"LIMPET_EMBEDDER: {why.message}", hint=why.hint)
+    return name
 
 
 def wants_judge() -> bool:

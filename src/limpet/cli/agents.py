@@ -106,6 +106,8 @@ def _status(args: Namespace) -> int:
         )  # fmt: skip
         return 0
     output.line(output.printable(f"off: {state.why} -> {state.hint}" if state.why else "on"))
+    if state.why:
+        output.words("for agents: what you type yourself is stored and shown as always")
     rows = [["store", f"{store}{'' if there else ' (not there yet)'}"], ["scope", scope]]
     for name, text in [*rows, *([["ignored", ", ".join(ignored)]] if ignored else [])]:
         output.line(output.printable(f"{name}  {text}"))

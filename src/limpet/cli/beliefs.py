@@ -63,7 +63,7 @@ def _fact(args: Namespace) -> int:
         # With the time of day if one held for less than a day.
         form = moment if day(value.valid_from) == day(value.valid_to) else day
         until = form(value.valid_to) if value.valid_to is not None else "now"
-        line(f"{form(value.valid_from)} to {until:<10}  {printable(value.value)}  ({value.origin})")
+        line(f"{form(value.valid_from)} to {until:<10}  {printable(value.value)}  ({tables.who(value.origin)})")
     return 0
 
 
@@ -92,9 +92,9 @@ def _audit(answer: Audit, memory: Limpet, args: Namespace) -> None:
         for text in output.wrapped(valued(node.key, node.content)):
             line(text)
         until = f" to {moment(node.valid_to)}" if node.valid_to is not None else ""
-        trusted = f"trusted as {belief.trust}" if belief.trust != node.origin else None
+        trusted = f"trusted as {tables.who(belief.trust)}" if belief.trust != node.origin else None
         session = f"session {node.session}" if node.session else None
-        sources = (node.origin, trusted, belief.speaker, belief.source, session)
+        sources = (tables.who(node.origin), trusted, belief.speaker, belief.source, session)
         detail("confidence", f"{node.confidence_word}, on {counted(belief.observations, 'day')}")
         detail("holds", f"from {moment(node.valid_from)}{until}")
         detail("known since", moment(node.recorded_at))
@@ -259,7 +259,7 @@ VERBS = (
         about="what is believed about something: how sure, since when, from whom, against what",
         run=lambda memory, args: memory.audit(args.about, limit=args.limit, as_of=args.as_of, known_at=args.known_at),
         show=_audit, code=lambda audit: 0 if audit.beliefs else 1,
-        arguments=(arg("ABOUT", "an id, a key such as user.city, or words"), *TIMES,
+        arguments=(arg("ABOUT", "an id, a key such as user.city, or words", words=True), *TIMES,
                    arg("--limit COUNT", "beliefs at most", default=10)),
         example='limpet audit "rate limit"\nlimpet audit user.city --known-at "3 days ago"',
     ),

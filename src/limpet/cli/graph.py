@@ -43,8 +43,9 @@ def query(name: str, about: str, example: str, *arguments: Argument, command: st
                 example=example, **more)  # fmt: skip
 
 
-def _why(answer: Why, *_: object) -> None:
-    """Print an indented tree: below each memory what it rests on. A memory that is above already is only named."""
+def _why(answer: Why, memory: Limpet, _: object) -> None:
+    """Print an indented tree: below each memory what it rests on, and below all what it replaced and why. A memory
+    that is above already is only named."""
     nodes = {node.id: node for node in (answer.memory, *answer.reasons)}
     below: dict[str, list[tuple[str, str]]] = {}
     for link in answer.links:
@@ -65,7 +66,11 @@ def _why(answer: Why, *_: object) -> None:
         state = "" if node.standing == "held" else f"[{node.standing}] "
         entry(short(id), node.kind, state + in_a_line(node), indent + relation)
         left += [(reason, indent + "  ", how) for how, reason in reversed(below.get(id, []))]
-    if not answer.reasons:
+    chain = memory.graph.chain(answer.memory.id)
+    replaced = [node for node in chain.before if node.id in chain.reasons]
+    for node in replaced:
+        line(f"replaced {short(node.id)}  {in_a_line(node)}, because {flat(chain.reasons[node.id])}")
+    if not answer.reasons and not replaced:
         words("no reason holds any more" if answer.skipped else "no reason is recorded")
     _left_out(answer.skipped, answer.truncated)
 

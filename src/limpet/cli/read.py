@@ -199,7 +199,7 @@ VERBS = (
     Verb(
         name="recall", group=EVERY_DAY, about="find the memories that matter for a question, best first", run=_recall,
         arguments=(
-            arg("QUERY", "what you want to know, in your own words; - reads stdin"),
+            arg("QUERY", "what you want to know, in your own words; - reads stdin", words=True),
             arg("-k COUNT", "how many memories at most, or sessions (default: 10; sessions: 5)", type=int),
             arg("--sessions", "sessions in place of memories, each with its best three as evidence"),
             *FILTERS, *TIMES,
@@ -244,7 +244,7 @@ VERBS = (
         ),
         show=_brief,
         arguments=(
-            arg("[MESSAGE]", "what the agent was asked; - reads stdin; may be empty"),
+            arg("[MESSAGE]", "what the agent was asked; - reads stdin; may be empty", words=True),
             arg("--budget TOKENS", "fit the brief into so many tokens (default: 1500)", type=int),
             arg("--full", "also the newest, the most used, what was not seen for long, and counts"),
             arg("--session NAME", "the agent's own session: its news is left out"),

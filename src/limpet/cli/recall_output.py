@@ -8,7 +8,6 @@ from ..model.clock import format_time
 from ..model.errors import counted
 from ..model.ids import shorten_ids
 from ..model.memory import valued
-from ..rank.adjust import DOUBTFUL
 from . import output, tables
 from .output import DIM, MARGIN, YELLOW, cut, day, flat, in_a_line, line, moment, paint, short, words
 from .tables import detail
@@ -28,8 +27,7 @@ LEFT_OUT_WIDTH = 150
 
 def recalled(answer: Recall, names: Sequence[str], budget_tokens: int | None = None, *, scopes: bool = False) -> None:
     """Print the answer of `recall` and `list --related`. `names`: the items' short ids. `scopes`: show these too."""
-    if answer.items and not answer.relevant:
-        words("nothing relevant found: these are only the nearest")
+    _note(answer)
     for rank, (item, name) in enumerate(zip(answer.items, names, strict=True), 1):
         if rank > 1:
             line("")
@@ -50,8 +48,7 @@ def recalled(answer: Recall, names: Sequence[str], budget_tokens: int | None = N
 
 def recalled_sessions(answer: SessionRecall, names: Sequence[str], budget_tokens: int | None = None) -> None:
     """Print the answer of `recall --sessions`. `names`: the short ids of the evidence."""
-    if answer.items and not answer.relevant:
-        words("nothing relevant found: these are only the nearest")
+    _note(answer)
     left = iter(names)
     for rank, session in enumerate(answer.sessions, 1):
         if rank > 1:
@@ -71,6 +68,12 @@ def recalled_sessions(answer: SessionRecall, names: Sequence[str], budget_tokens
     _caveats(answer, len(answer.sessions), budget_tokens)
 
 
+def _note(answer: Recall | SessionRecall) -> None:
+    """Print on stdout, so that it is also in what is piped, that nothing answers the question."""
+    if answer.items and not answer.relevant:
+        line(paint(answer.note, YELLOW) + "\n")
+
+
 def _caveats(answer: Recall | SessionRecall, shown: int, budget_tokens: int | None) -> None:
     """Print which signals are missing, and whether the budget left something out."""
     for signal in answer.missing:
@@ -82,6 +85,7 @@ def _caveats(answer: Recall | SessionRecall, shown: int, budget_tokens: int | No
 
 def _item(rank: int, item: Item, name: str, scope: str) -> None:
     head = f"{rank:>2} {paint(name, YELLOW)}  {paint(item.kind, output.CYAN)}  {day(item.valid_from)}"
+    head += f"  {item.confidence_word}"
     # A score compares within one recall alone: --explain shows it.
     score = f"score {item.score:.3f}" if item.why is not None else ""
     line("  ".join([head, *(paint(part, DIM) for part in (score, scope) if part)]))
@@ -93,7 +97,7 @@ def _item(rank: int, item: Item, name: str, scope: str) -> None:
         line(MARGIN + paint(f"... {len(content):,} characters in all: limpet show {name}", DIM))
     marks = ["#" + topic for topic in item.topics]
     marks += [f"session {item.session}"] * bool(item.session) + [f"said by {item.speaker}"] * bool(item.speaker)
-    marks += [f"source {item.source_state}"] * bool(item.source_state) + [DOUBTFUL] * (item.confidence_word == DOUBTFUL)
+    marks += [f"source {item.source_state}"] * bool(item.source_state)
     if marks:
         line(MARGIN + paint(flat("  ".join(marks)), DIM))
     for what, (id, other) in item.history():
@@ -160,7 +164,7 @@ def _facts(memory: Memory) -> dict[str, str]:
         "recorded": moment(memory.created_at),
         "superseded": f"by {memory.superseded_by}" if memory.superseded_by else "",
         "reason": memory.reason or "",
-        "origin": memory.origin,
+        "origin": tables.who(memory.origin),
         "source": (memory.source or "") + (f" ({memory.source_state})" if memory.source_state else ""),
         "session": memory.session or "",
         "speaker": memory.speaker or "",

@@ -112,7 +112,7 @@ VERBS = (
     Verb(
         name="remember", group=EVERY_DAY, about="store a statement, or a batch of them", run=_remember,
         arguments=(
-            arg("[TEXT]", "the text, or - to read stdin"),
+            arg("[TEXT]", "the text, or - to read stdin", words=True),
             arg("--batch", "read JSONL from stdin, one statement a line; answer a receipt line for each as soon as it "
                 "is durable. Options are defaults for every line"),
             *STATEMENT, VECTORS, arg("--id UUID", "the id it shall have (default: a new UUIDv7)"),

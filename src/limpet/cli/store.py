@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from .. import registry
@@ -107,7 +108,7 @@ def _work(memory: Limpet, args: Namespace) -> dict[str, Any]:
     again = bool(vars(args).get("vectors"))
     with output.progress("embedding" if again else "working") as progress:
         report = memory.work(limit=None if again else args.limit, again=again, progress=progress)
-    counts = {name: getattr(report, name) for name in ("done", "failed", "remaining", "dead")}
+    counts = {name: getattr(report, name) for name in ("done", "checked", "failed", "remaining", "dead")}
     return counts | ({"error": report.error} if report.error else {})
 
 
@@ -174,6 +175,10 @@ def _restore(args: Namespace) -> int:
             done = memory.restore(args.id)
             output.result(done) if args.json else receipt(done, memory, args)
         return 0
+    if sys.stdin is not None and sys.stdin.isatty() and not args.json:
+        output.words(f"This puts {args.id or 'what the last restore replaced'} in the place of the whole store.")
+        if input("Go on? [y/N] ").strip().lower() not in ("y", "yes"):
+            return 1
     with output.progress("copying pages") as progress:
         kept = registry.part("features.restore").restore_backup(args.store, args.id, progress=progress)
     if args.json:

@@ -51,6 +51,11 @@ def entry(short: str, what: str, text: str, before: str = "") -> None:
     line(f"{before}{paint(short, YELLOW)}  {paint(what, CYAN)}  {cut(text, most)}".rstrip())
 
 
+def who(origin: str) -> str:
+    """Return an origin as people read it: what the user said is theirs."""
+    return "you" if origin == "user" else origin
+
+
 def detail(name: str, value: str) -> None:
     """Print a line under an entry: a name and its value; nothing for ""."""
     if value:

@@ -89,6 +89,13 @@ def terminal_width() -> int | None:
         return None
 
 
+class Joined(argparse.Action):
+    """Several words are one text, so that a question needs no quotes."""
+
+    def __call__(self, _: Any, namespace: argparse.Namespace, values: Any, __: str | None = None) -> None:
+        setattr(namespace, self.dest, " ".join(values) if values else None)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are BadInput, so that they are shown like every other error."""
 
@@ -113,6 +120,8 @@ def add(parser: argparse._ActionsContainer, argument: Argument) -> None:
         given.setdefault("metavar", name)
         if more or usage.startswith("["):
             given["nargs"] = "?" if not more else "*" if usage.startswith("[") else "+"
+        if given.pop("words", False):
+            given |= {"nargs": "*" if usage.startswith("[") else "+", "action": Joined}
         parser.add_argument(given.pop("dest", name.lower().replace("|", "_")), help=help, **given)
     elif value:
         if more:
@@ -182,7 +191,7 @@ TIME_FORMS = 'ISO 8601, a date, or words like "3 days ago"'
 _INT64 = 1 << 63
 
 ID: Argument = ("ID", "an id, or its beginning", {})
-TEXT: Argument = ("TEXT", "the text, or - to read stdin", {})
+TEXT: Argument = ("TEXT", "the text, or - to read stdin", {"words": True})
 TIMES: tuple[Argument, ...] = (
     ("--as-of TIME", f"what was true then: {TIME_FORMS} (default: now)", {}),
     ("--known-at TIME", "as the store knew it then (default: now)", {}),

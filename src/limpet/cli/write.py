@@ -7,6 +7,7 @@ from ..model.memory import KINDS, STORED_TYPES, valued
 from . import output, verbs
 from .output import quoted, receipt, short
 from .remember import just_read
+from .tables import who
 from .verbs import CHANGE, EVERY_DAY, GRAPH, ID, STATEMENT, TEXT, TIME_FORMS, Verb, arg
 
 TYPE_CHECKING = False
@@ -92,7 +93,7 @@ def _log(operations: list[Operation], *_: object) -> None:
         mark = "" if not each.undone else "redone  " if each.verb == "undo" else "undone  "
         text = f"of {short(each.of)}: {each.text}" if each.of else each.text
         more = f" and {each.count - 1} more" if each.verb in ("remember", "archive") and each.count > 1 else ""
-        what = f"{output.moment(each.at)}  {each.verb:<8}  {each.origin:<5}"
+        what = f"{output.moment(each.at)}  {each.verb:<8}  {who(each.origin):<5}"
         entry(each.short, what, mark + quoted(valued(each.key, text), 0) + more)
     if not operations:
         output.words("nothing was done here yet")
@@ -132,7 +133,7 @@ VERBS = (
         name="edit", group=CHANGE, about="better words for the same belief, or another kind or scope",
         run=_edit, show=receipt,
         arguments=(
-            ID, arg("[TEXT]", "the text, or - to read stdin"),
+            ID, arg("[TEXT]", "the text, or - to read stdin", words=True),
             arg("--kind KIND", "make a belief of this kind of what a rule kept as an episode", choices=KINDS),
             arg("--scope NAME", "put it into this scope; the one it is in is named before the command", dest="to"),
         ),

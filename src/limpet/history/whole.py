@@ -21,6 +21,7 @@ from ..store import records
 from ..text.entities import entities
 from ..text.lexicon import content
 from ..text.normalise import normalise
+from ..vectors.reader import shared
 from .view import FALLEN, Link, Node, View, link_of, raw_id, standing
 
 # PageRank: the usual damping; the sum of changes at which it has converged. Brin & Page, 1998.
@@ -317,13 +318,16 @@ class Consolidation(JsonForm, Holds[Proposal]):
 
 
 def entities_named(view: View, *, limit: int) -> list[EntityCount]:
-    """Return the things that held texts name, the most named first. Reads them all."""
+    """Return the things that held texts name, the most named first. Reads them all. Raises EmbedderUnavailable."""
+    reader = shared()
     counts: Counter[str] = Counter()
     spelled: dict[str, Counter[tuple[str, str]]] = {}
     for memory in view.store.listings.each(view.held()):
         # The file of a path is known by its own name too: both are one thing.
         things = {thing.name: thing for thing in reversed(entities(memory.content))}
         for entity in {thing.folded: thing for thing in things.values()}.values():
+            if entity.kind == "name" and reader.is_common(entity.name):
+                continue
             counts[entity.folded] += 1
             spelled.setdefault(entity.folded, Counter())[entity.name, entity.kind] += 1
     result = []

@@ -43,7 +43,8 @@ _THINGS = r"""
              (?:[ '’-](?:(?:of|de|van|von|der|la|le)[ ])?[A-ZÀ-ÖØ-ÞΑ-ΩА-Я][^\W_]{1,40}){0,3})
 """
 _PARTS = r"[A-Z]{2,}(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+"
-_NO_NAME = FUNCTION_WORDS | NEGATORS | {*WEEKDAYS, *MONTHS, "today", "yesterday", "tomorrow", "i", "ok", "yes"}
+_DATES = {*WEEKDAYS, *(f"{day}s" for day in WEEKDAYS), *MONTHS, "today", "yesterday", "tomorrow"}
+_NO_NAME = FUNCTION_WORDS | NEGATORS | _DATES | {"i", "ok", "yes"}
 
 
 class Entity(NamedTuple):

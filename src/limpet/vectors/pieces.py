@@ -44,6 +44,11 @@ class Pieces:
                 break
         return ids[:most]
 
+    def is_common(self, word: str) -> bool:
+        """Tell whether a word is written small more often than as it stands: no name, though it begins a sentence."""
+        _, small = self._pieces.get(SPACE + word.lower(), (0, -math.inf))
+        return small > self._pieces.get(SPACE + word, (0, -math.inf))[1]
+
     def _split(self, word: str) -> tuple[int, ...]:
         """Find the split with the highest sum of log-probabilities (Viterbi)."""
         if len(word) > LONGEST_WORD:

@@ -46,6 +46,10 @@ class Reader:
         ids = pieces.ids(text[:CHARACTERS], TOKENS)
         return ids.count(pieces.unknown) <= MOST_UNKNOWN * len(ids)
 
+    def is_common(self, word: str) -> bool:
+        """Tell whether a word is no name, though it is capital. Raises EmbedderUnavailable."""
+        return self._load().is_common(word)
+
     def _load(self) -> Pieces:
         self._encoder.load()
         if self._pieces is None:

@@ -51,6 +51,8 @@ def doctor(context: Context) -> list[Check]:
         error = store.jobs.last_error("embed")
         message = f"{counted(stats.waiting_jobs, 'memory')} without a vector yet: words find them already"
         note("queue", "warn", message + (f"; the last error: {error}" if error else ""), "limpet work")
+    elif stats.waiting_checks:
+        note("queue", "warn", f"{counted(stats.waiting_checks, 'memory')} not yet compared with others", "limpet work")
     else:
         note("queue", "ok", "empty")
     try:

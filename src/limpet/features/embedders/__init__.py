@@ -36,11 +36,9 @@ def load(name: str) -> StoreEmbedder:
         from .onnx_folder import OnnxFolder
 
         return guarded(OnnxFolder(spec))
-    place = _places().get(name)
-    if place is None:
-        known = ", ".join([OWN, *installed(), "onnx:/FOLDER", "openai:NAME,url=URL"])
-        raise EmbedderUnavailable(f"no embedder is called {name!r}", hint=f"known: {known}")
-    module, _, attribute = place.partition(":")
+    if (error := unknown(name)) is not None:
+        raise error
+    module, _, attribute = _places()[name].partition(":")
     try:
         return guarded(getattr(import_module(module), attribute)())
     except EmbedderUnavailable:
@@ -49,6 +47,14 @@ def load(name: str) -> StoreEmbedder:
         raise EmbedderUnavailable(
             f"the embedder {name} does not load: {error}", hint=f"reinstall the package that holds {module}"
         ) from error
+
+
+def unknown(name: str) -> EmbedderUnavailable | None:
+    """Return the error for a name that no embedder has; None for others."""
+    if name == OWN or name.startswith(SPECS) or name in _places():
+        return None
+    known = ", ".join([OWN, *installed(), "onnx:/FOLDER", "openai:NAME,url=URL"])
+    return EmbedderUnavailable(f"no embedder is called {name!r}", hint=f"known: {known}")
 
 
 def installed() -> list[str]:
