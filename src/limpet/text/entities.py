@@ -22,7 +22,7 @@ READ, MOST, LONGEST = 4_000, 24, 120
 # Each part begins at a boundary and has bounds, so that no text takes long. Plain words come first: they are most of a
 # text, and passed over whole.
 _THINGS = r"""
-    (?P<plain>[ ,;]+|(?!port[ ]\d)(?<![\w/.@~#-])[a-zß-öø-ÿ]{1,40}(?=[\s,;?!)]|[.:](?:\s|$)|$))
+    (?P<plain>[ ,;]+|\b\w{81,}|(?!port[ ]\d)(?<![\w/.@~#-])[a-zß-öø-ÿ]{1,40}(?=[\s,;?!)]|[.:](?:\s|$)|$))
   | (?P<url>\bhttps?://[^\s<>"'`)\]]{3,200})
   | (?P<quoted>`[^`\n]{2,80}`|"[^"\n]{2,60}"|“[^”\n]{2,60}”|「[^」\n]{1,40}」|『[^』\n]{1,40}』)
   | (?P<path>(?<![\w/.])(?:~|\.{1,2}|[A-Za-z_@][\w.@-]{0,60})?(?:/[\w.@{}%+-]{1,60}){1,12}/?
