@@ -99,7 +99,7 @@ def _item(rank: int, item: Item, name: str, scope: str) -> None:
     marks += [f"session {item.session}"] * bool(item.session) + [f"said by {item.speaker}"] * bool(item.speaker)
     marks += [f"source {item.source_state}"] * bool(item.source_state)
     if marks:
-        line(MARGIN + paint(flat("  ".join(marks)), DIM))
+        line(MARGIN + paint("  ".join(map(flat, marks)), DIM))
     for what, (id, other) in item.history():
         line(MARGIN + paint(cut(f"{what}: {flat(other)} ({short(id)})", LEFT_OUT_WIDTH), YELLOW))
     if item.disputed_by:
