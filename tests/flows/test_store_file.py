@@ -253,7 +253,7 @@ def test_doctor_says_how_things_are(memory):
 def test_settings_come_from_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("LIMPET_STORE", str(tmp_path / "env.db"))
     monkeypatch.setenv("LIMPET_SCOPE", "team:x")
-    monkeypatch.setenv("LIMPET_EMBEDDER", "nonesuch")
+    monkeypatch.setenv("LIMPET_EMBEDDER", "onnx:/nonesuch")
     monkeypatch.setenv("LIMPET_DURABILITY", "normal")
     with limpet.open() as memory:
         assert (memory.path, memory.scope) == (str(tmp_path / "env.db"), "team:x")
@@ -262,6 +262,12 @@ def test_settings_come_from_the_environment(tmp_path, monkeypatch):
             memory.work()
     with limpet.open(tmp_path / "given.db", scope="given") as memory:
         assert (memory.path, memory.scope) == (str(tmp_path / "given.db"), "given")
+
+
+def test_an_embedder_that_nothing_knows_is_an_error_at_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("LIMPET_EMBEDDER", "nonesuch")
+    with pytest.raises(limpet.BadInput, match="no embedder is called 'nonesuch'"):
+        limpet.open(tmp_path / "memory.db")
 
 
 def test_a_commit_is_flushed_to_the_disk_unless_it_is_asked_not_to(tmp_path, monkeypatch):

@@ -110,7 +110,7 @@ def vectors_of_a_batch_without(path):
 
 
 def test_without_an_embedder_the_import_stands_and_says_what_waits(run, notes, path, monkeypatch):
-    monkeypatch.setenv("LIMPET_EMBEDDER", "nonesuch")
+    monkeypatch.setenv("LIMPET_EMBEDDER", "onnx:/nonesuch")
     code, out, err = run("import", "jsonl", notes)
     assert code == 0 and f"new {MANY + 1}" in out
     assert f"{MANY + 1} texts wait for their vectors" in err and "nonesuch" in err and "limpet work" in err
