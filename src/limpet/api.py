@@ -118,24 +118,23 @@ class Limpet(EveryDay):
         return remember_scopes.rename(self._context, scope, name, merge=merge)
 
     def journal(
-        self, numbers: Sequence[int] = (), *, session: str | None = None, since: Time = None, until: Time = None,
-        match: str | None = None, limit: int | None = None,
+        self, numbers: Sequence[int] = (), *, session: str | None = None, since: Time = None, match: str | None = None,
+        limit: int | None = None,
     ) -> builtins.list[JournalLine]:  # fmt: skip
         """Return lines of this scope's journal (asked, done, answered), oldest first, each with its number: all, or
-        those of a session, of a time, or with all words of `match`; at most the last `limit`. Raises BadInput.
+        those of a session, written `since` a time, or with all words of `match`; at most the last `limit`. Raises
+        BadInput.
 
         >>> from limpet.features import usefulness
         >>> usefulness.note_action(memory, "friday", "did", "ran the linter")
         >>> [line.what for line in memory.journal(match="linter")]
         ['ran the linter']
         """
-        return journal_lines.lines(
-            self._context, numbers, session=session, since=since, until=until, match=match, limit=limit
-        )
+        return journal_lines.lines(self._context, numbers, session=session, since=since, match=match, limit=limit)
 
     def drop_from_journal(
-        self, numbers: Sequence[int] = (), *, session: str | None = None, since: Time = None, until: Time = None,
-        match: str | None = None, dry_run: bool = False,
+        self, numbers: Sequence[int] = (), *, session: str | None = None, match: str | None = None,
+        dry_run: bool = False,
     ) -> Dropped:  # fmt: skip
         """Erase lines of this scope's journal, their bytes in the file too; what memories say of them stays.
 
@@ -146,9 +145,7 @@ class Limpet(EveryDay):
         >>> [line.what for line in memory.drop_from_journal(match="4711").lines]
         ['the code is 4711']
         """
-        return journal_lines.drop(
-            self._context, numbers, session=session, since=since, until=until, match=match, dry_run=dry_run
-        )
+        return journal_lines.drop(self._context, numbers, session=session, match=match, dry_run=dry_run)
 
     def work(
         self, *, limit: int | None = None, only_vectors: bool = False, again: bool = False,
@@ -194,7 +191,7 @@ class Limpet(EveryDay):
     ) -> Receipt:  # fmt: skip
         """Replace what a memory says by a new memory; the old one stays, superseded, and readable as of then.
 
-        What is not given (kind, scope, topics, key, importance, metadata) is taken over. The old one holds until
+        What is not given (kind, scope, topics, key, session, ...) is taken over. The old one holds until
         `valid_from` (default: now). What is trusted less than the old one waits for review (`proposed`). `version`: as
         in `edit`. Raises NotFound, BadInput, ChangedSince.
 
@@ -313,12 +310,12 @@ class Limpet(EveryDay):
         return changes.change(self._context, id, "retract", origin=origin, why=why)
 
     def forget(
-        self, ids: str | Iterable[str] | None = None, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
-        session: str | None = None, before: Time = None, metadata: Mapping[str, Any] | None = None,
-        match: str | None = None, why: str = "forgotten", origin: str | None = None, dry_run: bool = False,
+        self, ids: str | Iterable[str] | None = None, *, topics: Iterable[str] = (), session: str | None = None,
+        before: Time = None, metadata: Mapping[str, Any] | None = None, match: str | None = None,
+        why: str = "forgotten", origin: str | None = None, dry_run: bool = False,
     ) -> Forgotten:  # fmt: skip
         """Retract memories in one operation, which `undo` takes back: of those named by `ids`, or without any of this
-        scope, what has all that is asked for: kind, topics, a session, an age (stored `before`), metadata, all words of
+        scope, what has all that is asked for: topics, a session, an age (stored `before`), metadata, all words of
         `match`, whole, in its text or key. Of an empty list nothing.
 
         `dry_run`: only say which. Nothing is erased: that is `purge`. Raises NotFound, AmbiguousId, BadInput.
@@ -327,7 +324,7 @@ class Limpet(EveryDay):
         >>> len(memory.forget(topics=["draft"]).memories), memory.count()
         (1, 0)
         """
-        where = self._context.filter(kind, topics, None, before, clock="stored", session=session, metadata=metadata)
+        where = self._context.filter((), topics, None, before, clock="stored", session=session, metadata=metadata)
         return changes.forget(self._context, ids, where, match=match, why=why, origin=origin, dry_run=dry_run)
 
     def purge(
@@ -664,10 +661,7 @@ class Limpet(EveryDay):
         """
         return self.graph.why(id, depth=depth, limit=limit, everything=everything, as_of=as_of, known_at=known_at)
 
-    def impact(
-        self, id: str, *, depth: int = 5, limit: int = 200, everything: bool = False,
-        as_of: Time = None, known_at: Time = None,
-    ) -> Impact:  # fmt: skip
+    def impact(self, id: str, *, depth: int = 5, limit: int = 200, as_of: Time = None, known_at: Time = None) -> Impact:
         """Return what rests on a memory, decisions first: `History.impact`.
 
         >>> slow = memory.remember("The report takes an hour").id
@@ -675,7 +669,7 @@ class Limpet(EveryDay):
         >>> [item.node.content for item in memory.impact(slow)]
         ['We cache the report']
         """
-        return self.graph.impact(id, depth=depth, limit=limit, everything=everything, as_of=as_of, known_at=known_at)
+        return self.graph.impact(id, depth=depth, limit=limit, as_of=as_of, known_at=known_at)
 
     def audit(self, about: str, *, limit: int = 10, as_of: Time = None, known_at: Time = None) -> Audit:
         """Return what is believed about an id, a key or a text, with sources, conflicts and history: `History.audit`.

@@ -7,12 +7,12 @@ from functools import partial
 from .. import registry
 from ..model.clock import format_time
 from ..model.errors import BadInput, NotFound, counted
-from ..model.memory import ORIGINS, valued
+from ..model.memory import valued
 from . import output, tables
 from .output import day, flat, in_a_line, line, moment, printable, receipt, short, words
 from .remember import just_read
 from .tables import detail
-from .verbs import LOOK, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store
+from .verbs import LOOK, ORIGIN, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,10 +42,8 @@ def _fact(args: Namespace) -> int:
     reading = args.history or args.as_of is not None or args.known_at is not None
     if (args.value is not None) + args.end + reading > 1:
         raise BadInput("give a value to set, or --end one, or ask for one: one at a time")
-    if (args.why or args.at) and not args.end:
-        raise BadInput("--why and --at say how a value ends", hint="add --end; a new value ends the one before")
     if args.valid_from and args.value is None:
-        raise BadInput("--valid-from says since when a new value holds", hint="with --end: --at; to ask: --as-of")
+        raise BadInput("--valid-from says since when a new value holds", hint="give the value; to ask: --as-of")
     with open_store(args, create=args.value is not None) as memory:
         if args.value is not None or args.end:
             done = _set_or_end(memory, args)
@@ -69,8 +67,8 @@ def _fact(args: Namespace) -> int:
 
 def _set_or_end(memory: Limpet, args: Namespace) -> Receipt:
     if args.end:
-        return memory.end_fact(args.key, at=args.at, why=args.why, origin=args.origin)
-    given = {name: value for name in ("origin", "source", "valid_from") if (value := getattr(args, name))}
+        return memory.end_fact(args.key, origin=args.origin)
+    given = {name: value for name in ("origin", "valid_from") if (value := getattr(args, name))}
     value = given_text(args.value)
     why = just_read(memory, given, f"{args.key} {value}") or just_read(memory, given, value)
     return memory.set_fact(args.key, value, **given).with_reason(why)
@@ -182,12 +180,6 @@ def _swept(findings: list[Any], memory: Limpet, args: Namespace) -> None:
 # -- sessions and scopes
 
 
-def _summed_up(memory: Limpet, args: Namespace, verb: str) -> Receipt:
-    """End or compress a session, with a summary or without."""
-    done: Receipt = getattr(memory, verb)(args.name, summary=None if args.summary is None else given_text(args.summary))
-    return done
-
-
 def _session(memory: Limpet, args: Namespace) -> dict[str, Any]:
     args.row, args.memories = memory.session(args.name), memory.session_memories(args.name)
     return _row(args.row) | {"items": [each.as_dict() for each in args.memories]}
@@ -225,7 +217,7 @@ def _journal(memory: Limpet, args: Namespace) -> Sequence[JournalLine | Exposure
 
 
 def _chosen(args: Namespace) -> dict[str, str | None]:
-    return {"session": args.session, "since": args.since, "until": args.until, "match": args.match}
+    return {"session": args.session, "match": args.match}
 
 
 def _drop(memory: Limpet, args: Namespace) -> Dropped:
@@ -244,23 +236,19 @@ def _dropped(dropped: Dropped, memory: Limpet, args: Namespace) -> None:
 
 
 _NAME = arg("NAME", "the session; `limpet session list` shows them")
-_SUMMARY = arg("--summary TEXT", "what happened, in your words; - reads stdin")
 _IDS = arg("ID...", "what `limpet review` shows")
 _LINES = (
     arg("[NUMBER...]", "lines, by their numbers", type=int),
     arg("--session NAME", "of one session only"),
-    arg("--since TIME", f"written then or later: {TIME_FORMS}"),
-    arg("--until TIME", "written before then"),
     arg("--match WORDS", "only lines that have all these words, whole"),
 )
 VERBS = (
     Verb(
         name="audit", group=LOOK,
         about="what is believed about something: how sure, since when, from whom, against what",
-        run=lambda memory, args: memory.audit(args.about, limit=args.limit, as_of=args.as_of, known_at=args.known_at),
+        run=lambda memory, args: memory.audit(args.about, as_of=args.as_of, known_at=args.known_at),
         show=_audit, code=lambda audit: 0 if audit.beliefs else 1,
-        arguments=(arg("ABOUT", "an id, a key such as user.city, or words", words=True), *TIMES,
-                   arg("--limit COUNT", "beliefs at most", default=10)),
+        arguments=(arg("ABOUT", "an id, a key such as user.city, or words", words=True), *TIMES),
         example='limpet audit "rate limit"\nlimpet audit user.city --known-at "3 days ago"',
     ),
     Verb(
@@ -272,10 +260,7 @@ VERBS = (
             arg("--history", "every value along the time in which it held"),
             *TIMES,
             arg("--valid-from TIME", f"since when the new value holds: {TIME_FORMS} (default: now)"),
-            arg("--at TIME", "with --end: when it ceased to hold (default: now)"),
-            arg("--why TEXT", "with --end: why"),
-            arg("--origin ORIGIN", f"who says so: {', '.join(ORIGINS)} (default: agent)", choices=ORIGINS),
-            arg("--source WHERE", "where it comes from: file:line, URL"),
+            ORIGIN,
         ),
         example="limpet fact user.city Tampa\nlimpet fact user.city --as-of 2026-01-01\n"
         "limpet fact user.city --history",
@@ -303,16 +288,19 @@ VERBS = (
     ),
     Verb(
         name="session", group=PEOPLE, about="runs of an agent: start, end, list, show, compress into an episode",
-        example='limpet session start fix-limits --title "Rate limits"\nlimpet session compress fix-limits',
+        example="limpet session start fix-limits\nlimpet session compress fix-limits",
     ),
     Verb(
         name="session start", group=PEOPLE, about="begin a session, or go on with one",
-        run=lambda memory, args: _row(memory.session_start(args.name, title=args.title)), create=True,
+        run=lambda memory, args: _row(memory.session_start(args.name)), create=True,
         show=lambda row, *_: line(f"started {printable(row['name'])}"),
-        arguments=(arg("[NAME]", "the session (default: a new name)"), arg("--title TEXT", "what it is about")),
+        arguments=(arg("[NAME]", "the session (default: a new name)"),),
     ),
-    Verb(name="session end", group=PEOPLE, about="end a session; a summary becomes its episode",
-         run=partial(_summed_up, verb="session_end"), show=receipt, arguments=(_NAME, _SUMMARY)),
+    Verb(
+        name="session end", group=PEOPLE, about="end a session; a summary becomes its episode", show=receipt,
+        run=lambda memory, args: memory.session_end(args.name, summary=args.summary and given_text(args.summary)),
+        arguments=(_NAME, arg("--summary TEXT", "what happened, in your words; - reads stdin")),
+    ),
     Verb(
         name="session list", group=PEOPLE, about="sessions, the one with the latest memory first",
         run=lambda memory, args: [_row(session) for session in memory.sessions(limit=args.limit)],
@@ -322,7 +310,7 @@ VERBS = (
     Verb(name="session show", group=PEOPLE, about="what was stored in a session, and which rules it kept or broke",
          run=_session, show=_session_shown, arguments=(_NAME,)),
     Verb(name="session compress", group=PEOPLE, about="sum a session up in an episode",
-         run=partial(_summed_up, verb="compress"), show=receipt, arguments=(_NAME, _SUMMARY)),
+         run=lambda memory, args: memory.compress(args.name), show=receipt, arguments=(_NAME,)),
     Verb(
         name="scope", group=PEOPLE, about="the scopes there are, with how many memories; rename and merge them",
         example="limpet scope\nlimpet scope rename project:web project:shop\n"
@@ -348,7 +336,7 @@ VERBS = (
             *_LINES, arg("--limit N", "the last N", default=50),
             arg("--shown", "what was put before agents: when, to whom, at how many tokens, and was it used"),
         ),
-        example='limpet journal --session s1\nlimpet journal --since "2 days ago" --match deploy\n'
+        example="limpet journal --session s1\nlimpet journal --match deploy\n"
         "limpet journal --shown --limit 5\nlimpet journal drop 3 4",
     ),
     Verb(

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .verbs import Argument
 
 TYPES = arg("--type TYPE...", "only links of this type; repeat it (default: all)", dest="types", choices=EDGE_TYPES)
-EVERYTHING = arg("--all", "also what was superseded, retracted, purged or decided", dest="everything")
 
 
 def _limit(default: int, what: str = "memories") -> Argument:
@@ -43,7 +42,7 @@ def query(name: str, about: str, example: str, *arguments: Argument, command: st
                 example=example, **more)  # fmt: skip
 
 
-def _why(answer: Why, memory: Limpet, _: object) -> None:
+def _why(answer: Why, memory: Limpet, args: Namespace) -> None:
     """Print an indented tree: below each memory what it rests on, and below all what it replaced and why. A memory
     that is above already is only named."""
     nodes = {node.id: node for node in (answer.memory, *answer.reasons)}
@@ -72,7 +71,7 @@ def _why(answer: Why, memory: Limpet, _: object) -> None:
         line(f"replaced {short(node.id)}  {in_a_line(node)}, because {flat(chain.reasons[node.id])}")
     if not answer.reasons and not replaced:
         words("no reason holds any more" if answer.skipped else "no reason is recorded")
-    _left_out(answer.skipped, answer.truncated)
+    _left_out(answer.skipped, answer.truncated, args)
 
 
 # Fields of every node: a line of an outline shows the first ones, and all others behind the text.
@@ -82,7 +81,7 @@ _OF_A_NODE = {
 }  # fmt: skip
 
 
-def _outline(answer: Any, *_: object) -> None:
+def _outline(answer: Any, _: Limpet, args: Namespace) -> None:
     """Print an answer by its JSON form: each list under its name, a line a memory or link, its parts below it."""
     shown = plain(answer)
     is_empty = True
@@ -99,15 +98,15 @@ def _outline(answer: Any, *_: object) -> None:
     if is_empty:
         words("nothing found")
     if isinstance(shown, dict):
-        _left_out(shown.get("skipped", {}), shown.get("truncated", False))
+        _left_out(shown.get("skipped", {}), shown.get("truncated", False), args)
 
 
-def _left_out(skipped: dict[str, str], truncated: bool) -> None:
+def _left_out(skipped: dict[str, str], truncated: bool, args: Namespace) -> None:
     """Print that a walk left something out. `skipped`: id -> standing."""
     if skipped:
-        words(f"{len(skipped)} left out ({', '.join(sorted(set(skipped.values())))}); --all shows them")
+        words(f"{len(skipped)} left out ({', '.join(sorted(set(skipped.values())))})")
     if truncated:
-        words("there is more; --depth and --limit show it")
+        words("there is more; try a larger " + " or ".join(f"--{name}" for name in ("depth", "limit") if name in args))
 
 
 def _part(part: dict[str, Any], before: str) -> None:
@@ -141,10 +140,10 @@ def _dest(argument: Argument) -> str:
     return name.lower().replace("-", "_")
 
 
-_REASONS = (ID, _depth(5), _limit(200), EVERYTHING, *TIMES)
+_REASONS = (ID, _depth(5), *TIMES)
 VERBS = (
     query("why", "what a memory rests on, back to the facts",
-          'limpet why 7rk2qm\nlimpet why 7rk2qm --known-at "3 days ago" --all', *_REASONS, command="why"),
+          'limpet why 7rk2qm\nlimpet why 7rk2qm --known-at "3 days ago"', *_REASONS, command="why"),
     query("impact", "what rests on a memory, decisions first, and what would remain of their reasons",
           "limpet impact c04vxn --depth 3", *_REASONS, command="impact"),
     Verb(
@@ -153,37 +152,36 @@ VERBS = (
     ),
     query("path", "the shortest way from one memory to another along links",
           "limpet graph path 7rk2qm c04vxn --type caused_by --type supports",
-          arg("A", "one memory: an id, or its beginning"), arg("B", "the other"), TYPES, _depth(8), EVERYTHING, *TIMES,
+          arg("A", "one memory: an id, or its beginning"), arg("B", "the other"), TYPES, _depth(8), *TIMES,
           code=lambda path: 0 if path.found else 1),
     query("context", "what surrounds some memories, and the links among all of it",
           "limpet graph context 7rk2qm c04vxn --depth 1",
-          arg("ID...", "memories: ids, or their beginnings", dest="ids"), TYPES, _depth(2), _limit(200), EVERYTHING,
-          *TIMES),
+          arg("ID...", "memories: ids, or their beginnings", dest="ids"), _depth(2), _limit(200), *TIMES),
     query("timeline", "memories along time: around one, of a key, about something",
           "limpet graph timeline user.city\nlimpet graph timeline 7rk2qm --limit 20",
           arg("[WHAT]", "a memory's id, a key (SUBJECT.ATTRIBUTE) or words (default: the newest of all)"),
-          TYPES, _limit(50), *TIMES),
+          _limit(50), *TIMES),
     query("contradictions", "pairs of memories that cannot both hold", "limpet graph contradictions",
-          EVERYTHING, _limit(200, "pairs"), *TIMES),
+          _limit(200, "pairs"), *TIMES),
     query("gaps", "weak places: decisions without reasons, thin foundations, stale beliefs",
           "limpet graph gaps --gap unjustified_decision --limit 50",
           arg("--gap GAP...", "only this one; repeat it: unjustified_decision, single_source_inference, "
               "weak_foundation, superseded_often, stale", dest="kind"),
-          _limit(20, "of each"), *TIMES),
+          _limit(20, "of each")),
     query("diff", "what the store came to believe and stopped believing between two moments",
           'limpet graph diff "2 weeks ago"\nlimpet graph diff 2026-01-01 2026-02-01',
           arg("START", f"the earlier moment: {TIME_FORMS}"), arg("[END]", "the later one (default: now)"),
           arg("--as-of TIME", "beliefs about this one instant (default: each moment about itself)"),
           _limit(200, "of each")),
     query("centrality", "the memories on which most turns", "limpet graph centrality --type caused_by",
-          TYPES, _limit(20), *TIMES),
+          TYPES, _limit(20)),
     query("ground", "which beliefs support a claim, and which speak against it",
           'limpet graph ground "the gateway allows 100 requests a minute"',
-          arg("CLAIM", "what may be so, in words"), _limit(20, "beliefs"), *TIMES),
+          arg("CLAIM", "what may be so, in words"), _limit(20, "beliefs")),
     query("revise", "what would have to give if a claim were true; changes nothing",
           'limpet graph revise "the gateway allows 500 requests a minute"',
           arg("CLAIM", "what would be so, in words"),
-          arg("--against ID...", "a belief that it contradicts; repeat it"), _depth(5), _limit(20, "beliefs"), *TIMES),
+          arg("--against ID...", "a belief that it contradicts; repeat it"), _limit(20, "beliefs")),
     query("consolidate", "what could be merged, summarised or compressed; changes nothing",
-          "limpet graph consolidate", _limit(50, "proposals of each kind"), *TIMES),
+          "limpet graph consolidate", _limit(50, "proposals of each kind")),
 )  # fmt: skip

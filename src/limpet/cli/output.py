@@ -209,7 +209,7 @@ def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
     if vars(args).get("dry_run") or memory.read_only:
         return {"embedded": 0, "waiting": 0}
     before, why = memory.stats().waiting_jobs, ""
-    if before and not args.no_vectors:
+    if before:
         try:
             with progress("embedding") as tell:
                 memory.work(only_vectors=True, progress=tell)

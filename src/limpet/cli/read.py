@@ -33,25 +33,18 @@ FILTERS: tuple[Argument, ...] = (
     ("--topic TOPIC...", "only with this topic; repeated: with all of them", {}),
     ("--since TIME", f"only what began to hold then or later: {TIME_FORMS}", {}),
     ("--until TIME", "only what began to hold before then", {}),
-    ("--clock CLOCK", "what --since and --until are about: valid, when it began to hold; stored, when it was stored",
-     {"choices": ("valid", "stored"), "default": "valid"}),
     ("--session NAME", "only of this session", {}),
     ("--meta K=V...", "only with this value in its metadata; repeated: with all of them", {}),
     ("--all-scopes", "of every scope, not of this one and `global` alone", {}),
-)  # fmt: skip
+)
 
 
 def filters(args: Namespace) -> dict[str, Any]:
     """Return the keyword arguments of `Limpet.recall` and `Limpet.list` that choose memories."""
-    chosen: dict[str, Any] = {
+    return {
         "kind": args.kind or (), "topics": args.topic or (), "since": args.since, "until": args.until,
-        "session": args.session,
+        "session": args.session, "metadata": pairs(args.meta),
     }  # fmt: skip
-    if args.clock != "valid":
-        chosen["clock"] = args.clock
-    if args.meta:
-        chosen["metadata"] = pairs(args.meta)
-    return chosen
 
 
 def _recall(args: Namespace) -> int:
@@ -135,7 +128,7 @@ def _list(args: Namespace) -> int:
             count = seen.count(**chosen)
             output.result({"count": count}) if args.json else output.line(str(count))
             return 0
-        page = seen.list(**chosen, sort=args.sort, limit=args.limit, cursor=args.cursor, ascending=args.ascending)
+        page = seen.list(**chosen, sort=args.sort, limit=args.limit, cursor=args.cursor)
         if args.json:
             output.result(page.memories)
         else:
@@ -219,7 +212,6 @@ VERBS = (
             arg("--all", "also what is archived, retracted, purged or no longer true"),
             arg("--sort ORDER", "created, updated, used (last) or uses (how often); the newest or most comes first",
                 choices=("created", "updated", "used", "uses"), default="created"),
-            arg("--ascending", "the oldest or least first"),
             arg("--limit COUNT", "how many on a page", default=50),
             arg("--cursor CURSOR", "go on where the page that gave this cursor ended"),
             arg("--count", "only how many there are"),

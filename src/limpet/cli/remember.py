@@ -11,7 +11,7 @@ from ..folders import beside
 from ..model.errors import BadInput
 from . import output, verbs
 from .output import receipt
-from .verbs import EVERY_DAY, STATEMENT, VECTORS, Verb, arg, open_store
+from .verbs import EVERY_DAY, STATEMENT, Verb, arg, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ def just_read(memory: EveryDay, given: dict[str, Any], text: Any) -> str:
 def _remember(args: Namespace) -> int:
     given = verbs.statement(args)
     if args.batch:
-        if args.text is not None or args.id is not None:
-            raise BadInput("--batch reads stdin: give neither TEXT nor --id with it")
+        if args.text is not None:
+            raise BadInput("--batch reads stdin: give no TEXT with it")
         return _batch(args, given)
     text = verbs.given_text(args.text)
     with verbs.open_every_day(args, create=True) as memory:
         why = just_read(memory, given, text)
-        done = memory.remember(text, id=args.id, **given).with_reason(why)
+        done = memory.remember(text, **given).with_reason(why)
         output.result(done) if args.json else receipt(done, memory, args)
     return 0
 
@@ -115,7 +115,7 @@ VERBS = (
             arg("[TEXT]", "the text, or - to read stdin", words=True),
             arg("--batch", "read JSONL from stdin, one statement a line; answer a receipt line for each as soon as it "
                 "is durable. Options are defaults for every line"),
-            *STATEMENT, VECTORS, arg("--id UUID", "the id it shall have (default: a new UUIDv7)"),
+            *STATEMENT,
         ),
         example='limpet remember "begin IMMEDIATE ends the WAL deadlock" --kind lesson --topic sqlite --meta line=7\n'
         "jq -c '{content: .text}' notes.json | limpet remember --batch",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import registry
 from ..model.errors import BadInput, StoreError, StoreMissing, counted
-from ..model.memory import KINDS, valued
+from ..model.memory import valued
 from ..settings import read_settings
 from . import output, tables
 from .output import STILL_READ, line, quoted, receipt, short, words
@@ -129,9 +129,7 @@ def _rebuild(memory: Limpet, args: Namespace) -> dict[str, Any]:
 def _gc(memory: Limpet, args: Namespace) -> dict[str, Any] | Retention:
     if args.unused is None:
         return memory.gc()
-    retention: Retention = registry.part("features.upkeep").retention(
-        memory, days=args.unused, kind=args.kind or ["episode"], apply=args.apply
-    )
+    retention: Retention = registry.part("features.upkeep").retention(memory, days=args.unused, apply=args.apply)
     return retention
 
 
@@ -293,9 +291,8 @@ VERBS = (
         name="gc", group=STORE, run=_gc, show=_collected,
         about="give free space back to the file system; or take out of recall what is old and nobody used",
         arguments=(
-            arg("--unused DAYS", "list what was neither stated nor used for so long; sessions that lose three or more "
-                "are summed up first", type=float),
-            arg("--kind KIND...", "with --unused: of this kind (default: episode); repeat it", choices=KINDS),
+            arg("--unused DAYS", "list the episodes that were neither stated nor used for so long; sessions that lose "
+                "three or more are summed up first", type=float),
             arg("--apply", "archive it; `limpet undo` takes it back"),
         ),
         example="limpet gc\nlimpet gc --unused 180 --apply",

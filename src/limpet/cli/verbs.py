@@ -203,9 +203,8 @@ GLOBAL: tuple[Argument, ...] = (
      "checkout, else global)", {"default": argparse.SUPPRESS}),
     ("--json", "answer in JSON, errors too (on stderr)", {"default": argparse.SUPPRESS}),
 )  # fmt: skip
-VECTORS: Argument = (
-    "--no-vectors",
-    "end before the vectors of what came are made: they wait for a recall with time, a server, `limpet work`", {},
+ORIGIN: Argument = (
+    "--origin ORIGIN", f"who says so: {', '.join(ORIGINS)} (default: agent)", {"choices": ORIGINS},
 )  # fmt: skip
 # Options about a statement besides its text; `statement` reads them.
 STATEMENT: tuple[Argument, ...] = (
@@ -217,13 +216,11 @@ STATEMENT: tuple[Argument, ...] = (
     ("--valid-from TIME", f"since when it holds: {TIME_FORMS} (default: now)", {}),
     ("--valid-to TIME", "until when it holds, exclusive (default: open)", {}),
     ("--source WHERE", "where it comes from: file:line, URL", {}),
-    ("--origin ORIGIN", f"who says so: {', '.join(ORIGINS)} (default: agent)", {"choices": ORIGINS}),
+    ORIGIN,
     ("--session NAME", "the run or conversation it belongs to", {}),
     ("--speaker NAME", "who said it", {}),
-    ("--anyway", "keep it as stated although a rule speaks against it; for a person (--origin user)", {}),
     ("--because ID...", "a memory it rests on; repeat it for several", {}),
     ("--meta K=V...", "metadata; typed as bool, int, float or text; repeat it", {"dest": "metadata"}),
-    ("--confidence NUMBER", "stated confidence, from 0 to 1 (default: computed)", {"type": float}),
 )
 
 

@@ -8,7 +8,7 @@ from . import output, verbs
 from .output import quoted, receipt, short
 from .remember import just_read
 from .tables import who
-from .verbs import CHANGE, EVERY_DAY, GRAPH, ID, STATEMENT, TEXT, TIME_FORMS, Verb, arg
+from .verbs import CHANGE, EVERY_DAY, GRAPH, ID, ORIGIN, TEXT, TIME_FORMS, Verb, arg
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,18 +23,16 @@ if TYPE_CHECKING:
 
 
 def _correct(memory: Limpet, args: Namespace) -> Receipt:
-    text, given = verbs.given_text(args.text), verbs.statement(args)
+    text = verbs.given_text(args.text)
+    given = {name: value for name in ("origin", "valid_from") if (value := getattr(args, name))}
     why = just_read(memory, given, text)
     return memory.correct(args.id, text, why=args.why, **given).with_reason(why)
 
 
 def _forget(memory: Limpet, args: Namespace) -> Forgotten:
     given: dict[str, Any] = {
-        "topics": args.topic or (), "kind": args.kind or (), "session": args.session, "before": args.before,
-        "metadata": verbs.pairs(args.meta), "match": args.match,
+        "topics": args.topic or (), "session": args.session, "before": args.before, "match": args.match,
     }  # fmt: skip
-    # What ids name is done at once; what options choose is only shown without --confirm.
-    args.dry_run = args.dry_run or (any(given.values()) and not args.confirm)
     args.known = {} if any(given.values()) else {id: memory.get(id).state for id in args.id}
     return memory.forget(args.id or None, **given, why=args.why, dry_run=args.dry_run)
 
@@ -49,7 +47,7 @@ def _forgotten(result: Forgotten, memory: Limpet, args: Namespace) -> None:
     listed(result.memories, memory)
     count = counted(len(result.memories) - len(result.waiting), "memory")
     if args.dry_run:
-        output.words(f"would forget {count}; --confirm does it")
+        output.words(f"would forget {count}")
         return
     output.line(f"forgot {count}")
     if result.waiting:
@@ -107,7 +105,10 @@ VERBS = (
     Verb(
         name="correct", group=EVERY_DAY, about="replace a belief by a new one; the old one stays readable as of then",
         run=_correct, show=receipt,
-        arguments=(ID, TEXT, arg("--why TEXT", "what made the old belief wrong"), *STATEMENT),
+        arguments=(
+            ID, TEXT, arg("--why TEXT", "what made the old belief wrong"), ORIGIN,
+            arg("--valid-from TIME", f"since when the new one holds: {TIME_FORMS} (default: now)"),
+        ),
         example='limpet correct 7rk2qm "The limit is 1000 a minute" --why "gateway upgraded"',
     ),
     Verb(
@@ -117,17 +118,14 @@ VERBS = (
         arguments=(
             arg("[ID...]", "which memories; with options those of them that these choose"),
             arg("--topic TOPIC...", "those with this topic; repeated: with all of them"),
-            arg("--kind KIND...", "those of this kind", choices=KINDS),
             arg("--session NAME", "those of this session"),
             arg("--before TIME", f"those stored before then: {TIME_FORMS}"),
-            arg("--meta K=V...", "those with this value in their metadata"),
             arg("--match WORDS", "those whose text, or key, has all of these words, whole"),
             arg("--why TEXT", "why; stays with them", default="forgotten"),
-            arg("--confirm", "do it; without this what options choose is only shown, what ids name is done"),
-            arg("--dry-run", "only show which, whatever chooses them"),
+            arg("--dry-run", "only show which"),
         ),
         example='limpet forget 7rk2qm --why "it was a rumour"\nlimpet forget --topic draft --before "90 days ago"\n'
-        'limpet forget --match "old gateway" --confirm',
+        'limpet forget --match "old gateway" --dry-run',
     ),
     Verb(
         name="edit", group=CHANGE, about="better words for the same belief, or another kind or scope",
@@ -162,9 +160,8 @@ VERBS = (
     ),
     Verb(
         name="archive", group=CHANGE, about="take a memory out of recall; it stays in the store",
-        run=lambda memory, args: memory.archive(args.id, reached=args.reached), show=receipt,
-        arguments=(ID, arg("--reached", "of a goal: it is reached, and leaves the open goals")),
-        example="limpet archive 7rk2qm\nlimpet archive 7rk2qm --reached",
+        run=lambda memory, args: memory.archive(args.id), show=receipt, arguments=(ID,),
+        example="limpet archive 7rk2qm",
     ),
     Verb(
         name="undo", group=CHANGE,

@@ -11,11 +11,11 @@ from typing import Any
 
 from ..model.clock import Instant, MaybeInstant, format_time
 from ..model.dataclass import dataclass, field, replace
-from ..model.edges import INVERSES, TEMPORAL
+from ..model.edges import INVERSES
 from ..model.encode import INLINE, OPTIONAL, TIME, Holds, JsonForm, rounded
 from ..model.errors import BadInput, EmbedderUnavailable
 from ..model.ids import parse_id
-from ..model.memory import Memory
+from ..model.memory import STORED_TYPES, Memory
 from ..rank.adjust import stage
 from ..text.lexicon import content
 from .view import Link, Node, View, link_of, raw_id
@@ -97,7 +97,7 @@ def revise(view: View, recall: Recaller, claim: str, *, against: Sequence[str], 
         reasons.setdefault(support.node.id, support.difference or "contradicts what agrees with the claim")
     gives = []
     for id, because in list(reasons.items())[:limit]:
-        resting = impact(view, id, depth=depth, limit=limit, everything=False)
+        resting = impact(view, id, depth=depth, limit=limit)
         gives.append(
             Yields(node=resting.memory, because=because, affected=resting.affected, truncated=resting.truncated)
         )
@@ -199,7 +199,7 @@ def audit(view: View, about: str, by: str, memories: Sequence[Memory]) -> Audit:
     for memory in memories:
         raw = raw_id(memory)
         history = chain(view, memory.id, limit=SHOWN)
-        resting = impact(view, memory.id, depth=1, limit=SHOWN, everything=False)
+        resting = impact(view, memory.id, depth=1, limit=SHOWN)
         edges = edges_around(view, [raw], ("contradicts",))
         pairs = [*((edge.source, edge.target) for edge in edges), *(pair for pair in waiting if raw in pair)]
         others = view.nodes(dict.fromkeys(end for pair in pairs for end in pair if end != raw))
@@ -276,7 +276,7 @@ _OWN = ("itself", "earlier version")
 REACH = 5
 
 
-def around(view: View, id: str, *, types: Sequence[str], limit: int) -> Timeline:
+def around(view: View, id: str, *, limit: int) -> Timeline:
     """Return a memory with its versions, its neighbours in the session and its links, along time.
 
     Raises NotFound, AmbiguousId, BadInput.
@@ -285,7 +285,7 @@ def around(view: View, id: str, *, types: Sequence[str], limit: int) -> Timeline
     raw = raw_id(memory)
     relations: dict[bytes, str] = {}
     # What stands next in the session is among its neighbours below.
-    for edge in edges_around(view, [raw], [type for type in types if type != TEMPORAL]):
+    for edge in edges_around(view, [raw], STORED_TYPES):
         # As the other one's sentence: "supports it", "causes it".
         outward = edge.source == raw
         type = INVERSES[edge.type] if outward else edge.type

@@ -48,15 +48,14 @@ class History:
             return walk.why(view, id, depth=depth, limit=limit, everything=everything)
 
     def impact(
-        self, id: str, *, depth: int = DEPTH, limit: int = LIMIT, everything: bool = False,
-        as_of: Time = None, known_at: Time = None,
-    ) -> walk.Impact:  # fmt: skip
+        self, id: str, *, depth: int = DEPTH, limit: int = LIMIT, as_of: Time = None, known_at: Time = None
+    ) -> walk.Impact:
         """Return the memories that rest on this one, decisions first, each with the reasons it would have left.
 
         And what rests on what it replaced: that may have to change with it.
         """
         with self._at(as_of, known_at, depth=depth, limit=limit) as view:
-            result = walk.impact(view, id, depth=depth, limit=limit, everything=everything)
+            result = walk.impact(view, id, depth=depth, limit=limit)
             replaced = walk.chain(view, result.memory.id, limit=limit).before
             return replace(result, rested_before=walk.rested_before(view, result, replaced, limit=limit))
 
@@ -66,13 +65,12 @@ class History:
             return walk.chain(view, id, limit=limit)
 
     def path(
-        self, a: str, b: str, *, types: Iterable[str] = (), depth: int = 8, everything: bool = False,
-        as_of: Time = None, known_at: Time = None,
-    ) -> walk.GraphPath:  # fmt: skip
+        self, a: str, b: str, *, types: Iterable[str] = (), depth: int = 8, as_of: Time = None, known_at: Time = None
+    ) -> walk.GraphPath:
         """Return the shortest path between two memories along links of some types (default: all), either way."""
         chosen = _types(types)
         with self._at(as_of, known_at, depth=depth) as view:
-            return walk.path(view, a, b, types=chosen, depth=depth, everything=everything)
+            return walk.path(view, a, b, types=chosen, depth=depth)
 
     def context(
         self, ids: Iterable[str], *, types: Iterable[str] = (), depth: int = NEAR_DEPTH, limit: int = LIMIT,
@@ -86,18 +84,16 @@ class History:
     # -- time
 
     def timeline(
-        self, what: str | None = None, *, types: Iterable[str] = (), limit: int = 50, as_of: Time = None,
-        known_at: Time = None,
-    ) -> evidence.Timeline:  # fmt: skip
+        self, what: str | None = None, *, limit: int = 50, as_of: Time = None, known_at: Time = None
+    ) -> evidence.Timeline:
         """Return a timeline: around a memory (an id), of a key's values, of memories about a text, or of the newest."""
-        chosen = _types(types)
         with self._at(as_of, known_at, limit=limit) as view:
             if what is None or not what.strip():
                 where = replace(view.where(), states=("active", "archived", "retracted"))
                 page = self._context.store.listings.page(where, sort="created", limit=limit, cursor=None)
                 return evidence.timeline_of(view, "", "all", page.memories, limit=limit)
             if _named(view, what) is not None:
-                return evidence.around(view, what, types=chosen, limit=limit)
+                return evidence.around(view, what, limit=limit)
             if values := view.store.graph.key_history(what, view.where()):
                 return evidence.timeline_of(view, what, "key", values, limit=limit)
         # Recall may write (it embeds what waits): outside of the snapshot.
@@ -175,12 +171,11 @@ class History:
         return evidence.ground(view, self._recall, claim, limit=limit)
 
     def revise(
-        self, claim: str, *, against: Iterable[str] = (), depth: int = DEPTH, limit: int = 20,
-        as_of: Time = None, known_at: Time = None,
-    ) -> evidence.Revision:  # fmt: skip
+        self, claim: str, *, against: Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
+    ) -> evidence.Revision:
         """Return the beliefs that would have to give if a claim were true, and all that rests on them. Only reads."""
-        view, given = self._view(as_of, known_at, depth=depth, limit=limit), check_list("against", against)
-        return evidence.revise(view, self._recall, claim, against=given, depth=depth, limit=limit)
+        view, given = self._view(as_of, known_at, limit=limit), check_list("against", against)
+        return evidence.revise(view, self._recall, claim, against=given, depth=DEPTH, limit=limit)
 
     def _view(self, as_of: Time, known_at: Time, **counts: int) -> View:
         for name, value in counts.items():

@@ -137,7 +137,7 @@ class _Walk:
 
 
 def _walk(
-    view: View, starts: Iterable[bytes], step: Steps, *, depth: int, limit: int, everything: bool,
+    view: View, starts: Iterable[bytes], step: Steps, *, depth: int, limit: int, everything: bool = False,
     goal: bytes | None = None,
 ) -> _Walk:  # fmt: skip
     """Walk until `goal` is met, `depth` levels deep or over `limit` memories, the starts included.
@@ -246,7 +246,7 @@ def why(view: View, id: str, *, depth: int, limit: int, everything: bool) -> Why
     )
 
 
-def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> Impact:
+def impact(view: View, id: str, *, depth: int, limit: int) -> Impact:
     """Return all that rests on a memory; for each the reasons that would remain if the memory fell.
 
     A thing falls when every reason it has falls; things that hold up only each other fall together.
@@ -254,7 +254,7 @@ def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> 
     """
     start = view.find(id)
     root = raw_id(start)
-    walk = _walk(view, [root], _dependents, depth=depth, limit=limit + 1, everything=everything)
+    walk = _walk(view, [root], _dependents, depth=depth, limit=limit + 1)
     reached = [raw for raw in walk.depths if raw != root]
     steps = [(what, reason) for what, reason, _ in _reasons(view, reached) if reason != root]
     standings = view.standings(reason for _, reason in steps)
@@ -293,12 +293,12 @@ def rested_before(view: View, result: Impact, replaced: Sequence[Node], *, limit
     known = {result.memory.id, *(item.node.id for item in result.affected)}
     before: dict[str, Affected] = {}
     for old in replaced:
-        resting = impact(view, old.id, depth=1, limit=limit, everything=False)
+        resting = impact(view, old.id, depth=1, limit=limit)
         before |= {item.node.id: item for item in resting.affected if item.node.id not in known}
     return list(before.values())
 
 
-def path(view: View, a: str, b: str, *, types: Sequence[str], depth: int, everything: bool) -> GraphPath:
+def path(view: View, a: str, b: str, *, types: Sequence[str], depth: int) -> GraphPath:
     """Return the shortest path between two memories along edges of some types, in either direction.
 
     Raises NotFound, AmbiguousId, BadInput.
@@ -306,7 +306,7 @@ def path(view: View, a: str, b: str, *, types: Sequence[str], depth: int, everyt
     start, goal = raw_id(view.find(a)), raw_id(view.find(b))
     if start == goal:
         return GraphPath(nodes=view.nodes([start]), links=[])
-    walk = _walk(view, [start], _around(types), depth=depth, limit=MAX_VISITED, everything=everything, goal=goal)
+    walk = _walk(view, [start], _around(types), depth=depth, limit=MAX_VISITED, goal=goal)
     if goal not in walk.depths:
         return GraphPath(nodes=[], links=[], truncated=walk.full or walk.deeper)
     way: list[Step] = []

@@ -38,7 +38,7 @@ from .write import Receipt, Writer, changed, check_live
 if TYPE_CHECKING:
     from ..context import Context, Time
 
-# What a correction takes over from the belief that it replaces, unless it is given.
+# What a correction takes over from the belief that it replaces, unless it is given; and its session.
 KEPT = frozenset({"kind", "topics", "key", "importance", "pin", "metadata", "speaker", "scope"})
 
 
@@ -69,7 +69,7 @@ def correct(
         if "key" in kept:  # a key may mean that its value is a secret
             text, removed = clean_text(old.key, statement.content)
             kept |= {"content": text, "redacted": tuple(dict.fromkeys((*statement.redacted, *removed)))}
-        new = replace(statement, **kept)
+        new = replace(statement, session=statement.session or old.session, **kept)
         # The same words are a change if a more trusted origin says them.
         same = old.superseded_by is None and old.content == new.content and not is_below(old.trust, new.origin)
         if same and not more:

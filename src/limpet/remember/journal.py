@@ -41,15 +41,15 @@ class Dropped(JsonForm):
 
 
 def lines(
-    context: Context, numbers: Sequence[int], *, session: str | None, since: Time, until: Time, match: str | None,
+    context: Context, numbers: Sequence[int], *, session: str | None, since: Time = None, match: str | None,
     limit: int | None = None,
 ) -> list[JournalLine]:  # fmt: skip
     if limit is not None:
         check_limit(limit)
     stand = all_stand(match or "")
-    begin, end = context.time(since), context.time(until)
+    begin = context.time(since)
     wanted = frozenset(check_list("numbers", numbers))
-    is_all = not wanted and match is None and begin is None and end is None
+    is_all = not wanted and match is None and begin is None
     kept = [
         JournalLine(number=number, at_us=line.at_us, session=line.session, kind=line.kind, what=line.what)
         for number, line in context.store.journal.numbered(
@@ -57,19 +57,15 @@ def lines(
         )
         if (not wanted or number in wanted)
         and (begin is None or line.at_us >= begin)
-        and (end is None or line.at_us < end)
         and stand(line.what)
     ]  # fmt: skip
     return kept if limit is None else kept[-limit:]
 
 
-def drop(
-    context: Context, numbers: Sequence[int], *, session: str | None, since: Time, until: Time, match: str | None,
-    dry_run: bool,
-) -> Dropped:  # fmt: skip
-    if not numbers and (match is None or not match.split()) and session is None and since is None and until is None:
-        raise BadInput("say which lines: their numbers, words, a session or an age", hint="`limpet journal` lists them")
-    dropped = lines(context, numbers, session=session, since=since, until=until, match=match)
+def drop(context: Context, numbers: Sequence[int], *, session: str | None, match: str | None, dry_run: bool) -> Dropped:
+    if not numbers and (match is None or not match.split()) and session is None:
+        raise BadInput("say which lines: their numbers, words or a session", hint="`limpet journal` lists them")
+    dropped = lines(context, numbers, session=session, match=match)
     if missing := sorted(set(numbers) - {line.number for line in dropped}):
         raise NotFound(
             f"no line {', '.join(map(str, missing))} in the journal of {context.scope}",

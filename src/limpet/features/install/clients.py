@@ -12,11 +12,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ... import __version__
 from ...agents.hooks.client_adapters import CALLS, CLIENT_ADAPTERS, call_of
 from ...agents.hooks.entry import parted
 from ...folders import absolute, is_url
-from .change import Block, Change, Entry, Hooks, OwnFile, Part, Permission, present, read
+from .change import Block, Entry, Hooks, OwnFile, Part, Permission, present
 from .entries import HOOK_CALL, command_words, hook_commands, is_address, server_command
 
 # What a client waits for a hook at most, in seconds; the hook itself gives up sooner (hooks/client_adapters.py).
@@ -44,7 +43,6 @@ limpet remembers across sessions. {how_it_comes}
 """ for how_it_comes in (_FOUND_BY_ITSELF, _ASKED_FOR))  # fmt: skip
 # What Claude Code calls all tools of the server, in a rule of its permissions.
 CLAUDE_TOOLS = "mcp__limpet"
-DESCRIPTION = "Memory across sessions: recalled by itself, in one file you own."
 
 
 class Place(NamedTuple):
@@ -389,32 +387,3 @@ def completed(client: str, place: Place) -> Place:
         elif own:  # a hook's line is quoted: only the client can fill in a variable, for its server
             server_options += [f"--{name}", value]
     return place._replace(options=tuple(options), server_options=tuple(server_options))
-
-
-def plan_plugin(folder: Path, place: Place) -> list[Change]:
-    """Plan limpet as a plugin of Claude Code: the server, hooks and instructions of an install, as files of the folder.
-
-    Add it with `/plugin marketplace add FOLDER`, then `/plugin install limpet@limpet`. The plugin starts `limpet` from
-    the PATH, so that the folder can be shared.
-    """
-    author = {"name": "limpet"}
-    about = {"name": "limpet", "description": DESCRIPTION, "version": __version__}
-    hooks = {event: [_claude_hook(place, event)] for event in CLIENT_ADAPTERS["claude"].events}
-    made: dict[str, Any] = {
-        ".claude-plugin/marketplace.json": {
-            "name": "limpet", "owner": author, "plugins": [{**about, "source": "./plugins/limpet"}]
-        },
-        "plugins/limpet/.claude-plugin/plugin.json": {**about, "author": author, "license": "Apache-2.0"},
-        "plugins/limpet/.mcp.json": {"mcpServers": {"limpet": {"type": "stdio", **place.server()}}},
-        "plugins/limpet/hooks/hooks.json": {"description": DESCRIPTION, "hooks": hooks},
-        "plugins/limpet/skills/memory/SKILL.md":
-            "---\nname: memory\ndescription: Recall and store what matters across sessions with limpet's tools recall, "
-            f"remember and correct.\n---\n\n{INSTRUCTIONS}",
-    }  # fmt: skip
-    changes = []
-    for name, content in made.items():
-        text = content if isinstance(content, str) else json.dumps(content, indent=2) + "\n"
-        before, after = read(folder / name), text.encode("utf-8")
-        action = "create" if before is None else "keep" if before == after else "change"
-        changes.append(Change(folder / name, "plugin", action, before, after))
-    return changes

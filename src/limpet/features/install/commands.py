@@ -11,19 +11,13 @@ from ...cli.verbs import AGENTS, Verb, arg
 from ...folders import absolute
 from ...model.errors import BadInput
 from .change import Change, apply, plan_install, plan_uninstall
-from .clients import CLIENTS, Place, completed, is_granted, is_present, parts, plan_plugin, program
+from .clients import CLIENTS, Place, completed, is_granted, is_present, parts, program
 
 _DONE = {"create": "created", "change": "changed", "restore": "restored", "remove": "removed", "keep": "unchanged"}
 
 
 def _install(args: Namespace) -> int:
     place = _place(args)
-    if args.plugin:
-        if args.client != "claude" or args.all or args.project or args.allow_tools:
-            raise BadInput("--plugin goes with claude alone")
-        folder = Path(args.plugin).absolute()
-        changes = plan_plugin(folder, place._replace(run=("limpet",)))
-        return _carry_out(args, [(args.client, changes)], folder)
     clients = _clients(args, place)
     if args.allow_tools is not None and "claude" not in clients:
         raise BadInput("--allow-tools goes with claude", hint="other clients keep such rules in their own settings")
@@ -100,11 +94,10 @@ VERBS = (
         run=_install,
         arguments=(
             *_CLIENT,
-            arg("--plugin DIR", "claude only: write a plugin marketplace folder there instead of merging"),
             arg("--allow-tools", "claude only: let it call limpet's tools without asking each time",
                 action=BooleanOptionalAction),
         ),
-        example="limpet install claude\nlimpet install --all --dry-run\nlimpet install claude --plugin ./limpet-plugin",
+        example="limpet install claude\nlimpet install --all --dry-run",
     ),
     Verb(
         name="uninstall", group=AGENTS, about="take limpet out of an agent client again", run=_uninstall,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ def _init(memory: Limpet, args: Namespace) -> list[MirrorReport]:
 def _sync(memory: Limpet, args: Namespace) -> list[MirrorReport]:
     """Sync, or, for `status`, which has no --forget, only say what that would do."""
     given = {"forget": args.forget} if "forget" in args else {"dry_run": True}
-    return [sync(memory, one, full=args.full, **given) for one in _folders(memory, args)]
+    return [sync(memory, one, **given) for one in _folders(memory, args)]
 
 
 def _folders(memory: Limpet, args: Namespace) -> list[str]:
@@ -53,9 +54,9 @@ def _watch(args: Namespace) -> int:
     return 0
 
 
-def _reports(done: list[MirrorReport], _: Limpet, args: Namespace) -> None:
+def _reports(done: list[MirrorReport], *_: object, would: bool = False) -> None:
     for report in done:
-        _report(report, would="full" in args and "forget" not in args)
+        _report(report, would=would)
 
 
 def _left(done: list[MirrorReport]) -> int:
@@ -81,7 +82,6 @@ def _report(done: MirrorReport, *, would: bool = False) -> None:
 
 
 _DIR = arg("[DIR]", "the folder (without it: every mirror of this scope)")
-_FULL = arg("--full", "read every file, whatever its time stamps say")
 VERBS = (
     Verb(
         name="mirror", group=IN_OUT, about="a folder of Markdown that people read and edit: init, sync, status, watch",
@@ -99,9 +99,9 @@ VERBS = (
     ),
     Verb(
         name="mirror sync", group=IN_OUT, about="bring folder and store together", run=_sync, show=_reports, code=_left,
-        arguments=(_DIR, arg("--forget", "archive also when most entries are gone from the folder"), _FULL),
+        arguments=(_DIR, arg("--forget", "archive also when most entries are gone from the folder")),
     ),
-    Verb(name="mirror status", group=IN_OUT, about="what sync would do", run=_sync, show=_reports, code=_left,
-         arguments=(_DIR, _FULL)),
+    Verb(name="mirror status", group=IN_OUT, about="what sync would do", run=_sync,
+         show=partial(_reports, would=True), code=_left, arguments=(_DIR,)),
     Verb(name="mirror watch", group=IN_OUT, about="sync at every change", run=_watch, arguments=(_DIR,)),
 )  # fmt: skip

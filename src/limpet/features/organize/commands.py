@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...cli import output
-from ...cli.verbs import PEOPLE, VECTORS, Verb, arg, open_store
+from ...cli.verbs import PEOPLE, Verb, arg, open_store
 from ...model.errors import counted
 from ...model.memory import GLOBAL_SCOPE
 from ..transfer.printing import imported, notes, undone_by
@@ -29,7 +29,7 @@ def organize(args: Namespace) -> int:
         run_once = partial(
             run, memory, given["paths"], clients=given.get("client") or (), models=models,
             by_folder=args.scope is None and not os.environ.get("LIMPET_SCOPE"),
-            summaries=not given.get("no_summaries"), budget_tokens=given.get("budget_tokens", BUDGET_TOKENS),
+            budget_tokens=given.get("budget_tokens", BUDGET_TOKENS),
         )  # fmt: skip
         if models and not args.dry_run and not args.json:
             # The same run, without asking anybody: what it may cost is said before it costs.
@@ -87,8 +87,6 @@ VERBS = (
             arg("--client CLIENT...", "also what a client keeps in its own folder: claude, codex, gemini, copilot, "
                 "cursor, opencode, or all; repeat it"),
             arg("--dry-run", "store nothing and ask no model; say what would be stored, what it would cost"),
-            VECTORS,
-            arg("--no-summaries", "no episodes for days and months"),
             arg("--model MODEL...", "a language model reads too (pip install \"limpet[organizer]\"): gemini:NAME, "
                 "claude:NAME, or openai:NAME,url=URL for what speaks its protocol, such as Ollama; "
                 "repeat it for fallbacks, in order "

@@ -32,8 +32,8 @@ def _serve(args: Namespace) -> int:
     except ModuleNotFoundError as error:
         raise package_missing(error, "serve") from error
     serve(
-        args.store, args.scope, host=host, port=int(port), urls=args.url or [], tokens=args.tokens,
-        issuer=args.issuer, keys=args.keys, log=args.log, page=args.page,
+        args.store, args.scope, host=host, port=int(port), urls=args.url or [], issuer=args.issuer, keys=args.keys,
+        page=args.page,
     )  # fmt: skip
     return 0
 
@@ -42,7 +42,7 @@ def _tokens(args: Namespace) -> Tokens:
     from ...settings import read_settings
     from .tokens import tokens_of
 
-    return tokens_of(read_settings(args.store, "global", None).path, args.tokens)
+    return tokens_of(read_settings(args.store, "global", None).path)
 
 
 def _create(args: Namespace) -> int:
@@ -97,7 +97,6 @@ def _trusted(done: dict[str, Any], *_: object) -> None:
         output.words("what it said of what others said comes with the next `limpet import segments`")
 
 
-_FILE = arg("--tokens FILE", "the file of tokens (default: the store's name and .tokens)")
 VERBS = (
     Verb(
         name="serve", group=AGENTS, run=_serve,
@@ -107,13 +106,10 @@ VERBS = (
                 default="127.0.0.1:8766"),
             arg("--url URL...", "how clients reach it: https://memory.example.org; repeat it"),
             arg("--page", "the web page too: a person logs in there with a token"),
-            _FILE,
             arg("--issuer URL", "the provider of logins (OAuth 2.1), whose signed tokens are taken too"),
             arg("--keys WHERE", "the issuer's key set, a file or URL (default: ISSUER/.well-known/jwks.json)"),
-            arg("--log FORM", "a line for each request on stderr: text, json, off", choices=("text", "json", "off"),
-                default="text"),
         ),
-        example="limpet serve\nlimpet serve --listen 0.0.0.0:8766 --url https://memory.example.org --log json",
+        example="limpet serve\nlimpet serve --listen 0.0.0.0:8766 --url https://memory.example.org",
     ),
     Verb(
         name="serve token", group=AGENTS, about="who may use `limpet serve`: create, list, revoke tokens",
@@ -129,12 +125,12 @@ VERBS = (
             arg("--scope SCOPE...", "a scope that it is for; repeat it, the first is the usual one; '*': every scope",
                 dest="scopes"),
             arg("--expires AGE", "how long it holds: 12h, 52w, never", default="90d"),
-            arg("--subject SUB", "for a login at the --issuer instead of a token: its `sub`"), _FILE,
+            arg("--subject SUB", "for a login at the --issuer instead of a token: its `sub`"),
         ),
     ),
-    Verb(name="serve token list", group=AGENTS, about="the tokens there are", run=_list, arguments=(_FILE,)),
+    Verb(name="serve token list", group=AGENTS, about="the tokens there are", run=_list),
     Verb(name="serve token revoke", group=AGENTS, about="end a token", run=_revoke,
-         arguments=(arg("NAME", "its name or id"), _FILE)),
+         arguments=(arg("NAME", "its name or id"),)),
     Verb(
         name="serve device", group=AGENTS, about="the devices that segments come from; trust one, or no more",
         example="limpet serve device\nlimpet serve device trust 3f2a",

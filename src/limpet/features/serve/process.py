@@ -35,15 +35,15 @@ STOP_SECONDS = 20
 
 
 def serve(
-    store: str | None, scope: str | None, *, host: str, port: int, urls: list[str], tokens: str | None = None,
-    issuer: str | None = None, keys: str | None = None, log: str = "text", page: bool = False,
+    store: str | None, scope: str | None, *, host: str, port: int, urls: list[str], issuer: str | None = None,
+    keys: str | None = None, page: bool = False,
 ) -> None:  # fmt: skip
     """Serve one store until SIGTERM or Ctrl-C. Raises BadInput, StoreError."""
     share_one_heap()
     scope = scope or os.environ.get("LIMPET_SCOPE") or GLOBAL_SCOPE
     with limpet.open(store, scope=scope) as memory, listening(host, port) as listener:
         port = listener.getsockname()[1]
-        grants, owner, place = tokens_of(memory.path, tokens), None, ""
+        grants, owner, place = tokens_of(memory.path), None, ""
         near = _is_loopback(host)
         if not near and not grants.any():
             raise BadInput(
@@ -56,7 +56,7 @@ def serve(
             owner, place = owner_token(memory.path)
         every = [*_checked(urls), *(f"http://{name}:{port}" for name in ("127.0.0.1", "localhost"))]
         logins = None if issuer is None else Logins(issuer, f"{every[0]}/mcp", keys)
-        _set_up_log(log)
+        _set_up_log()
         drain = Drain(memory)
         services = Services(memory, drain, Metrics())
         # Host and Origin are looked at before, with names that only `urls` tells.
@@ -103,12 +103,12 @@ class _AsText(logging.Formatter):
         return f"limpet: {record.getMessage()} {fields}".rstrip()
 
 
-def _set_up_log(form: str) -> None:
-    """Log lines to stderr: `text`, `json`, or `off`, which leaves warnings."""
+def _set_up_log() -> None:
+    """Log to stderr: words on a terminal, JSON lines elsewhere."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_AsJson() if form == "json" else _AsText())
+    handler.setFormatter(_AsText() if sys.stderr.isatty() else _AsJson())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-    logging.getLogger("limpet.features.serve").setLevel(logging.WARNING if form == "off" else logging.INFO)
+    logging.getLogger("limpet.features.serve").setLevel(logging.INFO)
 
 
 def _is_loopback(host: str) -> bool:

@@ -214,9 +214,9 @@ class Tokens:
             )
 
 
-def tokens_of(store: str, path: str | None = None) -> Tokens:
-    """Return the tokens of a store: from the file named, else beside it (for a server's: in the user's data folder)."""
-    return Tokens(path or f"{beside(store)}.tokens")
+def tokens_of(store: str) -> Tokens:
+    """Return the tokens of a store, which are in a file beside it (for a server's: in the user's data folder)."""
+    return Tokens(f"{beside(store)}.tokens")
 
 
 def owner_token(store: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...cli import output
-from ...cli.verbs import IN_OUT, VECTORS, Verb, arg, open_store
+from ...cli.verbs import IN_OUT, Verb, arg, open_store
 from ...folders import shown
 from ...model.errors import BadInput, counted
 from .printing import imported, notes, undone_by
@@ -104,7 +104,6 @@ VERBS = (
             arg("--dry-run", "only say what would be new"),
             arg("--trust ORIGIN", "web or tool: nobody vouches for what the file says; found when asked for, never "
                 "shown unasked", choices=("import", "tool", "web"), default="import"),
-            VECTORS,
         ),
         example="limpet import jsonl memories.jsonl --dry-run\nlimpet import memori ~/.claude/memori.db",
     ),

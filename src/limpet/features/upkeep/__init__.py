@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import islice
 
 from ...model.clock import MICROSECONDS_PER_DAY
@@ -117,13 +117,10 @@ class Retention:
         return {"archive": shown, "fold": self.fold, "applied": self.applied}
 
 
-def retention(
-    memory: Limpet, *, days: float = 365, kind: str | Iterable[str] = ("episode",), fold: bool = True,
-    apply: bool = False,
-) -> Retention:  # fmt: skip
-    """Find active memories of this scope that were neither stated nor used for `days`; archive them with `apply`.
+def retention(memory: Limpet, *, days: float = 365, apply: bool = False) -> Retention:
+    """Find active episodes of this scope that were neither stated nor used for `days`; archive them with `apply`.
 
-    `fold`: sessions that lose three or more are summed up first. Never what is pinned, the value of a key, the summary
+    Sessions that lose three or more are summed up first. Never what is pinned, the value of a key, the summary
     of a session, or the reason of something that is held. `undo` brings all back. Raises BadInput.
 
     >>> _ = memory.remember("Ana asked about the menu", kind="episode")
@@ -131,20 +128,18 @@ def retention(
     []
     """
     context = memory._context
-    store, kinds = context.store, context.filter(kind).kinds
-    if not kinds:
-        raise BadInput("no kind is named", hint="the usual one is episode")
+    store = context.store
     if isinstance(days, bool) or not 1 <= days <= MOST_DAYS:
         raise BadInput(f"days must be from 1 to {MOST_DAYS:,}, not {str(days)[:40]}")
     before = int(context.now() - days * MICROSECONDS_PER_DAY)
-    rows = store.listings.unseen(Filter(scopes=(context.scope,), kinds=kinds), before=before, limit=MOST_EXPIRED)
+    rows = store.listings.unseen(Filter(scopes=(context.scope,), kinds=("episode",)), before=before, limit=MOST_EXPIRED)
     old = [one for one in store.memories.by_rows(rows) if one.key is None and one.source != OF_SESSION]
     ids = [parse_id(one.id) for one in old]
     reasons = {edge.target for edge in store.edges.of(ids, incoming=True, types=("caused_by",))}
     reasons |= {edge.source for edge in store.edges.of(ids, types=("supports",))}
     old = [one for one in old if parse_id(one.id) not in reasons]
     sizes = Counter(one.session for one in old if one.session is not None)
-    expired = Retention(archive=old, fold=[name for name, size in sizes.items() if fold and size >= FOLDED_FROM])
+    expired = Retention(archive=old, fold=[name for name, size in sizes.items() if size >= FOLDED_FROM])
     if not apply or not old:
         return expired
 

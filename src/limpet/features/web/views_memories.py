@@ -55,11 +55,9 @@ def memories(ask: Ask) -> Response:
         command = ask.command("recall", words, *flags)
     else:
         sort = query.get("sort") or "created"
-        page = ask.memory.list(
-            **given, clock="stored", sort=sort, limit=PAGE, cursor=query.get("cursor") or None, all_states=every
-        )
+        page = ask.memory.list(**given, sort=sort, limit=PAGE, cursor=query.get("cursor") or None, all_states=every)
         shown_ones, cursor = page.memories, page.cursor
-        flags += ["--clock", "stored"] * bool(where) + ["--all"] * every + ["--all-scopes"] * (not ask.scope)
+        flags += ["--all"] * every + ["--all-scopes"] * (not ask.scope)
         command = ask.command("list", "--sort", sort, *flags)
     left_out = 0 if shown_ones or words else ask.memory.count(all_states=every)
     part = "_memories.html" if query.get("part") else "memories.html"
