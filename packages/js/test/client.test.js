@@ -27,7 +27,7 @@ const freePort = () =>
   });
 
 async function start(port) {
-  const args = ["-m", "limpet", "--store", join(folder, "memory.db"), "--scope", "project:shop", "serve", "--listen", String(port), "--log", "off"];
+  const args = ["-m", "limpet", "--store", join(folder, "memory.db"), "--scope", "project:shop", "serve", "--listen", String(port)];
   server = spawn(python, args, { env: { ...process.env, LIMPET_MCP_TOKEN: TOKEN }, stdio: "ignore" });
   for (let tries = 0; tries < 300; tries += 1) {
     try {
