@@ -10,6 +10,7 @@ and of what it starts, anonymous pages alone.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import re
 import statistics
@@ -86,9 +87,9 @@ def family(process: int) -> float:
 
 def run(store: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     texts = make_rows(2_000, 1).texts
-    kept = str(folder / "tokens")
-    _, token = tokens_of(store, kept).create("ana", role="admin", scopes=["project:api"], seconds=None)
-    with served(store, "--tokens", kept) as (process, url, lines):
+    os.environ["XDG_DATA_HOME"] = str(folder)
+    _, token = tokens_of(store).create("ana", role="admin", scopes=["project:api"], seconds=None)
+    with served(store) as (process, url, lines):
         began = time.monotonic()
         several = [
             Session(number, url, token, texts, began + options.seconds, options.pause)

@@ -92,7 +92,7 @@ class Http(Server):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        super().__init__(folder, "serve", "--listen", str(self.port), "--log", "off")
+        super().__init__(folder, "serve", "--listen", str(self.port))
         token = folder / "memory.db.token"
         for _ in range(6_000):
             with socket.socket() as knock:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import limpet
 from limpet.cli.main import main
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
@@ -47,12 +48,13 @@ def run(tmp_path, monkeypatch, capsys):
 
 
 @pytest.fixture
-def filled(run):
+def filled(run, tmp_path):
     """A store with two values of a key, a session, and something that waits for review."""
     run("remember", "The deploy runs on Tuesday at nine", "--origin", "user", "--topic", "ops", "--meta", "line=7")
     for port in ("80", "81"):
         run("fact", "srv.port", port, "--origin", "user")
-    run("remember", "The build takes 14 minutes", "--session", "s1", "--speaker", "Ben", "--id", STORED)
+    with limpet.open(tmp_path / "memory.db", scope="project:a") as memory:
+        memory.remember("The build takes 14 minutes", session="s1", speaker="Ben", id=STORED)
     run("fact", "srv.port", "82", "--origin", "web")
     run("undo")
     run("undo", "--redo")

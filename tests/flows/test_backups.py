@@ -217,8 +217,8 @@ def test_what_a_restore_kept_is_never_written_over(path, backed_up):
 
 
 def test_restore_still_brings_a_memory_back(path, capsys):
-    id = "01890000-0000-7000-8000-0000000000ab"
-    run(path, "remember", "Deploys run on Tuesday", "--id", id)
+    with limpet.open(path, scope="global") as memory:
+        id = memory.remember("Deploys run on Tuesday", id="01890000-0000-7000-8000-0000000000ab").id
     assert run(path, "archive", id) == 0
     assert run(path, "restore", id[:13]) == 0
     assert contents(path) == {"Deploys run on Tuesday"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -130,8 +131,7 @@ def test_without_a_numpy_that_loads_words_answer(tmp_path, error):
             env={**os.environ, "PYTHONPATH": folders}, capture_output=True, text=True, check=False,
         )  # fmt: skip
 
-    id = "01890000-0000-7000-8000-0000000000ab"
-    assert run("remember", "The logs are in Loki", "--id", id).returncode == 0
+    id = json.loads(run("remember", "The logs are in Loki", "--json").stdout)["id"]
     found = run("recall", "where are the logs?")
     assert found.returncode == 0 and "Loki" in found.stdout and "Traceback" not in found.stderr
     for argv in (["work"], ["prepare", "the logs"], ["list", "--related", id]):

@@ -93,7 +93,9 @@ def test_a_retraction_needs_a_reason(memory):
 
 
 def test_a_correction_replaces_and_takes_over_what_was_not_given(memory, clock, ids):
-    old = memory.remember("Limit is 100", kind="decision", topics=["api"], importance=0.9, metadata={"a": 1}, pin=True)
+    old = memory.remember(
+        "Limit is 100", kind="decision", topics=["api"], importance=0.9, metadata={"a": 1}, pin=True, session="monday"
+    )
     clock.advance(days=1)
 
     new = memory.correct(old.id, "Limit is 1000", why="raised", topics=["api", "limits"])
@@ -101,7 +103,9 @@ def test_a_correction_replaces_and_takes_over_what_was_not_given(memory, clock, 
     found, before = memory.get(new.id), memory.get(old.id)
     assert new.id != old.id
     assert (found.kind, found.importance, found.metadata, found.pinned) == ("decision", 0.9, {"a": 1}, True)
-    assert found.topics == ("api", "limits")
+    assert (found.topics, found.session) == (("api", "limits"), "monday")
+    assert memory.get(memory.correct(new.id, "Limit is 900", session="friday").id).session == "friday"
+    memory.undo()
     assert (before.superseded_by, before.valid_to_us) == (new.id, found.valid_from_us)
     assert ids(memory.recall("limit")) == [new.id]
     with pytest.raises(limpet.BadInput, match="superseded"):

@@ -87,7 +87,7 @@ def test_since_when_a_value_holds_is_said_of_a_new_one(limpet):  # noqa: F811
     limpet("fact", "fx.provider", "ECB")
     for words in (["--end"], []):
         said = limpet("fact", "fx.provider", *words, "--valid-from", "2026-02-01")
-        assert said.code == 2 and ("--at" if words else "--as-of") in said.err
+        assert said.code == 2 and "to ask: --as-of" in said.err
     assert limpet("fact", "fx.provider").out == "ECB\n"
 
 

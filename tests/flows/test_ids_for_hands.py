@@ -104,7 +104,7 @@ def test_what_erases_takes_no_beginning_of_a_word_and_shows_what_it_erased(memor
     id = memory.remember("Bob owns the invoice batch job").id
     usefulness.note_action(memory, "monday", "said", "the invoice is paid")
 
-    for words in (("forget", "--match", "invo", "--confirm"), ("journal", "drop", "--match", "inv")):
+    for words in (("forget", "--match", "invo"), ("journal", "drop", "--match", "inv")):
         assert run(*words)[0] == 1, words
     assert memory.get(id).state == "active" and len(memory.journal()) == 1
     code, out, _ = run("purge", id, "--confirm")

@@ -297,27 +297,6 @@ def test_hooks_moved_into_anothers_group_are_taken_out_of_it(home, run):
     }
 
 
-def test_a_plugin_for_claude_code_from_the_same_source(home, run, tmp_path):
-    folder = tmp_path / "plugin"
-    assert run("install", "claude", "--plugin", str(folder))[0] == 0
-    made = files(folder)
-    market = json.loads(made[".claude-plugin/marketplace.json"])
-    root = Path(market["plugins"][0]["source"])
-    manifest = json.loads(made[str(root / ".claude-plugin" / "plugin.json")])
-    assert (
-        manifest["name"] == market["plugins"][0]["name"] == "limpet"
-        and manifest["version"] == market["plugins"][0]["version"]
-    )
-    hooks = json.loads(made[str(root / "hooks" / "hooks.json")])["hooks"]
-    assert set(hooks) == set(CLIENT_ADAPTERS["claude"].events)
-    assert hooks["Stop"][0]["hooks"][0]["command"] == "limpet hook claude Stop"
-    assert json.loads(made[str(root / ".mcp.json")])["mcpServers"]["limpet"]["command"] == "limpet"
-    assert made[str(root / "skills" / "memory" / "SKILL.md")].startswith(b"---\nname: memory\n")
-    assert files(home) == {}
-    assert run("install", "claude", "--plugin", str(folder))[0] == 0 and files(folder) == made
-    assert run("install", "codex", "--plugin", str(folder))[0] == 2
-
-
 @pytest.mark.parametrize("argv", [("install",), ("install", "emacs"), ("install", "claude", "--all"), ("uninstall",)])
 def test_wrong_words_get_a_message(run, home, argv):
     code, _, err = run(*argv)

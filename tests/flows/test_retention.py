@@ -60,14 +60,10 @@ def test_what_is_used_pinned_or_the_reason_of_something_stays(memory, clock):
     assert [one.id for one in upkeep.retention(memory, days=365).archive] == [idle]
 
 
-def test_other_kinds_only_when_named(memory, clock):
-    note = memory.remember("The old build machine is under the desk", kind="note").id
+def test_other_kinds_stay(memory, clock):
+    memory.remember("The old build machine is under the desk", kind="note")
     clock.advance(days=400)
     assert upkeep.retention(memory).archive == []
-    assert [one.id for one in upkeep.retention(memory, kind=["note"]).archive] == [note]
-    for wrong in ({"kind": ["chat"]}, {"kind": []}, {"days": 0}):
-        with pytest.raises(limpet.BadInput):
-            upkeep.retention(memory, **wrong)
 
 
 @pytest.mark.parametrize("days", [0, 0.5, float("nan"), float("inf"), 1e300, True])

@@ -45,8 +45,6 @@ def served(path, *more, owner=None):
         "serve",
         "--listen",
         "127.0.0.1:0",
-        "--log",
-        "json",
         *more,
     ]
     with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
@@ -506,12 +504,13 @@ def until(condition):
 
 @pytest.mark.skipif(postgres_server.missing() is not None, reason=str(postgres_server.missing()))
 @pytest.mark.xdist_group("postgres")
-def test_on_a_database_it_serves_the_same(tmp_path):
-    store, kept = postgres_server.url_of("served"), str(tmp_path / "tokens")
-    _, token = tokens_of(store, kept).create("ana", role="write", scopes=["project:api"], seconds=None)
+def test_on_a_database_it_serves_the_same(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    store = postgres_server.url_of("served")
+    _, token = tokens_of(store).create("ana", role="write", scopes=["project:api"], seconds=None)
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
     with (
-        served(store, "--tokens", kept) as (_, url, _),
+        served(store) as (_, url, _),
         httpx2.Client(base_url=url, headers=headers, timeout=60) as ana,
     ):
         assert asked(ana, "remember", items=[{"content": "Deploys go out on Tuesdays"}]).status_code == 200
@@ -522,13 +521,14 @@ def test_on_a_database_it_serves_the_same(tmp_path):
 @pytest.mark.skipif(not os.environ.get("LIMPET_TEST_POSTGRES"), reason="make test-postgres")
 @pytest.mark.skipif(postgres_server.missing() is not None, reason=str(postgres_server.missing()))
 @pytest.mark.xdist_group("postgres")
-def test_what_one_replica_was_told_the_other_recalls_at_once_and_no_job_is_done_twice(tmp_path):
-    store, kept = postgres_server.url_of(tmp_path.name), str(tmp_path / "tokens")
-    _, token = tokens_of(store, kept).create("ana", role="write", scopes=["project:api"], seconds=None)
+def test_what_one_replica_was_told_the_other_recalls_at_once_and_no_job_is_done_twice(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    store = postgres_server.url_of(tmp_path.name)
+    _, token = tokens_of(store).create("ana", role="write", scopes=["project:api"], seconds=None)
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
     with (
-        served(store, "--tokens", kept) as (_, one, _),
-        served(store, "--tokens", kept) as (_, other, _),
+        served(store) as (_, one, _),
+        served(store) as (_, other, _),
         httpx2.Client(base_url=one, headers=headers, timeout=60) as first,
         httpx2.Client(base_url=other, headers=headers, timeout=60) as second,
     ):

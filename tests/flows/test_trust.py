@@ -199,7 +199,7 @@ def test_the_command_line_of_an_agent_says_so_too_and_a_sub_agent_is_no_way_roun
     assert (stored.origin, "just read" in reason) == ("web", True)
     assert stored.id not in shown(memory, "Which flag does Tarn 9 need?")
     monkeypatch.setattr("sys.stdin", Piped(json.dumps({"content": f"{TAKEN}, and more"})))
-    stored, reason = ran("remember", "--batch", "--no-vectors")
+    stored, reason = ran("remember", "--batch")
     assert (stored.origin, "just read" in reason) == ("web", True)
     assert ran("fact", "tarn.flag", TAKEN)[0].origin == "web"
     assert ran("correct", by_tool["id"], f"{TAKEN} since May")[0].origin == "web"

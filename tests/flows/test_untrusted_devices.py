@@ -246,9 +246,9 @@ def test_devices_are_listed_and_trusted_on_the_command_line(tmp_path, shared, ca
     run("mine", "remember", "Deploys run on Tuesday")
     run("mine", "export", "segments", str(shared))
     run("peer", "import", "segments", str(shared))
-    assert run("peer", "forget", "--match", "Tuesday", "--confirm")[0] == 0
+    assert run("peer", "forget", "--match", "Tuesday")[0] == 0
     run("peer", "export", "segments", str(shared))
-    code, said = run("mine", "import", "segments", str(shared), "--no-vectors")
+    code, said = run("mine", "import", "segments", str(shared))
     assert code == 2 and "not trusted" in said.out + said.err
     assert run("mine", "list", "--count")[1].out.strip() == "1"
 
@@ -256,7 +256,7 @@ def test_devices_are_listed_and_trusted_on_the_command_line(tmp_path, shared, ca
     (other,) = [one for one in found if not one["own"]]
     assert other["trusted"] is False and other["segments"] == 1
     assert run("mine", "serve", "device", "trust", other["id"][:6])[0] == 0
-    assert run("mine", "import", "segments", str(shared), "--no-vectors")[0] == 0
+    assert run("mine", "import", "segments", str(shared))[0] == 0
     assert run("mine", "list", "--count")[1].out.strip() == "0"
 
     assert run("mine", "serve", "device", "trust")[0] == 2

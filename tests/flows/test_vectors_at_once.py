@@ -42,19 +42,8 @@ def notes(tmp_path):
     return file
 
 
-def batch(path, *options):
-    argv = [
-        sys.executable,
-        "-m",
-        "limpet",
-        "--store",
-        str(path),
-        "--scope",
-        "global",
-        "remember",
-        "--batch",
-        *options,
-    ]
+def batch(path):
+    argv = [sys.executable, "-m", "limpet", "--store", str(path), "--scope", "global", "remember", "--batch"]
     return subprocess.run(argv, input=LINES, capture_output=True, text=True, timeout=120, check=False)
 
 
@@ -94,19 +83,6 @@ def test_other_formats_folders_and_devices_too(run, tmp_path, path):
     assert run("export", "segments", shared)[0] == 0
     assert run("--store", far, "import", "segments", shared)[0] == 0
     assert vectors(far)[1] == 0
-
-
-def test_who_wants_no_vectors_says_so_and_is_told_what_makes_them(run, notes, path):
-    code, out, err = run("import", "jsonl", notes, "--no-vectors")
-    assert code == 0 and f"new {MANY + 1}" in out
-    assert f"{MANY + 1} texts wait for their vectors: `limpet work` makes them" in err
-    assert vectors(path) == (0, MANY + 1)
-    assert vectors_of_a_batch_without(path.with_name("other.db")) == (0, MANY + 1)
-
-
-def vectors_of_a_batch_without(path):
-    assert batch(path, "--no-vectors").returncode == 0
-    return vectors(path)
 
 
 def test_without_an_embedder_the_import_stands_and_says_what_waits(run, notes, path, monkeypatch):

@@ -136,7 +136,7 @@ def test_no_verb_shows_or_changes_what_is_of_another_scope(path, clock, memory, 
 
 def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memory, theirs, capsys):
     mine = memory.remember("the limit of ours is 200").id
-    by_id = ["show", "list --related", "edit", "tag", "pin", "pin --off", "correct", "archive", "archive --reached",
+    by_id = ["show", "list --related", "edit", "tag", "pin", "pin --off", "correct", "archive",
              "restore", "purge", "feedback", "why", "impact", "forget", "graph context", "edit --kind fact",
              "edit --scope project:api"]  # fmt: skip
     more = {"edit": ["x"], "tag": ["+x"], "correct": ["x"], "purge": ["--confirm"], "feedback": ["useful"]}
@@ -154,7 +154,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress"))]
     calls += [["list"], ["list", "--count"], *(["list", "--by", by] for by in ("kind", "topic", "entity", "month"))]
     calls += [["stats", "--usefulness"], ["eval"], ["log"], ["journal"], ["journal", "--shown"]]
-    calls += [["journal", "drop", "1", "2", "3"], ["mirror", "status"], ["forget", "--match", WORD, "--confirm"]]
+    calls += [["journal", "drop", "1", "2", "3"], ["mirror", "status"], ["forget", "--match", WORD]]
     calls += [["undo", id] for id in theirs]
     of_the_file = """remember scope help version stats import export backup verify doctor gc work organize rebuild mcp
         completion copy serve encrypt ui pause resume ignore status install uninstall hook""".split()
