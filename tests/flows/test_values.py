@@ -178,7 +178,7 @@ def test_ids_are_narrowed_by_filters_and_an_empty_list_forgets_nothing(memory):
     memory.archive(archived)
     everywhere = memory.in_scope("global").remember("The yard is full", topics=["house"]).id
 
-    for ids, given in (([], {"topics": ["house"]}), ([], {}), ([attic], {"kind": "note"}), (attic, {"match": "roof"})):
+    for ids, given in (([], {"topics": ["house"]}), ([], {}), ([attic], {"session": "s"}), (attic, {"match": "roof"})):
         assert memory.forget(ids, **given).memories == (), (ids, given)
     done = memory.forget([attic, archived, everywhere], topics=["house"], match="full")
     assert {one.id for one in done.memories} == {attic, archived, everywhere}
