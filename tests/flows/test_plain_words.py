@@ -49,7 +49,9 @@ def test_the_queue_is_told_alike_by_work_and_doctor(told):
 
 def test_why_says_what_was_replaced_and_the_reason(told):
     old = told("list", "--kind", "decision", "--json").lines[0]["id"]
-    new = told("correct", old, "We", "deploy", "with", "Nomad", "--why", "Kamal was slow", "--origin", "user", "--json").json["id"]
+    new = told(
+        "correct", old, "We", "deploy", "with", "Nomad", "--why", "Kamal was slow", "--origin", "user", "--json"
+    ).json["id"]
     assert "because Kamal was slow" in told("why", new).out
 
 

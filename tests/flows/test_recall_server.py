@@ -342,7 +342,9 @@ def _with_path(code):
     return f"import sys; sys.path[:0] = {[one for one in sys.path if one]!r}\n{code}"
 
 
-@pytest.mark.parametrize("env", [{"LIMPET_JUDGE": "on"}, {"LIMPET_HOLDOUT": "0.00001"}, {"LIMPET_EMBEDDER": "onnx:/none"}])
+@pytest.mark.parametrize(
+    "env", [{"LIMPET_JUDGE": "on"}, {"LIMPET_HOLDOUT": "0.00001"}, {"LIMPET_EMBEDDER": "onnx:/none"}]
+)
 def test_a_hook_of_another_environment_does_all_by_itself(told, path, env):
     answered = []
     with warm(told, hook=lambda *asked: answered.append(asked) or b""):
