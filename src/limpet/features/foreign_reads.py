@@ -64,7 +64,7 @@ def note(store: str, origin: str, output: Any, now: int) -> None:
 def taint(store: str, given: dict[str, Any], text: str) -> str:
     """Set a statement's origin in `given` to the one that its text was just read from.
 
-    Why, for its receipt; "" for what was not read, or is not trusted more in any case.
+    Returns the reason for its receipt; "" if the text was not just read, or is trusted no more than that origin.
     """
     origin = read_from(store, text, time.time_ns() // 1_000)
     if origin is None or TRUST.get(str(given.get("origin") or "agent"), 0) <= TRUST[origin]:
@@ -101,7 +101,7 @@ def _runs(text: str) -> list[str]:
 
     words = _WORD.findall(text.casefold())
     runs = (" ".join(words[at : at + RUN]) for at in range(len(words) - RUN + 1))
-    return list(dict.fromkeys(blake2b(one.encode("utf-8", "replace"), digest_size=6).hexdigest() for one in runs))
+    return list(dict.fromkeys(blake2b(run.encode("utf-8", "replace"), digest_size=6).hexdigest() for run in runs))
 
 
 def _texts(value: Any) -> list[str]:
@@ -109,4 +109,4 @@ def _texts(value: Any) -> list[str]:
         return [value]
     if isinstance(value, dict):
         value = list(value.values())
-    return [text for one in value for text in _texts(one)] if isinstance(value, list) else []
+    return [text for part in value for text in _texts(part)] if isinstance(value, list) else []

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class TooLong(Exception):
-    """The answer has more bytes than are read."""
+    """An error: the answer has more bytes than are read."""
 
 
 def http_answer(client: Any, method: str, url: str, *, most: int, **given: Any) -> tuple[int, str, Any]:

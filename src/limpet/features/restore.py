@@ -86,7 +86,7 @@ def _undo(path: str, progress: Progress | None) -> str | None:
     """Put back what the last restore replaced; the file that it was kept in is gone then."""
     target = Path(os.path.realpath(path))
     pattern = re.compile(re.escape(target.name + REPLACED) + r"\d{8}T\d{12}Z")
-    files = sorted(one for one in target.parent.glob("*") if pattern.fullmatch(one.name))
+    files = sorted(file for file in target.parent.glob("*") if pattern.fullmatch(file.name))
     if not files:
         raise NotFound(f"no restore of {path} to undo")
     kept = _restore(path, str(files[-1]), progress)
@@ -151,6 +151,6 @@ def _renumber(fresh: apsw.Connection, there: apsw.Connection) -> None:
     for (embedder,) in fresh.execute("SELECT num FROM embedder").fetchall():
         if fresh.execute("SELECT 1 FROM chunk WHERE embedder = ? LIMIT 1", (embedder,)).get is None:
             new_chunk(fresh, embedder)  # the next has a number above it
-    last = [one.execute("SELECT ifnull(max(num), 0) FROM chunk").get for one in (fresh, there)]
+    last = [con.execute("SELECT ifnull(max(num), 0) FROM chunk").get for con in (fresh, there)]
     fresh.execute("UPDATE chunk SET num = num + ?", (max(last),))
     fresh.execute("UPDATE vector SET chunk = chunk + ?", (max(last),))

@@ -30,7 +30,7 @@ ADAPTER = "adk"
 
 
 class LimpetMemoryService(BaseMemoryService):
-    """`Runner(..., memory_service=LimpetMemoryService(memory))`. `k`: results of a search."""
+    """ADK's memory service: `Runner(..., memory_service=LimpetMemoryService(memory))`. `k`: results of a search."""
 
     def __init__(self, memory: Limpet, *, k: int = 10, scope_of: Callable[[str, str], str] | None = None) -> None:
         self._memory = memory
@@ -63,7 +63,7 @@ class LimpetMemoryService(BaseMemoryService):
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> Any:
         results = await asyncio.to_thread(self._in(app_name, user_id).recall, query, k=self._k)
-        return SearchMemoryResponse(memories=[_entry(one) for one in results])
+        return SearchMemoryResponse(memories=[_entry(item) for item in results])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Retract a memory; `limpet undo` restores it. Raises NotFound, BadInput."""
@@ -76,15 +76,15 @@ class LimpetMemoryService(BaseMemoryService):
     def _add(self, memory: Limpet, session: str, events: Sequence[Any]) -> None:
         turns = Turns(memory, ADAPTER, session)
         known = turns.names()
-        new = [(one, _text(one.content)) for one in events if one.id not in known]
-        texts = [(one, text, datetime.fromtimestamp(one.timestamp, UTC)) for one, text in new if text.strip()]
-        turns.add_named((one.id, one.author, text, text, at) for one, text, at in texts)
+        new = [(event, _text(event.content)) for event in events if event.id not in known]
+        texts = [(event, text, datetime.fromtimestamp(event.timestamp, UTC)) for event, text in new if text.strip()]
+        turns.add_named((event.id, event.author, text, text, at) for event, text, at in texts)
 
 
 def _text(content: Any) -> str:
     """Return the spoken text of a content, without its calls, thoughts and files."""
     parts = (content.parts if content else None) or ()
-    return readable("\n".join(one.text for one in parts if one.text and not one.thought))
+    return readable("\n".join(part.text for part in parts if part.text and not part.thought))
 
 
 def _entry(item: Item) -> Any:

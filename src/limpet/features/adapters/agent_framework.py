@@ -27,11 +27,11 @@ class LimpetHistoryProvider(HistoryProvider):
 
     async def get_messages(self, session_id: str | None, **_: Any) -> list[Any]:
         items = await asyncio.to_thread(self._turns(session_id).items)
-        return [Message.from_dict(one) for one in items]
+        return [Message.from_dict(item) for item in items]
 
     async def save_messages(self, session_id: str | None, messages: Sequence[Any], **_: Any) -> None:
         """Store messages. Raises BadInput for data of more than 60,000 bytes in a message."""
-        items = [(TOOL if one.role == "tool" else str(one.role), _text(one), one.to_dict()) for one in messages]
+        items = [(TOOL if row.role == "tool" else str(row.role), _text(row), row.to_dict()) for row in messages]
         await asyncio.to_thread(self._turns(session_id).add, items)
 
     def _turns(self, session: str | None) -> Turns:
@@ -47,7 +47,7 @@ class LimpetContextProvider(ContextProvider):
         self._budget = budget_tokens
 
     async def before_run(self, *, agent: Any, session: Any, context: Any, state: dict[str, Any]) -> None:  # noqa: ARG002
-        message = "\n".join(one.text for one in context.input_messages if one.text)
+        message = "\n".join(part.text for part in context.input_messages if part.text)
         brief = await asyncio.to_thread(
             self._memory.prepare, message, budget_tokens=self._budget, session=context.session_id
         )
@@ -60,5 +60,5 @@ def _text(message: Any) -> str:
     if message.text:
         return str(message.text)
     names = ("name", "arguments", "result")
-    parts = [" ".join(str(getattr(one, name, None) or "") for name in names) for one in message.contents]
+    parts = [" ".join(str(getattr(call, name, None) or "") for name in names) for call in message.contents]
     return "\n".join(parts).strip()

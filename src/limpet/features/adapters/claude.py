@@ -32,7 +32,7 @@ GONE = "The path {} does not exist"
 
 
 class _Files:
-    """The commands of the tool. What Claude should read as an error is a ToolError."""
+    """The commands of the tool. They raise ToolError for errors that Claude should read."""
 
     def __init__(self, memory: Limpet, *, shared: bool) -> None:
         self._files = Documents(memory, ADAPTER)
@@ -105,7 +105,7 @@ class _Files:
         path = _checked(command.path)
         if path == ROOT:
             raise ToolError("Cannot delete the /memories directory itself")
-        if not (self._files.delete(path) or [self._files.delete(one) for one in self._below(path)]):
+        if not (self._files.delete(path) or [self._files.delete(below) for below in self._below(path)]):
             raise ToolError(GONE.format(command.path))
         return f"Successfully deleted {command.path}"
 
@@ -133,7 +133,7 @@ class _Files:
 
     def _below(self, folder: str) -> dict[str, int]:
         """Return path -> size of the files in a folder."""
-        sizes = {str(one.metadata["document"]): _bytes(text_of(one)) for one in self._files.all()}
+        sizes = {str(file.metadata["document"]): _bytes(text_of(file)) for file in self._files.all()}
         return {path: size for path, size in sizes.items() if path.startswith(f"{folder}/")}
 
     def _file(self, given: str) -> tuple[str, Memory]:
@@ -160,7 +160,7 @@ class _Files:
     def _of_others(self) -> str:
         """Return the newest memories of this scope that are none of these files."""
         page = self._files.memory.list(limit=2 * SHARED_MEMORIES)
-        others = [one for one in page.memories if one.metadata.get("adapter") != ADAPTER]
+        others = [memory for memory in page.memories if memory.metadata.get("adapter") != ADAPTER]
         return "\n".join(map(line, others[:SHARED_MEMORIES]))
 
 
@@ -197,7 +197,7 @@ class LimpetMemoryTool(BetaAbstractMemoryTool):
 
 
 class AsyncLimpetMemoryTool(BetaAsyncAbstractMemoryTool):
-    """The same for the asynchronous client. Its calls run on threads."""
+    """Claude's memory tool for the asynchronous client. Its calls run on threads."""
 
     def __init__(self, memory: Limpet, *, shared: bool = True, **given: Any) -> None:
         super().__init__(**given)

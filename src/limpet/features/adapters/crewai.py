@@ -84,7 +84,7 @@ class LimpetBackend:
         """Return (record, cosine) of the best results, in the order of a recall."""
         query = self.embedder.text_of(query_embedding)
         items = self._records.memory.recall(query, k=MOST_RESULTS, metadata={"adapter": ADAPTER}, trace=True)
-        scored = ((_record(one), _likeness(one)) for one in items)
+        scored = ((_record(item), _likeness(item)) for item in items)
         kept = [
             (record, score)
             for record, score in scored
@@ -98,38 +98,38 @@ class LimpetBackend:
     ) -> int:  # fmt: skip
         """Retract the records that match, and return how many."""
         gone = [
-            one
-            for one in self._all(scope_prefix)
-            if _is_wanted(one, None, categories, metadata_filter)
-            and (record_ids is None or one.id in record_ids)
-            and (older_than is None or _utc(one.created_at) < _utc(older_than))
+            record
+            for record in self._all(scope_prefix)
+            if _is_wanted(record, None, categories, metadata_filter)
+            and (record_ids is None or record.id in record_ids)
+            and (older_than is None or _utc(record.created_at) < _utc(older_than))
         ]
-        return sum(self._records.delete(one.id) for one in gone)
+        return sum(self._records.delete(record.id) for record in gone)
 
     def get_record(self, record_id: str) -> Any | None:
         memory = self._records.get(record_id)
         return None if memory is None else _record(memory)
 
     def list_records(self, scope_prefix: str | None = None, limit: int = 200, offset: int = 0) -> list[Any]:
-        records = sorted(self._all(scope_prefix), key=lambda one: _utc(one.created_at), reverse=True)
+        records = sorted(self._all(scope_prefix), key=lambda record: _utc(record.created_at), reverse=True)
         return records[offset : offset + limit]
 
     def get_scope_info(self, scope: str) -> Any:
         items = self._all(scope)
-        times = sorted(_utc(one.created_at) for one in items)
+        times = sorted(_utc(item.created_at) for item in items)
         return ScopeInfo(
-            path=scope, record_count=len(items), categories=sorted({name for one in items for name in one.categories}),
+            path=scope, record_count=len(items), child_scopes=self.list_scopes(scope),
+            categories=sorted({name for item in items for name in item.categories}),
             oldest_record=times[0] if times else None, newest_record=times[-1] if times else None,
-            child_scopes=self.list_scopes(scope),
         )  # fmt: skip
 
     def list_scopes(self, parent: str = "/") -> list[str]:
         above = parent.rstrip("/")
-        below = (one.scope.removeprefix(f"{above}/") for one in self._all(parent) if one.scope.rstrip("/") != above)
-        return sorted({f"{above}/{path.split('/')[0]}" for path in below if path})
+        scopes = (record.scope.rstrip("/") for record in self._all(parent))
+        return sorted({f"{above}/{path.removeprefix(f'{above}/').split('/')[0]}" for path in scopes if path != above})
 
     def list_categories(self, scope_prefix: str | None = None) -> dict[str, int]:
-        names = [name for one in self._all(scope_prefix) for name in one.categories]
+        names = [name for record in self._all(scope_prefix) for name in record.categories]
         return {name: names.count(name) for name in dict.fromkeys(names)}
 
     def count(self, scope_prefix: str | None = None) -> int:
@@ -148,7 +148,7 @@ class LimpetBackend:
         return await asyncio.to_thread(self.delete, *args, **given)
 
     def _all(self, scope_prefix: str | None) -> list[Any]:
-        return [one for one in map(_record, self._records.all()) if _is_wanted(one, scope_prefix, None, None)]
+        return [record for record in map(_record, self._records.all()) if _is_wanted(record, scope_prefix, None, None)]
 
 
 def _record(memory: Any) -> Any:
@@ -165,7 +165,7 @@ def _is_wanted(record: Any, scope: str | None, categories: list[str] | None, met
     above = (scope or "").rstrip("/")
     return (
         (not above or record.scope == above or record.scope.startswith(f"{above}/"))
-        and (not categories or any(one in record.categories for one in categories))
+        and (not categories or any(name in record.categories for name in categories))
         and all(record.metadata.get(name) == value for name, value in (metadata or {}).items())
     )
 

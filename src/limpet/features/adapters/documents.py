@@ -104,7 +104,7 @@ class Documents:
         """Keep the last of the documents that several processes stored under one name at the same instant."""
         where = {name: metadata[name] for name in ("adapter", "document")}
         while True:  # one that is retracted may have been replaced meanwhile
-            made = [one for one in pages(self.memory, metadata=where, since=seen, clock="stored") if self._is_ours(one)]
+            made = list(filter(self._is_ours, pages(self.memory, metadata=where, since=seen, clock="stored")))
             if len(made) < 2:
                 return
             for memory in made[:-1]:

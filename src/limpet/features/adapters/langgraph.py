@@ -124,36 +124,36 @@ class LimpetStore(BaseStore):
         matches = self._matches(op, everything) if op.query else self._newest(op, everything)
         shape = _any if everything else _item
         made = [
-            SearchItem(**shape(one), score=score)
-            for one, score in matches
-            if everything or _place(one)[0][: len(op.namespace_prefix)] == op.namespace_prefix
+            SearchItem(**shape(memory), score=score)
+            for memory, score in matches
+            if everything or _place(memory)[0][: len(op.namespace_prefix)] == op.namespace_prefix
         ]
-        kept = [one for one in made if _passes(one.value, op.filter or {})][op.offset :][: op.limit]
+        kept = [item for item in made if _passes(item.value, op.filter or {})][op.offset :][: op.limit]
         if not everything:
-            shown = {(one.namespace, one.key) for one in kept}
-            self._prolong([one for one, _ in matches if _place(one) in shown], wanted=op.refresh_ttl)
+            shown = {(item.namespace, item.key) for item in kept}
+            self._prolong([memory for memory, _ in matches if _place(memory) in shown], wanted=op.refresh_ttl)
         return kept
 
     def _matches(self, op: SearchOp, everything: bool) -> list[tuple[Memory, float | None]]:
         """Return (memory, score) for the results of a recall, then (memory, None) for values that are not searched."""
         k = MOST_RESULTS if op.filter else max(1, min(MOST_RESULTS, op.offset + op.limit))
         if everything:
-            return [(self._memory.get(one.id), one.score) for one in self._memory.recall(op.query or "", k=k)]
+            return [(self._memory.get(item.id), item.score) for item in self._memory.recall(op.query or "", k=k)]
         topics = _prefix(op)
         items = self._reader.recall(op.query or "", k=k, metadata={"adapter": ADAPTER, "searched": True}, topics=topics)
         left = pages(self._reader, metadata={"adapter": ADAPTER, "searched": False}, topics=topics)
-        return [(self._reader.get(one.id), one.score) for one in items] + [(one, None) for one in left]
+        return [(self._reader.get(item.id), item.score) for item in items] + [(memory, None) for memory in left]
 
     def _newest(self, op: SearchOp, everything: bool) -> list[tuple[Memory, float | None]]:
         ours = pages(self._reader, metadata={"adapter": ADAPTER}, topics=_prefix(op))
         memories = pages(self._memory) if everything else ours
-        return [(one, None) for one in sorted(memories, key=lambda one: one.recorded_at_us, reverse=True)]
+        return [(memory, None) for memory in sorted(memories, key=lambda row: row.recorded_at_us, reverse=True)]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        paths = {_place(one)[0] for one in pages(self._reader, metadata={"adapter": ADAPTER})}
-        paths = {one for one in paths if all(_fits(condition, one) for condition in op.match_conditions or ())}
+        paths = {_place(memory)[0] for memory in pages(self._reader, metadata={"adapter": ADAPTER})}
+        paths = {path for path in paths if all(_fits(condition, path) for condition in op.match_conditions or ())}
         if op.max_depth is not None:
-            paths = {one[: op.max_depth] for one in paths}
+            paths = {path[: op.max_depth] for path in paths}
         return sorted(paths)[op.offset :][: op.limit]
 
     def _prolong(self, read: list[Memory], *, wanted: bool) -> None:

@@ -18,7 +18,7 @@ CHARACTERS_PER_TOKEN = 4
 
 
 class LimpetMemoryBlock(BaseMemoryBlock[str]):
-    """`Memory.from_defaults(memory_blocks=[LimpetMemoryBlock(memory=memory)])`"""
+    """A memory block: `Memory.from_defaults(memory_blocks=[LimpetMemoryBlock(memory=memory)])`"""
 
     name: str = "limpet"
     memory: Any = Field(description="An open store, in the scope to remember in.", exclude=True)
@@ -26,7 +26,7 @@ class LimpetMemoryBlock(BaseMemoryBlock[str]):
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **given: Any) -> str:
         """Return the memories that matter for the last message of the user, as text."""
-        texts = [one.content or "" for one in messages or () if one.role.value == "user"]
+        texts = [message.content or "" for message in messages or () if message.role.value == "user"]
         session = given.get("session_id")
         brief = await asyncio.to_thread(
             self.memory.prepare, texts[-1] if texts else "", budget_tokens=self.budget_tokens, session=session

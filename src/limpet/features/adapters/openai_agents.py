@@ -37,7 +37,7 @@ class LimpetSession(SessionABC):
 
     async def add_items(self, items: list[Any]) -> None:
         """Store items, with long texts cut above 60,000 bytes. Raises BadInput for data that cannot be cut."""
-        await asyncio.to_thread(self._turns.add, [(*_speaker_and_text(one), one) for one in items])
+        await asyncio.to_thread(self._turns.add, [(*_speaker_and_text(item), item) for item in items])
 
     async def pop_item(self) -> Any | None:
         return await asyncio.to_thread(self._turns.pop)

@@ -73,7 +73,7 @@ class LimpetMemoryStore:
     async def list_paths(self, prefix: str = "", *, limit: int) -> list[str]:
         if limit <= 0:
             raise ValueError("limit must be positive")
-        paths = await asyncio.to_thread(lambda: [_path(one) for one in self._files.all()])
+        paths = await asyncio.to_thread(lambda: [_path(memory) for memory in self._files.all()])
         return sorted(path for path in paths if path.startswith(prefix))[:limit]
 
     async def search(

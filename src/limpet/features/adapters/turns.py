@@ -44,27 +44,27 @@ class Turns:
     def held(self) -> list[Memory]:
         """Return the turns in order, with those that wait for a person before they may be recalled."""
         memories = pages(self.memory, session=self.session, metadata={"adapter": self.adapter}, all_states=True)
-        kept = (one for one in memories if one.state in HELD and one.scope == self.memory.scope)
-        return sorted(kept, key=lambda one: one.position)
+        kept = (memory for memory in memories if memory.state in HELD and memory.scope == self.memory.scope)
+        return sorted(kept, key=lambda turn: turn.position)
 
     def items(self, limit: int | None = None) -> list[Any]:
         """Return the last items, in the order they were added."""
         held = self.held()
         first = 0 if limit is None or limit < 0 else max(0, len(held) - limit)
-        return [data_of(one) for one in held[first:]]
+        return [data_of(turn) for turn in held[first:]]
 
     def add(self, items: Iterable[tuple[str, str, Any]]) -> None:
         """Add turns: (speaker, text, the item as JSON) of each. Raises BadInput."""
-        self.add_named((secrets.token_hex(4), *one, None) for one in items)
+        self.add_named((secrets.token_hex(4), *item, None) for item in items)
 
     def names(self) -> set[object]:
         """Return the names of all turns, retracted ones included."""
         memories = pages(self.memory, session=self.session, metadata={"adapter": self.adapter}, all_states=True)
-        return {one.metadata.get("turn") for one in memories}
+        return {memory.metadata.get("turn") for memory in memories}
 
     def add_named(self, items: Iterable[tuple[str, str, str, Any, datetime | None]]) -> None:
         """Add named turns, each name once: (name, speaker, text, item, time)."""
-        lines = [self._statement(*one) for one in items]
+        lines = [self._statement(*item) for item in items]
         for receipt in self.memory.remember_batch(lines):
             if receipt.status == "rejected":
                 raise BadInput(f"a turn of {self.session} is not kept: {receipt.reason}")
@@ -81,7 +81,7 @@ class Turns:
 
     def clear(self) -> None:
         """Retract all of them, in one operation that `limpet undo` takes back."""
-        held = [one.id for one in self.held()]
+        held = [turn.id for turn in self.held()]
         if held:
             self.memory.forget(held, why=f"session cleared through {self.adapter}")
 
@@ -102,9 +102,9 @@ def fitting(item: Any) -> Any:
 
 def _cut(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _cut(one) for name, one in value.items()}
+        return {name: _cut(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [_cut(one) for one in value]
+        return [_cut(part) for part in value]
     if not isinstance(value, str) or len(value) <= CUT_CHARACTERS:
         return value
     if " " not in value[:CUT_CHARACTERS]:  # data and no text

@@ -32,7 +32,7 @@ _lock = threading.Lock()
 
 
 class Overloaded(EmbedderUnavailable):
-    """The embedder wants to be asked again later."""
+    """An error: the embedder asks to be called again later."""
 
     retry_seconds = 1.0
 
@@ -199,7 +199,7 @@ def measured(embedder: Embedder) -> Calibration:
 
     questions, answers = zip(*pairs(), strict=True)
     at_once = getattr(embedder, "embed_queries", None)
-    asked = at_once(questions) if at_once is not None else [embedder.embed_query(one) for one in questions]
+    asked = at_once(questions) if at_once is not None else [embedder.embed_query(question) for question in questions]
     query, passage = (
         unit_rows(np.asarray(made, dtype=np.float32).reshape(len(questions), -1))
         for made in (asked, embedder.embed_passages(answers))

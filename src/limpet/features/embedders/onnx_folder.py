@@ -38,11 +38,11 @@ class Folder:
 
     def __init__(self, place: Path) -> None:
         files = [place] if place.suffix == ".onnx" else [place / name for name in FILES]
-        self.model = next((one for one in files if one.is_file()), place)
+        self.model = next((file for file in files if file.is_file()), place)
         if not self.model.is_file():
             raise EmbedderUnavailable(f"no model in {place}", hint=f"one of {', '.join(FILES)}, or name the .onnx file")
         # Exports have the model beside its tokenizer, or in `onnx/` below it.
-        roots = [one for one in (self.model.parent, self.model.parent.parent) if (one / "tokenizer.json").is_file()]
+        roots = [folder for folder in self.model.parents[:2] if (folder / "tokenizer.json").is_file()]
         if not roots:
             hint = "export it with its tokenizer: optimum-cli export onnx"
             raise EmbedderUnavailable(f"no tokenizer.json beside {self.model}", hint=hint)
@@ -65,16 +65,15 @@ class Folder:
             self._json("tokenizer_config.json").get("model_max_length"),
             self.config.get("max_position_embeddings"),
         ]
-        return min(
-            [int(one) for one in limits if isinstance(one, int | float) and 8 <= one < 10**6], default=USUAL_TOKENS
-        )
+        known = (int(limit) for limit in limits if isinstance(limit, int | float) and 8 <= limit < 10**6)
+        return min(known, default=USUAL_TOKENS)
 
     def pooling(self) -> str:
         try:
             modules = json.loads((self.root / "modules.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             modules = []
-        more = [str(one.get("type")).rsplit(".", 1)[-1] for one in modules if isinstance(one, dict)]
+        more = [str(module.get("type")).rsplit(".", 1)[-1] for module in modules if isinstance(module, dict)]
         unknown = set(more) - {"Transformer", "Pooling", "Normalize"}
         if unknown:
             layers = ", ".join(sorted(unknown))
@@ -156,7 +155,7 @@ class OnnxFolder(OnnxModel):
             if self._session is None:
                 self._tokenizer = self._folder.tokenizer(self._tokens)
                 session = session_of(self._folder.model)
-                self._inputs = [one.name for one in session.get_inputs()]
+                self._inputs = [slot.name for slot in session.get_inputs()]
                 self._output = _output(session, self._folder.model)
                 note_use(session)
                 self._session = session
@@ -188,7 +187,7 @@ class OnnxFolder(OnnxModel):
 
 def _output(session: Any, path: Path) -> str:
     """Return the output that is a text's vector, or the vectors of its tokens."""
-    outputs = {one.name: one.shape for one in session.get_outputs()}
+    outputs = {output.name: output.shape for output in session.get_outputs()}
     whole = next((name for name in WHOLE if name in outputs), None)
     whole = whole or next((name for name, shape in outputs.items() if len(shape) == 3), None)
     if whole is None:

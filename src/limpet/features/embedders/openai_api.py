@@ -78,7 +78,7 @@ class _Api:
 
 
 class Refused(EmbedderUnavailable):
-    """The server takes this request for a bad one, or for too much."""
+    """An error: the server refuses the request as bad or too large."""
 
 
 def _wait(header: str | None) -> float:
@@ -149,7 +149,7 @@ class RemoteEmbedder:
             return self._model
         answer = self._api.ask("/models")
         try:
-            names = [str(one["id"]) for one in answer["data"]]
+            names = [str(model["id"]) for model in answer["data"]]
         except (TypeError, KeyError):
             names = []
         if len(names) != 1:
@@ -186,8 +186,8 @@ class RemoteEmbedder:
             request["dimensions"] = self._spec.dimensions
         answer = self._api.ask("/embeddings", request)
         try:
-            rows = sorted(answer["data"], key=lambda one: one.get("index", 0))
-            matrix = np.array([one["embedding"] for one in rows], dtype=np.float32)
+            rows = sorted(answer["data"], key=lambda row: row.get("index", 0))
+            matrix = np.array([row["embedding"] for row in rows], dtype=np.float32)
         except (TypeError, KeyError, AttributeError, ValueError):
             matrix = np.empty(0, dtype=np.float32)
         width = self._width or (matrix.shape[1] if matrix.ndim == 2 else 0)

@@ -67,7 +67,7 @@ def change_key(path: str | os.PathLike[str] | None, key: str | None) -> list[str
     store = read_settings(path, "global", None).path
     with limpet.open(store, create=False) as memory:
         erasure = memory._context.store.erasure
-        copies = [*(one for one, _ in erasure.copies()), *map(str, erasure.replaced_stores())]
+        copies = [*(copy for copy, _ in erasure.copies()), *map(str, erasure.replaced_stores())]
     if is_url(store):
         raise BadInput("what a server keeps is the server's to encrypt", hint="encrypt the disks that its data is on")
     if store == ":memory:":

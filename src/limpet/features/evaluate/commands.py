@@ -30,7 +30,7 @@ def _run(args: Namespace) -> int:
             memory, args.path, compare=args.compare or [], since=args.since, until=args.until,
             worst=args.misses, progress=progress,
         )  # fmt: skip
-        short = memory.abbreviate([one.id for one in evaluation.misses])
+        short = memory.abbreviate([miss.id for miss in evaluation.misses])
     for note in evaluation.notes:
         output.words(note)
     if args.json:
@@ -57,11 +57,11 @@ def _show(trial: Evaluation, short: list[str]) -> None:
     else:
         _headline(first, first.hit_rate)
     _heading("Compared")
-    tables.table(["", "found", "points to limpet", "shown", "for nothing", "tokens"], [_way(one) for one in trial.ways])
+    tables.table(["", "found", "points to limpet", "shown", "for nothing", "tokens"], [_way(way) for way in trial.ways])
     for title, name, groups in (("By client", "client", trial.by_client), ("By kind", "kind", trial.by_kind)):
         if len(groups) > 1:
             _heading(title)
-            rows = [[key or "not told", *_figures(one)] for key, one in groups.items()]
+            rows = [[key or "not told", *_figures(group)] for key, group in groups.items()]
             tables.table([name, "found", "shown", "for nothing", "tokens"], rows)
     if trial.misses:
         _heading("Missed")

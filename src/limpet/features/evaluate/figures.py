@@ -35,13 +35,13 @@ class Figures(JsonForm):
 def figures(pairs: Iterable[tuple[Need, bool]], shown: Iterable[Shown]) -> Figures:
     wanted, items = list(pairs), list(shown)
     hits = sum(hit for _, hit in wanted)
-    idle = [one for one in items if one.useful is False]
+    idle = [item for item in items if item.useful is False]
     return Figures(
         needs=len(wanted), found=hits, hit_rate=share(hits, len(wanted)),
         told_again=sum(need.told_again for need, _ in wanted),
         spared=sum(hit for need, hit in wanted if need.told_again),
-        shown=len(items), useful=sum(one.useful is True for one in items), for_nothing=len(idle),
-        tokens=sum(one.tokens for one in items), tokens_for_nothing=sum(one.tokens for one in idle),
+        shown=len(items), useful=sum(item.useful is True for item in items), for_nothing=len(idle),
+        tokens=sum(item.tokens for item in items), tokens_for_nothing=sum(item.tokens for item in idle),
     )  # fmt: skip
 
 
@@ -57,9 +57,13 @@ class WayFigures(JsonForm):
     difference: Interval | None = field(default=None, metadata={"form": as_interval})
 
 
+def _pairs(needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed]) -> list[tuple[Need, bool]]:
+    moments = zip(needs, replayed, strict=True)
+    return [pair for wanted, result in moments for pair in zip(wanted, result.hits, strict=True)]
+
+
 def of_all(needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed]) -> Figures:
-    pairs = [pair for wanted, one in zip(needs, replayed, strict=True) for pair in zip(wanted, one.found, strict=True)]
-    return figures(pairs, [item for one in replayed for item in one.shown])
+    return figures(_pairs(needs, replayed), [item for result in replayed for item in result.shown])
 
 
 def by_client(
@@ -70,19 +74,19 @@ def by_client(
     for place, moment in enumerate(moments):
         places.setdefault(moment.client, []).append(place)
     return {
-        client: of_all([needs[place] for place in several], [replayed[place] for place in several])
-        for client, several in sorted(places.items())
+        client: of_all([needs[place] for place in own], [replayed[place] for place in own])
+        for client, own in sorted(places.items())
     }
 
 
 def by_kind(needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed], kinds: dict[str, str]) -> dict[str, Figures]:
     """Return the figures of each kind of memory. `kinds`: memory id -> kind."""
-    pairs = [pair for wanted, one in zip(needs, replayed, strict=True) for pair in zip(wanted, one.found, strict=True)]
-    items = [item for one in replayed for item in one.shown]
-    there = sorted({need.kind for need, _ in pairs} | {kinds.get(one.id, "") for one in items})
+    pairs = _pairs(needs, replayed)
+    items = [item for result in replayed for item in result.shown]
+    there = sorted({need.kind for need, _ in pairs} | {kinds.get(item.id, "") for item in items})
     return {
         kind: figures(
-            [pair for pair in pairs if pair[0].kind == kind], [one for one in items if kinds.get(one.id, "") == kind]
+            [pair for pair in pairs if pair[0].kind == kind], [item for item in items if kinds.get(item.id, "") == kind]
         )
         for kind in there
     }
@@ -95,7 +99,7 @@ def beside(
     ways = [WayFigures(name="limpet", figures=of_all(needs, base))]
     for name, replayed in others.items():
         both = zip(base, replayed, strict=True)
-        hits = [pair for one, other in both for pair in zip(one.found, other.found, strict=True)]
+        hits = [pair for mine, other in both for pair in zip(mine.hits, other.hits, strict=True)]
         gained, lost = hits.count((False, True)), hits.count((True, False))
         difference = paired(gained, lost, len(hits))
         given = of_all(needs, replayed)

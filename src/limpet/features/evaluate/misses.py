@@ -47,15 +47,15 @@ def worst(
     """Return the worst misses, one a memory: those that a user had to repeat first, then by evidence."""
     missed = [
         (need, moment)
-        for moment, wanted, one in zip(moments, needs, replayed, strict=True)
-        for need, hit in zip(wanted, one.found, strict=True)
+        for moment, wanted, result in zip(moments, needs, replayed, strict=True)
+        for need, hit in zip(wanted, result.hits, strict=True)
         if not hit
     ]
     missed.sort(key=lambda pair: (not pair[0].told_again, -pair[0].evidence, pair[1].at))
     once: dict[str, tuple[Need, Moment]] = {}
     for need, moment in missed:
         once.setdefault(need.ids[0], (need, moment))
-    return tuple(_miss(memory, clock, *one) for one in list(once.values())[:limit])
+    return tuple(_miss(memory, clock, *pair) for pair in list(once.values())[:limit])
 
 
 def _miss(memory: Limpet, clock: str, need: Need, moment: Moment) -> Miss:
@@ -82,7 +82,7 @@ def _why(memory: Limpet, clock: str, id: str, moment: Moment) -> tuple[int | Non
             words, cosine = raw.get("lexical", 0.0) * 100, raw.get("vector", 0.0)
             fit = f"{words:.0f} % of a match by words, {cosine:.2f} near in meaning"
             return rank, f"found as no. {rank}, too weak to be shown: {fit}", signals
-    left = {one.id: one for one in recall.explained.left_out} if recall.explained else {}
+    left = {candidate.id: candidate for candidate in recall.explained.left_out} if recall.explained else {}
     if id in left:
         return None, " ".join(("left out:", left[id].why, left[id].detail)).strip(), {}
     return None, "the message has no word of it, and is not near in meaning", {}

@@ -47,7 +47,7 @@ class Step(NamedTuple):
 
 def from_journal(memory: Limpet) -> Iterator[Moment]:
     """Yield the sessions of the scope's journal, which keeps the beginnings of messages and answers."""
-    clients = {one.session: one.client for one in exposures(memory, limit=EXPOSURES) if one.via != "recall"}
+    clients = {row.session: row.client for row in exposures(memory, limit=EXPOSURES) if row.via != "recall"}
     sessions: dict[str, list[Step]] = {}
     for line in memory.journal():
         sessions.setdefault(line.session, []).append(Step(line.at_us, line.kind == "asked", line.what))
@@ -82,9 +82,9 @@ def _moments(session: str, client: str, steps: Sequence[Step], *, whole: bool) -
     turns: list[tuple[Step, str]] = []
     for asked, group in groupby(steps, key=lambda step: step.asked):
         if asked:
-            turns += [(one, "") for one in group]
+            turns += [(turn, "") for turn in group]
         elif turns:
-            turns[-1] = (turns[-1][0], "\n".join(one.text for one in group))
+            turns[-1] = (turns[-1][0], "\n".join(turn.text for turn in group))
     before = ""
     for place, (message, work) in enumerate(turns):
         before += "\n" + message.text

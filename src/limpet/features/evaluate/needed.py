@@ -64,15 +64,15 @@ class Versions:
     """All versions of all memories, by the words in them."""
 
     def __init__(self, versions: Iterable[Memory]) -> None:
-        self.all = [Version(one, weigh_words(one.content)) for one in versions if one.content]
+        self.all = [Version(memory, weigh_words(memory.content)) for memory in versions if memory.content]
         self._with: dict[str, list[int]] = {}
         for place, version in enumerate(self.all):
             for word in version.words:
                 self._with.setdefault(word, []).append(place)
-        self._words = max(BACKGROUND, sum(len(one.words) for one in self.all))
+        self._words = max(BACKGROUND, sum(len(row.words) for row in self.all))
 
     def known(self, at: int, since: int | None = None) -> list[Version]:
-        return [one for one in self.all if one.is_known(at, since)]
+        return [version for version in self.all if version.is_known(at, since)]
 
     def of_sessions(self, moments: Iterable[Moment], clock: str) -> list[list[Need]]:
         """Return the needs of each moment, in order. A memory counts once a session: afterwards the session has it, and

@@ -24,7 +24,7 @@ class Replayed(NamedTuple):
     """A moment as a way would have had it. What a session was shown stays before it, and is not shown again."""
 
     shown: tuple[Shown, ...]
-    found: tuple[bool, ...]  # for each need of the moment: whether it was shown by then
+    hits: tuple[bool, ...]  # for each need of the moment: whether it was shown by then
 
 
 def replay(
@@ -57,7 +57,7 @@ def as_shown(
         for at, id, tokens in rows:
             there = places.get(session, [])
             if there:
-                place = max((one for one in there if moments[one].at <= at), default=there[0])
+                place = max((earlier for earlier in there if moments[earlier].at <= at), default=there[0])
                 shown[place].append((id, tokens))
     return judged(moments, needs, versions, shown)
 
@@ -67,7 +67,7 @@ def judged(
     shown: Sequence[Sequence[tuple[str, int]]],
 ) -> list[Replayed]:  # fmt: skip
     """Compare what was shown at each moment with what the sessions needed."""
-    by_id = {one.memory.id: one for one in versions.all}
+    by_id = {version.memory.id: version for version in versions.all}
     later: dict[str, set[str]] = {}  # what a session needs from a moment on
     useful: list[tuple[Shown, ...]] = []
     for moment, wanted, items in reversed(list(zip(moments, needs, shown, strict=True))):
@@ -80,7 +80,7 @@ def judged(
     made = []
     for moment, wanted, marked in zip(moments, needs, reversed(useful), strict=True):
         before = seen.setdefault(moment.session, set())
-        before.update(one.id for one in marked)
+        before.update(item.id for item in marked)
         made.append(Replayed(marked, tuple(not before.isdisjoint(need.ids) for need in wanted)))
     return made
 

@@ -55,14 +55,14 @@ def evaluate(
     memory: Limpet, transcripts: Iterable[str | os.PathLike[str]], *, compare: Sequence[str], clock: str, since: Time,
     until: Time, worst: int, progress: Progress | None,
 ) -> Evaluation:  # fmt: skip
-    settings = [(one, ways.Setting().but(one)) for one in compare]
+    settings = [(text, ways.Setting().but(text)) for text in compare]
     if clock not in CLOCKS:
         raise BadInput(f"unknown clock: {clock!r}", hint=f"one of: {', '.join(CLOCKS)}")
     report = TransferReport()
     moments = _moments(memory, transcripts, since, until, report)
     versions = Versions(_versions(memory))
     needs = versions.of_sessions(moments, clock)
-    kinds = {one.memory.id: one.memory.kind for one in versions.all}
+    kinds = {version.memory.id: version.memory.kind for version in versions.all}
 
     base = replay(ways.limpet(memory, ways.Setting(), clock), moments, needs, versions, progress)
     others: dict[str, list[Replayed]] = {}
@@ -77,8 +77,8 @@ def evaluate(
     last = moments[-1] if moments else None
     known = versions.known(last.at, last.began if clock == "valid" else None) if last else []
     return Evaluation(
-        sessions=len({one.session for one in moments}), moments=len(moments),
-        looked_up=sum(bool(one.query) for one in moments), whole=sum(one.whole for one in moments),
+        sessions=len({moment.session for moment in moments}), moments=len(moments),
+        looked_up=sum(bool(moment.query) for moment in moments), whole=sum(moment.whole for moment in moments),
         memories=len(known), clock=clock, ways=figures.beside(needs, base, others),
         by_client=figures.by_client(moments, needs, base), by_kind=figures.by_kind(needs, base, kinds),
         misses=misses.worst(memory, clock, moments, needs, base, worst), notes=tuple(_notes(report)),
@@ -89,13 +89,13 @@ def _moments(
     memory: Limpet, transcripts: Iterable[str | os.PathLike[str]], since: Time, until: Time, report: TransferReport
 ) -> list[Moment]:
     """Return the moments by session, in order. A session that a transcript holds is read there, where it is whole."""
-    whole = list(from_transcripts(memory, [Path(os.fspath(one)) for one in transcripts], report))
-    there = {one.session for one in whole}
-    every = whole + [one for one in from_journal(memory) if one.session not in there]
+    whole = list(from_transcripts(memory, [Path(os.fspath(path)) for path in transcripts], report))
+    there = {moment.session for moment in whole}
+    every = whole + [moment for moment in from_journal(memory) if moment.session not in there]
     now = SystemClock().now()
-    begin, end = (None if one is None else parse_time(one, now=now) for one in (since, until))
-    kept = [one for one in every if (begin is None or one.at >= begin) and (end is None or one.at < end)]
-    return sorted(kept, key=lambda one: (one.began, one.session, one.at))
+    begin, end = (None if time is None else parse_time(time, now=now) for time in (since, until))
+    kept = [moment for moment in every if (begin is None or moment.at >= begin) and (end is None or moment.at < end)]
+    return sorted(kept, key=lambda moment: (moment.began, moment.session, moment.at))
 
 
 def _versions(memory: Limpet) -> Iterator[Memory]:

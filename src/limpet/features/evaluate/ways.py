@@ -82,22 +82,22 @@ def limpet(memory: Limpet, setting: Setting, clock: str) -> Way:
 
 def bm25(versions: Versions, clock: str) -> Way:
     """Return a way that takes the best few by plain BM25 over the known texts, for every message."""
-    of: dict[int, Counter[str]] = {id(one): Counter(_words(one.memory.content)) for one in versions.all}
+    of: dict[int, Counter[str]] = {id(version): Counter(_words(version.memory.content)) for version in versions.all}
 
     def way(moment: Moment) -> Offer:
         known = versions.known(moment.at, moment.began if clock == "valid" else None)
-        best = _best(set(_words(moment.prompt)), known, [of[id(one)] for one in known])
-        return Offer([Section("", list(lines_of([one.memory for one in best], _short)))], MESSAGE_TOKENS)
+        best = _best(set(_words(moment.prompt)), known, [of[id(version)] for version in known])
+        return Offer([Section("", list(lines_of([version.memory for version in best], _short)))], MESSAGE_TOKENS)
 
     return way
 
 
 def _best(query: set[str], known: Sequence[Version], words: Sequence[Counter[str]]) -> list[Version]:
-    lengths = [one.total() for one in words]
+    lengths = [counts.total() for counts in words]
     mean = sum(lengths) / max(len(lengths), 1)
     scores: dict[int, float] = {}
     for word in query:
-        having = [place for place, one in enumerate(words) if word in one]
+        having = [place for place, counts in enumerate(words) if word in counts]
         idf = math.log(1 + (len(words) - len(having) + 0.5) / (len(having) + 0.5))
         for place in having:
             often = words[place][word]
@@ -113,7 +113,7 @@ def _words(text: str) -> list[str]:
 
 def _short(ids: list[str]) -> list[str]:
     """Return ids of the length of short ones, to count their tokens."""
-    return [one[-6:] for one in ids]
+    return [id[-6:] for id in ids]
 
 
 @contextmanager

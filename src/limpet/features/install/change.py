@@ -83,7 +83,7 @@ class Permission:
     def cut(self, text: str, origin: str) -> str:
         if self.entry_in(origin):
             return text
-        return _without_empty(jsonc, jsonc.cut(text, self.keys, lambda one: one == self.item), self.keys, origin)
+        return _without_empty(jsonc, jsonc.cut(text, self.keys, lambda item: item == self.item), self.keys, origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Hooks:
         by_event = {}
         for event, entries in _hooks(text).items():
             every = entries if isinstance(entries, list) else []
-            ours = [one for one in every if is_ours(one) or any(map(is_ours, inner_of(one)))]
+            ours = [entry for entry in every if is_ours(entry) or any(map(is_ours, inner_of(entry)))]
             if ours:
                 by_event[event] = ours[0] if len(ours) == 1 else ours
         return by_event or None
@@ -370,7 +370,7 @@ def write(path: Path, data: bytes | None, root: Path, *, like: Path | None = Non
             return
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
-        kept = next((one.stat() for one in (target, like) if one is not None and one.exists()), None)
+        kept = next((place.stat() for place in (target, like) if place is not None and place.exists()), None)
         with partial_file(unguessable(target.parent)) as file:
             file.write(data)
             if kept is None:

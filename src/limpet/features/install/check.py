@@ -48,7 +48,7 @@ def check_clients(store: str, scope: str) -> list[Check]:
     `store` and `scope`: what limpet has here by itself.
     """
     folder, home = Path.cwd(), Path.home()
-    project = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+    project = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
     place = Place(home, None, program())
     places = {"": place} | ({} if project in (None, home) else {", project": place._replace(project=project)})
     return [
@@ -140,7 +140,7 @@ def _ask(client: str, event: str, command: Command, again: str) -> str:
         log = Path(f"{store}.hooks.log")
         logged = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
         with limpet.open(store, scope=scope) as memory:
-            is_noted = any(one.what == ASKED for one in memory.journal())
+            is_noted = any(line.what == ASKED for line in memory.journal())
     text, errors = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
     shows = "message" in CLIENT_ADAPTERS[client].answers
     if done.returncode == 0 and (HELD in text if shows else is_noted):

@@ -162,7 +162,7 @@ def _cline_servers(place: Place, _: Path) -> list[Path]:
     base = place.home / ("AppData/Roaming" if place.windows else code)
     extension = base / "Code/User/globalStorage/saoudrizwan.claude-dev"
     folders = [place.home / ".cline/data", *([extension] if extension.is_dir() else [])]
-    return [] if place.project else [one / "settings/cline_mcp_settings.json" for one in folders]
+    return [] if place.project else [folder / "settings/cline_mcp_settings.json" for folder in folders]
 
 
 # -- the table
@@ -323,7 +323,7 @@ def parts(client: str, place: Place) -> list[Part]:
     else:
         servers = [folder / name for name in row.servers[at : at + 1] if name]
     # A project's files may come from anybody.
-    entries: list[Part] = [Entry(one, row.keys, row.entry(place), place.project is None) for one in servers]
+    entries: list[Part] = [Entry(file, row.keys, row.entry(place), place.project is None) for file in servers]
     if client in CALLS and place.project is None:
         # A server behind an address answers no hooks; one of a project may be refused by whoever works there.
         place = place._replace(has_calls=not any(there and is_address(there) for _, there in present(entries)))

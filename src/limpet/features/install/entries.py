@@ -62,7 +62,7 @@ def is_ours(entry: Any) -> bool:
     rest = " ".join(word for word in given if isinstance(word, str)) if isinstance(given, list) else ""
     lines = [f"{line} {rest} " for line in _lines(entry)]
     return any(
-        _HOOK.search(line, found.start("rest"), found.end() + _NEXT) for line in lines for found in _OURS.finditer(line)
+        _HOOK.search(line, match.start("rest"), match.end() + _NEXT) for line in lines for match in _OURS.finditer(line)
     )
 
 

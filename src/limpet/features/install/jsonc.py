@@ -27,7 +27,7 @@ Path = Sequence[str | int]
 
 
 class Unreadable(ValueError):
-    """The text cannot be read: where, and why."""
+    """An error: the text cannot be read, with the place and the reason."""
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class Node:
         """Return the last child of that key, which JSON readers use; or the item at that place of a list."""
         if isinstance(key, int):
             return self.children[key] if isinstance(self.value, list) and key < len(self.children) else None
-        return next((one for one in reversed(self.children) if one.key == key), None)
+        return next((child for child in reversed(self.children) if child.key == key), None)
 
 
 @lru_cache(maxsize=8)  # an install asks sixty times about the same few texts
@@ -172,9 +172,9 @@ def cut(text: str, path: Path, gone: Callable[[Any], bool] | None = None) -> str
         if node is None:
             return text
         if gone is None:
-            doomed = [one for one in node.children if one.key == path[-1]]
+            doomed = [child for child in node.children if child.key == path[-1]]
         else:
-            doomed = [one for one in node.children if gone(one.value)] if isinstance(node.value, list) else []
+            doomed = [child for child in node.children if gone(child.value)] if isinstance(node.value, list) else []
         if not doomed:
             return text
         text = _remove(text, node, doomed[-1])

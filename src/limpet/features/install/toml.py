@@ -61,8 +61,8 @@ def _without_empty(value: Any) -> Any:
     """Leave out empty tables: one that only held limpet's may stay behind as a header."""
     if not isinstance(value, dict):
         return value
-    inner = {name: _without_empty(one) for name, one in value.items()}
-    return {name: one for name, one in inner.items() if one != {}}
+    inner = {name: _without_empty(part) for name, part in value.items()}
+    return {name: part for name, part in inner.items() if part != {}}
 
 
 def _with(whole: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
@@ -71,4 +71,4 @@ def _with(whole: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, A
     if len(path) > 1:
         table = whole.get(path[0])
         inner = _with(table if isinstance(table, dict) else {}, path[1:], value)
-    return {name: one for name, one in (whole | {path[0]: inner}).items() if one is not None}
+    return {name: part for name, part in (whole | {path[0]: inner}).items() if part is not None}

@@ -242,7 +242,7 @@ def _noted(context: Context) -> list[str]:
             listed = json.load(file)
     except (OSError, ValueError):
         return []
-    return [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+    return [folder for folder in listed if isinstance(folder, str)] if isinstance(listed, list) else []
 
 
 def _changed_at(root: str, most: int | None) -> int | None:

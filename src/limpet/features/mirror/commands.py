@@ -32,7 +32,7 @@ def _init(memory: Limpet, args: Namespace) -> list[MirrorReport]:
 def _sync(memory: Limpet, args: Namespace) -> list[MirrorReport]:
     """Sync, or, for `status`, which has no --forget, only say what that would do."""
     given = {"forget": args.forget} if "forget" in args else {"dry_run": True}
-    return [sync(memory, one, **given) for one in _folders(memory, args)]
+    return [sync(memory, folder, **given) for folder in _folders(memory, args)]
 
 
 def _folders(memory: Limpet, args: Namespace) -> list[str]:
@@ -60,7 +60,7 @@ def _reports(done: list[MirrorReport], *_: object, would: bool = False) -> None:
 
 
 def _left(done: list[MirrorReport]) -> int:
-    return 2 if any(one.left for one in done) else 0  # the others are synced all the same
+    return 2 if any(report.left for report in done) else 0  # the others are synced all the same
 
 
 def _report(done: MirrorReport, *, would: bool = False) -> None:

@@ -250,8 +250,8 @@ def save(root: Path, base: SyncState) -> None:
     shown = {name: getattr(base, name) for name in ("store", "scope", "author", "lines")} | {
         "version": VERSION,
         "files": {
-            name: [one.mark, one.group, one.front, one.entries, one.repeats, one.refused]
-            for name, one in sorted(base.files.items())
+            name: [synced.mark, synced.group, synced.front, synced.entries, synced.repeats, synced.refused]
+            for name, synced in sorted(base.files.items())
         },
     }
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode("utf-8")

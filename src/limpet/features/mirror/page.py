@@ -239,7 +239,7 @@ def drop(page: Page, entry: Entry) -> None:
     start, end = entry.start, entry.end
     _splice(page, start, end, [])
     page.entries.remove(entry)
-    if any(one.heading == entry.heading for one in page.entries):
+    if any(other.heading == entry.heading for other in page.entries):
         return
     above = start - 1
     while above >= 0 and not page.lines[above].strip():
@@ -258,10 +258,10 @@ def drop(page: Page, entry: Entry) -> None:
 
 def add(page: Page, heading: str, text: str, mark: str) -> Entry:
     """Add an entry below a heading, which is made if need be."""
-    same = [one for one in page.entries if one.heading.casefold() == heading.casefold()]
+    same = [other for other in page.entries if other.heading.casefold() == heading.casefold()]
     made = item(text, mark, page.eol)
     if same:
-        at = max(one.end for one in same)
+        at = max(other.end for other in same)
         if at == len(page.lines):  # the file's last line had no end
             page.lines[-1] = _bare(page.lines[-1]) + page.eol
             page.lines.append("")
@@ -276,7 +276,7 @@ def add(page: Page, heading: str, text: str, mark: str) -> Entry:
     _splice(page, at, at, made)
     entry = Entry(text=read_item(made), heading=heading, start=at, end=at + len(made))
     page.entries.append(entry)
-    page.entries.sort(key=lambda one: one.start)
+    page.entries.sort(key=lambda row: row.start)
     return entry
 
 
@@ -323,7 +323,7 @@ _OURS = frozenset({"type", "limpet", "topic", "month"})
 
 def has_prose(page: Page) -> bool:
     """Return whether a topic page holds more than its title, our headings and entries."""
-    taken = {at for one in page.entries for at in range(one.start, one.end)}
+    taken = {at for entry in page.entries for at in range(entry.start, entry.end)}
     titles = 0
     for at, line in enumerate(page.lines[page.front.lines :], page.front.lines):
         bare = _bare(line).strip()

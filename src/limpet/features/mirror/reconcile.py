@@ -95,8 +95,8 @@ class Matcher:
     def __init__(self, views: Mapping[str, View], base: SyncState, memories: Mapping[str, Memory]) -> None:
         self._views = views
         self.place: dict[str, str] = {}  # id -> file
-        self.was: dict[str, SyncedEntry] = {one.id: one for file in base.files.values() for one in file.entries}
-        self.home = {one.id: name for name, file in base.files.items() for one in file.entries}
+        self.was: dict[str, SyncedEntry] = {entry.id: entry for file in base.files.values() for entry in file.entries}
+        self.home = {entry.id: name for name, file in base.files.items() for entry in file.entries}
         self._marks: dict[str, str | None] = {}
         for id in dict.fromkeys((*self.was, *memories)):
             mark = short(id)
@@ -151,7 +151,7 @@ class Matcher:
                 assert view.page is not None
                 for entry in view.page.entries:
                     ids = missing.get(entry.hash, []) if entry.id is None else []
-                    match = next((one for one in ids if not near or self.home[one] == view.name), None)
+                    match = next((old for old in ids if not near or self.home[old] == view.name), None)
                     if match is not None:
                         ids.remove(match)
                         entry.id = match
@@ -172,7 +172,7 @@ def decide(
     the base: "active" when its text was this once, else its state; None for one the store does not know.
     """
     tasks: list[Task] = []
-    loose = {digest(entry_text(one, "topic")) for id, one in memories.items() if id not in matcher.place}
+    loose = {digest(entry_text(stored, "topic")) for id, stored in memories.items() if id not in matcher.place}
     for view in views.values():
         if view.page is None:
             continue

@@ -32,7 +32,7 @@ PAGE_ENTRIES = 200
 
 
 class Render:
-    """One write of a folder, after the store has taken in the folder's changes."""
+    """The write of a folder, after the store has taken in the folder's changes."""
 
     def __init__(
         self, root: Path, base: SyncState, store: Store, *, views: dict[str, View], memories: dict[str, Memory],
@@ -44,7 +44,7 @@ class Render:
         self._report, self._index, self._dry_run = report, index, dry_run
 
     def run(self) -> None:
-        unplaced = {id: one for id, one in self._memories.items() if id not in self._matcher.place}
+        unplaced = {id: memory for id, memory in self._memories.items() if id not in self._matcher.place}
         files: dict[str, SyncedFile] = {}
         removed = set[str]()
         for view in list(self._views.values()):
@@ -154,10 +154,8 @@ class Render:
             if made.group and not self._views[name].held:
                 pages.setdefault(made.group, []).append(name)
         taken = {folder.folded(name) for name in self._views}
-        order = {kind: place for place, kind in enumerate(KINDS)}
-        for new in sorted(
-            unplaced.values(), key=lambda one: (order[one.kind] if one.kind != "episode" else 0, one.valid_from, one.id)
-        ):
+        order = {kind: place for place, kind in enumerate(KINDS)} | {"episode": 0}
+        for new in sorted(unplaced.values(), key=lambda row: (order[row.kind], row.valid_from, row.id)):
             group = _group(new)
             space = (place for place in pages.get(str(group), ()) if len(files[place].entries) < PAGE_ENTRIES)
             name = next(space, "")
@@ -166,9 +164,7 @@ class Render:
                     f"episodes-{group.month}" if group.month else group.topic or "general", taken
                 )
                 taken.add(folder.folded(name))
-                self._views[name] = View(
-                    name=name, mark=(0, 0, 0), base=None, page=page.new_page(group, slug)
-                )  # fmt: skip
+                self._views[name] = View(name=name, mark=(0, 0, 0), base=None, page=page.new_page(group, slug))
                 files[name] = SyncedFile(group=str(group))
                 pages.setdefault(str(group), []).append(name)
             view = self._views[name]
@@ -187,11 +183,11 @@ class Render:
         """Return the kinds in a page, and the beginning of its weightiest entry."""
         if not memories:
             return "nothing now"
-        counts = {kind: sum(one.kind == kind for one in memories) for kind in KINDS}
+        counts = {kind: sum(memory.kind == kind for memory in memories) for kind in KINDS}
         kinds = ", ".join(
             f"{count} {page.HEADINGS[kind].lower() if count > 1 else kind}" for kind, count in counts.items() if count
         )
-        first = max(memories, key=lambda one: (one.pinned, one.importance, one.valid_from, one.id))
+        first = max(memories, key=lambda memory: (memory.pinned, memory.importance, memory.valid_from, memory.id))
         text = f"{first.key}: {first.content}" if first.key else first.content
         return f"{kinds}: {one_line(text)[:80].strip()}"
 
@@ -247,18 +243,18 @@ class Render:
         self._base.lines = ours
 
     def _pointer(self, name: str, made: SyncedFile | None) -> Pointer:
-        memories = [self._memories[one.id] for one in made.entries if one.id in self._memories] if made else []
+        memories = [self._memories[entry.id] for entry in made.entries if entry.id in self._memories] if made else []
         title, hook = name.removesuffix(".md"), ""
         if made and made.group:
             title, hook = page.group(made.group).title, self._about(memories)
         elif memories:
             metadata = memories[0].metadata
-            named = [metadata.get(one) for one in ("title", "name")]
-            title = next((one for one in named if isinstance(one, str) and one.strip()), title)
-            hooks = [metadata.get(one) for one in ("hook", "description")]
-            hook = next((one for one in hooks if isinstance(one, str) and one.strip()), memories[0].content)
+            named = [metadata.get(field) for field in ("title", "name")]
+            title = next((text for text in named if isinstance(text, str) and text.strip()), title)
+            hooks = [metadata.get(field) for field in ("hook", "description")]
+            hook = next((text for text in hooks if isinstance(text, str) and text.strip()), memories[0].content)
         # Pinned first, then by importance and use, then the newest.
-        ranks = [(one.pinned, one.importance * (1 + min(one.uses, 20) / 10), one.valid_from_us) for one in memories]
+        ranks = [(row.pinned, row.importance * (1 + min(row.uses, 20) / 10), row.valid_from_us) for row in memories]
         best = max(ranks, default=(False, 0.0, 0))
         return Pointer(name, title, hook, best)
 
@@ -296,7 +292,7 @@ class Pointer(NamedTuple):
 
 
 _NO_BRACKETS = str.maketrans("[]", "()")
-_ESCAPED = {ord(one): f"%{ord(one):02X}" for one in " ()%<>\t"}
+_ESCAPED = {ord(mark): f"%{ord(mark):02X}" for mark in " ()%<>\t"}
 
 
 class _Line(NamedTuple):

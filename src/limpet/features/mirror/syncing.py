@@ -140,7 +140,8 @@ class Sync:
         state = versions[-1].state
         if state == "quarantined":
             return "waits"
-        same = any(text in (entry_text(one, "topic"), entry_text(one, "")) for one in versions if one.state != "purged")
+        kept = (version for version in versions if version.state != "purged")
+        same = any(text in (entry_text(version, "topic"), entry_text(version, "")) for version in kept)
         return "other" if not same else "archived" if state == "archived" else "active"
 
     # -- changes of the folder into the store: each task becomes events, under the policy of every other write
@@ -224,7 +225,7 @@ class Sync:
 
         def decide(writer: Writer) -> None:
             made: dict[int, str] = {}
-            outcomes[:] = [self._decide(writer, one, made) for one in prepared]
+            outcomes[:] = [self._decide(writer, item, made) for item in prepared]
 
         self._context.write(decide)
         for (task, _, _), (outcome, memory) in zip(prepared, outcomes, strict=True):

@@ -56,7 +56,7 @@ class Ids(list[bytes]):
     TYPE = "bytea[]"
 
     def text(self) -> bytes:
-        return b"{" + b",".join(b'"\\\\x%s"' % one.hex().encode() for one in self) + b"}"
+        return b"{" + b",".join(b'"\\\\x%s"' % id.hex().encode() for id in self) + b"}"
 
 
 class Numbers(list[int]):
@@ -65,7 +65,7 @@ class Numbers(list[int]):
     TYPE = "bigint[]"
 
     def text(self) -> bytes:
-        return b"{" + b",".join(b"%d" % one for one in self) + b"}"
+        return b"{" + b",".join(b"%d" % number for number in self) + b"}"
 
 
 class Words(list[str]):
@@ -210,7 +210,7 @@ class Session:
             if len(part) == 1:
                 self.execute(statement, part[0])
             elif rows:
-                values = ",".join(self._values.mogrify(text, _named(one)) for one in part)
+                values = ",".join(self._values.mogrify(text, _named(item)) for item in part)
                 self._wait(f"{head}{values}{tail or ''}", Rows(self))
             else:
                 for row in part:
@@ -235,7 +235,7 @@ class Session:
         waiting, self._waiting, self._size = self._waiting, [], 0
         if not waiting and not last:
             return ""
-        statements = [one for one, _ in waiting] + ([last] if last else [])
+        statements = [statement for statement, _ in waiting] + ([last] if last else [])
         # Several go as text alone; of one that is prepared the rows come as they are, vectors in half of the bytes.
         binary = len(statements) == 1 and self._prepared is not None and statements[0].startswith("EXECUTE")
         cursor: Any = psycopg.Cursor(self._con) if binary else self._con.cursor()
@@ -314,6 +314,6 @@ def translation(error: psycopg.Error | UnicodeEncodeError, store: str) -> Limpet
 def unreachable(error: psycopg.Error, store: str, seconds: float) -> StoreError:
     """Return the error for a failed connection. `seconds`: the time waited for it."""
     unknown = ("", "it cannot be reached", "is the server running, and can it be reached?")
-    _, why, hint = next((one for one in _WHY if one[0] in str(error)), unknown)
+    _, why, hint = next((row for row in _WHY if row[0] in str(error)), unknown)
     waited = f" for {seconds:.0f} seconds" if seconds >= 1 else ""
     return StoreError(f"no connection to {store}{waited}: {why}", hint=hint)

@@ -113,7 +113,7 @@ class Database(store.Database):
                 self._mine.writer = None
 
     def _commit(self, con: Connection, session: Session) -> None:
-        """Nothing is acknowledged of which that is not known. Statements that wait go with it."""
+        """Send the statements that wait, and commit. Raises StoreError if the write is not known to be stored."""
         con.warned = False
         hint = "look whether it is there before you write it again"
         try:

@@ -83,7 +83,7 @@ class PostgresIndex:
             cut = [self._words(row[1:7]) for row in part]
             sizes = [(size, row[0]) for row, (_, size) in zip(part, cut, strict=True) if size != row[7]]
             con.executemany("UPDATE body SET size = ? WHERE num = ?", sizes)
-            self._add(con, [(row[0], found) for row, (found, _) in zip(part, cut, strict=True)])
+            self._add(con, [(row[0], counts) for row, (counts, _) in zip(part, cut, strict=True)])
             after, texts, words = part[-1][0], texts + len(part), words + sum(size for _, size in cut)
         con.execute("UPDATE store SET texts = ?, words = ?", (texts, words))
 

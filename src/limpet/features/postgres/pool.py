@@ -38,7 +38,7 @@ USUAL: dict[str, Any] = {
 
 
 class Silent(StoreError):
-    """The server has not answered for so long that nobody waits any more."""
+    """An error: the server has not answered for too long."""
 
 
 class Connection(psycopg.Connection[Any]):

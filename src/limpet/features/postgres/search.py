@@ -205,7 +205,7 @@ class _Column:
     def __getitem__(self, text_ids: np.ndarray) -> np.ndarray:
         statement = f"SELECT num, {self._column} FROM body WHERE num IN (SELECT value FROM carray(?))"
         rows = dict(self._database.rows(statement, (Numbers(text_ids.tolist()),)))
-        return np.array([rows.get(one, 0) for one in text_ids.tolist()], dtype=np.int64)
+        return np.array([rows.get(id, 0) for id in text_ids.tolist()], dtype=np.int64)
 
 
 def _places(bodies: bytes | None, sizes: bytes | None, packed: bytes | None) -> tuple[np.ndarray, np.ndarray]:
@@ -246,7 +246,7 @@ class PostgresVectors(Vectors):
         ).get
         places = zip(range(used, CHUNK_SLOTS), vectors, scopes)  # noqa: B905
         slots = [
-            (embedder, chunk, slot, one.text_id, scope, one.code, struct.pack("<f", one.scale), one.exact)
-            for slot, one, scope in places
+            (embedder, chunk, slot, vector.text_id, scope, vector.code, struct.pack("<f", vector.scale), vector.exact)
+            for slot, vector, scope in places
         ]
         con.executemany(_SLOT, slots)

@@ -44,8 +44,8 @@ log = logging.getLogger("limpet.features.serve")
 
 
 class App:
-    """`urls`: where clients reach this, the first being what it is called; `owner`: the token that opens everything as
-    long as there are no others."""
+    """The ASGI application. `urls`: addresses that clients use, the public one first; `owner`: the token that opens
+    everything as long as there are no others."""
 
     def __init__(
         self, memory: Limpet, mcp: ASGIApp, services: Services, tokens: Tokens, *, urls: list[str],
@@ -54,11 +54,11 @@ class App:
         self._memory, self._mcp, self._services, self._tokens = memory, mcp, services, tokens
         self._metrics: Metrics = services.metrics
         self._url, self._owner, self._logins, self._drain = urls[0], owner, logins, services.drain
-        places = [urlsplit(one) for one in urls]
+        places = [urlsplit(url) for url in urls]
         self._local = TransportSecurityMiddleware(
             TransportSecuritySettings(
-                allowed_hosts=[one.netloc for one in places],
-                allowed_origins=[f"{one.scheme}://{one.netloc}" for one in places],
+                allowed_hosts=[place.netloc for place in places],
+                allowed_origins=[f"{place.scheme}://{place.netloc}" for place in places],
             )
         )
         self.stopping = False
@@ -160,7 +160,7 @@ class App:
             grants = self._tokens.grants()
         except StoreError:
             return False
-        return not grants if grant is OWNER else any(one.id == grant.id and one.holds(now_us()) for one in grants)
+        return not grants if grant is OWNER else any(row.id == grant.id and row.holds(now_us()) for row in grants)
 
     async def _answer(self, path: str, grant: Grant, request: Request) -> Response:
         if path == "/metrics":
@@ -273,5 +273,5 @@ async def _status_of(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -
 
 def _shown(path: str) -> str:
     """Return a path as it is logged: unknown ones, which a client may make up, are not."""
-    known = {"/mcp", "/metrics", "/healthz", "/readyz", "/v1/openapi.json", RESOURCE, *(f"/v1/{one}" for one in VERBS)}
-    return path if path in known else "other"
+    known = ("/mcp", "/metrics", "/healthz", "/readyz", "/v1/openapi.json", RESOURCE)
+    return path if path in known or path.removeprefix("/v1/") in VERBS else "other"

@@ -14,7 +14,7 @@ from ..transfer import devices, trust_device
 
 if TYPE_CHECKING:
     from ..transfer import DeviceInfo
-    from .tokens import Tokens
+    from .tokens import Grant, Tokens
 
 # As in serve/tokens.py, whose import would cost every command of this module.
 ROLES = ("read", "write", "review", "admin")
@@ -64,10 +64,10 @@ def _create(args: Namespace) -> int:
 
 def _list(args: Namespace) -> int:
     known = _tokens(args).grants()
-    rows = [[one.id, one.name, one.role, " ".join(one.scopes), _until(one.expires_at, one.revoked_at)] for one in known]
     if args.json:
-        output.result(list(known))
+        output.result(known)
     else:
+        rows = [[grant.id, grant.name, grant.role, " ".join(grant.scopes), _until(grant)] for grant in known]
         tables.table(["id", "name", "role", "scopes", "holds"], rows, "there are no tokens")
     return 0
 
@@ -78,15 +78,15 @@ def _revoke(args: Namespace) -> int:
     return 0
 
 
-def _until(expires_at: int | None, revoked_at: int | None) -> str:
-    if revoked_at is not None:
-        return f"revoked {format_time(revoked_at)}"
-    return "for ever" if expires_at is None else f"until {format_time(expires_at)}"
+def _until(grant: Grant) -> str:
+    if grant.revoked_at is not None:
+        return f"revoked {format_time(grant.revoked_at)}"
+    return "for ever" if grant.expires_at is None else f"until {format_time(grant.expires_at)}"
 
 
 def _devices(devices: list[DeviceInfo], *_: object) -> None:
     rows = [
-        [one.id, "this one" if one.own else "yes" if one.trusted else "no", f"{one.segments:,}"] for one in devices
+        [row.id, "this one" if row.own else "yes" if row.trusted else "no", f"{row.segments:,}"] for row in devices
     ]  # fmt: skip
     tables.table(["device", "trusted", "segments"], rows, "no device is known")
 

@@ -59,9 +59,9 @@ class Logins:
     stranger = "log in first, with the token that you were given"
 
     def __init__(self, urls: list[str], holds: Callable[[Grant], bool]) -> None:
-        places = [urlsplit(one) for one in urls]
-        self.hosts = frozenset(one.netloc for one in places)
-        self.origins = frozenset(f"{one.scheme}://{one.netloc}" for one in places)
+        places = [urlsplit(url) for url in urls]
+        self.hosts = frozenset(place.netloc for place in places)
+        self.origins = frozenset(f"{place.scheme}://{place.netloc}" for place in places)
         # A browser sends a cookie with this beginning over TLS alone, and takes it from this host alone.
         self.secure = places[0].scheme == "https"
         self.cookie = "__Host-limpet" if self.secure else f"limpet-{places[0].port or 80}"

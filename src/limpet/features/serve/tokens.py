@@ -36,7 +36,7 @@ OWNER_VARIABLE, OWNER_CHARACTERS = "LIMPET_MCP_TOKEN", 16
 
 
 class Forbidden(LimpetError):
-    """The token is good, and not for this."""
+    """An error: the token is valid, but not for this."""
 
     code = "forbidden"
 
@@ -99,7 +99,7 @@ def own_operation(memory: Limpet, sees: Callable[[str], bool], event: str) -> No
     (operation,) = memory.log(event=event)
     if operation.count > MOST_CHANGES and not sees(GLOBAL_SCOPE):
         raise Forbidden("so large an operation is taken back with a token for `global` too")
-    own(memory, sees, *(one.id for one in operation.changes if one.what not in SESSION_EVENTS))
+    own(memory, sees, *(change.id for change in operation.changes if change.what not in SESSION_EVENTS))
 
 
 class Tokens:
@@ -121,7 +121,7 @@ class Tokens:
             raise BadInput(f"unknown role: {role!r:.60}", hint=f"one of: {', '.join(ROLES)}")
         if not scopes:
             raise BadInput("the token is for no scope", hint="--scope project:api, or --scope '*' for every one")
-        kept = tuple(dict.fromkeys(one if one == EVERY_SCOPE else check_scope(one) for one in scopes))
+        kept = tuple(dict.fromkeys(scope if scope == EVERY_SCOPE else check_scope(scope) for scope in scopes))
         now = now_us()
         token = None if subject else PREFIX + secrets.token_urlsafe(32)
         grant = Grant(
@@ -130,9 +130,9 @@ class Tokens:
             sha256=None if token is None else _digest(token), subject=subject,
         )  # fmt: skip
         with self._changing() as grants:
-            if any(one.name == name and one.holds(now) for one in grants):
+            if any(other.name == name and other.holds(now) for other in grants):
                 raise BadInput(f"there is a token {name!r} already", hint="revoke it, or take another name")
-            if subject and any(one.subject == subject and one.holds(now) for one in grants):
+            if subject and any(other.subject == subject and other.holds(now) for other in grants):
                 raise BadInput("there is a grant for this login already", hint="revoke it first")
             grants.append(grant)
         return grant, token
@@ -170,26 +170,26 @@ class Tokens:
 
     def any(self) -> bool:
         """Return whether any grant holds."""
-        return any(one.holds(now_us()) for one in self.grants())
+        return any(grant.holds(now_us()) for grant in self.grants())
 
     def find(self, token: str) -> Grant | None:
         """Return the grant of a token if it holds."""
         wanted = _digest(token)
         # Of 256 random bits: what the time of a comparison tells of a digest opens nothing.
-        return self._first(lambda one: one.sha256 == wanted)
+        return self._first(lambda grant: grant.sha256 == wanted)
 
     def of_subject(self, subject: str) -> Grant | None:
         """Return the grant of an issuer's login if it holds."""
-        return self._first(lambda one: one.subject == subject)
+        return self._first(lambda grant: grant.subject == subject)
 
     def _first(self, fits: Any) -> Grant | None:
         now = now_us()
-        return next((one for one in self.grants() if fits(one) and one.holds(now)), None)
+        return next((grant for grant in self.grants() if fits(grant) and grant.holds(now)), None)
 
     def _read(self) -> list[Grant]:
         try:
             data = json.loads(self.path.read_bytes())
-            return [Grant(**(one | {"scopes": tuple(one["scopes"])})) for one in data["tokens"]]
+            return [Grant(**(row | {"scopes": tuple(row["scopes"])})) for row in data["tokens"]]
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise StoreError(
                 f"the file of tokens {self.path} cannot be read: {type(error).__name__}",
@@ -210,7 +210,7 @@ class Tokens:
             grants = self.grants()
             yield grants
             write_own(
-                self.path, json.dumps({"version": 1, "tokens": [asdict(one) for one in grants]}, indent=1).encode()
+                self.path, json.dumps({"version": 1, "tokens": [asdict(grant) for grant in grants]}, indent=1).encode()
             )
 
 

@@ -25,7 +25,7 @@ DEADLINE_MS = 10_000.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
-    """`run` gets the store seen from the scope of the request, whose token it is, and what was given, checked."""
+    """A verb of the API. `run` takes the store in the request's scope, its grant and the checked arguments."""
 
     name: str
     role: str
@@ -60,11 +60,11 @@ def _verb(
 @_verb("remember", "write", "Store memories, one statement an item. One receipt each.", "items",
        items={"type": "array", "items": ITEM})  # fmt: skip
 def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
-    items = [checked(one, ITEM, of=f"items[{at}]") for at, one in enumerate(given["items"])]
+    items = [checked(item, ITEM, of=f"items[{at}]") for at, item in enumerate(given["items"])]
     if not items:
         raise BadInput("nothing to remember", hint="give at least one item")
     written = memory.remember_batch(items)
-    return {"results": [one.as_dict() for one in written]}
+    return {"results": [receipt.as_dict() for receipt in written]}
 
 
 @_verb("recall", "read", "Find memories by meaning and words, best first.", "query", query=text(),
@@ -84,7 +84,7 @@ def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
 def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     shown = memory.get(given["id"], known_at=given.get("known_at")).as_dict()
     if given.get("history"):
-        shown["history"] = [one.as_dict() for one in memory.history(given["id"])]
+        shown["history"] = [version.as_dict() for version in memory.history(given["id"])]
     return shown
 
 
@@ -92,7 +92,7 @@ def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
        all_states=flag(), ascending=flag(), **_FILTERS)  # fmt: skip
 def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     page = memory.list(**given)
-    return {"memories": [one.as_dict() for one in page.memories], "cursor": page.cursor}
+    return {"memories": [row.as_dict() for row in page.memories], "cursor": page.cursor}
 
 
 @_verb("correct", "write", "Replace what a memory says by a new memory.", "id", "content", id=text(),
@@ -116,7 +116,7 @@ def _(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
         own_operation(memory, grant.sees, given["event"])
     except NotFound:
         raise NotFound("there is no such operation in this scope") from None
-    return {"undone": [one.as_dict() for one in memory.undo(given["event"])]}
+    return {"undone": [event.as_dict() for event in memory.undo(given["event"])]}
 
 
 @_verb("stats", "read", "Counts.")

@@ -66,7 +66,7 @@ def trust_device(memory: Limpet, id: str, *, trusted: bool = True) -> int:
     else:
         if not isinstance(id, str) or not re.fullmatch(r"[0-9a-f]{4,32}", id.lower()):
             raise BadInput(f"not the id of a device: {id!r:.60}", hint="`limpet serve device` lists them")
-        matches = [one for one in known if one.startswith(id.lower())]
+        matches = [candidate for candidate in known if candidate.startswith(id.lower())]
         if len(matches) > 1:
             raise BadInput(f"{len(matches)} devices begin with {id}", hint="give more of the id")
         if not matches and len(id) < 32:

@@ -103,7 +103,7 @@ def member(path: Path, wanted: str) -> Iterator[tuple[IO[bytes], str]]:
         return
     try:
         with zipfile.ZipFile(path) as archive:
-            members = [one for one in archive.infolist()[:100_000] if Path(one.filename).name == wanted]
+            members = [info for info in archive.infolist()[:100_000] if Path(info.filename).name == wanted]
             if not members:
                 raise BadInput(f"{path} holds no {wanted}")
             member = min(members, key=lambda info: len(info.filename))
@@ -122,8 +122,8 @@ def _items(path: Path, wanted: str, within: tuple[str, ...], report: TransferRep
     number = 0
     with member(path, wanted) as (file, name):
         for item in json_items(file, name):
-            lists = [item[one] for one in within if isinstance(item.get(one), list)] if isinstance(item, dict) else []
-            for value in lists[0] if lists else [item]:
+            values = map(item.get, within) if isinstance(item, dict) else ()
+            for value in next((inner for inner in values if isinstance(inner, list)), [item]):
                 number += 1
                 report.at(number, number)
                 yield number, value

@@ -178,13 +178,13 @@ class Hearing:
 
     def __init__(self, con: Connection, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> None:
         self._con = con
-        self._devices = [one.device for one in segments]
-        self._doubted = {one.device for one in segments if not is_trusted(con, one.device)}
+        self._devices = [segment.device for segment in segments]
+        self._doubted = {segment.device for segment in segments if not is_trusted(con, segment.device)}
         self._began: dict[bytes, bytes | None] = {}
         # Of what is not here yet: the trusted device that begins it, else the one that does so first.
         self._begins: dict[bytes, bytes] = {}
         if self._doubted:
-            for line in sorted(lines, key=lambda one: (self._devices[one.segment] in self._doubted, one.order)):
+            for line in sorted(lines, key=lambda row: (self._devices[row.segment] in self._doubted, row.order)):
                 if line.event.type == "remembered" or line.event.type in SESSION_EVENTS:
                     self._begins.setdefault(line.event.memory, self._devices[line.segment])
 

@@ -83,9 +83,9 @@ def read_event(line: dict[str, Any]) -> Event:
         # What a hand wrote, or a program that redacts nothing, loses its secrets here.
         content = event.content if event.content is None else redact(event.content)[0]
         metadata, secrets = clean_metadata(event.data.get("metadata"))
-        words = {name: one for name, one in event.data.items() if isinstance(one, str)}
+        words = {name: value for name, value in event.data.items() if isinstance(value, str)}
         if suspected("\n".join(words.values())):
-            words = {name: redact(one)[0] for name, one in words.items()}
+            words = {name: redact(value)[0] for name, value in words.items()}
         data = event.data | words | ({"metadata": metadata} if secrets else {})
         if event.type in ("remembered", "tagged") and data.get("topics"):
             data["topics"] = list(check_topics(data["topics"]))
@@ -278,8 +278,8 @@ class _Import:
         holds = held(values, now)
         if holds is None:
             return frozenset()
-        ended = [one for one in values if one.superseded_by and (one.valid_to_us or ALL) <= now]
-        return frozenset(value_form(one.content) for one in ended) - {value_form(holds.content)}
+        ended = [memory for memory in values if memory.superseded_by and (memory.valid_to_us or ALL) <= now]
+        return frozenset(value_form(memory.content) for memory in ended) - {value_form(holds.content)}
 
     def _remember(self, statements: list[tuple[str, dict[str, Any]]]) -> None:
         for start in range(0, len(statements), BATCH_ITEMS):  # a transaction each: what is counted is stored

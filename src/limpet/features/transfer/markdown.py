@@ -266,7 +266,7 @@ def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, st
         line, began = lines[at], began if taken else at + 1
         fence, bullet, indented = _FENCE.match(line), _BULLET.match(line), line.startswith(("  ", "\t"))
         colon = (
-            not item and not leads and next((one for one in reversed(taken) if one.strip()), "").rstrip()[-1:] == ":"
+            not item and not leads and next((text for text in reversed(taken) if text.strip()), "").rstrip()[-1:] == ":"
         )
         if fence and (not item or not line.startswith((" ", "\t"))):
             if item:
@@ -278,7 +278,7 @@ def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, st
             taken += lines[at : end + 1]
             at = end
         elif not line.strip():  # the end of a statement, unless what follows belongs to it
-            following = next((one for one in lines[at + 1 : at + 50] if one.strip()), "")
+            following = next((text for text in lines[at + 1 : at + 50] if text.strip()), "")
             more = following.startswith(("  ", "\t")) if item else taken and _FENCE.match(following)
             if more or (colon and _BULLET.match(following)):
                 taken.append("")
@@ -288,7 +288,7 @@ def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, st
             taken.append(_dedent(line))
         elif heading := _HEADING.match(line):
             close()
-            headings = [one for one in headings if one[0] < len(heading[1])]
+            headings = [above for above in headings if above[0] < len(heading[1])]
             headings += [(len(heading[1]), heading[2])] if heading[2] else []
         elif _RULE.match(line) or (_COMMENT.fullmatch(line) and not taken):
             close()
@@ -317,7 +317,7 @@ def _records(page: Page, modified: float, places: dict[str, str], report: Transf
     tags = [tag for name in ("tags", "topics") for text in text_list(front.get(name)) for tag in text.split(",")]
     tags = [tag.strip().removeprefix("#") for tag in tags if tag.strip(" #")]
     created = next((front[name] for name in ("created", "date", "created_at") if front.get(name)), modified)
-    rules = page.name.rsplit("/", 1)[-1].lower() in RULES or any(one in f"/{page.name}" for one in RULE_FOLDERS)
+    rules = page.name.rsplit("/", 1)[-1].lower() in RULES or any(folder in f"/{page.name}" for folder in RULE_FOLDERS)
     kind = kind_of(front.get("type"), {}) or ("preference" if rules else "note")
     for statement in page.chunks:
         text, place = statement.text, f"{page.name}:{statement.line}"

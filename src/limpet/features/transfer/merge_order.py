@@ -55,7 +55,7 @@ def in_merge_order(history: Iterable[SequencedEvent]) -> tuple[list[SequencedEve
     states: dict[bytes, MemoryState] = {}
     stated: set[tuple[bytes, bytes]] = set()  # (old, new) of what a device said itself
     counter = 0
-    for (stamp, operation), run in groupby(history, lambda one: (one.stamp, one.event.operation)):
+    for (stamp, operation), run in groupby(history, lambda line: (line.stamp, line.event.operation)):
         touched: dict[bytes, None] = {}
         last = 0
         for sequenced in run:

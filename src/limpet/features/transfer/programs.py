@@ -288,7 +288,7 @@ def write_mcp(source: Source, path: Path) -> int:
         ends = of[edge.source], of[edge.target]
         if ends[0] == ends[1]:
             source.report.note("links between two observations of one entity: no place in this format")
-        elif edge.type != "related_to" or not any((one[0], one[2]) in (ends, ends[::-1]) for one in relations):
+        elif edge.type != "related_to" or not any((a, b) in (ends, ends[::-1]) for a, _, b in relations):
             relations.setdefault((ends[0], edge.type, ends[1]))
     lines = [
         {"type": "entity", "name": name, "entityType": type, "observations": list(dict.fromkeys(texts))}

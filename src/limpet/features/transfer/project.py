@@ -209,7 +209,7 @@ def _comment(node: Node) -> str:
     while before is not None and "comment" in before.type and before.end_point[0] >= line - 1:
         text = f"{_text(before)}\n{text}"
         line, before = before.start_point[0], before.prev_named_sibling
-    plain = (_COMMENT_MARKS.sub("", _COMMENT_MARKS.sub("", one)).strip() for one in text.splitlines())
+    plain = (_COMMENT_MARKS.sub("", _COMMENT_MARKS.sub("", row)).strip() for row in text.splitlines())
     return "\n".join(filter(None, plain))
 
 
@@ -243,7 +243,7 @@ def index(context: Context, format: str, path: Path, report: TransferReport, ori
     names = [only] if only else list(wanted)
     here = set(names)
     lost = {file: known for file, known in there.items() if file not in here}
-    report.note("files that are gone", sum(any(one.state == "active" for one in known) for known in lost.values()))
+    report.note("files that are gone", sum(any(row.state == "active" for row in known) for known in lost.values()))
     gone, kept = [memory for known in lost.values() for memory in known], set[bytes]()
 
     def records() -> Iterator[Record]:

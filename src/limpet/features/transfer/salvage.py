@@ -21,8 +21,8 @@ LATER_VERSIONS = 1 << 32  # the numbers of these rows of `memory` begin there
 
 
 class Salvaged(NamedTuple):
-    """`statements`: memories of whose events the first is lost, as they are now, in the form of `remember --batch`.
-    `lost`: row numbers and texts of events that could not be read."""
+    """The rows that could be read. `statements`: memories whose first event is lost, as they are now, in the form of
+    `remember --batch`. `lost`: number of events that could not be read."""
 
     events: list[Event]
     statements: list[dict[str, Any]]
@@ -44,8 +44,8 @@ def salvage(path: str) -> Salvaged:
             events.append(to_event((*row[:7], content, row[8])))
         begun = {event.memory for event in events if event.type == "remembered"}
         statements = list(_statements(con, begun))
-        alone = {one["id"] for one in statements}
-        return Salvaged([one for one in events if format_id(one.memory) not in alone], statements, rows.lost)
+        alone = {statement["id"] for statement in statements}
+        return Salvaged([event for event in events if format_id(event.memory) not in alone], statements, rows.lost)
     finally:
         con.close()
 

@@ -218,7 +218,7 @@ class Acyclic:
         leading, seen = {source}, set[bytes]()
         while leading and target not in leading:
             seen |= leading
-            before = {one for id in leading for one in self._sources.get((type, id), ())}
+            before = {earlier for id in leading for earlier in self._sources.get((type, id), ())}
             before |= {edge.source for edge in self._store.edges.of(list(leading), incoming=True, types=[type])}
             leading = before - seen
         return bool(leading)

@@ -270,7 +270,7 @@ def copy_events(source: Store, target: Store, progress: Progress | None = None) 
     target.reviews.propose(source.reviews.waiting(scopes, limit=MOST_WAITING))
     for device in Devices(source).trusted():
         Devices(target).trust(device, 0)
-    if not all(one == other for one, other in zip_longest(_events(source), _events(target))):
+    if not all(first == other for first, other in zip_longest(_events(source), _events(target))):
         raise StoreError(f"{target.path} is not what {source.path} is", hint="was one of them written to? copy again")
     return CopyReport(done - there, there)
 

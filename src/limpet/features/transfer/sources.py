@@ -35,14 +35,14 @@ def states(memories: Sequence[Memory]) -> list[str | None]:
     read from a file, or the whole folder is not on this machine.
     """
     files: dict[Path, bytes | None] = {}
-    return [_state(one.metadata.get(INDEXED), files) for one in memories]
+    return [_state(memory.metadata.get(INDEXED), files) for memory in memories]
 
 
 def _state(mark: object, files: dict[Path, bytes | None]) -> str | None:
     """Compare with the file that a mark names: {"root", "file", "line", "lines", "digest", "file_digest", ...}."""
     if not isinstance(mark, Mapping):
         return None
-    root, name, line, count = (mark.get(one) for one in ("root", "file", "line", "lines"))
+    root, name, line, count = (mark.get(field) for field in ("root", "file", "line", "lines"))
     if not (isinstance(root, str) and isinstance(name, str) and isinstance(line, int) and isinstance(count, int)):
         return None
     if "\0" in root + name or ".." in Path(name).parts or not Path(root).is_dir():

@@ -99,20 +99,20 @@ class Sync(Projection):
         self._withdraw(segments, lines)
         heard, waiting = Hearing(self._con, segments, lines).divide(lines, self._event)
         # What was purged anywhere comes back nowhere.
-        gone = {one.event.memory for one in heard if one.event.type == "purged"}
-        gone |= self._purged({one.event.memory for one in heard})
-        lines = [one._replace(event=scrub(one.event)) if one.event.memory in gone else one for one in heard]
+        gone = {line.event.memory for line in heard if line.event.type == "purged"}
+        gone |= self._purged({line.event.memory for line in heard})
+        lines = [line._replace(event=scrub(line.event)) if line.event.memory in gone else line for line in heard]
         begun, held = self._with_beginning(lines)
         in_part = held | waiting.keys()
-        numbers = [self._taken(one, whole=place not in in_part) for place, one in enumerate(segments)]
-        wanted = [one._replace(segment=numbers[one.segment]) for one in begun]
-        wanted.sort(key=lambda one: one.order)
+        numbers = [self._taken(row, whole=place not in in_part) for place, row in enumerate(segments)]
+        wanted = [line._replace(segment=numbers[line.segment]) for line in begun]
+        wanted.sort(key=lambda line: line.order)
         # First: what is here is compared with what arrives, from which purged content is gone. Sessions after memories.
-        purges = {one.event.memory for one in wanted if one.event.type == "purged"}
+        purges = {line.event.memory for line in wanted if line.event.type == "purged"}
         purges -= self._purged(purges)
         sessions = {num for id in sorted(purges, key=self._is_session) for num in self._erase(id)}
-        for segment in wanted:
-            self._take(segment)
+        for line in wanted:
+            self._take(line)
         if self._first is not None:
             self._resequence(self._first)
             self.reproject(self._touched, sessions)
@@ -120,17 +120,17 @@ class Sync(Projection):
         return Merged(
             new=self._new, known=len(wanted) - self._new, held=sorted(held), waiting=dict(waiting),
             conflicts=self._derive_merge_order(self._touched), purged=len(purges),
-            edited=sum(self._edited_at_once(one, segments) for one in lines if one.event.type == "edited"),
+            edited=sum(self._edited_at_once(line, segments) for line in lines if line.event.type == "edited"),
         )  # fmt: skip
 
     def _withdraw(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> None:
         """Make untrusted devices' events on a memory wait again once a trusted one turns out to have begun it."""
-        trusted = {place for place, one in enumerate(segments) if is_trusted(self._con, one.device)}
+        trusted = {place for place, row in enumerate(segments) if is_trusted(self._con, row.device)}
         if not trusted or self._con.execute(DOUBTED).get is None:
             return
-        for id in {one.event.memory for one in lines if one.event.type == "remembered" and one.segment in trusted}:
+        for id in {line.event.memory for line in lines if line.event.type == "remembered" and line.segment in trusted}:
             events = self._events_of(id)
-            begun = next((one.id for one in events if one.type == "remembered"), None)
+            begun = next((event.id for event in events if event.type == "remembered"), None)
             if begun is None or doubted(self._con, begun) is None:
                 continue
             for event in events:
@@ -176,15 +176,15 @@ class Sync(Projection):
 
         A session begins with any event of a session.
         """
-        begun = {one.event.memory for one in lines if one.event.type == "remembered"}
-        sessions = {one.event.memory for one in lines if one.event.type in SESSION_EVENTS}
+        begun = {line.event.memory for line in lines if line.event.type == "remembered"}
+        sessions = {line.event.memory for line in lines if line.event.type in SESSION_EVENTS}
         asked: dict[bytes, tuple[bool, bool]] = {}
 
         def waits(event: Event) -> bool:
             if event.type in SESSION_EVENTS or (event.memory in begun and event.type != "purged"):
                 return False
             if event.memory not in asked:
-                types = {one.type for one in self._events_of(event.memory)}
+                types = {row.type for row in self._events_of(event.memory)}
                 session = event.memory in sessions or not types.isdisjoint(SESSION_EVENTS)
                 asked[event.memory] = ("remembered" in types or event.memory in begun, session)
             remembered, session = asked[event.memory]
@@ -192,8 +192,8 @@ class Sync(Projection):
                 return event.type == "purged"
             return not (remembered or (event.type in ("undone", "purged") and session))
 
-        held = {place for place, one in enumerate(lines) if waits(one.event)}
-        return [one for place, one in enumerate(lines) if place not in held], {lines[place].segment for place in held}
+        held = {place for place, line in enumerate(lines) if waits(line.event)}
+        return [line for place, line in enumerate(lines) if place not in held], {lines[place].segment for place in held}
 
     def _touch(self, memory: bytes, stamp: int) -> None:
         self._touched.add(memory)
@@ -272,7 +272,7 @@ class Sync(Projection):
         """Return the scope token of an event's text: the scope of the memory's first event."""
         scope = event.data.get("scope")
         if scope is None:
-            begun = next((one for one in self._events_of(event.memory) if one.type == "remembered"), None)
+            begun = next((row for row in self._events_of(event.memory) if row.type == "remembered"), None)
             scope = begun.data["scope"] if begun else None
         return None if scope is None else scope_token(self._intern_scope(scope))
 
@@ -299,9 +299,9 @@ class Sync(Projection):
             events = self._events_of(id)
             if not events:
                 continue
-            if any(one.type in SESSION_EVENTS for one in events):
+            if any(event.type in SESSION_EVENTS for event in events):
                 self._project_session(events[-1])
-            if any(one.type == "remembered" for one in events):
+            if any(event.type == "remembered" for event in events):
                 left |= self._sessions.of_memory(id)
                 purged = any(event.type == "purged" for event in events)
                 bodies = {} if purged else dict(self._con.execute(self._sql["bodies_of_events"], {"id": id}))
@@ -328,18 +328,18 @@ class Sync(Projection):
                     history.append(line)
                 else:
                     before[event.id] = line
-        derived, conflicts = in_merge_order(sorted(history, key=lambda one: one.order))
-        after = {one.event.id: one for one in derived}
-        gone = [one for id, one in before.items() if id not in after]
-        come = [one for id, one in after.items() if id not in before and self._event(id) is None]
+        derived, conflicts = in_merge_order(sorted(history, key=lambda line: line.order))
+        after = {line.event.id: line for line in derived}
+        gone = [line for id, line in before.items() if id not in after]
+        come = [line for id, line in after.items() if id not in before and self._event(id) is None]
         for line in gone:
             self._take_out(line.event.id)
         for line in come:
             self._append(line, None)
         if come:
-            self._resequence(min(one.stamp for one in come))
+            self._resequence(min(line.stamp for line in come))
         if gone or come:
-            self.reproject({one.event.memory for one in (*gone, *come)})
+            self.reproject({line.event.memory for line in (*gone, *come)})
             self._note_sealed()
         return self._propose(conflicts, members)
 
@@ -369,7 +369,7 @@ class Sync(Projection):
 
         What a person has decided about one, here or elsewhere, is decided.
         """
-        standing = self._database.ids([one.id for one in conflicts] or [b""])
+        standing = self._database.ids([conflict.id for conflict in conflicts] or [b""])
         for id in members:
             self._con.execute(
                 "DELETE FROM review WHERE memory = ? AND kind = 'concurrent'"
@@ -378,7 +378,7 @@ class Sync(Projection):
             )
         reason = "given on two devices at once"
         proposals = [
-            Proposal(one.id, "concurrent", one.scope, one.memory, one.other, reason, 1.0, one.at) for one in conflicts
+            Proposal(row.id, "concurrent", row.scope, row.memory, row.other, reason, 1.0, row.at) for row in conflicts
         ]
         new = self._reviews.propose(proposals)
         for proposal in proposals:

@@ -162,8 +162,8 @@ class Use(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usefulness(JsonForm):
-    """`shown`: all that was shown. `drawn` and `withheld`: randomized, shown and held out; `lift`: what showing
-    changed."""
+    """Use counts of a scope. `shown`: all memories shown. `drawn` and `withheld`: randomized, shown and held out;
+    `lift`: the difference between those two."""
 
     shown: Use
     drawn: Use
@@ -178,15 +178,15 @@ def summed_up(counts: Sequence[UseCount], *, limit: int) -> Usefulness:
     The lift compares what was randomized and shown with what was held out: nothing else tells the two apart, so that
     their difference is what showing does. What was shown without being randomized is left out of it.
     """
-    shown = [one for one in counts if one.shown]
-    drawn, withheld = _use(one for one in shown if one.drawn), _use(one for one in counts if not one.shown)
-    each = [(format_id(memory), _use(own)) for memory, own in groupby(shown, lambda one: one.memory)]
+    shown = [count for count in counts if count.shown]
+    drawn, withheld = _use(count for count in shown if count.drawn), _use(count for count in counts if not count.shown)
+    each = [(format_id(memory), _use(own)) for memory, own in groupby(shown, lambda count: count.memory)]
     return Usefulness(
         shown=_use(shown), drawn=drawn, withheld=withheld, lift=difference(drawn.rate, withheld.rate),
-        memories=tuple(sorted(each, key=lambda one: (-one[1].tokens, one[0]))[:limit]),
+        memories=tuple(sorted(each, key=lambda row: (-row[1].tokens, row[0]))[:limit]),
     )  # fmt: skip
 
 
 def _use(counts: Iterable[UseCount]) -> Use:
-    times, tokens, judged, used = map(sum, zip((0, 0, 0, 0), *(one[3:] for one in counts), strict=True))
+    times, tokens, judged, used = map(sum, zip((0, 0, 0, 0), *(count[3:] for count in counts), strict=True))
     return Use(times=times, tokens=tokens, judged=judged, used=used, rate=share(used, judged))

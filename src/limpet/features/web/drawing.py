@@ -42,7 +42,7 @@ def radial(
     """Place memories on rings by their distance from `seeds`, each near the one it was reached from: the same picture
     for the same graph, in time that grows with its links. `wide`, `high`: of the drawing, in its units.
     """
-    nodes = {one.id: one for one in subgraph.nodes}
+    nodes = {node.id: node for node in subgraph.nodes}
     names = dict(zip(nodes, abbreviate(list(nodes)), strict=True))
     near: dict[str, list[str]] = {id: [] for id in nodes}
     for link in subgraph.links:
@@ -76,7 +76,7 @@ def radial(
         if edge.source != edge.target:
             (x1, y1), (x2, y2) = xy[edge.source], xy[edge.target]
             lines.setdefault(edge.type, []).append(f"M{x1:.0f} {y1:.0f}L{x2:.0f} {y2:.0f}")
-    return Drawing(points, {type: "".join(several) for type, several in lines.items()}, wide, high)
+    return Drawing(points, {type: "".join(paths) for type, paths in lines.items()}, wide, high)
 
 
 def _tree(roots: list[str], near: dict[str, list[str]]) -> tuple[dict[str, list[str]], dict[str, int]]:
@@ -104,7 +104,7 @@ def _angles(roots: list[str], below: dict[str, list[str]]) -> dict[str, float]:
         left += below[id]
     ends: dict[str, int] = {}
     for id in reversed(order):
-        ends[id] = sum(ends[one] for one in below[id]) or 1
+        ends[id] = sum(ends[child] for child in below[id]) or 1
     whole = sum(ends[id] for id in roots) or 1
     # The first ones lie to the right, where there is room for what they say.
     first = roots[0] if len(roots) > 1 else next(iter(below[roots[0]]), roots[0]) if roots else ""

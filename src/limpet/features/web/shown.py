@@ -29,7 +29,7 @@ _MINUTE, _HOUR, _DAY = 60_000_000, 3_600_000_000, 86_400_000_000
 
 def text(value: str | None) -> str:
     """Return a text with its invisible characters made visible: ⟨202E⟩."""
-    return _UNSEEN.sub(lambda found: f"⟨{ord(found[0]):04X}⟩", value or "")
+    return _UNSEEN.sub(lambda match: f"⟨{ord(match[0]):04X}⟩", value or "")
 
 
 def excerpt(value: str | None, most: int = 280) -> str:
@@ -70,7 +70,7 @@ def ago(at: int | None, now: int) -> str:
 def every(interval: int) -> str:
     """Format a period in its largest whole unit: "12 hours", "day"."""
     size, unit = next(
-        (one for one in ((7 * _DAY, "week"), (_DAY, "day"), (_HOUR, "hour")) if interval % one[0] == 0),
+        (pair for pair in ((7 * _DAY, "week"), (_DAY, "day"), (_HOUR, "hour")) if interval % pair[0] == 0),
         (_MINUTE, "minute"),
     )
     count = max(interval // size, 1)
@@ -120,7 +120,7 @@ class Bar(NamedTuple):
     y: float
     width: float
     height: float
-    said: str
+    title: str
 
 
 # A drawing of growth: as wide and as high as this, so many columns at most.
@@ -147,7 +147,7 @@ def _columns(days: Sequence[str]) -> tuple[str, list[str]]:
 
 def growth(counts: Mapping[tuple[str, ...], int]) -> Growth:
     """Return columns of the counts by (day, kind): of days, or of the last months."""
-    unit, names = _columns(sorted({one for one, _ in counts})) if counts else ("day", [])
+    unit, names = _columns(sorted({when for when, _ in counts})) if counts else ("day", [])
     columns: dict[str, dict[str, int]] = {name: {} for name in names}
     for (day, kind), count in counts.items():
         if (of := columns.get(day if unit == "day" else day[:7])) is not None:

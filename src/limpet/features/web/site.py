@@ -171,7 +171,7 @@ class Ask:
         """Return the scopes whose memories a purge may erase; None: every one, and copies outside of the store."""
         if self.visitor.may("owner"):
             return None
-        return [one for one in (self.memory.scope, GLOBAL_SCOPE) if self.visitor.sees(one)]
+        return [scope for scope in (self.memory.scope, GLOBAL_SCOPE) if self.visitor.sees(scope)]
 
     def name(self, name: str) -> str:
         """Return a part of the path."""

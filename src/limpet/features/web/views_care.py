@@ -65,7 +65,7 @@ def care(ask: Ask) -> Response:
     if "check" in ask.query:
         clients = _clients(ask)
         checks = [*ask.memory.doctor(), *clients]
-        ask.site.tried = (ask.now(), [one for one in clients if one.status != "ok"])
+        ask.site.tried = (ask.now(), [check for check in clients if check.status != "ok"])
     here = ask.site.seen_from(ask.scope or ask.site.memory.scope)
     return ask.page(
         "care.html", checks=checks, job=_JOBS.get(id(ask.site)), mirrors=mirror.mirrors(here), where=here.scope,

@@ -37,7 +37,7 @@ def home(ask: Ask) -> Response:
     learned, new = site.kept(("new", ask.scope, since), lambda: _new(store, since))
     figures = site.kept(("figures", ask.scope), lambda: _figures(site, ask.scope))
     log = site.kept(("log", ask.scope, MOST_CHANGES), lambda: store.log(limit=MOST_CHANGES))
-    changed = [one for one in log if one.at_us >= since and one.verb not in LEARNED]
+    changed = [operation for operation in log if operation.at_us >= since and operation.verb not in LEARNED]
     answer = ask.page(
         "home.html", since=since, first=not before, new=new,
         learned=learned, changed=changed[:6],
@@ -88,7 +88,7 @@ def _health(ask: Ask) -> dict[str, Any]:
     state: tuple[BackupState, list[tuple[str, bool, bool]]] = ask.site.kept(
         "health", lambda: (backup_state(ask.memory._context), installed())
     )
-    return {"backups": state[0], "clients": [one for one in state[1] if one[1] or one[2]], "tried": ask.site.tried}
+    return {"backups": state[0], "clients": [row for row in state[1] if any(row[1:])], "tried": ask.site.tried}
 
 
 def make_ahead(site: Site) -> None:
@@ -113,7 +113,7 @@ def view(ask: Ask) -> Response:
 
 def scopes(ask: Ask) -> Response:
     listing = ask.site.kept("scopes", ask.site.seen_from("").scopes)
-    listing = [one for one in listing if ask.visitor.sees(one.scope)]
+    listing = [scope for scope in listing if ask.visitor.sees(scope.scope)]
     return ask.page("scopes.html", scopes=listing, command=ask.command("scopes"))
 
 

@@ -77,7 +77,7 @@ def _day_after(value: str) -> str:
 
 def _states(memories: Sequence[Any]) -> dict[str, str]:
     """Return the states of memories that are not active, by id; a result of recall is active."""
-    return {one.id: one.state for one in memories if getattr(one, "state", "active") != "active"}
+    return {item.id: item.state for item in memories if getattr(item, "state", "active") != "active"}
 
 
 def _facets(ask: Ask) -> dict[str, list[tuple[str, int]]]:
@@ -111,7 +111,7 @@ def change_several(ask: Ask) -> Response:
         raise BadInput("choose what to do with them")
     if not ids:
         raise BadInput("no memory is chosen", hint="mark some in the list first")
-    topics = [one.strip() for one in value.split(",") if one.strip()]
+    topics = [topic.strip() for topic in value.split(",") if topic.strip()]
     if action in ("tag", "untag", "move") and not value:
         raise BadInput(f"{action} needs {'a scope' if action == 'move' else 'topics'}")
     ask.own(*ids)
@@ -143,11 +143,11 @@ def _change(memory: Limpet, action: str, ids: Sequence[str], topics: Sequence[st
         return [apply_change(writer, id, action, "user") for id in ids]
 
     context = memory._context
-    return [context.count_as_wrong(one) for one in context.write(write)]
+    return [context.count_as_wrong(receipt) for receipt in context.write(write)]
 
 
 def _event(answers: Sequence[Receipt]) -> str | None:
-    return next((one.event for one in answers if one.event), None)
+    return next((receipt.event for receipt in answers if receipt.event), None)
 
 
 def memory(ask: Ask, **more: Any) -> Response:
@@ -215,7 +215,7 @@ def retract(ask: Ask) -> Response:
 
 
 def tag(ask: Ask) -> Response:
-    add = [one.strip() for one in ask.form.get("add", "").split(",") if one.strip()]
+    add = [topic.strip() for topic in ask.form.get("add", "").split(",") if topic.strip()]
     return _answered(ask, ask.memory.tag(ask.name("id"), add=add, remove=ask.several.get("remove", []), origin="user"))
 
 
@@ -268,8 +268,8 @@ def _replaced_page(ask: Ask, events: Sequence[str]) -> str | None:
     """Return the path of the memory that an undone correction had replaced, when its own page is shown, else None."""
     for event in events:
         for operation in ask.memory.log(event=event) if event else ():
-            made = {one.id for one in operation.changes if one.what == "remembered"}
-            was = next((one.id for one in operation.changes if one.what == "superseded"), None)
+            made = {change.id for change in operation.changes if change.what == "remembered"}
+            was = next((change.id for change in operation.changes if change.what == "superseded"), None)
             if was and ask.form.get("back", "").partition("?")[0].removeprefix("/memory/") in made:
                 return f"/memory/{was}"
     return None

@@ -59,16 +59,14 @@ def why(ask: Ask) -> Response:
             other = ask.memory.recall(words, known_at=_then(ask), **given, **SETTINGS[chosen][1])
         elif chosen == "now" and _then(ask):
             other = ask.memory.recall(words, **given)
-    both = [one for one in (results, other) if one is not None]
-    scale = max(
-        (sum(v for v in shown.families(item.why).values() if v > 0) for one in both for item in one.items if item.why),
-        default=1.0,
-    )
+    both = [recall for recall in (results, other) if recall is not None]
+    traces = [item.why for recall in both for item in recall.items if item.why]
+    scale = max((sum(v for v in shown.families(trace).values() if v > 0) for trace in traces), default=1.0)
     flags = ["--explain"] + (["--known-at", _then(ask)] if _then(ask) else []) + (["--kind", kind] if kind else [])
     return ask.page(
         "why.html", words=words, found=results, other=other, chosen=chosen, kind=kind, settings=SETTINGS,
-        columns=[_column(one, scale) for one in both], slider=_slider(ask),
-        places=[{item.id: place for place, item in enumerate(one.items, 1)} for one in both],
+        columns=[_column(recall, scale) for recall in both], slider=_slider(ask),
+        places=[{item.id: place for place, item in enumerate(recall.items, 1)} for recall in both],
         command=ask.command("recall", words, *flags) if words else "",
     )  # fmt: skip
 
@@ -148,14 +146,14 @@ def _seeds(ask: Ask, words: str, then: str | None) -> list[str]:
     """Return the ids to draw a graph around: a memory, results of a recall, or the most central memories."""
     store = ask.memory
     if not words:
-        central = [one.node.id for one in store.graph.centrality(limit=12, known_at=then)]
-        return central or [one.id for one in store.list(limit=SEEDS)]
+        central = [row.node.id for row in store.graph.centrality(limit=12, known_at=then)]
+        return central or [memory.id for memory in store.list(limit=SEEDS)]
     with suppress(LimpetError):
         return [store.get(words, known_at=then).id]
     results = store.recall(words, k=SEEDS, known_at=then)
     if not results.items:
         raise NotFound("nothing is found for this", hint="other words, or the id of a memory")
-    return [one.id for one in results.items]
+    return [item.id for item in results.items]
 
 
 VIEWS: list[tuple[str, str, View]] = [

@@ -19,8 +19,8 @@ SHOWN = 20
 def review(ask: Ask) -> Response:
     kind = ask.query.get("kind", "")
     items = ask.site.waiting(ask.scope)
-    kinds = Counter(one.kind for one in items)
-    shown = [one for one in items if kind in ("", one.kind)]
+    kinds = Counter(item.kind for item in items)
+    shown = [item for item in items if kind in ("", item.kind)]
     start = max(0, ask.number("from", 0))
     return ask.page(
         "review.html", items=shown[start : start + SHOWN], start=start, left=len(shown) - start - SHOWN,
@@ -37,7 +37,7 @@ def decide(ask: Ask) -> Response:
     about = {item.id: item for item in ask.site.waiting(ask.scope)}
     for id in ids:
         item = about.get(id)
-        ask.own(*([id] if item is None else [one.id for one in (item.memory, item.other) if one is not None]))
+        ask.own(*([id] if item is None else [memory.id for memory in (item.memory, item.other) if memory is not None]))
     events: list[str] = []
     wrong = None
     decided = ask.memory.reject if verdict == "reject" else ask.memory.accept

@@ -19,9 +19,9 @@ LISTED, MOST_SCOPES, MOST_LINES = 60, 40, 400
 
 def sessions(ask: Ask) -> Response:
     def listed() -> list[SessionRow]:
-        scopes = [ask.scope] if ask.scope else [one.scope for one in ask.memory.scopes()]
-        sessions = [one for scope in scopes[:MOST_SCOPES] for one in ask.seen_from(scope).sessions(limit=LISTED)]
-        return sorted(sessions, key=lambda one: -one.last_at_us)[:LISTED]
+        scopes = [ask.scope] if ask.scope else [row.scope for row in ask.memory.scopes()]
+        sessions = [row for scope in scopes[:MOST_SCOPES] for row in ask.seen_from(scope).sessions(limit=LISTED)]
+        return sorted(sessions, key=lambda row: -row.last_at_us)[:LISTED]
 
     listing = ask.site.kept(("sessions", ask.scope), listed)
     here = ask.seen_from("")
@@ -56,9 +56,9 @@ def session(ask: Ask) -> Response:
 
 
 def drop(ask: Ask) -> Response:
-    """Erase the lines of the journal that are marked. First, unless confirmed, which."""
+    """Show the marked lines of the journal; once confirmed, erase them."""
     store = ask.seen_from(ask.form.get("scope", ""))
-    numbers = [int(one) for one in ask.several.get("number", [])]
+    numbers = [int(number) for number in ask.several.get("number", [])]
     lines = store.drop_from_journal(numbers, dry_run="confirmed" not in ask.form)
     if "confirmed" not in ask.form:
         return ask.page("drop.html", lines=lines.lines, scope=store.scope, back=ask.form.get("back", "/sessions"),
