@@ -31,19 +31,23 @@ NUMBER_WIDTH = len(str(MOST_LINES))
 GONE = "The path {} does not exist"
 
 
-class _Files:
-    """The commands of the tool. They raise ToolError for errors that Claude should read."""
+class LimpetMemoryTool(BetaAbstractMemoryTool):
+    """Claude's memory tool in the scope of an open store. `shared`: show what others remember there, as a file.
 
-    def __init__(self, memory: Limpet, *, shared: bool) -> None:
+    `client.beta.messages.run_tools(tools=[LimpetMemoryTool(memory)], ...)`
+    """
+
+    def __init__(self, memory: Limpet, *, shared: bool = True, **given: Any) -> None:
+        super().__init__(**given)
         self._files = Documents(memory, ADAPTER)
         self._shared = shared
 
-    def run(self, name: str, command: Any) -> str:
+    def execute(self, command: Any) -> Any:
+        """Run a command. Raises ToolError for errors that Claude should read."""
         try:
-            done: str = getattr(self, name)(command)
+            return super().execute(command)
         except BadInput as error:
             raise ToolError(error.message) from error
-        return done
 
     def view(self, command: Any) -> str:
         path = _checked(command.path)
@@ -73,9 +77,11 @@ class _Files:
                 f"No replacement was performed, old_str `{command.old_str}` did not appear verbatim in {command.path}."
             )
         if count > 1:
+            starts = (at for at in range(len(text)) if text.startswith(command.old_str, at))
+            lines = [str(text.count("\n", 0, at) + 1) for at in starts]
             raise ToolError(
                 f"No replacement was performed. Multiple occurrences of old_str `{command.old_str}` in lines: "
-                f"{', '.join(map(str, _lines_with(text, command.old_str)))}. Please ensure it is unique"
+                f"{', '.join(lines)}. Please ensure it is unique"
             )
         changed = text[: text.index(command.old_str)].count("\n")
         text = text.replace(command.old_str, command.new_str)
@@ -126,7 +132,7 @@ class _Files:
             self._files.delete(path)
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
-    def clear(self, _: Any = None) -> str:
+    def clear_all_memory(self) -> str:
         for path in self._below(ROOT):
             self._files.delete(path)
         return "All memory cleared"
@@ -164,36 +170,11 @@ class _Files:
         return "\n".join(map(line, others[:SHARED_MEMORIES]))
 
 
-def _command(name: str) -> Any:
-    def run(self: Any, command: Any = None) -> str:
-        done: str = self._run(name, command)
-        return done
+def _on_a_thread(name: str) -> Any:
+    async def run(self: Any, *command: Any) -> Any:
+        return await asyncio.to_thread(getattr(self.tool, name), *command)
 
     return run
-
-
-def _async_command(name: str) -> Any:
-    async def run(self: Any, command: Any = None) -> str:
-        return await asyncio.to_thread(self._run, name, command)
-
-    return run
-
-
-# The methods of Anthropic's classes, in this order.
-_COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename", "clear")
-
-
-class LimpetMemoryTool(BetaAbstractMemoryTool):
-    """Claude's memory tool in the scope of an open store. `shared`: show what others remember there, as a file.
-
-    `client.beta.messages.run_tools(tools=[LimpetMemoryTool(memory)], ...)`
-    """
-
-    def __init__(self, memory: Limpet, *, shared: bool = True, **given: Any) -> None:
-        super().__init__(**given)
-        self._run = _Files(memory, shared=shared).run
-
-    view, create, str_replace, insert, delete, rename, clear_all_memory = map(_command, _COMMANDS)
 
 
 class AsyncLimpetMemoryTool(BetaAsyncAbstractMemoryTool):
@@ -201,9 +182,12 @@ class AsyncLimpetMemoryTool(BetaAsyncAbstractMemoryTool):
 
     def __init__(self, memory: Limpet, *, shared: bool = True, **given: Any) -> None:
         super().__init__(**given)
-        self._run = _Files(memory, shared=shared).run
+        self.tool = LimpetMemoryTool(memory, shared=shared)
 
-    view, create, str_replace, insert, delete, rename, clear_all_memory = map(_async_command, _COMMANDS)
+    execute, view, create, str_replace, insert, delete, rename, clear_all_memory = map(
+        _on_a_thread,
+        ("execute", "view", "create", "str_replace", "insert", "delete", "rename", "clear_all_memory"),
+    )
 
 
 def _checked(path: str) -> str:
@@ -228,11 +212,6 @@ def _numbered(path: str, text: str, span: list[int] | None) -> str:
 
 def _lines(lines: list[str], first: int) -> str:
     return "\n".join(f"{number:>{NUMBER_WIDTH}}\t{text}" for number, text in enumerate(lines, first))
-
-
-def _lines_with(text: str, part: str) -> list[int]:
-    starts = [i for i in range(len(text)) if text.startswith(part, i)]
-    return [text[:i].count("\n") + 1 for i in starts]
 
 
 def _listed(shown: str, folder: str, files: dict[str, int]) -> str:

@@ -111,10 +111,6 @@ class Documents:
                 with suppress(BadInput):  # another process did it a moment ago
                     self.memory.retract(memory.id, "another process stored this document at the same instant")
 
-    def prolong(self, memory: Memory, until: datetime) -> None:
-        """Set when the document ends."""
-        self.memory.remember(memory.content, kind=memory.kind, valid_to=until, origin=memory.origin)
-
     def delete(self, name: str) -> bool:
         """Retract a document; return whether there was one. `limpet undo` restores it. Raises BadInput."""
         where = {"adapter": self.adapter, "document": name}

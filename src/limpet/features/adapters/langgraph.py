@@ -121,7 +121,7 @@ class LimpetStore(BaseStore):
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         everything = op.namespace_prefix == EVERYTHING
-        matches = self._matches(op, everything) if op.query else self._newest(op, everything)
+        matches = self._matches(op, everything)
         shape = _any if everything else _item
         made = [
             SearchItem(**shape(memory), score=score)
@@ -135,19 +135,19 @@ class LimpetStore(BaseStore):
         return kept
 
     def _matches(self, op: SearchOp, everything: bool) -> list[tuple[Memory, float | None]]:
-        """Return (memory, score) for the results of a recall, then (memory, None) for values that are not searched."""
+        """Return (memory, score) for the results of a recall, then (memory, None) for values that are not searched;
+        without a query (memory, None), the newest first."""
+        topics = [_topic(op.namespace_prefix)] if op.namespace_prefix else []
+        if not op.query:
+            ours = pages(self._reader, metadata={"adapter": ADAPTER}, topics=topics)
+            memories = pages(self._memory) if everything else ours
+            return [(memory, None) for memory in sorted(memories, key=lambda row: row.recorded_at_us, reverse=True)]
         k = MOST_RESULTS if op.filter else max(1, min(MOST_RESULTS, op.offset + op.limit))
         if everything:
-            return [(self._memory.get(item.id), item.score) for item in self._memory.recall(op.query or "", k=k)]
-        topics = _prefix(op)
-        items = self._reader.recall(op.query or "", k=k, metadata={"adapter": ADAPTER, "searched": True}, topics=topics)
+            return [(self._memory.get(item.id), item.score) for item in self._memory.recall(op.query, k=k)]
+        items = self._reader.recall(op.query, k=k, metadata={"adapter": ADAPTER, "searched": True}, topics=topics)
         left = pages(self._reader, metadata={"adapter": ADAPTER, "searched": False}, topics=topics)
         return [(self._reader.get(item.id), item.score) for item in items] + [(memory, None) for memory in left]
-
-    def _newest(self, op: SearchOp, everything: bool) -> list[tuple[Memory, float | None]]:
-        ours = pages(self._reader, metadata={"adapter": ADAPTER}, topics=_prefix(op))
-        memories = pages(self._memory) if everything else ours
-        return [(memory, None) for memory in sorted(memories, key=lambda row: row.recorded_at_us, reverse=True)]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         paths = {_place(memory)[0] for memory in pages(self._reader, metadata={"adapter": ADAPTER})}
@@ -160,7 +160,8 @@ class LimpetStore(BaseStore):
         for memory in read if wanted else ():
             ttl = memory.metadata.get("ttl")
             if isinstance(ttl, int | float):
-                self._documents(_place(memory)[0]).prolong(memory, now() + timedelta(minutes=ttl))
+                store, until = self._memory.in_scope(memory.scope), now() + timedelta(minutes=ttl)
+                store.remember(memory.content, kind=memory.kind, valid_to=until, origin=memory.origin)
 
 
 def _check(op: Any) -> None:
@@ -176,11 +177,6 @@ def _check(op: Any) -> None:
 
 def _topic(namespace: tuple[str, ...]) -> str:
     return ".".join(namespace)
-
-
-def _prefix(op: SearchOp) -> list[str]:
-    """Return the topics of a search."""
-    return [_topic(op.namespace_prefix)] if op.namespace_prefix else []
 
 
 def _name(namespace: tuple[str, ...], key: str) -> str:

@@ -17,13 +17,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ...model.errors import StoreError
-from ..web.access import Visitor, cookie_of
+from ..web.access import Visitor
 from ..web.site import Site, application
 from .listener import TooLarge, read_request
 from .tokens import EVERY_SCOPE, Grant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -78,16 +78,16 @@ class Logins:
             self._members[value] = Member(grant)
         return value
 
-    def visitor(self, cookies: str) -> Visitor | None:
-        value = cookie_of(cookies, self.cookie)
+    def visitor(self, cookies: Mapping[str, str]) -> Visitor | None:
+        value = cookies.get(self.cookie, "")
         member = self._members.get(value)
         if member is None or (time.monotonic() < member.until and self._holds(member.grant)):
             return member
         self._members.pop(value, None)
         return None
 
-    def end(self, cookies: str) -> None:
-        self._members.pop(cookie_of(cookies, self.cookie), None)
+    def end(self, cookies: Mapping[str, str]) -> None:
+        self._members.pop(cookies.get(self.cookie, ""), None)
 
 
 def page_of(
@@ -117,7 +117,7 @@ def page_of(
             return form("The server cannot read who may log in; its log says why.", 503)
         if grant is None:
             return form("This token is wrong, revoked or expired.", 401)
-        logins.end(request.headers.get("cookie", ""))
+        logins.end(request.cookies)
         answer = RedirectResponse("/", 303)
         answer.set_cookie(
             logins.cookie, logins.begin(grant), httponly=True, samesite="strict", path="/", secure=logins.secure,
@@ -126,7 +126,7 @@ def page_of(
         return answer
 
     async def left(request: Request) -> Response:
-        logins.end(request.headers.get("cookie", ""))
+        logins.end(request.cookies)
         answer = RedirectResponse("/enter", 303)
         answer.delete_cookie(logins.cookie, path="/", secure=logins.secure, httponly=True, samesite="strict")
         return answer

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ...model.events import Event
     from .merge_order import SequencedEvent
+    from .records import TransferReport
     from .sync import Sync
 
 # How long an import waits for readers of what another device purged; later the queue sees to it.
@@ -44,6 +45,11 @@ _BEGAN_SESSION = (
     " JOIN synced s ON s.id = v.id JOIN segment g ON g.num = s.segment"
     " WHERE n.name = ? AND n.scope = (SELECT num FROM scope WHERE name = ?) ORDER BY v.seq LIMIT 1"
 )
+# The memories and sessions that a device spoke of; the empty id: all devices but this one.
+_SPOKEN_OF = (
+    "SELECT DISTINCT v.memory FROM segment g JOIN synced s ON s.segment = g.num JOIN event v ON v.id = s.id"
+    " WHERE g.device = ?1 OR (?1 = x'' AND g.device NOT IN (SELECT id FROM device))"
+)
 _HOLDS_KEY = "SELECT id FROM memory WHERE key = ? AND retired_at IS NULL AND state = 'active'"
 # What stands before the digest of a segment of which some events wait for their memories.
 IN_PART = "in part "
@@ -58,19 +64,6 @@ class SegmentRow(NamedTuple):
     header: dict[str, Any]
     own: bool = False
     num: int = 0
-
-
-class Merged(NamedTuple):
-    """The outcome of segments. `held`: places of those taken in part: they speak of memories that are nowhere yet.
-    `waiting`: events of devices that are not trusted, by place, which speak of what others said."""
-
-    new: int
-    known: int
-    held: list[int]
-    conflicts: int
-    purged: int
-    waiting: dict[int, int]
-    edited: int  # edits of what was edited on another device too
 
 
 class Devices(Repository):
@@ -113,20 +106,26 @@ class Devices(Repository):
             by_segment.setdefault(segment, set()).add(memory)
         return by_segment
 
-    def merge(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> Merged:
+    def merge(
+        self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent], report: TransferReport
+    ) -> tuple[set[int], Counter[int]]:
         """Take in others' segments after `seal`: union of the events, and what follows from their order.
 
-        A device that is not trusted speaks of memories that it began itself only; its other events wait.
+        Returns the segments taken in part, whose events speak of memories that are nowhere yet; and how many events
+        wait, by segment, because an untrusted device speaks of memories that it did not begin.
         """
+        erasure, before = self._store.erasure, report.purged
+        texts, others = erasure.pieces([line.event.memory for line in lines if line.event.type == "purged"])
         with self._database.writing() as con:
             sync = self._sync(con)
-            merged = sync.merge(segments, lines)
+            held, waiting = sync.merge(segments, lines, report)
             sync.conclude()
-            if merged.purged:
+            if report.purged > before:
                 jobs.after_purge(self._database, con)
-        if merged.purged:
+        if report.purged > before:
             jobs.flush(self._database, seconds=FLUSH_SECONDS)
-        return merged
+            erasure.scour([*texts, *others])
+        return held, waiting
 
     def trusted(self) -> set[bytes]:
         """Return the devices that somebody here trusts; the empty id stands for all."""
@@ -139,7 +138,8 @@ class Devices(Repository):
                 con.execute("DELETE FROM trusted WHERE device = ?", (device,))
             else:
                 con.execute("INSERT INTO trusted VALUES (?, ?) ON CONFLICT DO NOTHING", (device, at))
-            self._sync(con).reproject(heard_from(con, device))
+            spoken_of = con.execute(_SPOKEN_OF, (device,))
+            self._sync(con).reproject({bytes(row[0]) for row in spoken_of})
 
     def _sync(self, con: Connection) -> Sync:
         from .sync import Sync
@@ -161,16 +161,6 @@ def is_trusted(con: Connection, device: bytes) -> bool:
     """Return whether a device is this one, under any identity it ever had, or one that somebody here trusts."""
     trusted = "SELECT 1 FROM device WHERE id = ?1 UNION ALL SELECT 1 FROM trusted WHERE device IN (?1, x'') LIMIT 1"
     return con.execute(trusted, (device,)).get is not None
-
-
-def heard_from(con: Connection, device: bytes) -> set[bytes]:
-    """Return memories and sessions that a device spoke of; the empty id: all devices but this one."""
-    rows = con.execute(
-        "SELECT DISTINCT v.memory FROM segment g JOIN synced s ON s.segment = g.num JOIN event v ON v.id = s.id"
-        " WHERE g.device = ?1 OR (?1 = x'' AND g.device NOT IN (SELECT id FROM device))",
-        (device,),
-    )
-    return {bytes(row[0]) for row in rows}
 
 
 class Hearing:

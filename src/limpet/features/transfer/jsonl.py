@@ -31,7 +31,7 @@ from ...remember.write import held, values_of
 from ...store.records import ALL
 from ...text.normalise import value_form
 from ...text.secrets import redact, suspected
-from .records import TransferReport, bounded, encode, parsed
+from .records import TransferReport, encode, json_lines
 from .schema import Lifecycle, check_event
 
 if TYPE_CHECKING:
@@ -201,23 +201,18 @@ class _Import:
         self._before: dict[tuple[str, str], frozenset[str]] = {}  # what keys had before, of the lines taken in at once
 
     def run(self, file: IO[Any], size: int) -> None:
-        read = held = 0
-        for number, line in enumerate(bounded(file), 1):
-            read, held = read + len(line), held + len(line)
-            if number % 500 == 0:
-                self._report.at(read, size or read)
-            if line.strip():
-                try:
-                    self._line(f"line {number}", parsed(line))
-                except LimpetError as error:
-                    self._report.bad(f"line {number}", error.message)
+        held = 0
+        for place, length, line in json_lines(file, size, self._report):
+            held += length
+            try:
+                self._line(place, line)
+            except LimpetError as error:
+                self._report.bad(place, error.message)
             if held >= CHUNK_CHARACTERS or max(len(self._events), len(self._statements), len(self._usage)) >= CHUNK:
                 self._take()
                 held = 0
         self._take()
         self._remember(list(self._aside.values()))
-        if read:
-            self._report.at(size or read, size or read)
         self._report.rejected.sort(key=lambda pair: int(pair[0].removeprefix("line ")))
 
     def _line(self, place: str, line: dict[str, Any]) -> None:

@@ -343,23 +343,21 @@ def parsed(line: str | bytes) -> dict[str, Any]:
     return value
 
 
-def json_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (line number, object) of every line that is one; the others go into the report. Raises BadInput."""
-    total, done = path.stat().st_size, 0
-    with path.open("rb") as file:
-        if b"\0" in file.read(4_096):
-            raise BadInput(f"{path} is not text")
-        file.seek(0)
-        for number, line in enumerate(bounded(file), 1):
-            done += len(line)
-            if number % 500 == 0:
-                report.at(done, total)
-            try:
-                if line.strip():
-                    yield number, parsed(line)
-            except BadInput as error:
-                report.bad(f"line {number}", error.message)
-    report.at(total, total)
+def json_lines(file: IO[Any], size: int, report: TransferReport) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Yield (place, length, object) of every line that is an object; the others go into the report. `size`: of the
+    file, 0 for a stream."""
+    done = 0
+    for number, line in enumerate(bounded(file), 1):
+        done += len(line)
+        if number % 500 == 0:
+            report.at(done, size or done)
+        try:
+            if line.strip():
+                yield f"line {number}", len(line), parsed(line)
+        except BadInput as error:
+            report.bad(f"line {number}", error.message)
+    if done:
+        report.at(size or done, size or done)
 
 
 # -- what writers share: what a memory says beside its text

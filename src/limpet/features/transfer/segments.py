@@ -338,22 +338,13 @@ def _merge(
         report.new += len(events) - known
         report.known += known
         return
-    texts, others = store.erasure.pieces([line.event.memory for line in events if line.event.type == "purged"])
-    merged = Devices(store).merge([row for _, row in batch], events)
-    if merged.purged:
-        store.erasure.scour([*texts, *others])
-    for place in merged.held:
+    held, waiting = Devices(store).merge([row for _, row in batch], events, report)
+    for place in sorted(held):
         report.bad(batch[place][0].name, "speaks of memories that are in no segment here yet; that waits for them")
-    for place, count in sorted(merged.waiting.items()):
+    for place, count in sorted(waiting.items()):
         device = batch[place][1].device.hex()
         report.untrusted[device] = report.untrusted.get(device, 0) + count
-    report.segments += len(batch) - len({*merged.held, *merged.waiting})
-    report.new += merged.new
-    report.known += merged.known
-    report.conflicts += merged.conflicts
-    report.purged += merged.purged
-    later = "edited on two devices at once: the later words hold, `limpet show ID --history` has all"
-    report.note(later, merged.edited)
+    report.segments += len(batch) - len(held | waiting.keys())
 
 
 def _report_missing(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], report: TransferReport) -> None:

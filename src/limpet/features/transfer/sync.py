@@ -18,12 +18,15 @@ from ...model.state import SESSION_EVENTS, scrub
 from ...store.records import Proposal
 from ...store.sql.projection import DOUBTED, Projection, doubted
 from ...store.sql.statements import scope_token, to_json
-from .hearing import IN_PART, Hearing, Merged, SegmentRow, is_trusted
+from .hearing import IN_PART, Hearing, SegmentRow, is_trusted
 from .merge_order import Conflict, SequencedEvent, in_merge_order, variant
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from ...store import Store
     from ...store.sql.store import Connection
+    from .records import TransferReport
 
 # A segment is closed at this many events, or characters of text.
 SEGMENT_EVENTS = 5_000
@@ -89,10 +92,13 @@ class Sync(Projection):
 
     # -- others' events
 
-    def merge(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> Merged:
+    def merge(
+        self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent], report: TransferReport
+    ) -> tuple[set[int], Counter[int]]:
         """Take in segments. `SequencedEvent.segment` is the place in `segments`.
 
         An event of a memory that is nowhere is held back: its segment counts as not taken in whole, and is read again.
+        Returns the segments with such events, and how many events wait, by segment.
         """
         # What was written here came before what arrives now.
         self.seal(self._con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get)
@@ -117,11 +123,14 @@ class Sync(Projection):
             self._resequence(self._first)
             self.reproject(self._touched, sessions)
         self._note_sealed()
-        return Merged(
-            new=self._new, known=len(wanted) - self._new, held=sorted(held), waiting=dict(waiting),
-            conflicts=self._derive_merge_order(self._touched), purged=len(purges),
-            edited=sum(self._edited_at_once(line, segments) for line in lines if line.event.type == "edited"),
-        )  # fmt: skip
+        report.new += self._new
+        report.known += len(wanted) - self._new
+        report.conflicts += self._derive_merge_order(self._touched)
+        report.purged += len(purges)
+        edited = sum(self._edited_at_once(line, segments) for line in lines if line.event.type == "edited")
+        later = "edited on two devices at once: the later words hold, `limpet show ID --history` has all"
+        report.note(later, edited)
+        return held, waiting
 
     def _withdraw(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> None:
         """Make untrusted devices' events on a memory wait again once a trusted one turns out to have begun it."""

@@ -9,8 +9,11 @@ from __future__ import annotations
 import secrets
 import time
 from collections import deque
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -22,6 +25,7 @@ POLICY = (
     " base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
+    "cache-control": "no-store",
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -73,17 +77,8 @@ class Guard(Protocol):
     cookie: str
     stranger: str
 
-    def visitor(self, cookies: str) -> Visitor | None:
-        """Return the visitor whose cookie is in a Cookie header."""
-
-
-def cookie_of(cookies: str, name: str) -> str:
-    """Return the value of a cookie in a Cookie header; "" where it is not there."""
-    try:
-        given = SimpleCookie(cookies).get(name)
-    except CookieError:
-        return ""
-    return "" if given is None else given.value
+    def visitor(self, cookies: Mapping[str, str]) -> Visitor | None:
+        """Return the visitor who has one of these cookies."""
 
 
 class Access:
@@ -108,8 +103,8 @@ class Access:
         self.link, self._session = None, secrets.token_urlsafe(32)
         return self._session
 
-    def visitor(self, cookies: str) -> Visitor | None:
-        value = cookie_of(cookies, self.cookie)
+    def visitor(self, cookies: Mapping[str, str]) -> Visitor | None:
+        value = cookies.get(self.cookie, "")
         known = self._session is not None and secrets.compare_digest(value.encode(), self._session.encode())
         return self.owner if known else None
 
@@ -123,12 +118,9 @@ def guarded(app: ASGIApp, access: Guard, refused: ASGIApp) -> ASGIApp:
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = {name.lower() for name, _ in message["headers"]}
-                more = {"cache-control": "no-store"} | HEADERS
-                message["headers"] = [
-                    *message["headers"],
-                    *((name.encode(), value.encode()) for name, value in more.items() if name.encode() not in given),
-                ]
+                given = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    given.setdefault(name, value)
             await send(message)
 
         if scope["type"] == "lifespan":
@@ -147,14 +139,13 @@ def _why_not(scope: Scope, access: Guard) -> tuple[int, str] | None:
     """Return the status and reason to refuse a request; None when it may pass, with `scope["visitor"]` set."""
     if scope["type"] != "http":
         return 400, "only HTTP is answered here"
-    headers: dict[str, list[str]] = {}
-    for name, value in scope["headers"]:
-        headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    request = HTTPConnection(scope)
+    headers = request.headers
     # Two of a header would be read by one program so, and by another otherwise.
-    if any(len(headers.get(name, ())) > 1 for name in ("host", "origin", "content-type")):
+    if any(len(headers.getlist(name)) > 1 for name in ("host", "origin", "content-type")):
         return 400, "a header was sent twice"
-    origin = headers.get("origin", [None])[0]
-    if headers.get("host", [""])[0] not in access.hosts:
+    origin = headers.get("origin")
+    if headers.get("host") not in access.hosts:
         return 421, f"this address is not limpet's: {access.stranger}"
     if origin is not None and origin not in access.origins:
         return 403, "another site asked for this"
@@ -164,11 +155,11 @@ def _why_not(scope: Scope, access: Guard) -> tuple[int, str] | None:
         return 403, "it was not said which page sent this"
     # A picture or a script that another site has put into its page; a person who follows a link navigates.
     if (
-        headers.get("sec-fetch-site", ["none"])[0] in ("cross-site", "same-site")
-        and headers.get("sec-fetch-mode", ["navigate"])[0] != "navigate"
+        headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        and headers.get("sec-fetch-mode", "navigate") != "navigate"
     ):
         return 403, "another site asked for this"
-    if scope["path"] in ("/enter",) or scope["path"].startswith("/static/"):
+    if scope["path"] == "/enter" or scope["path"].startswith("/static/"):
         return None
-    scope["visitor"] = access.visitor("; ".join(headers.get("cookie", ())))
+    scope["visitor"] = access.visitor(request.cookies)
     return (401, access.stranger) if scope["visitor"] is None else None

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...model.errors import package_missing
-from .access import HOST, Access
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -27,6 +26,7 @@ def serve_ui(
         import uvicorn
 
         from ..serve.listener import config_of, listening
+        from .access import HOST, Access
         from .site import Site, application
         from .views_home import make_ahead
     except ModuleNotFoundError as error:

@@ -24,7 +24,9 @@ _UNSEEN = re.compile(
 _PIECES = re.compile(r"\s+|\w+|[^\w\s]")
 # More of two texts is not compared word by word.
 MOST_PIECES = 6_000
-_MINUTE, _HOUR, _DAY = 60_000_000, 3_600_000_000, 86_400_000_000
+_DAY = 86_400_000_000
+# Microseconds of units, the largest first.
+_UNITS = ((7 * _DAY, "week"), (_DAY, "day"), (3_600_000_000, "hour"), (60_000_000, "minute"))
 
 
 def text(value: str | None) -> str:
@@ -55,26 +57,19 @@ def ago(at: int | None, now: int) -> str:
     if at is None:
         return "never"
     past = now - at
-    size, unit = next(
-        ((size, unit) for size, unit in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")) if abs(past) >= size),
-        (0, ""),
-    )
-    if not size:
-        return "just now"
-    count = abs(past) // size
-    if unit == "day" and count > 60:
+    if abs(past) >= 61 * _DAY:
         return day(at)
-    return f"{'' if past > 0 else 'in '}{count} {unit}{'s' * (count > 1)}{' ago' if past > 0 else ''}"
+    for size, unit in _UNITS[1:]:
+        if abs(past) >= size:
+            count = counted(abs(past) // size, unit)
+            return f"{count} ago" if past > 0 else f"in {count}"
+    return "just now"
 
 
 def every(interval: int) -> str:
     """Format a period in its largest whole unit: "12 hours", "day"."""
-    size, unit = next(
-        (pair for pair in ((7 * _DAY, "week"), (_DAY, "day"), (_HOUR, "hour")) if interval % pair[0] == 0),
-        (_MINUTE, "minute"),
-    )
-    count = max(interval // size, 1)
-    return unit if count == 1 else f"{count:,} {unit}s"
+    size, unit = next((pair for pair in _UNITS if interval % pair[0] == 0), _UNITS[-1])
+    return counted(max(interval // size, 1), unit).removeprefix("1 ")
 
 
 # What the word for a confidence means, which by itself says little.
@@ -91,11 +86,10 @@ def sure(word: str) -> str:
 
 
 def size(count: int) -> str:
-    amount, unit = next(
-        ((count / scale, unit) for scale, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")) if count >= scale),
-        (count, "bytes"),
-    )
-    return f"{amount:,.0f} {unit}" if unit == "bytes" else f"{amount:,.1f} {unit}"
+    for scale, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if count >= scale:
+            return f"{count / scale:,.1f} {unit}"
+    return f"{count:,} bytes"
 
 
 def difference(before: str, after: str) -> list[tuple[str, str]]:

@@ -346,9 +346,8 @@ async def _events(site: Site, request: Request) -> Response:
 
     async def news() -> AsyncIterator[str]:
         mark, quiet = request.query_params.get("since") or _digest(site.watermark()), 0.0
-        cookies = request.headers.get("cookie", "")
         yield "retry: 3000\n\n"
-        while not site.stopping() and site.access.visitor(cookies) and not await request.is_disconnected():
+        while not site.stopping() and site.access.visitor(request.cookies) and not await request.is_disconnected():
             await asyncio.sleep(LOOK_SECONDS)
             quiet += LOOK_SECONDS
             now = _digest(await run_in_threadpool(site.watermark))

@@ -64,7 +64,9 @@ def memories(ask: Ask) -> Response:
     facets = {} if query.get("part") else _facets(ask)
     return ask.page(
         part, memories=shown_ones, found=results, cursor=cursor, words=words, kind=kind, topic=topic, every=every,
-        sorts=SORTS, facets=facets, left_out=left_out, command=command, states=_states(shown_ones),
+        sorts=SORTS, facets=facets, left_out=left_out, command=command,
+        # A result of a recall has no state: it is active.
+        states={item.id: item.state for item in shown_ones if getattr(item, "state", "active") != "active"},
     )  # fmt: skip
 
 
@@ -73,11 +75,6 @@ def _day_after(value: str) -> str:
     with suppress(ValueError, OverflowError):  # another time, or none: the API says so
         return (date.fromisoformat(value) + timedelta(days=1)).isoformat()
     return value
-
-
-def _states(memories: Sequence[Any]) -> dict[str, str]:
-    """Return the states of memories that are not active, by id; a result of recall is active."""
-    return {item.id: item.state for item in memories if getattr(item, "state", "active") != "active"}
 
 
 def _facets(ask: Ask) -> dict[str, list[tuple[str, int]]]:
