@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...model.dataclass import dataclass, field
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .moments import Moment
     from .needed import Need
     from .replay import Replayed, Shown
+
+    Needs = Sequence[Sequence[Need]]  # of each moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,14 +34,12 @@ class Figures(JsonForm):
     tokens_for_nothing: int
 
 
-def figures(pairs: Iterable[tuple[Need, bool]], shown: Iterable[Shown]) -> Figures:
-    wanted, items = list(pairs), list(shown)
-    hits = sum(hit for _, hit in wanted)
+def figures(pairs: Sequence[tuple[Need, bool]], items: Sequence[Shown]) -> Figures:
+    hits = sum(hit for _, hit in pairs)
     idle = [item for item in items if item.useful is False]
     return Figures(
-        needs=len(wanted), found=hits, hit_rate=share(hits, len(wanted)),
-        told_again=sum(need.told_again for need, _ in wanted),
-        spared=sum(hit for need, hit in wanted if need.told_again),
+        needs=len(pairs), found=hits, hit_rate=share(hits, len(pairs)),
+        told_again=sum(need.told_again for need, _ in pairs), spared=sum(hit for need, hit in pairs if need.told_again),
         shown=len(items), useful=sum(item.useful is True for item in items), for_nothing=len(idle),
         tokens=sum(item.tokens for item in items), tokens_for_nothing=sum(item.tokens for item in idle),
     )  # fmt: skip
@@ -57,32 +57,29 @@ class WayFigures(JsonForm):
     difference: Interval | None = field(default=None, metadata={"form": as_interval})
 
 
-def _pairs(needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed]) -> list[tuple[Need, bool]]:
+def of_all(needs: Needs, replayed: Sequence[Replayed]) -> Figures:
+    return figures(*_joined(needs, replayed))
+
+
+def _joined(needs: Needs, replayed: Sequence[Replayed]) -> tuple[list[tuple[Need, bool]], list[Shown]]:
+    """Return the needs of all moments, each with whether it was met, and what was shown."""
     moments = zip(needs, replayed, strict=True)
-    return [pair for wanted, result in moments for pair in zip(wanted, result.hits, strict=True)]
+    pairs = [pair for wanted, result in moments for pair in zip(wanted, result.hits, strict=True)]
+    return pairs, [item for result in replayed for item in result.shown]
 
 
-def of_all(needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed]) -> Figures:
-    return figures(_pairs(needs, replayed), [item for result in replayed for item in result.shown])
-
-
-def by_client(
-    moments: Sequence[Moment], needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed]
-) -> dict[str, Figures]:
+def by_client(moments: Sequence[Moment], needs: Needs, replayed: Sequence[Replayed]) -> dict[str, Figures]:
     """Return the figures of each client, by name; "" where the client is unknown."""
     places: dict[str, list[int]] = {}
     for place, moment in enumerate(moments):
         places.setdefault(moment.client, []).append(place)
-    return {
-        client: of_all([needs[place] for place in own], [replayed[place] for place in own])
-        for client, own in sorted(places.items())
-    }
+    groups = sorted(places.items())
+    return {client: of_all([needs[at] for at in own], [replayed[at] for at in own]) for client, own in groups}
 
 
-def by_kind(needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed], kinds: dict[str, str]) -> dict[str, Figures]:
+def by_kind(needs: Needs, replayed: Sequence[Replayed], kinds: dict[str, str]) -> dict[str, Figures]:
     """Return the figures of each kind of memory. `kinds`: memory id -> kind."""
-    pairs = _pairs(needs, replayed)
-    items = [item for result in replayed for item in result.shown]
+    pairs, items = _joined(needs, replayed)
     there = sorted({need.kind for need, _ in pairs} | {kinds.get(item.id, "") for item in items})
     return {
         kind: figures(
@@ -92,9 +89,7 @@ def by_kind(needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed], kinds
     }
 
 
-def beside(
-    needs: Sequence[Sequence[Need]], base: Sequence[Replayed], others: dict[str, list[Replayed]]
-) -> tuple[WayFigures, ...]:
+def beside(needs: Needs, base: Sequence[Replayed], others: dict[str, list[Replayed]]) -> tuple[WayFigures, ...]:
     """Return the figures of limpet as it is set (`base`) and of each other way, by its name."""
     ways = [WayFigures(name="limpet", figures=of_all(needs, base))]
     for name, replayed in others.items():

@@ -15,7 +15,7 @@ from ...model.dataclass import dataclass, field
 from ...model.memory import KINDS, ORIGINS, Memory, is_unconfirmed
 from ...text.excerpt import one_line
 from ..transfer import markdown
-from ..transfer.records import digest
+from ..transfer.records import digest, mapping
 
 BOM = "\ufeff"
 # Headings under which a topic page groups its entries; an entry that is added below one is of that kind.
@@ -66,8 +66,7 @@ class Page:
     @property
     def about(self) -> dict[str, Any]:
         """The values of the front matter below `metadata`."""
-        inner = self.front.values.get("metadata")
-        return inner if isinstance(inner, dict) else {}
+        return mapping(self.front.values.get("metadata"))
 
     def author(self) -> str | None:
         """Return the origin that the file names for its text."""

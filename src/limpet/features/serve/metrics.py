@@ -12,8 +12,7 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
 class Metrics:
-    """Counters for Prometheus. Thread-safe. `verb` and `status` are of small, fixed sets: a client must not make
-    series."""
+    """Prometheus counters. Thread-safe. `verb` and `status` are of small, fixed sets: a client must not make series."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from ...model.errors import BadInput
 from . import markdown
-from .records import MAX_NAME, Link, Record, TransferReport, cleaned, digest, picked, records_from
+from .records import MAX_NAME, Link, Record, TransferReport, cleaned, digest, mapping, picked, records_from
 
 # The largest item of a JSON array.
 MAX_ITEM_CHARACTERS = 32_000_000
@@ -122,7 +122,7 @@ def _items(path: Path, wanted: str, within: tuple[str, ...], report: TransferRep
     number = 0
     with member(path, wanted) as (file, name):
         for item in json_items(file, name):
-            values = map(item.get, within) if isinstance(item, dict) else ()
+            values = map(mapping(item).get, within)
             for value in next((inner for inner in values if isinstance(inner, list)), [item]):
                 number += 1
                 report.at(number, number)
@@ -206,7 +206,7 @@ def _branch(mapping: dict[str, Any], key: Any, place: str, report: TransferRepor
     """Yield the messages of ChatGPT's tree from the root to `key`, the last one shown, or to the last leaf."""
     nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
     messages = {key: node["message"] for key, node in nodes.items() if isinstance(node.get("message"), dict)}
-    roles = {key: _dict(message.get("author")).get("role") for key, message in messages.items()}
+    roles = {key: mapping(message.get("author")).get("role") for key, message in messages.items()}
     if not isinstance(key, str) or key not in nodes:
         parents = {parent for node in nodes.values() if isinstance(parent := node.get("parent"), str)}
         key = next((leaf for leaf in reversed(nodes) if leaf not in parents), None)
@@ -219,7 +219,7 @@ def _branch(mapping: dict[str, Any], key: Any, place: str, report: TransferRepor
     for key in reversed(branch):
         if key in messages:
             message = messages[key]
-            content = _dict(message.get("content"))
+            content = mapping(message.get("content"))
             parts = content.get("parts", [content.get("text")])
             texts = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
             if isinstance(content.get("parts"), list):
@@ -237,7 +237,7 @@ def _listed(messages: list[Any], place: str, report: TransferReport) -> _Message
             continue
         parts, texts = message.get("content"), [message.get("text")]
         if isinstance(parts, list):
-            written = [_dict(part).get("text") for part in parts if _dict(part).get("type", "text") == "text"]
+            written = [mapping(part).get("text") for part in parts if mapping(part).get("type", "text") == "text"]
             report.note("thinking, tool calls and other blocks were left out", len(parts) - len(written))
             if any(isinstance(text, str) and text.strip() for text in written):
                 texts = written
@@ -246,10 +246,6 @@ def _listed(messages: list[Any], place: str, report: TransferReport) -> _Message
                 report.note("images, audio and other attachments were left out", len(message[name]))
         role = message.get("sender") or message.get("role")
         yield where, _name(message.get("uuid")) or str(number), texts, role, message.get("created_at")
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _name(value: Any) -> str | None:
@@ -296,7 +292,7 @@ def claude_memory_record(
     for line, text in front.bad:
         report.bad(f"{name}:{line}", f"front matter: {text[:100]}")
     values = front.values
-    given = values["metadata"] if isinstance(values.get("metadata"), dict) else {}
+    given = mapping(values.get("metadata"))
     metadata = {field: value for field, value in values.items() if field != "metadata"} | given | {"file": name}
     if entry:
         metadata |= {field: text for field, text in zip(("title", "hook"), entry, strict=True) if text}

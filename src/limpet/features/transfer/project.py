@@ -22,7 +22,7 @@ from ...recall.lookup import INDEXED
 from ...remember.write import Writer
 from . import markdown
 from .importer import BATCH, Importer
-from .records import Record, TransferReport, digest, files_below
+from .records import Record, TransferReport, digest, files_below, mark_of
 from .sources import content_digest, lines_digest
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def index(context: Context, format: str, path: Path, report: TransferReport, ori
             if content is None:
                 continue
             mark = content_digest(content)
-            if current and all(_mark(memory).get("file_digest") == mark for memory in current):
+            if current and all(mark_of(memory, INDEXED).get("file_digest") == mark for memory in current):
                 report.known += len(current)
                 report.note("files that did not change were not read again")
                 continue
@@ -292,7 +292,7 @@ def _stored(context: Context, format: str, root: str, only: str | None) -> dict[
     states = tuple(state for state in STATES if state not in ("purged", "merged"))
     where = Filter(scopes=(context.scope,), kinds=("note",), states=states)
     for memory in context.store.listings.each(where, descending=False):
-        mark = _mark(memory)
+        mark = mark_of(memory, INDEXED)
         ours = (mark.get("root"), mark.get("format")) == (root, format) and only in (None, mark.get("file"))
         if ours and not memory.superseded_by:
             there.setdefault(str(mark.get("file")), []).append(memory)
@@ -327,8 +327,3 @@ def _record(format: str, root: Path, name: str, file_digest: str, piece: Piece) 
         id=f"{root}/{name}#{piece.key}", place=place, content=content, kind="note", topics=piece.topics, source=place,
         metadata={INDEXED: mark},
     )  # fmt: skip
-
-
-def _mark(memory: Memory) -> dict[str, Any]:
-    mark = memory.metadata.get(INDEXED)
-    return mark if isinstance(mark, dict) else {}

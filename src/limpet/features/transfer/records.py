@@ -159,8 +159,13 @@ def picked(given: dict[str, Any], fields: dict[str, str]) -> dict[str, Any]:
 
 def _value_at(given: Any, path: str) -> Any:
     for name in path.split("."):
-        given = given.get(name) if isinstance(given, dict) else None
+        given = mapping(given).get(name)
     return given
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """Return a value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
 
 
 def cleaned(
@@ -201,7 +206,7 @@ def cleaned(
     metadata = given.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
         report.bad(place, "metadata is no object; taken without it")
-    given["metadata"] = dict(metadata) if isinstance(metadata, dict) else {}
+    given["metadata"] = dict(mapping(metadata))
     return Record(place=place, **given)
 
 
@@ -363,10 +368,9 @@ def json_lines(file: IO[Any], size: int, report: TransferReport) -> Iterator[tup
 # -- what writers share: what a memory says beside its text
 
 
-def mark_of(memory: Memory) -> dict[str, Any]:
+def mark_of(memory: Memory, name: str = MARK) -> dict[str, Any]:
     """Return the mark that an import left in the metadata."""
-    mark = memory.metadata.get(MARK)
-    return mark if isinstance(mark, dict) else {}
+    return mapping(memory.metadata.get(name))
 
 
 def own_metadata(memory: Memory) -> dict[str, Any]:

@@ -129,9 +129,7 @@ def import_from(
 def _scratch(context: Context) -> Iterator[Context]:
     """Open a store in memory with the same memories."""
     with contextlib.closing(open_store(":memory:", describe)) as store:
-        coming = context.store.ledger.events()
-        while part := list(islice(coming, BATCH_EVENTS)):
-            store.ledger.append(part)
+        store.ledger.append(context.store.ledger.events())
         target = copy(context)
         target.store, target._unclaimed = store, None
         yield target
