@@ -174,12 +174,12 @@ def read_chats(path: Path, report: TransferReport) -> Iterator[Record]:
             if not isinstance(conversation, dict):
                 raise BadInput("not an object")
             of = conversation.get
-            title, mapping, listed = of("title") or of("name"), of("mapping"), of("chat_messages")
+            title, tree, listed = of("title") or of("name"), of("mapping"), of("chat_messages")
             session = _name(of("conversation_id") or of("id") or of("uuid"))
             session = session or digest(title, of("create_time") or of("created_at"))
             about = {"conversation": title[:300]} if isinstance(title, str) and title.strip() else {}
-            if isinstance(mapping, dict):
-                messages = _branch(mapping, of("current_node"), place, report)
+            if isinstance(tree, dict):
+                messages = _branch(tree, of("current_node"), place, report)
             elif isinstance(listed, list):
                 messages = _listed(listed, place, report)
             else:
@@ -202,9 +202,9 @@ def read_chats(path: Path, report: TransferReport) -> Iterator[Record]:
             report.bad(place, error.message)
 
 
-def _branch(mapping: dict[str, Any], key: Any, place: str, report: TransferReport) -> _Messages:
+def _branch(tree: dict[str, Any], key: Any, place: str, report: TransferReport) -> _Messages:
     """Yield the messages of ChatGPT's tree from the root to `key`, the last one shown, or to the last leaf."""
-    nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
+    nodes = {key: node for key, node in tree.items() if isinstance(node, dict)}
     messages = {key: node["message"] for key, node in nodes.items() if isinstance(node.get("message"), dict)}
     roles = {key: mapping(message.get("author")).get("role") for key, message in messages.items()}
     if not isinstance(key, str) or key not in nodes:

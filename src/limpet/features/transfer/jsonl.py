@@ -31,7 +31,7 @@ from ...remember.write import held, values_of
 from ...store.records import ALL
 from ...text.normalise import value_form
 from ...text.secrets import redact, suspected
-from .records import TransferReport, encode, json_lines
+from .records import TransferReport, encode, parsed_lines
 from .schema import Lifecycle, check_event
 
 if TYPE_CHECKING:
@@ -202,12 +202,12 @@ class _Import:
 
     def run(self, file: IO[Any], size: int) -> None:
         held = 0
-        for place, length, line in json_lines(file, size, self._report):
+        for number, length, line in parsed_lines(file, size, self._report):
             held += length
             try:
-                self._line(place, line)
+                self._line(f"line {number}", line)
             except LimpetError as error:
-                self._report.bad(place, error.message)
+                self._report.bad(f"line {number}", error.message)
             if held >= CHUNK_CHARACTERS or max(len(self._events), len(self._statements), len(self._usage)) >= CHUNK:
                 self._take()
                 held = 0

@@ -39,12 +39,7 @@ if TYPE_CHECKING:
 
 
 def _lines(path: Path, report: TransferReport) -> Rows:
-    with path.open("rb") as file:
-        if b"\0" in file.read(4_096):
-            raise BadInput(f"{path} is not text")
-        file.seek(0)
-        for place, _, line in json_lines(file, path.stat().st_size, report):
-            yield place, line
+    return ((f"line {number}", line) for number, line in json_lines(path, report))
 
 
 def _object(text: Any, place: str, report: TransferReport) -> dict[str, Any]:

@@ -348,9 +348,18 @@ def parsed(line: str | bytes) -> dict[str, Any]:
     return value
 
 
-def json_lines(file: IO[Any], size: int, report: TransferReport) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """Yield (place, length, object) of every line that is an object; the others go into the report. `size`: of the
-    file, 0 for a stream."""
+def json_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line number, object) of every line that is one; the others go into the report. Raises BadInput."""
+    with path.open("rb") as file:
+        if b"\0" in file.read(4_096):
+            raise BadInput(f"{path} is not text")
+        file.seek(0)
+        for number, _, line in parsed_lines(file, path.stat().st_size, report):
+            yield number, line
+
+
+def parsed_lines(file: IO[Any], size: int, report: TransferReport) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """Yield (line number, length, object), as `json_lines` does. `size`: of the file, 0 for a stream."""
     done = 0
     for number, line in enumerate(bounded(file), 1):
         done += len(line)
@@ -358,7 +367,7 @@ def json_lines(file: IO[Any], size: int, report: TransferReport) -> Iterator[tup
             report.at(done, size or done)
         try:
             if line.strip():
-                yield f"line {number}", len(line), parsed(line)
+                yield number, len(line), parsed(line)
         except BadInput as error:
             report.bad(f"line {number}", error.message)
     if done:
