@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ...model.dataclass import dataclass, field
 from ...model.memory import Memory
+from ...remember.validation import ValidStatement
 from ..transfer.records import digest
 from . import folder, page
 from .folder import Mark, SyncedEntry, SyncedFile, SyncState
@@ -42,6 +43,9 @@ class Task(NamedTuple):
     id: str | None
     file: str
     entry: page.Entry | None
+    # Once it has passed validation and policy; no statement if the memory only goes or comes back.
+    origin: str = ""
+    statement: ValidStatement | None = None
 
 
 def store_hash(memory: Memory) -> str:
@@ -89,18 +93,21 @@ def load(root: Path, view: View) -> None:
     view.page = page.read(text)
 
 
+def short(id: str) -> str:
+    return id.replace("-", "")[-12:]
+
+
 class Matcher:
     """The match of entries to memories, over all files of one sync."""
 
     def __init__(self, views: Mapping[str, View], base: SyncState, memories: Mapping[str, Memory]) -> None:
-        self._views = views
+        self._views, self._memories = views, memories
         self.place: dict[str, str] = {}  # id -> file
         self.was: dict[str, SyncedEntry] = {entry.id: entry for file in base.files.values() for entry in file.entries}
         self.home = {entry.id: name for name, file in base.files.items() for entry in file.entries}
         self._marks: dict[str, str | None] = {}
         for id in dict.fromkeys((*self.was, *memories)):
-            mark = short(id)
-            self._marks[mark] = id if self._marks.get(mark, id) == id else None
+            self.know(id)
             self._marks[id.replace("-", "")] = id
 
     def mark(self, id: str) -> str:
@@ -157,75 +164,57 @@ class Matcher:
                         entry.id = match
                         self.place[match] = view.name
 
-
-def short(id: str) -> str:
-    return id.replace("-", "")[-12:]
-
-
-def decide(
-    views: Mapping[str, View],
-    matcher: Matcher,
-    memories: Mapping[str, Memory],
-    earlier: Callable[[str, str], str | None],
-) -> list[Task]:
-    """Return the tasks for the store. `earlier(id, text)`: the state of a memory that is not listed, or was never in
-    the base: "active" when its text was this once, else its state; None for one the store does not know.
-    """
-    tasks: list[Task] = []
-    loose = {digest(entry_text(stored, "topic")) for id, stored in memories.items() if id not in matcher.place}
-    for view in views.values():
-        if view.page is None:
-            continue
-        for entry in view.page.entries:
-            # What was refused is not judged again, unless a person has stored it since.
-            before = view.base.refused.get(entry.hash) if view.base else None
-            if before and entry.hash not in loose:
-                view.refused[entry.hash] = (entry.start + 1, before[1])
+    def tasks(self, earlier: Callable[[str, str], str | None]) -> list[Task]:
+        """Return the tasks for the store. `earlier(id, text)`: the state of a memory that is not listed, or was never
+        in the base: "active" when its text was this once, else its state; None for one the store does not know.
+        """
+        tasks: list[Task] = []
+        loose = {digest(entry_text(stored, "topic")) for id, stored in self._memories.items() if id not in self.place}
+        for view in self._views.values():
+            if view.page is None:
                 continue
-            what = _entry(view, entry, matcher, memories, earlier)
-            if what:
-                tasks.append(Task(what, entry.id, view.name, entry))
-        front = view.base.front if view.base else None
-        if not view.page.group and front is not None and front != view.page.front_hash():
-            for entry in view.page.entries:  # one at most
-                if entry.id in memories:
-                    tasks.append(Task("tag", entry.id, view.name, entry))
-    for id, was in matcher.was.items():
-        memory = memories.get(id)
-        if id not in matcher.place and memory is not None and store_hash(memory) == was.store:
-            tasks.append(Task("archive", id, matcher.home[id], None))
-    return tasks
+            for entry in view.page.entries:
+                # What was refused is not judged again, unless a person has stored it since.
+                before = view.base.refused.get(entry.hash) if view.base else None
+                if before and entry.hash not in loose:
+                    view.refused[entry.hash] = (entry.start + 1, before[1])
+                    continue
+                what = self._change(view, entry, earlier)
+                if what:
+                    tasks.append(Task(what, entry.id, view.name, entry))
+            front = view.base.front if view.base else None
+            if not view.page.group and front is not None and front != view.page.front_hash():
+                known = (entry for entry in view.page.entries if entry.id in self._memories)  # one at most
+                tasks += [Task("tag", entry.id, view.name, entry) for entry in known]
+        for id, was in self.was.items():
+            memory = self._memories.get(id)
+            if id not in self.place and memory is not None and store_hash(memory) == was.store:
+                tasks.append(Task("archive", id, self.home[id], None))
+        return tasks
 
-
-def _entry(
-    view: View,
-    entry: page.Entry,
-    matcher: Matcher,
-    memories: Mapping[str, Memory],
-    earlier: Callable[[str, str], str | None],
-) -> str | None:
-    if entry.id is None:
-        if view.base and entry.hash in view.base.repeats:
-            view.repeats.append(entry.hash)
+    def _change(self, view: View, entry: page.Entry, earlier: Callable[[str, str], str | None]) -> str | None:
+        if entry.id is None:
+            if view.base and entry.hash in view.base.repeats:
+                view.repeats.append(entry.hash)
+                return None
+            return "new"
+        memory, was = self._memories.get(entry.id), self.was.get(entry.id)
+        same_here = was is not None and entry.hash == was.file
+        if memory is not None:
+            if same_here or entry.text == entry_text(memory, view.group):
+                return None
+            if was is not None and store_hash(memory) == was.store:
+                return "edit"
+            known = earlier(entry.id, entry.text) if was is None else None
+            return None if known == "active" else "conflict"
+        if same_here:
             return None
-        return "new"
-    memory, was = memories.get(entry.id), matcher.was.get(entry.id)
-    same_here = was is not None and entry.hash == was.file
-    if memory is not None:
-        if same_here or entry.text == entry_text(memory, view.group):
-            return None
-        if was is not None and store_hash(memory) == was.store:
-            return "edit"
-        known = earlier(entry.id, entry.text) if was is None else None
-        return None if known == "active" else "conflict"
-    if same_here:
-        return None
-    state = earlier(entry.id, entry.text)
-    if was is None and state == "archived":
-        return "restore"
-    if state in ("active", "waits"):
-        return None  # the store has this text in its history, or it waits for a person
-    if state is None:
-        entry.id = None
-        return "new"
-    return "conflict"
+        state = earlier(entry.id, entry.text)
+        if was is None and state == "archived":
+            return "restore"
+        if state in ("active", "waits"):
+            return None  # the store has this text in its history, or it waits for a person
+        if state is None:
+            entry.id = None
+            return "new"
+        return "conflict"

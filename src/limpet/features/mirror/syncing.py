@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ...model.dataclass import replace
 from ...model.errors import BadInput, LimpetError, NotFound, message_of
@@ -27,7 +27,7 @@ from ..transfer.exports import claude_memory_record
 from ..transfer.records import TransferReport
 from . import OWN, STATE, folder, page
 from .folder import MirrorReport, SyncState
-from .reconcile import Matcher, Task, View, decide, entry_text, short, views
+from .reconcile import Matcher, Task, View, entry_text, short, views
 from .render import Render
 
 if TYPE_CHECKING:
@@ -43,14 +43,6 @@ _COUNTED = {"new": "created", "edit": "edited", "archive": "archived", "restore"
             "conflict": "conflicts"}  # fmt: skip
 # What becomes of a task, beside the reasons why the store does not take it.
 DONE, KNOWN, REPEAT, LATER, MORE_TRUSTED = "done", "known", "repeat", "later", "more trusted"
-
-
-class Prepared(NamedTuple):
-    """A task with what passed validation and policy: a statement, unless the memory only goes or comes back."""
-
-    task: Task
-    origin: str
-    statement: ValidStatement | None
 
 
 class Sync:
@@ -85,8 +77,8 @@ class Sync:
             if view.held:
                 self._report.left.append((view.name, view.held))
         matcher = Matcher(self._views, self._base, self._memories)
-        matcher.match(self._resolve)
-        tasks = decide(self._views, matcher, self._memories, self._earlier)
+        matcher.match(lambda mark: self._all_marks.get(mark))  # noqa: PLW0108 - most syncs need none of them
+        tasks = matcher.tasks(self._earlier)
         gone = sum(task.what == "archive" for task in tasks)
         if gone > MANY_ARCHIVED and 2 * gone > len(matcher.was) and not forget and not dry_run:
             raise BadInput(
@@ -120,10 +112,6 @@ class Sync:
         where = Filter(scopes=(self._base.scope,), as_of=self._context.now())
         return {memory.id: memory for memory in self._context.store.listings.each(where, descending=False)}
 
-    def _resolve(self, mark: str) -> str | None:
-        """Return the id of a memory no longer held, by the mark of an entry that the base does not know."""
-        return self._all_marks.get(mark)
-
     @cached_property
     def _all_marks(self) -> dict[str, str]:
         """The ids of all memories ever stored, by the marks that their entries may have."""
@@ -152,18 +140,18 @@ class Sync:
         for start in range(0, len(order), BATCH):
             prepared = [item for task in order[start : start + BATCH] if (item := self._prepare(task)) is not None]
             if dry_run:
-                for item in prepared:
-                    self._count(item.task)
+                for task in prepared:
+                    self._count(task)
             elif prepared:
                 self._commit(prepared)
 
     # -- validation and policy
 
-    def _prepare(self, task: Task) -> Prepared | None:
+    def _prepare(self, task: Task) -> Task | None:
         view = self._views.get(task.file)
         author = (view.page.author() if view and view.page else None) or self._base.author
         if task.what in ("archive", "restore"):
-            return Prepared(task, author, None)
+            return task._replace(origin=author)
         assert task.entry is not None and view is not None
         try:
             statement = self._context.validate({**self._given(task, view, task.entry), "origin": author})
@@ -173,7 +161,7 @@ class Sync:
         if statement.secrets:
             self._refuse(task, f"holds a secret ({', '.join(statement.secrets)}), which is not stored")
             return None
-        return Prepared(task, author, statement)
+        return task._replace(origin=author, statement=statement)
 
     def _given(self, task: Task, view: View, entry: page.Entry) -> dict[str, Any]:
         """Return the arguments of `remember` for an entry's text."""
@@ -220,15 +208,15 @@ class Sync:
 
     # -- events
 
-    def _commit(self, prepared: list[Prepared]) -> None:
+    def _commit(self, prepared: list[Task]) -> None:
         outcomes: list[tuple[str, str | None]] = []
 
         def decide(writer: Writer) -> None:
             made: dict[int, str] = {}
-            outcomes[:] = [self._decide(writer, item, made) for item in prepared]
+            outcomes[:] = [self._decide(writer, task, made) for task in prepared]
 
         self._context.write(decide)
-        for (task, _, _), (outcome, memory) in zip(prepared, outcomes, strict=True):
+        for task, (outcome, memory) in zip(prepared, outcomes, strict=True):
             entry = task.entry
             if outcome == DONE:
                 self._count(task)
@@ -264,27 +252,27 @@ class Sync:
             )  # fmt: skip
             self._context.store.reviews.propose([proposal])
 
-    def _decide(self, writer: Writer, item: Prepared, made: dict[int, str]) -> tuple[str, str | None]:
+    def _decide(self, writer: Writer, task: Task, made: dict[int, str]) -> tuple[str, str | None]:
         """Do a task. Return its outcome (or why it is not done) and the id that its entry has from now on."""
-        what, id, statement = item.task.what, item.task.id, item.statement
+        what, id, _, _, origin, statement = task
         if what in ("new", "conflict"):
             assert statement is not None
-            return self._decide_new(writer, item.task, statement, made)
+            return self._decide_new(writer, task, statement, made)
         assert id is not None
         raw = parse_id(id)
         old, seen = writer.reads.memories.get(raw), self._memories.get(id)
         if what == "restore":
             if old is None or old.state != "archived":
                 return LATER, None
-            writer.event("restored", raw, origin=item.origin)
+            writer.event("restored", raw, origin=origin)
             return DONE, id
         if old is None or seen is None or (old.state, old.content, old.key) != ("active", seen.content, seen.key):
             return LATER, None
-        below = is_below(item.origin, old.trust)
+        below = is_below(origin, old.trust)
         if what == "archive":
             if below:
                 return MORE_TRUSTED, None
-            writer.event("archived", raw, origin=item.origin)
+            writer.event("archived", raw, origin=origin)
             return DONE, None
         assert statement is not None
         if what == "tag":
@@ -292,7 +280,7 @@ class Sync:
             metadata = old.metadata | statement.metadata if not below else statement.metadata | old.metadata
             if metadata == old.metadata and topics == list(old.topics):
                 return KNOWN, id
-            writer.event("tagged", raw, origin=item.origin, topics=topics, metadata=metadata)
+            writer.event("tagged", raw, origin=origin, topics=topics, metadata=metadata)
             return DONE, id
         if old.key or below:
             # Another value is another memory, and the one before held until now. What is trusted more is not edited.
@@ -301,7 +289,7 @@ class Sync:
             except (BadInput, NotFound) as error:
                 return error.message, None
             return (DONE, receipt.id) if receipt.status != "proposed" else (str(receipt.reason), None)
-        writer.event("edited", raw, origin=item.origin, content=statement.content)
+        writer.event("edited", raw, origin=origin, content=statement.content)
         return DONE, id
 
     def _decide_new(

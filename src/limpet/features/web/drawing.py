@@ -95,31 +95,22 @@ def _tree(roots: list[str], near: dict[str, list[str]]) -> tuple[dict[str, list[
 
 
 def _angles(roots: list[str], below: dict[str, list[str]]) -> dict[str, float]:
-    """Return the angle of each node: its subtree has a share of its parent's angle in proportion to its leaves."""
-    order: list[str] = []
-    left = list(roots)
-    while left:
-        id = left.pop()
-        order.append(id)
-        left += below[id]
-    ends: dict[str, int] = {}
-    for id in reversed(order):
-        ends[id] = sum(ends[child] for child in below[id]) or 1
-    whole = sum(ends[id] for id in roots) or 1
+    """Return the angle of each node: its subtree has a share of the circle in proportion to its leaves."""
+    leaves: dict[str, int] = {}
+    angles: dict[str, float] = {}
+
+    def count(id: str) -> int:
+        leaves[id] = sum(map(count, below[id])) or 1
+        return leaves[id]
+
+    def spread(ids: list[str], start: float) -> None:
+        for id in ids:
+            angles[id] = start + leaf * leaves[id] / 2
+            spread(below[id], start)
+            start += leaf * leaves[id]
+
+    leaf = 2 * math.pi / (sum(map(count, roots)) or 1)  # the angle of a leaf
     # The first ones lie to the right, where there is room for what they say.
     first = roots[0] if len(roots) > 1 else next(iter(below[roots[0]]), roots[0]) if roots else ""
-    start = -math.pi * ends.get(first, 0) / whole
-    spans: list[tuple[str, float, float]] = []
-    for id in roots:
-        width = 2 * math.pi * ends[id] / whole
-        spans.append((id, start, width))
-        start += width
-    angles: dict[str, float] = {}
-    while spans:
-        id, begin, width = spans.pop()
-        angles[id] = begin + width / 2
-        for child in below[id]:
-            part = width * ends[child] / ends[id]
-            spans.append((child, begin, part))
-            begin += part
+    spread(roots, -leaf * leaves.get(first, 0) / 2)
     return angles

@@ -98,50 +98,38 @@ def installed() -> list[tuple[str, bool, bool]]:
     return clients
 
 
-def _backup(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:
-    path = _path(form)
+def _backup(here: Limpet, path: str, form: dict[str, str], progress: Progress) -> Any:
     if form.get("every"):
-        return "Backups", lambda _: here.backup(path, every=form["every"])
-
-    def run(progress: Progress) -> str:
-        here.backup(path, progress=progress)
-        return path
-
-    return "The backup", run
+        return here.backup(path, every=form["every"])
+    here.backup(path, progress=progress)
+    return path
 
 
-def _export(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:
-    path, format = _path(form), form.get("format", "")
-    return "The export", lambda progress: here.export_to(format, path, progress=progress)
+def _import(here: Limpet, path: str, form: dict[str, str], progress: Progress) -> Any:
+    return here.import_from(form.get("format", ""), path, dry_run="apply" not in form, progress=progress)
 
 
-def _import(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:
-    path, format, dry = _path(form), form.get("format", ""), "apply" not in form
-    return "The import", lambda progress: here.import_from(format, path, dry_run=dry, progress=progress)
-
-
-def _sync(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:
-    return "The sync", lambda _: mirror.sync(here, _path(form))
-
-
-def _work(here: Limpet, _: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:
-    return "The queue", lambda progress: here.work(progress=progress)
-
-
-JOBS = {"backup": _backup, "export": _export, "import": _import, "sync": _sync, "work": _work}
-
-
-def _path(form: dict[str, str]) -> str:
-    given = form.get("path", "").strip()
-    if not given:
-        raise BadInput("which file or folder?")
-    return str(Path(given).expanduser())
+JOBS: dict[str, tuple[str, Callable[[Limpet, str, dict[str, str], Progress], Any]]] = {
+    "backup": ("The backup", _backup),
+    "export": ("The export", lambda here, path, form, progress: here.export_to(
+        form.get("format", ""), path, progress=progress
+    )),
+    "import": ("The import", _import),
+    "sync": ("The sync", lambda here, path, *_: mirror.sync(here, path)),
+    "work": ("The queue", lambda here, *given: here.work(progress=given[-1])),
+}  # fmt: skip
 
 
 def _do(name: str) -> View:
+    what, run = JOBS[name]
+
     def start(ask: Ask) -> Response:
         here = ask.site.seen_from(ask.scope or ask.site.memory.scope)
-        _start(ask.site, *JOBS[name](here, ask.form))
+        path = ask.form.get("path", "").strip()
+        if not path and name != "work":
+            raise BadInput("which file or folder?")
+        path, form = str(Path(path).expanduser()), ask.form
+        _start(ask.site, "Backups" if form.get("every") else what, lambda progress: run(here, path, form, progress))
         return ask.back("/care")
 
     return start
