@@ -1,7 +1,6 @@
-"""Memory for agent frameworks: each module gives one framework's own interface for memory a limpet store.
+"""Memory for agent frameworks: each module gives one framework's memory interface a limpet store.
 
-They call public verbs of `api.py` alone. A framework is an extra (`pip install 'limpet[langgraph]'`), which its module
-imports.
+The adapters call public verbs of `api.py` alone. Each imports its framework (`pip install 'limpet[langgraph]'`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Claude's memory tool (`memory_20250818`) on a limpet store: files below /memories, each of which is a memory.
+"""Claude's memory tool (`memory_20250818`): each file below /memories is a memory, which any recall finds.
 
-A recall, and other adapters of the same scope, find them; Claude reads what these remember in the file `SHARED`. A
-folder is there while a file is in it. `limpet log` and `limpet undo` take back what Claude does.
+The file `SHARED` shows what others remember in the scope. A folder exists while it holds a file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """CrewAI: a storage backend for its `Memory`, searched by recall.
 
-CrewAI asks a backend by vector. `LimpetBackend.embedder` gives vectors that stand for a text alone, and the backend
-knows which; likeness is what a recall finds, by meaning and words.
+CrewAI searches a backend by vector, so `LimpetBackend.embedder` makes vectors that only identify a text.
 """
 
 from __future__ import annotations

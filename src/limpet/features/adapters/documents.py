@@ -66,10 +66,10 @@ class Documents:
         self, name: str, text: str, *, data: Any = None, topics: Iterable[str] = (), until: datetime | None = None,
         over: Memory | None = None, fresh: bool = False, **more: Any,
     ) -> Memory:  # fmt: skip
-        """Make this the document of the name. `over`: only if that is what it is now. `fresh`: a new memory, also
-        where nothing but metadata changes. `more`: further metadata.
+        """Store the document of a name. `over`: only if that is its memory now. `fresh`: as a new memory even if only
+        metadata changes. `more`: further metadata.
 
-        Raises BadInput: the store does not take it, a person's word stands there, or it has changed meanwhile.
+        Raises BadInput if the store refuses it, a person's word stands there, or it has changed meanwhile.
         """
         metadata = {"adapter": self.adapter, "document": name} | more | ({} if data is None else packed(data))
         given: dict[str, Any] = {"kind": "note", "topics": list(topics), "metadata": metadata}

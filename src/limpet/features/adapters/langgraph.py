@@ -135,8 +135,8 @@ class LimpetStore(BaseStore):
         return kept
 
     def _matches(self, op: SearchOp, everything: bool) -> list[tuple[Memory, float | None]]:
-        """Return (memory, score) for the results of a recall, then (memory, None) for values that are not searched;
-        without a query (memory, None), the newest first."""
+        """Return (memory, score) for results of a recall, then (memory, None) for values that are not searched; without
+        a query (memory, None), newest first."""
         topics = [_topic(op.namespace_prefix)] if op.namespace_prefix else []
         if not op.query:
             ours = pages(self._reader, metadata={"adapter": ADAPTER}, topics=topics)

@@ -230,8 +230,8 @@ def present(parts: Sequence[Part]) -> list[tuple[Part, Any]]:
 
 
 def apply(changes: Sequence[Change], root: Path) -> None:
-    """Carry a plan out, backups first. What cannot be done whole is taken back, and a file that changed since it was
-    read is left alone. Raises StoreError."""
+    """Carry a plan out, backups first; take it back if a change fails. A file that changed since it was read is left
+    alone. Raises StoreError."""
     for change in changes:
         if change.action != "keep" and read(change.path) != change.before:
             raise StoreError(f"{change.path} changed just now", hint="run the command again")
@@ -355,10 +355,10 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, data: bytes | None, root: Path, *, like: Path | None = None, is_program: bool = False) -> None:
-    """Replace a file in one step; for None remove it, and the folders that it leaves empty, up to `root`.
+    """Replace a file in one step, through links; for None remove it, and the folders that it leaves empty, up to
+    `root`.
 
-    A link stays, and what it leads to is replaced. The mode and the owner are those of the file that was there, else
-    of `like`. Raises StoreError.
+    Mode and owner are those of the file that was there, else of `like`. Raises StoreError.
     """
     with writing(path):
         if data is None:

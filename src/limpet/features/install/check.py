@@ -1,7 +1,6 @@
-"""The check of an installed client: `doctor` tries the entries in its files, and what they start.
+"""The check of an installed client: `doctor` runs the commands that its files name, on a store of samples.
 
-The server is greeted, and the hook of a message gets one on a store of samples: nothing of the user's is written. No
-client is started.
+The MCP server is greeted, and the hook of a message gets one. No client is started.
 """
 
 from __future__ import annotations
@@ -43,10 +42,8 @@ Finding = tuple[str, str, str | None]
 
 
 def check_clients(store: str, scope: str) -> list[Check]:
-    """Check each client into which limpet was installed, for the user and in the project around here.
-
-    `store` and `scope`: what limpet has here by itself.
-    """
+    """Check each client that has limpet, for the user and in the project around here. `store`, `scope`: limpet's own
+    here."""
     folder, home = Path.cwd(), Path.home()
     project = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
     place = Place(home, None, program())

@@ -99,10 +99,8 @@ def program() -> tuple[str, ...]:
 
 
 def _claude_hook(place: Place, event: str) -> dict[str, Any]:
-    """Return the hook's entry. A hook that only notes an action runs asynchronously, or as a call of the MCP server.
-
-    A turn's end is waited for: `claude -p` leaves right after it, and ends what still runs in the background.
-    """
+    """Return the hook's entry. A hook that only notes an action runs asynchronously, or as a call of the MCP server;
+    that of a turn's end does not, since `claude -p` ends what still runs then."""
     is_tool = CLIENT_ADAPTERS["claude"].events[event] == "tool"
     call = call_of("claude", event) if place.has_calls else None
     if call is not None:
@@ -354,10 +352,8 @@ def is_granted(place: Place) -> bool:
 
 
 def completed(client: str, place: Place) -> Place:
-    """Return the place with the store and the scope that the client's MCP entry names, else its hooks. Raises BadInput.
-
-    Nothing of it for a project: a repository may come from anybody, and would choose where memories are kept.
-    """
+    """Return the place with the store and scope that the client's MCP entry names, else its hooks. Raises BadInput. For
+    a project nothing is taken over: a repository could choose where memories are stored."""
     if place.project is not None:
         return place
     environment: dict[str, Any] = {}

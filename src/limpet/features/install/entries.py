@@ -32,9 +32,8 @@ Command = str | list[str]  # a line for the shell, or words
 def merged(there: dict[str, Any], new: dict[str, Any], *, is_trusted: bool) -> dict[str, Any]:
     """Return the present entry, changed to start limpet: its owner's other keys stay.
 
-    In a file that may come from anybody (not `is_trusted`) only numbers, such as time limits, and whether it is
-    switched on stay: an environment, say, decides what the program loads. What leads to a server by its address stays
-    as it is, since it names no command.
+    If the file is not `is_trusted`, only numbers and the on/off switch stay: an environment decides what a program
+    loads. An entry with an address stays as it is.
     """
     if is_address(there):
         return there

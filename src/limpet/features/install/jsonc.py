@@ -1,9 +1,5 @@
-"""Edits of JSON with comments that leave every other byte as it is.
-
-A reader that keeps the place of every value; an edit is a piece of text put in or cut out at such a place. Held to its
-promise by tests/property/test_install.py. (On PyPI in November 2026: `jsonc-edit` needs Node and npm, `jsonc-document`
-Python 3.12, `json-five` has had no release since June 2024.)
-"""
+"""Edits of JSON with comments that leave every other byte as it is: a reader that keeps each value's place, and pieces
+of text put in or cut out there. Guarded by tests/property/test_install.py."""
 
 from __future__ import annotations
 
@@ -55,10 +51,8 @@ class Node:
 
 @lru_cache(maxsize=8)  # an install asks sixty times about the same few texts
 def read(text: str) -> Node:
-    """Read the document, with places; nobody changes what is returned. Comments and trailing commas are allowed.
-
-    Raises Unreadable.
-    """
+    """Parse a document with places; nobody changes the result. Comments and trailing commas are allowed. Raises
+    Unreadable."""
     begin = _skip(text, 1 if text.startswith("\ufeff") else 0)
     node = _value(text, begin, 0)
     end = _skip(text, node.end)

@@ -1,7 +1,5 @@
-"""The Markdown copy of a scope that people read and edit: `page` and `render` are its text, `folder` its files and what
-both sides said at the last sync, `syncing` the three-way decision, `commit` what the store is told. Read first: `page`,
-then `syncing`.
-"""
+"""The Markdown copy of a scope that people read and edit. `page` and `render` make its text, `folder` its files and the
+state at the last sync, `reconcile` compares, `syncing` writes to the store. Read first: `page`, then `syncing`."""
 
 from __future__ import annotations
 
@@ -246,10 +244,8 @@ def _noted(context: Context) -> list[str]:
 
 
 def _changed_at(root: str, most: int | None) -> int | None:
-    """Return the time of the last change in the folder, in nanoseconds: of its list of files or of a file.
-
-    None: not since the last sync, it is no mirror, or it holds more than `most` files and looking would take long.
-    """
+    """Return the time of the last change of the folder or a file in it, in nanoseconds; None if that is before the last
+    sync, there is no mirror, or it holds more than `most` files."""
     try:
         synced = os.stat(f"{root}/{OWN}/{STATE}").st_mtime_ns  # noqa: PTH116
         newest = os.stat(root).st_mtime_ns  # noqa: PTH116

@@ -1,6 +1,5 @@
-"""The files of a mirror: looked at, read, and replaced by atomic renames; nothing outside of the folder is touched. In
-one of them, as hashes, what file and store said when they last agreed.
-"""
+"""The files of a mirror: read, and replaced by atomic renames; one holds the hashes of the last sync. Nothing outside
+of the folder is touched."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The text of one file: front matter, prose, and entries, each of which is a memory. Pure.
+"""The text of one file: front matter, prose and entries. Each entry is a memory. Pure.
 
-A topic page holds many entries: list items, each with a mark that says which memory it is. Every other file is one
-memory, its body, as Claude writes them. Lines that nobody changed are written back as they were, byte by byte.
+A topic page has list items with a mark that names the memory. Every other file is one memory, its body. Unchanged lines
+are written back byte by byte.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Three-way comparison of folder, store and sync state: which entry is which memory, and what is to be done about each.
+"""Three-way comparison of folder, store and sync state: which entry is which memory, and what to do about each.
 
-A decision compares hashes: of the entry now, of the memory now, and of both at the last sync. Nothing is changed here.
+It compares hashes of the entry now, of the memory now, and of both at the last sync. Nothing is changed here.
 """
 
 from __future__ import annotations
@@ -165,9 +165,8 @@ class Matcher:
                         self.place[match] = view.name
 
     def tasks(self, earlier: Callable[[str, str], str | None]) -> list[Task]:
-        """Return the tasks for the store. `earlier(id, text)`: the state of a memory that is not listed, or was never
-        in the base: "active" when its text was this once, else its state; None for one the store does not know.
-        """
+        """Return the tasks for the store. `earlier(id, text)`: the state of a memory that is not listed or in no base:
+        "active" if it once had this text, else its state; None for an unknown one."""
         tasks: list[Task] = []
         loose = {digest(entry_text(stored, "topic")) for id, stored in self._memories.items() if id not in self.place}
         for view in self._views.values():

@@ -1,7 +1,7 @@
-"""Changes of the store into the folder: files as the store says, pages for what has none, and the index, MEMORY.md.
+"""Changes of the store into the folder: entries, new pages, and the index MEMORY.md.
 
-The index has one line a file, the most useful first, and is never longer than its cap; the rest goes to a second file.
-Lines of it that a person or an agent wrote stay as they are and where they are, unless the cap pushes them there.
+The index has one line a file, the most useful first, up to a cap; a second file has the others. Lines written by a
+person or an agent stay in place unless the cap moves them.
 """
 
 from __future__ import annotations
@@ -308,9 +308,9 @@ class _Line(NamedTuple):
 def compose(
     index: str | None, more: str | None, pointers: Mapping[str, Pointer], ours: Mapping[str, str], gone: set[str]
 ) -> tuple[str, str | None, dict[str, str]]:  # fmt: skip
-    """Return both files as they should be, the second None when one is enough; and hashes of the lines limpet wrote.
+    """Return the new index, the second file (None if one is enough), and hashes of the lines that limpet wrote.
 
-    `index`, `more`: as they are now. `ours`: hashes of the last time. `gone`: files whose lines go with them.
+    `index`, `more`: the present texts. `ours`: hashes of the last time. `gone`: files whose lines go with them.
     """
     lines = _parse(index if index is not None else _NEW, pointers, ours, gone)
     rest = _parse(more if more is not None else _NEW_MORE, pointers, ours, gone)

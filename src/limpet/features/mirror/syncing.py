@@ -1,7 +1,5 @@
-"""One sync: look at both sides, tell the store, write the files, remember what both said.
-
-Stopped at any point, the next sync goes on: what the store was told already it recognises, and a file appears whole.
-"""
+"""One sync: compare both sides, write to the store, write the files, save the state. A sync that was stopped at any
+point is completed by the next one."""
 
 from __future__ import annotations
 
@@ -58,11 +56,7 @@ class Sync:
         self._index = folder.INDEX
 
     def run(self, *, dry_run: bool = False, forget: bool = False, full: bool = False) -> MirrorReport:
-        """Sync. `dry_run`: only report the changes. `forget`: archive even when most of the entries are gone. `full`:
-        read every file and compare everything, whatever time stamps say.
-
-        Raises BadInput, StoreError.
-        """
+        """Sync, with the options of `mirror.sync`. Raises BadInput, StoreError."""
         began = time.time_ns()
         state, there, trusted = self._root / OWN / STATE, folder.look(self._root), 0
         if not full:

@@ -1,7 +1,7 @@
-"""The store of a team: a Postgres database, through psycopg. It needs `pip install 'limpet[postgres]'`.
+"""The store of a team: a Postgres database, through psycopg (`pip install 'limpet[postgres]'`).
 
-The repositories are those of `store/sql/`. Here are connections and transactions (`database.py`), what becomes of
-their statements (`statements.py`), full text and vectors (`index.py`, `search.py`), and the schema (`schema.sql`).
+The repositories are those of `store/sql/`. Here are transactions (`database.py`), the translation of statements
+(`statements.py`), full text and vectors (`index.py`, `search.py`), and the schema (`schema.sql`).
 """
 
 try:

@@ -180,8 +180,8 @@ class Rows:
 
 
 class Session:
-    """A connection as repositories use it. Statements whose rows nobody has read yet wait, and are sent together: each
-    message is a wait for the server, and a switch between two processes."""
+    """A connection as repositories use it. Statements wait until rows are read, and are sent together, which saves
+    messages."""
 
     def __init__(self, con: psycopg.Connection[Any], before: str = "", prepared: Prepared | None = None) -> None:
         """Begin a session. `before`: sent with each statement, which is then a transaction of its own."""

@@ -1,8 +1,7 @@
-"""One tenant of a Postgres database as repositories use it: connections of a pool, transactions by thread.
+"""One tenant of a Postgres database as repositories use it: pooled connections, transactions by thread.
 
-What a thread reads inside its own write transaction is read from that transaction. The writers of a tenant go one after
-the other: each begins by taking its row of `store`, whose version it counts up. So the ledger has no gaps, and what is
-visible is all that came before.
+A thread reads from its own write transaction. Writers of a tenant go one by one: each counts up the version in the
+tenant's row of `store`, so the ledger has no gaps.
 """
 
 from __future__ import annotations
@@ -138,10 +137,10 @@ class Database(store.Database):
 
     @contextlib.contextmanager
     def snapshot(self, deadline: float | None = None) -> Iterator[None]:
-        """Give all reads inside one state of the store. A server that is silent beyond the deadline is an error.
+        """Give all reads inside one state of the store. Raises StoreError if the server is silent beyond the deadline.
 
-        Those of a process go one after the other, as with a file: arrays follow the store from one to the next. What
-        the beginning gives is waited for by the first read: a caller that has something else to do does it meanwhile.
+        Snapshots of a process go one by one, as with a file: arrays follow the store from one to the next. The first
+        read waits for the transaction to begin, so the caller may do something else before.
         """
         if self._current() is not None:
             yield
@@ -182,8 +181,8 @@ class Database(store.Database):
         return int(con.execute("SELECT version FROM store").get or 0)
 
     def flush_erased(self, *, seconds: float) -> bool:  # noqa: ARG002
-        """Overwrite deleted rows by VACUUM, as far as no transaction still sees them. The server's log and its backups
-        keep what they have: `limpet purge` says so."""
+        """Overwrite deleted rows by VACUUM, except those that a transaction still sees or the server's log and backups
+        keep."""
         with self.maintaining() as con:
             con.execute(
                 "VACUUM limpet_rows.body, limpet_rows.event, limpet_rows.memory, limpet_rows.posting,"
@@ -193,7 +192,7 @@ class Database(store.Database):
 
     def loaded(self, rows: int) -> None:
         """Analyse the tables when they have grown by half, unless another session does. A role that does not own them
-        may not: the server warns and goes on. Whatever happens, the rows stay written."""
+        may not: the server only warns."""
         self._loaded += rows
         if self._loaded < self._bulk or self._current() is not None:
             return

@@ -1,7 +1,6 @@
-"""Connections of a process: lent to one thread at a time, made when there is none, made again when the server went.
+"""Connections of a process: lent to one thread at a time, and made again after the server went away.
 
-How long anything waits is known here. A server that refuses or ends connections is asked again, with growing pauses, by
-a process that had one; a server that says nothing is given up when the caller's deadline is over.
+A process that had a connection tries again with growing pauses. A silent server is given up at the caller's deadline.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Full text over rows of words, vectors as rows, and what the arrays of a long process are fed with.
+"""Full text over rows of words, vectors as rows, and the feed of a long process's arrays.
 
-BM25 is that of `store/arrays/postings.py`, over the lists of the query's words alone: so scores are those of SQLite.
-A vector is a slot of a chunk, with its code and its float16; a chunk's row has its version alone.
+BM25 is that of `store/arrays/postings.py` over the query's words, so scores equal SQLite's. A vector is a slot of a
+chunk, with its code and its float16.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Statements of the repositories, written for SQLite, as Postgres takes them, and prepared ones.
+"""Statements of the repositories, translated from SQLite's SQL to Postgres's, and prepared. They hold no values.
 
-What both engines understand is left as it is; what is here is all that differs. Nothing of a value is in a statement.
-
-A server parses and plans a statement anew each time that it is sent, which for five indexed reads takes longer than
-they do. So statements are prepared, by PREPARE and EXECUTE that are sent as text like every other statement. What a
-server has prepared belongs to its process, and a pooler in transaction mode lends each transaction another one. So each
-transaction asks which process serves it (`served_by`), and only where that is the one that the connection was made
-with, which a pooler does not name, are statements prepared or asked for by name.
+Parsing and planning five indexed reads takes longer than running them, so statements are prepared by PREPARE and
+EXECUTE, sent as text like all others. Prepared statements belong to a server process, and a pooler in transaction mode
+may lend another one to each transaction. So each transaction asks which process serves it (`served_by`), and uses
+prepared statements only if it is the one that the connection was made with.
 """
 
 from __future__ import annotations

@@ -44,8 +44,7 @@ log = logging.getLogger("limpet.features.serve")
 
 
 class App:
-    """The ASGI application. `urls`: addresses that clients use, the public one first; `owner`: the token that opens
-    everything as long as there are no others."""
+    """The application. `urls`: addresses for clients, the public one first; `owner`: a token valid while no other is."""
 
     def __init__(
         self, memory: Limpet, mcp: ASGIApp, services: Services, tokens: Tokens, *, urls: list[str],

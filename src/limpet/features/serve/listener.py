@@ -1,10 +1,7 @@
-"""A socket that is listened on, and what one client may hold of its server: connections, time, bytes.
+"""A listening socket, and limits for each client: connections, time, bytes. The team's server and the web page use it.
 
-Others are answered whatever it does. The team's server and the web page run within these limits.
-
-A connection is idle until the head of a request has come, and again after the answer. Idle ones are closed after a
-time; when there are too many connections, the one that has been idle the longest goes for the new one, and one over
-which a client showed its token only when there is no other.
+A connection is idle before the head of a request has come and after the answer. Idle ones are closed after a time;
+above the limit the longest idle one is closed for a new one, those of clients with a token last.
 """
 
 from __future__ import annotations

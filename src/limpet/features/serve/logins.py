@@ -1,7 +1,5 @@
-"""People who log in through the team's provider: its signed tokens (JWT) say who somebody is, and never what they may.
-
-That is in the file of tokens, as for everybody else, so that it can be revoked at once.
-"""
+"""Logins through the team's provider: its signed tokens (JWT) say who somebody is. Their rights are in the file of
+tokens, so that they can be revoked at once."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The web page for a team: a person logs in with a token, and sees and does what that token may.
-
-A login is kept in this process alone. With each request it is asked whether its token still holds.
-"""
+"""The web page for a team: a person logs in with a token, and may do what the token may. A login is kept in this
+process alone; each request checks that its token still holds."""
 
 from __future__ import annotations
 

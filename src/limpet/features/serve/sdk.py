@@ -40,8 +40,8 @@ class Answering(Protocol):
 
 
 def server_of(service: Answering | None) -> Server[Any]:
-    """Return an SDK server that answers as `service` does, or as the one in each request's scope (SERVICE); it neither
-    closes the store nor starts a thread."""
+    """Return an SDK server that answers as `service`, or as the one in the request's scope (SERVICE). It does not close
+    the store."""
     server: Server[Any] = Server("limpet", version=__version__, title=TITLE, instructions=INSTRUCTIONS)
     for method, (takes, answers) in _METHODS.items():
         server.add_request_handler(method, takes, partial(_answer, service, answers))

@@ -85,10 +85,8 @@ class Grant:
 
 
 def own(memory: Limpet, sees: Callable[[str], bool], *ids: str) -> None:
-    """Check that somebody may change these: every scope reads `global`, and who changes it has a token for it.
-
-    Raises NotFound, Forbidden.
-    """
+    """Check that somebody may change these: to change `global`, which every scope reads, takes a token for it. Raises
+    NotFound, Forbidden."""
     for id in ids:
         if not sees(memory.get(id).scope):
             raise Forbidden(f"this memory is of `{GLOBAL_SCOPE}`, which the token may read and not change")
@@ -221,9 +219,7 @@ def tokens_of(store: str) -> Tokens:
 
 def owner_token(store: str) -> tuple[str, str]:
     """Return the owner's token and its source: the environment, or a private file beside the store, made if need be.
-
-    Raises BadInput for one that is too short, StoreError when the file cannot be read or made.
-    """
+    Raises BadInput for a token that is too short, StoreError for a file that cannot be used."""
     given = os.environ.get(OWNER_VARIABLE)
     if given is not None:
         if len(given) < OWNER_CHARACTERS:
@@ -244,10 +240,8 @@ def owner_token(store: str) -> tuple[str, str]:
 
 
 def _kept(path: Path) -> str:
-    """Return the token in a file that nobody else can have written or read; "" for none.
-
-    Raises StoreError, OSError, UnicodeDecodeError.
-    """
+    """Return the token in a file that only its owner can read or write; "" for none. Raises StoreError, OSError,
+    UnicodeDecodeError."""
     try:
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError:

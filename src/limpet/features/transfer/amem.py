@@ -2,8 +2,7 @@
 
     header 64, nodes 72 each, edges 32 each (by source), texts (u32 size + LZ4 block), features (f32), index
 
-Every offset and length is checked against the file's size before anything is stored. The index can be rebuilt: it is
-written and not read. Features are neither: other embeddings than ours.
+Every offset and length is checked before anything is stored. The index is only written, features are all zeros.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Exports as one JSON file, plain or in a zip: conversations of ChatGPT and Claude, memories of mem0; and the memory
 folder of Claude Code.
 
-A message is an episode: what was said, by whom, in the session of its conversation. Whether it is so is not judged.
-Files may be anything: they are read in bounded memory, archives with a limit on their size.
+A message is an episode in the session of its conversation. Files are read in bounded memory, archives with a limit on
+their size.
 """
 
 from __future__ import annotations
@@ -36,9 +36,8 @@ BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Run
 
 
 def json_items(file: IO[bytes], name: str) -> Iterator[Any]:
-    """Yield the items of a JSON array, or the one value that a file holds; only the part being read is in memory.
-    Raises BadInput where it breaks.
-    """
+    """Yield the items of a JSON array, or the one value of a file; only the part being read is in memory. Raises
+    BadInput."""
     decode = codecs.getincrementaldecoder("utf-8-sig")().decode
     parse = json.JSONDecoder().raw_decode
     text, at, before, ended, size = "", 0, 0, False, CHUNK

@@ -14,11 +14,8 @@ from ...store.files import check_place, partial_file, publish, sync_folder, ungu
 
 @contextmanager
 def new_file(path: Path, *, store: str, force: bool = False) -> Iterator[IO[bytes]]:
-    """Open a new file for its owner only (0600), which gets its name at the end.
-
-    `store`: the path of the store that is written from; neither it nor a file beside it is ever replaced. `force`:
-    another file of that name is. Raises BadInput, StoreError.
-    """
+    """Open a new file for its owner only (0600), which gets its name at the end. `store`: the store's path, which is
+    never replaced, nor are files beside it. `force`: replace another file of that name. Raises BadInput, StoreError."""
     check_place(path, store=store)
     if path.is_dir() or (path.exists() and not path.is_file()):
         raise BadInput(f"cannot write to {path}: it is no regular file", hint="give the path of a file")
@@ -31,10 +28,8 @@ def new_file(path: Path, *, store: str, force: bool = False) -> Iterator[IO[byte
 
 @contextmanager
 def new_folder(path: Path, *, store: str) -> Iterator[Path]:
-    """Make a folder for its owner only, which gets its name at the end; an existing one must be empty.
-
-    Raises BadInput, StoreError.
-    """
+    """Make a folder for its owner only, which gets its name at the end; an existing one must be empty. Raises BadInput,
+    StoreError."""
     check_place(path, store=store)
     if os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
         raise BadInput(

@@ -1,7 +1,6 @@
-"""SQLite files of other programs, read and never written: for imports.
+"""SQLite files of other programs, for imports: only read, and not trusted.
 
-Nothing in the file is trusted: only ordinary tables are read, views, virtual tables and computed columns are not
-there, and a row with a cell that is too large, or with text that is not UTF-8, goes into the report.
+Only plain columns of ordinary tables are read. A row with a cell that is too large or not UTF-8 goes into the report.
 """
 
 from __future__ import annotations
@@ -40,10 +39,7 @@ class ForeignFile:
     """One SQLite file, open for reading. A context manager."""
 
     def __init__(self, path: Path, report: TransferReport, **needed: str) -> None:
-        """Open a file that has these tables with these columns. What can be read of a damaged one is read.
-
-        Raises BadInput.
-        """
+        """Open a file that has these tables and columns; a damaged one is read as far as possible. Raises BadInput."""
         self.path, self._report = path, report
         # Nobody writes when there is no log: then nothing is locked, and nothing appears beside the file.
         wal = path.with_name(path.name + "-wal")
@@ -80,10 +76,8 @@ class ForeignFile:
         return tuple(bytes(raw).decode("utf-8", "replace") for (raw,) in rows)
 
     def _damage(self) -> str | None:
-        """Return the findings of SQLite's own check of the file; None if it is sound, as far as SQLite can tell.
-
-        A changed character in a text breaks no structure: no check finds that.
-        """
+        """Return the findings of SQLite's check of the file; None if there are none. It does not find changed
+        characters in a text."""
         check = "integrity_check" if self.path.stat().st_size <= MAX_FULL_CHECK_BYTES else "quick_check"
         findings: list[str] = []
         try:
@@ -106,9 +100,8 @@ class ForeignFile:
         return table in self.tables and set(columns) <= set(self.tables[table])
 
     def rows(self, table: str, columns: str, *, named: str = "row") -> Rows:
-        """Yield every row, as it lies in the file; a column that is not there is None, and a row that cannot be read
-        goes into the report, under this name. Raises BadInput.
-        """
+        """Yield every row; a missing column is None. A row that cannot be read goes into the report, as `named`. Raises
+        BadInput."""
         names, there = columns.split(), self.tables[table]
         chosen = ", ".join(_cell(name) if name in there else "NULL, NULL" for name in names)
         try:

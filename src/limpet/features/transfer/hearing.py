@@ -1,7 +1,7 @@
-"""Sync with other devices, and whose word holds here.
+"""Sync with other devices, and trust in them.
 
-What a device that is not trusted says has the least trust, and it may speak of memories and sessions that it began
-itself: the rest of its events waits in its segments until it is trusted. `sync.py` does the work, and is loaded at use.
+A device that is not trusted may speak only of memories and sessions that it began; its other events wait in its
+segments until it is trusted. `sync.py` does the work, and is loaded at use.
 """
 
 from __future__ import annotations
@@ -70,11 +70,9 @@ class Devices(Repository):
     """Sync with the ledgers of other devices."""
 
     def seal(self, place: str, *, renew: bool = False) -> tuple[bytes, list[SegmentRow]]:
-        """Order the events since the last time among all devices', and put them into segments.
-
-        `place`: where the file is; from another place it is another device, and so when it is to `renew` its identity.
-        Returns the identity and all segments that are known.
-        """
+        """Give the events since the last time their order among all devices', and put them into segments. Return the
+        identity and all known segments. `place`: of the file; another place is another device, as it is with
+        `renew`."""
         with self._database.writing() as con:
             sync = self._sync(con)
             device = sync.device(place, renew=renew)
@@ -109,11 +107,9 @@ class Devices(Repository):
     def merge(
         self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent], report: TransferReport
     ) -> tuple[set[int], Counter[int]]:
-        """Take in others' segments after `seal`: union of the events, and what follows from their order.
-
-        Returns the segments taken in part, whose events speak of memories that are nowhere yet; and how many events
-        wait, by segment, because an untrusted device speaks of memories that it did not begin.
-        """
+        """Take in others' segments after `seal`. Return the segments taken in part, whose events speak of unknown
+        memories; and how many events wait, by segment, because an untrusted device speaks of memories that it did not
+        begin."""
         erasure, before = self._store.erasure, report.purged
         texts, others = erasure.pieces([line.event.memory for line in lines if line.event.type == "purged"])
         with self._database.writing() as con:

@@ -1,11 +1,9 @@
 """Records of any reader into the store. For limpet's own JSONL see `jsonl.py`.
 
-A thousand records are a transaction, and so are a thousand links: what stops in between is completed by importing
-again. An imported memory has an id that follows from the format, the scope and the id it had, so a second import finds
-it. What was read last time is marked in its metadata: a record that has changed at its source since is edited, one that
-was changed here is left alone. Every record becomes a memory of its own, also when two say the same; `limpet work`
-merges those, and that can be undone. The rules about people are not applied, which would take a model for each text:
-`limpet review sweep` does that.
+A thousand records, or links, are a transaction; importing again completes an import that stopped. An imported memory's
+id follows from the format, the scope and its id there. Its metadata marks what was read, so a record that has changed
+at its source is edited, unless it was changed here too. Every record becomes a memory of its own; `limpet work` merges
+duplicates. The rules about people are left to `limpet review sweep`.
 """
 
 from __future__ import annotations

@@ -68,10 +68,7 @@ _OWN = frozenset({"event", "type", "id", "recorded_at", "origin", "operation", "
 
 
 def read_event(line: dict[str, Any]) -> Event:
-    """Return the event of a line that `write_event` wrote, without any secrets put there since.
-
-    Raises BadInput.
-    """
+    """Return the event of a line that `write_event` wrote, without any secrets put there since. Raises BadInput."""
     try:
         id = parse_id(line["event"])
         event = Event(
@@ -101,11 +98,8 @@ def read_event(line: dict[str, Any]) -> Event:
 
 
 def write(source: Source, target: str | os.PathLike[str] | IO[str]) -> int:
-    """Write all lines; returns how many. A file gets its name only when it is complete. With `encrypt` it is one of
-    age, which is held in memory as a whole.
-
-    Raises BadInput, StoreError; StoreDamaged also when what could be read of a damaged store is written.
-    """
+    """Write all lines and return how many. A file appears when it is complete; an encrypted one is held in memory.
+    Raises BadInput, StoreError; StoreDamaged also after writing what could be read of a damaged store."""
     store, report = source.store, source.report
     lost: list[str] = []
     total = 0
@@ -247,8 +241,8 @@ class _Import:
         self._before.clear()
 
     def _put_aside(self, place: str, line: dict[str, Any]) -> bool:
-        """Return whether a line waits for the end of the file because its key had this value before. When a file is
-        imported again, only the last value of a key holds; the ones before it are known."""
+        """Return whether a line waits for the end of the file because its key had this value before: in a file that is
+        imported again only the last value of a key holds."""
         if not line.get("key") or line.get("valid_from"):
             return False
         context = self._context

@@ -1,8 +1,5 @@
-"""Folders of Markdown: notes, CLAUDE.md, AGENTS.md and rules files, chunked into statements that link to each other.
-
-The source is only read. A statement's id follows from its file, its heading and its text, so importing again brings
-only what is new or was written differently.
-"""
+"""Folders of Markdown: notes, CLAUDE.md, AGENTS.md and rules files, chunked into statements that link to each other. A
+statement's id follows from its file, heading and text, so importing again brings only new or changed ones."""
 
 from __future__ import annotations
 
@@ -72,9 +69,8 @@ class Front(NamedTuple):
 def front_matter(lines: list[str]) -> Front:
     """Return the front matter at the top of a text's lines. Pure.
 
-    PyYAML's parser reads it. The values are put together here: its loaders turn dates into objects and `no` into False,
-    expand aliases without bound and recurse in C as deep as a text says. A line that is no YAML costs that line, not
-    the front matter, and `description: Deploys: how` is read as a text.
+    The values are made from PyYAML's events: its loaders turn dates into objects and `no` into False, expand aliases
+    without bound and recurse in C. A bad line costs only itself, and `description: Deploys: how` is read as a text.
     """
     end = next((i for i, line in enumerate(lines[1:MAX_FRONT_LINES], 1) if line.rstrip() in ("---", "...")), None)
     if lines[:1] == [] or lines[0].rstrip() != "---" or end is None or sum(map(len, lines[:end])) > MAX_FRONT_CHARS:
@@ -247,9 +243,9 @@ def _own_fields(mark: str) -> dict[str, Any]:
 
 
 def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, str]]]:
-    """Return statements: a list item with what is indented below it, a paragraph, a table, a fenced block with the
-    paragraph before it, a list with the line before it that ends with a colon; and the lines that could not be taken as
-    they are, with why. Every other line is in a statement, or is a heading, a rule or a comment. Pure."""
+    """Return statements, and the lines that are no statements as they are, with the reason. A statement is a list item
+    with its indented lines, a paragraph, a table, a fenced block with the paragraph before it, or a list with the line
+    before it that ends with a colon. Headings, rules and comments are in none. Pure."""
     chunks, bad = list[Chunk](), list[tuple[int, str]]()
     headings, taken = list[tuple[int, str]](), list[str]()  # (level, text); the lines of the statement so far
     began, item, leads = 0, False, False  # `item`: of a list; `leads`: a line with a colon, and the list below it

@@ -1,8 +1,8 @@
-"""The merge of several devices' events into one belief: their order, and values of one key at one instant.
+"""The merge of several devices' events: their order, and values of one key at one instant. Pure.
 
-Events of all devices have one order: by (stamp, operation, place). A stamp is the time of an operation, or one more
-than the last stamp its device had seen (a hybrid logical clock): what somebody knew comes before what they then did,
-whatever their clocks say. The same events in the same order give the same beliefs everywhere. Pure.
+Events are ordered by (stamp, operation, place). A stamp is the time of an operation, or one more than the last stamp
+its device had seen (a hybrid logical clock), so an event comes after those that its author knew. The same events give
+the same beliefs on every device.
 """
 
 from __future__ import annotations
@@ -45,9 +45,8 @@ class Conflict(NamedTuple):
 def in_merge_order(history: Iterable[SequencedEvent]) -> tuple[list[SequencedEvent], list[Conflict]]:
     """Return the events that the history of some keys implies: each value ends where the next begins.
 
-    `history`: all events of every memory that ever had one of the keys, without derived ones, in their order. Of two
-    values that hold at one instant after an operation, the one that began to hold first (of equals: that came first) is
-    superseded by the other. O(events x memories).
+    `history`: the events of every memory that ever had one of the keys, in order, without derived ones. Of two values
+    that hold at one instant the earlier one is superseded by the other. O(events x memories).
     """
     derived: list[SequencedEvent] = []
     conflicts: list[Conflict] = []

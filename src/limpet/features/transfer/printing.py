@@ -18,8 +18,7 @@ SHOWN_REJECTIONS = 20
 
 
 def imported(memory: Limpet, args: Namespace, report: JsonForm, show: Callable[[], object], *, bad: bool) -> int:
-    """Print what was imported, make its vectors; return the exit code. `show` prints it in words. `bad`: not all was
-    taken."""
+    """Print what was imported (`show`: in words), make its vectors; return the exit code. `bad`: not all was taken."""
     if not args.json:
         show()
     more = embedded(memory, args)

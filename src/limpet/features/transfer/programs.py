@@ -1,7 +1,7 @@
 """Other programs' files, read and written: Memori, PMB and the MCP reference memory server.
 
-A reader is a table of fields, where what stands there, and a loop over rows or lines. It trusts nothing in the file. A
-writer says in the report what its format cannot hold.
+A reader is a table of fields and a loop over rows or lines. It trusts nothing in the file. A writer reports what its
+format cannot hold.
 """
 
 from __future__ import annotations
@@ -201,9 +201,8 @@ _Entities = dict[str, tuple[str, dict[str, str]]]  # name -> its type, and its o
 
 
 def read_mcp(path: Path, report: TransferReport) -> Iterator[Record]:
-    """Yield each observation as a memory, "NAME: OBSERVATION", an entity without any as one by its type, relations of
-    two entities as statements and as links between their first memories. Lines come in any order: all are read first.
-    """
+    """Yield each observation as a memory, "NAME: OBSERVATION"; an entity without any by its type; relations as
+    statements and as links between the first memories of two entities. Lines come in any order: all are read first."""
     entities: _Entities = {}
     relations: dict[tuple[str, str, str], str] = {}
     for place, line in _lines(path, report):

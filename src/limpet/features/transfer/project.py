@@ -1,8 +1,7 @@
-"""A project as notes that know where they come from: new pieces remembered, changed ones edited, others archived.
+"""A project as notes that know their source: new pieces are remembered, changed ones edited, others archived.
 
-A piece is a symbol of code, a statement of Markdown, a page of PDF. Its memory holds, under `indexed` in
-its metadata, where it was read from and a digest of those lines: recall compares them with the file
-(`sources.py`). A file whose digest is known is not read again.
+A piece is a symbol of code, a statement of Markdown or a page of PDF. Its metadata has, under `indexed`, its place and
+a digest of its lines (`sources.py`). A file whose digest is known is not read again.
 """
 
 from __future__ import annotations
@@ -227,10 +226,8 @@ FORMATS: dict[str, tuple[dict[str, int], Callable[[str, bytes], Iterator[Piece]]
 
 
 def index(context: Context, format: str, path: Path, report: TransferReport, origin: str) -> None:
-    """Update the notes of a folder, or of one file, to its present content.
-
-    Raises BadInput for a path that is not there, LimpetError for a reader that is not installed.
-    """
+    """Update the notes of a folder, or of one file, to its present content. Raises BadInput for a missing path,
+    LimpetError for a reader that is not installed."""
     sizes, pieces = FORMATS[format]
     if not path.exists():
         raise BadInput(f"no file or folder {path}")

@@ -1,7 +1,7 @@
 """The records that readers yield, and the report that readers and importer write together.
 
-A reader is a function `read(path, report) -> Iterator[Record]`. It trusts nothing in the file: what it does not
-understand goes into the report, with its place, and it goes on. It raises BadInput only when it cannot go on at all.
+A reader is a function `read(path, report) -> Iterator[Record]`. It trusts nothing in the file, reports what it does not
+understand, with its place, and goes on. It raises BadInput only when it cannot go on.
 """
 
 from __future__ import annotations
@@ -147,8 +147,8 @@ MAX_TOPICS = 50
 def picked(given: dict[str, Any], fields: dict[str, str]) -> dict[str, Any]:
     """Return the values of another program's object under our names.
 
-    `fields`: our name -> their names, the best first ("metadata.type" is a name within an object). Of `topics` and
-    `kind` all values that are there, of others the first.
+    `fields`: our name -> theirs, the best first ("metadata.type": within an object). `topics` and `kind` get all
+    values, others the first.
     """
     values: dict[str, Any] = {}
     for name, theirs in fields.items():
@@ -173,8 +173,8 @@ def cleaned(
 ) -> Record:
     """Return a record from values that may be of any type, under the names of `Record`.
 
-    `kinds`: our kinds for types of theirs; `default`: for all other types. A value that cannot be read is reported, and
-    the record goes on without it. Raises BadInput for a record without an id or a text.
+    `kinds`: our kinds for types of theirs; `default`: for other types. An unreadable value is reported and left out.
+    Raises BadInput for a record without an id or a text.
     """
     id, content = given["id"], given["content"]
     if not isinstance(id, str | int) or id == "":
@@ -227,10 +227,8 @@ def records_from(
 
 
 def is_own_file(path: Path, report: TransferReport) -> bool:
-    """Return whether a path is a regular file; report anything else as skipped.
-
-    A link may lead out of the folder; a pipe, a socket or a device may never come to an end.
-    """
+    """Return whether a path is a regular file; report others as skipped: a link may lead out of the folder, a pipe may
+    never end."""
     if path.is_symlink():
         report.note("links of the file system were not followed")
         return False
@@ -248,8 +246,8 @@ def files_below(
     root: Path, wanted: Callable[[str], bool], report: TransferReport, *, hidden: frozenset[str] = frozenset(),
     ignore: bool = False,
 ) -> Iterator[str]:  # fmt: skip
-    """Yield names, relative to a folder and with /, of the files in it whose name is wanted. Links are not followed:
-    they may lead out of it. `hidden`: the folders beginning with a dot to look into; `ignore`: obey .gitignore."""
+    """Yield the wanted files in a folder by their names relative to it, with /. Links are not followed. `hidden`:
+    folders beginning with a dot to look into; `ignore`: obey .gitignore."""
     rules: dict[str, GitIgnoreSpec] = {}  # by the folder that they are in
 
     def ignored(name: str) -> bool:

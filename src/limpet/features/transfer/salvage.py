@@ -21,8 +21,8 @@ LATER_VERSIONS = 1 << 32  # the numbers of these rows of `memory` begin there
 
 
 class Salvaged(NamedTuple):
-    """The rows that could be read. `statements`: memories whose first event is lost, as they are now, in the form of
-    `remember --batch`. `lost`: number of events that could not be read."""
+    """The rows that could be read. `statements`: memories whose first event is lost, in the form of `remember --batch`.
+    `lost`: the number of unreadable events."""
 
     events: list[Event]
     statements: list[dict[str, Any]]

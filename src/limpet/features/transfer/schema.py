@@ -1,8 +1,8 @@
-"""Events that come from outside: what each must look like, and which can follow what is there.
+"""Events that come from outside: what each must look like, and which can follow the history. Nothing is written.
 
-One table of fields for every input, a line of JSONL or of a segment, judges an event alone, so that all devices judge
-alike. `Lifecycle` asks whether what an event of JSONL speaks of is there. Nothing is written. A field that no type of
-today has stays as it is, within the bounds of metadata: a newer limpet may have written it.
+One table of fields judges events of JSONL and of segments alone, so that all devices judge alike. `Lifecycle` judges
+events of JSONL against the store. An unknown field stays, within the bounds of metadata: a newer limpet may have
+written it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Sync between devices: the ledger as immutable files of events, a folder a device, in any shared folder.
+"""Sync between devices: the ledger as immutable files of events, a folder for each device, in any shared folder.
 
     DIR/<device>/<number>-<digest>.jsonl    the first line a header, then one event a line (jsonl.py) with its "order";
                                   .jsonl.age    the same, encrypted
 
-A file's name holds the digest of its bytes, before they are encrypted, so what is half-written, cut off or changed is
-seen and left out, and two devices never write one file. A device writes its own folder only. A segment is written
-again, without what was purged, under another name; its header then names the digests it replaces. The live database is
-never shared.
+A file's name holds the digest of its bytes before encryption, so a half-written or changed file is left out. A device
+writes to its own folder only. A segment is written again under another name without purged content; its header names
+the digests it replaces. The live database is never shared.
 """
 
 from __future__ import annotations
@@ -64,11 +63,8 @@ class SegmentFile(NamedTuple):
 
 
 def write(source: Source, folder: Path) -> int:
-    """Write what is new here into this device's folder; the number of events. Nothing that another device wrote is
-    touched. They are files of age, as `encrypt` wants it, also where the folder has any.
-
-    Raises BadInput, StoreError.
-    """
+    """Write new events into this device's folder and return how many. Files are encrypted with age as `encrypt` says,
+    and where the folder has such files. Raises BadInput, StoreError."""
     store, report = source.store, source.report
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"{folder} is not a folder")
@@ -107,11 +103,8 @@ def write(source: Source, folder: Path) -> int:
 
 
 def read(store: Store, folder: Path, report: TransferReport, *, dry_run: bool = False) -> None:
-    """Take in what other devices wrote. A file that is not whole is reported and left out, and so is an event that no
-    limpet writes; the rest goes in. The bytes of a file alone decide which, so that all devices leave out the same.
-
-    Raises BadInput, StoreError.
-    """
+    """Take in what other devices wrote. Files that are not whole and events that no limpet writes are reported and left
+    out. A file's bytes alone decide that, so that all devices leave out the same. Raises BadInput, StoreError."""
     if not folder.is_dir():
         raise BadInput(f"no folder {folder}")
     try:
@@ -147,11 +140,9 @@ def read(store: Store, folder: Path, report: TransferReport, *, dry_run: bool = 
 
 
 def _seal(store: Store, folder: Path) -> tuple[bytes, list[SegmentRow]]:
-    """Seal the newest events; return the identity under which this store writes, and all segments.
-
-    The store is another device when its file was copied (it is not where it was), or put back from an older copy (the
-    folder has segments of this device that the store does not know).
-    """
+    """Seal the newest events; return the identity under which this store writes, and all segments. A store is another
+    device if its file was moved or copied, or if the folder has segments of this device that it does not know (it is an
+    older copy)."""
     device, rows = Devices(store).segments()
     known = _known(rows)
     files = _segment_files(folder, TransferReport())

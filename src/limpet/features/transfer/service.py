@@ -1,7 +1,5 @@
-"""Import, export and copy of whole stores, and the formats by name. The contracts are in `api.py`.
-
-A reader or writer is imported when it is asked for.
-"""
+"""Import, export and copy of whole stores, and the formats by name, whose modules are imported at use. The contracts
+are in `api.py`."""
 
 from __future__ import annotations
 
@@ -156,8 +154,8 @@ class Source:
     def memories(
         self, lost: Mapping[str, Callable[[Memory], object]] | None = None, *, ended: bool = False
     ) -> Iterator[Memory]:
-        """Yield active memories; `ended`: also those that no longer hold. The report notes those left out, and the
-        fields that the format cannot hold: `lost`, a name -> whether a memory has it."""
+        """Yield active memories; `ended`: also those that no longer hold. The report notes those left out, and `lost`
+        fields, by name -> whether a memory has it."""
         where = Filter(scopes=self.scopes, as_of=None if ended else self.now)
         total = self.store.listings.count(where)
         left = self.store.listings.count(Filter(scopes=self.scopes)) - total
@@ -233,11 +231,11 @@ class CopyReport(NamedTuple):
 def copy_store(
     source: str | os.PathLike[str], target: str | os.PathLike[str], *, progress: Progress | None = None
 ) -> CopyReport:
-    """Copy a whole store into a new one, of whatever engine: files and URLs, as for `open`. A copy that was interrupted
-    goes on where it was; at its end both ledgers are compared, event by event. The target is another device for sync.
+    """Copy a whole store, a file or URL as for `open`, into a new one of either engine. An interrupted copy is
+    continued. At the end both ledgers are compared. The target is another device for sync.
 
-    Journal, exposures, transcripts read and claims of checkouts stay behind; vectors are made anew. Raises BadInput for
-    a target that holds something else, StoreMissing, StoreError.
+    Journal, exposures, read transcripts and claims of checkouts are not copied; vectors are made anew. Raises BadInput
+    for a target that holds something else, StoreMissing, StoreError.
     """
     paths = [read_settings(path, "global", None).path for path in (source, target)]
     with (

@@ -31,8 +31,8 @@ def content_digest(content: bytes) -> str:
 def states(memories: Sequence[Memory]) -> list[str | None]:
     """Compare memories with their files, each file read once.
 
-    fresh: its lines are in the file as they were. drifted: they are not. gone: the file is not there. None: it was not
-    read from a file, or the whole folder is not on this machine.
+    fresh: the file has its lines. drifted: it does not. gone: there is no file. None: the memory is from no file, or
+    the whole folder is not on this machine.
     """
     files: dict[Path, bytes | None] = {}
     return [_state(memory.metadata.get(INDEXED), files) for memory in memories]

@@ -1,8 +1,5 @@
-"""Sync: the events of several devices in one ledger, in one order, in one transaction that the caller has begun.
-
-The order and what follows from it are in `merge_order.py`. What is here: giving local events their place
-(`seal`), taking in those of others (`merge`), and projecting anew what they change.
-"""
+"""Sync: the events of several devices in one ledger, in the order of `merge_order.py`, in the caller's transaction.
+Local events get their place (`seal`), others' are taken in (`merge`), and what changes is projected anew."""
 
 from __future__ import annotations
 
@@ -95,10 +92,9 @@ class Sync(Projection):
     def merge(
         self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent], report: TransferReport
     ) -> tuple[set[int], Counter[int]]:
-        """Take in segments. `SequencedEvent.segment` is the place in `segments`.
+        """Take in segments. `SequencedEvent.segment` is the place in `segments`. Return what `Devices.merge` returns.
 
-        An event of a memory that is nowhere is held back: its segment counts as not taken in whole, and is read again.
-        Returns the segments with such events, and how many events wait, by segment.
+        An event of an unknown memory is held back: its segment is read again later.
         """
         # What was written here came before what arrives now.
         self.seal(self._con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get)
@@ -181,10 +177,7 @@ class Sync(Projection):
         return {id for id in memories if self._con.execute(statement, (id,)).get is not None}
 
     def _with_beginning(self, lines: Sequence[SequencedEvent]) -> tuple[list[SequencedEvent], set[int]]:
-        """Return events of memories begun in this store or one of the lines, and the segments that have others too.
-
-        A session begins with any event of a session.
-        """
+        """Return events of memories and sessions begun here or in the lines, and the segments that have others too."""
         begun = {line.event.memory for line in lines if line.event.type == "remembered"}
         sessions = {line.event.memory for line in lines if line.event.type in SESSION_EVENTS}
         asked: dict[bytes, tuple[bool, bool]] = {}
@@ -353,10 +346,8 @@ class Sync(Projection):
         return self._propose(conflicts, members)
 
     def _key_mates(self, touched: Iterable[bytes]) -> set[bytes]:
-        """Return memories that share a key, past or present, with some memories, and so on.
-
-        A purged one has lost its key: it counts with those that it had replaced.
-        """
+        """Return memories that share a key, past or present, with some memories, and so on. A purged one has lost its
+        key: it counts with those that it replaced."""
         coming = set(touched)
         erased = "SELECT body IS NULL FROM memory WHERE id = ? AND retired_at IS NULL"
         members = {id for id in coming if self._con.execute(erased, (id,)).get}
@@ -374,10 +365,8 @@ class Sync(Projection):
         return members
 
     def _propose(self, conflicts: Sequence[Conflict], members: Iterable[bytes]) -> int:
-        """Add conflicts to the review list, and remove those that are none any more.
-
-        What a person has decided about one, here or elsewhere, is decided.
-        """
+        """Add conflicts to the review list and remove those that no longer exist. A person's decision about one
+        stands."""
         standing = self._database.ids([conflict.id for conflict in conflicts] or [b""])
         for id in members:
             self._con.execute(

@@ -1,7 +1,7 @@
 """Access control: our host, our origin, a browser that followed the printed link, a form that we made.
 
-A page of another site in the same browser, also one that lets its name point to this machine, fails the first two;
-what it makes the browser send carries no cookie; and a form that it makes up has no token.
+A page of another site, also one whose name points to this machine, fails the first two, its requests carry no cookie,
+and its forms have no token.
 """
 
 from __future__ import annotations
@@ -111,9 +111,7 @@ class Access:
 
 def guarded(app: ASGIApp, access: Guard, refused: ASGIApp) -> ASGIApp:
     """Serve `app` to known visitors, with the headers on every answer. `refused`: answers others, by `scope["why"]`.
-
-    Whoever is not known may only open the link, and get the files that every page is made of.
-    """
+    They may only open the link and get static files."""
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:

@@ -39,9 +39,8 @@ class Drawing(NamedTuple):
 def radial(
     subgraph: Subgraph, seeds: Sequence[str], abbreviate: Callable[[list[str]], list[str]], *, wide: float, high: float
 ) -> Drawing:
-    """Place memories on rings by their distance from `seeds`, each near the one it was reached from: the same picture
-    for the same graph, in time that grows with its links. `wide`, `high`: of the drawing, in its units.
-    """
+    """Place memories on rings by their distance from `seeds`, each near the one it was reached from. Deterministic, in
+    time linear in links. `wide`, `high`: of the drawing."""
     nodes = {node.id: node for node in subgraph.nodes}
     names = dict(zip(nodes, abbreviate(list(nodes)), strict=True))
     near: dict[str, list[str]] = {id: [] for id in nodes}

@@ -18,10 +18,8 @@ def serve_ui(
     ready: Callable[[str], None],
 ) -> None:  # fmt: skip
     """Serve until interrupted. `port` 0: any free one. `words`: the options of the command that opened the store, for
-    the commands that pages show. `ready` is given the link.
-
-    Raises StoreError when the port is taken, LimpetError when a package is missing.
-    """
+    the commands on pages. `ready` gets the link. Raises StoreError for a port in use, LimpetError for a missing
+    package."""
     try:
         import uvicorn
 

@@ -255,8 +255,8 @@ def _digest(mark: str) -> str:
 
 
 def application(site: Site, *, logins: Sequence[Route] = (), refused: ASGIApp | None = None) -> ASGIApp:
-    """Return the application: every page behind the checks of `access.py`. `logins`: another login than the one link;
-    `refused`: the answer to others."""
+    """Return the application, behind the checks of `access.py`. `logins`: another login than the link; `refused`:
+    answers others."""
     from . import views_care, views_home, views_memories, views_recall, views_review, views_sessions
 
     routes = [
@@ -328,8 +328,8 @@ def changes_nothing(view: View) -> View:
 
 
 async def _enter(site: Site, request: Request) -> Response:
-    """Let the browser in that has the link. It goes on from a page of ours: a redirect of a link in a mail would not
-    bring a strict cookie along."""
+    """Let the browser in that has the link, by a page of ours: a redirect from a link in a mail would bring no strict
+    cookie."""
     access = site.access
     assert isinstance(access, Access)
     value = access.enter(request.query_params.get("link", ""))

@@ -81,8 +81,8 @@ def _figures(site: Site, scope: str) -> dict[str, Any]:
 
 
 def _health(ask: Ask) -> dict[str, Any]:
-    """Return the machine's health for the store's owner: backups, clients that have limpet, and the results of the last
-    test of their hooks."""
+    """Return, for the store's owner, backups, clients that have limpet, and the results of the last test of their
+    hooks."""
     if not ask.visitor.may("owner"):
         return {}
     state: tuple[BackupState, list[tuple[str, bool, bool]]] = ask.site.kept(

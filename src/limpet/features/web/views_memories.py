@@ -248,8 +248,8 @@ def purge(ask: Ask) -> Response:
 
 
 def undo(ask: Ask) -> Response:
-    """Take back what a form did, its last operation first. Of a team everybody names the operation: the last one may be
-    somebody else's."""
+    """Undo what a form did, its last operation first. In a team every operation is named: the last may be somebody
+    else's."""
     events = ask.several.get("event", [""])
     if not ask.visitor.sees(""):
         if "" in events:
