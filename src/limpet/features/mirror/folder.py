@@ -10,8 +10,9 @@ import re
 import stat
 import unicodedata
 from collections.abc import Collection, Iterator
+from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...model.dataclass import dataclass, field
 from ...model.encode import JsonForm, rows
@@ -246,13 +247,9 @@ def load(root: Path) -> SyncState | None:
 def save(root: Path, base: SyncState) -> None:
     """Replace the base, when it changed. Raises StoreError."""
     path = root / OWN / STATE
-    shown = {name: getattr(base, name) for name in ("store", "scope", "author", "lines")} | {
-        "version": VERSION,
-        "files": {
-            name: [synced.mark, synced.group, synced.front, synced.entries, synced.repeats, synced.refused]
-            for name, synced in sorted(base.files.items())
-        },
-    }
+    shown: dict[str, Any] = {name: getattr(base, name) for name in ("store", "scope", "author", "lines")}
+    columns = attrgetter("mark", "group", "front", "entries", "repeats", "refused")
+    shown |= {"version": VERSION, "files": {name: columns(file) for name, file in sorted(base.files.items())}}
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     with writing(path):
         if path.is_file() and path.read_bytes() == text:

@@ -141,12 +141,9 @@ class PostgresSearch(Search):
             hits = postings.search(text, where, rows, limit=asked)  # type: ignore[arg-type]
             return LexicalResult(
                 hits=dict(zip(hits.text_ids[:limit].tolist(), hits.scores[:limit].tolist(), strict=True)),
-                stems=hits.stems,
-                weight=hits.weight,
-                complete=hits.complete,
+                stems=hits.stems, weight=hits.weight, complete=hits.complete, absent=hits.absent,
                 more=asked is not None and len(hits.text_ids) >= asked,
-                absent=hits.absent,
-            )
+            )  # fmt: skip
         return NO_HITS._replace(complete=False)
 
     def _feed(self) -> PostgresFeed:

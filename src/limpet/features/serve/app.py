@@ -19,13 +19,13 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from ...agents.arguments import HALF_A_CHARACTER, checked, holds_half_a_character
 from ...agents.tools import state_of
-from ...model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreError, StoreReadOnly
+from ...model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreError
 from .guarded import Services
 from .listener import TooLarge, read_request
 from .logins import Logins
 from .metrics import Metrics
 from .sdk import SERVICE
-from .tokens import EVERY_SCOPE, Forbidden, Grant, Tokens, now_us
+from .tokens import EVERY_SCOPE, Grant, Tokens, now_us, status_of
 from .verbs import VERBS, Verb, openapi
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ log = logging.getLogger("limpet.features.serve")
 
 
 class App:
-    """The application. `urls`: addresses for clients, the public one first; `owner`: a token valid while no other is."""
+    """The application. `urls`: for clients, the public one first; `owner`: a token that is valid while no other is."""
 
     def __init__(
         self, memory: Limpet, mcp: ASGIApp, services: Services, tokens: Tokens, *, urls: list[str],
@@ -230,7 +230,7 @@ class App:
         if isinstance(error, TooLarge):
             return JSONResponse({"error": "too_large", "message": f"at most {MOST_BYTES:,} bytes"}, 413)
         if isinstance(error, LimpetError):
-            known = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), None)
+            known = 503 if isinstance(error, StoreBusy | _Off) else status_of(error)
             if known is not None:
                 return JSONResponse(error.as_dict(), known)
             log.error("%s: %s", error.code, error.message)
@@ -245,11 +245,6 @@ class _Unknown(Exception):
 
 class _Off(LimpetError):
     code = "off"
-
-
-_STATUS: dict[type[LimpetError], int] = {
-    Forbidden: 403, BadInput: 400, NotFound: 404, StoreReadOnly: 403, StoreBusy: 503, _Off: 503,
-}  # fmt: skip
 
 
 def _is_api(path: str) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...folders import beside
 from ...model.clock import format_time
-from ...model.errors import BadInput, LimpetError, NotFound, StoreError, message_of
+from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound, StoreError, StoreReadOnly, message_of
 from ...model.memory import GLOBAL_SCOPE, check_scope
 from ...model.state import SESSION_EVENTS
 from ...remember.operations import MOST_CHANGES
@@ -39,6 +39,12 @@ class Forbidden(LimpetError):
     """An error: the token is valid, but not for this."""
 
     code = "forbidden"
+
+
+def status_of(error: LimpetError) -> int | None:
+    """Return the HTTP status of an error that its sender can do something about."""
+    status = {NotFound: 404, ChangedSince: 409, BadInput: 400, StoreReadOnly: 403, Forbidden: 403}
+    return next((code for kind, code in status.items() if isinstance(error, kind)), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -210,11 +210,6 @@ FILTERS = {
 # How far a statement has come (rank/adjust.py), for a reader.
 STAGES = {"observation": "said once", "hypothesis": "said again on another day", "verified": "confirmed"}
 GLOBALS: dict[str, Any] = {
-    "KINDS": KINDS,
-    "STAGES": STAGES,
-    "ORIGINS": ORIGINS,
-    "SPEAKERS": SPEAKERS,
-    "difference": difference,
-    "HIGH": HIGH,
+    "KINDS": KINDS, "STAGES": STAGES, "ORIGINS": ORIGINS, "SPEAKERS": SPEAKERS, "difference": difference, "HIGH": HIGH,
     "WIDE": WIDE,
-}
+}  # fmt: skip

@@ -22,10 +22,10 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from ...model.clock import Clock, SystemClock
-from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound, StoreReadOnly
+from ...model.errors import BadInput, LimpetError, NotFound
 from ...model.memory import GLOBAL_SCOPE
 from ..serve.listener import TooLarge, read_request
-from ..serve.tokens import Forbidden, own
+from ..serve.tokens import Forbidden, own, status_of
 from . import shown
 from .access import Access, Guard, Visitor, guarded
 
@@ -53,13 +53,7 @@ MOST_DONE = 100
 # Of the review list.
 MOST_WAITING = 1_000
 SCOPE, THEME = "limpet-scope", "limpet-theme"
-STATUS: dict[type[LimpetError], int] = {
-    NotFound: 404,
-    ChangedSince: 409,
-    BadInput: 400,
-    StoreReadOnly: 403,
-    Forbidden: 403,
-}
+
 # What can be said at the top of a page after a change, besides what the log says of it.
 SAID = {
     "unchanged": "Nothing changed: it was so already.",
@@ -315,8 +309,7 @@ def _answer(site: Site, view: View, method: str, role: str, request: Request, fo
             site.wrote()
         return answer
     except LimpetError as error:
-        status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 503)
-        return ask.page("error.html", status=status, title=error.message, hint=error.hint or "")
+        return ask.page("error.html", status=status_of(error) or 503, title=error.message, hint=error.hint or "")
     except ValueError as error:
         return ask.page("error.html", status=400, title=f"This cannot be read: {str(error)[:200]}", hint="")
 

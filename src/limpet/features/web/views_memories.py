@@ -147,30 +147,21 @@ def _event(answers: Sequence[Receipt]) -> str | None:
     return next((receipt.event for receipt in answers if receipt.event), None)
 
 
-def memory(ask: Ask, **more: Any) -> Response:
+def memory(ask: Ask, theirs: str | None = None, mine: str | None = None) -> Response:
     store = ask.memory
     memory = store.get(ask.name("id"))
     versions = store.history(memory.id)
     gone = memory.state == "purged"
     graph = store.graph
     why, impact = (None, None) if gone else (graph.why(memory.id, limit=30), graph.impact(memory.id, limit=30))
-    near = None if gone else graph.context([memory.id], depth=1, limit=13)
-    around = (
-        radial(near, [memory.id], store.abbreviate, wide=640, high=100 + 16 * len(near))
-        if near and len(near) > 1
-        else None
-    )
+    near, around = None if gone else graph.context([memory.id], depth=1, limit=13), None
+    if near and len(near) > 1:
+        around = radial(near, [memory.id], store.abbreviate, wide=640, high=100 + 16 * len(near))
     return ask.page(
-        "memory.html",
-        status=409 if "theirs" in more else 200,
-        **{
-            "one": memory, "versions": versions, "why": why, "impact": impact,
-            "chain": None if gone else graph.chain(memory.id, limit=20),
-            "near": near, "drawing": around,
-            "exposures": exposures(store, id=memory.id, limit=20),
-            "changed": list(pairwise(versions))[::-1],
-            "command": ask.command("show", ask.short(memory.id)), "theirs": None, "mine": None,
-        } | more,
+        "memory.html", status=409 if theirs is not None else 200, one=memory, versions=versions, why=why, impact=impact,
+        chain=None if gone else graph.chain(memory.id, limit=20), near=near, drawing=around,
+        exposures=exposures(store, id=memory.id, limit=20), changed=list(pairwise(versions))[::-1],
+        command=ask.command("show", ask.short(memory.id)), theirs=theirs, mine=mine,
     )  # fmt: skip
 
 
