@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ADAPTER = "claude"
 ROOT = "/memories"
-# A file that is made when it is read, of what others remember in this scope.
+# A file, made when it is read, with what others remember in this scope.
 SHARED = f"{ROOT}/from-other-agents.md"
 SHARED_MEMORIES = 100
 MOST_LINES = 999_999

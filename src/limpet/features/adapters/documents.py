@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PAGE = 500
 LINE_CHARACTERS = 500
 SAID_BY_A_PERSON = "a person said what stands there; the change waits in `limpet review`"
-# Characters that no memory holds, and what may stand for them in JSON.
+# Characters that no memory holds, and their forms in JSON.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _ODD = re.compile(r"\\u00|\\[bf]|[\x7f-\x9f\ud800-\udfff]")
 log = logging.getLogger(__name__)

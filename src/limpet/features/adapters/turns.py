@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from ...api import Limpet
     from ...model.memory import Memory
 
-# What is left for an item beside what else metadata holds, and for each of its texts when it is larger.
+# The longest item in metadata, and the longest of its texts when it is larger.
 ITEM_BYTES = MAX_METADATA_BYTES - 4_000
 CUT_CHARACTERS = 4_000
-# Of a turn's text, that a recall reads.
+# The part of a turn's text that a recall reads.
 MOST_CHARACTERS = 100_000
 # The speaker whose words come from outside.
 TOOL = "tool"

@@ -152,7 +152,7 @@ class Block:
 
     def put(self, text: str) -> str:
         place = self.entry_in(text)
-        # Of the block itself where there is one: a lone CR before it makes a CRLF of its first empty line.
+        # The block's own line end if there is one: a lone CR before it makes a CRLF of its first empty line.
         line_end = "\r\n" if "\r\n" in (text[place[0] : place[1]] if place else text) else "\n"
         block = f"{BEGIN}\n{self.body.strip()}\n{END}".replace("\n", line_end)
         if place:

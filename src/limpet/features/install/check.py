@@ -25,10 +25,10 @@ from .change import Part, present
 from .clients import CLIENTS, PATIENCE_SECONDS, Place, parts, program
 from .entries import Command, command_words, hook_commands, is_address, server_command
 
-# A client gives a server some ten seconds to answer; it ends by itself when its client closes stdin.
+# Clients give a server some ten seconds to answer; it ends when its client closes stdin.
 GREETING_SECONDS = 15.0
 ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "doctor", "version": "1"}}
-# What the sample store holds, and what is asked: by words alone the one is found for the other.
+# The memory of the sample store, and a question that finds it by its words.
 HELD = "The staging database of the sample shop listens on port 5433"
 ASKED = "Which port does the staging database of the sample shop listen on?"
 
@@ -153,14 +153,14 @@ def _run(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a command of a client on a sample store, which is named every way. Raises _Failed."""
     environment = {**os.environ, "LIMPET_HOOK_STORE": store, "LIMPET_STORE": store, "LIMPET_SCOPE": "global"}
-    # The client's switches are told of elsewhere; here the way itself is tried.
+    # The check ignores the switches that turn hooks off.
     for name in ("LIMPET_HOOKS", "LIMPET_INCOGNITO"):
         environment.pop(name, None)
     line = command if isinstance(command, str) else shlex.join(command)
     try:
         return subprocess.run(
             command, shell=isinstance(command, str), input=raw, capture_output=True,
-            # `python -m limpet` takes no limpet.py of the folder that is looked at.
+            # `python -m limpet` imports no limpet.py from the current folder.
             env=environment | {"PYTHONSAFEPATH": "1"}, timeout=seconds, check=False,
         )  # fmt: skip
     except OSError as error:

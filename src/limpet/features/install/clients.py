@@ -18,9 +18,9 @@ from ...folders import absolute, is_url
 from .change import Block, Entry, Hooks, OwnFile, Part, Permission, present
 from .entries import HOOK_CALL, command_words, hook_commands, is_address, server_command
 
-# What a client waits for a hook at most, in seconds; the hook itself gives up sooner (hooks/client_adapters.py).
+# The longest that a client waits for a hook, in seconds; the hook gives up sooner (hooks/client_adapters.py).
 PATIENCE_SECONDS = 5
-# The tools of Claude Code that act: a hook after the others would be started for nothing.
+# The tools of Claude Code that act; a hook after others would run for nothing.
 CLAUDE_ACTS = "Bash|Edit|MultiEdit|Write|NotebookEdit|mcp__.*"
 MARK = "limpet hook"
 
@@ -41,7 +41,7 @@ limpet remembers across sessions. {how_it_comes}
   project), call `remember`: one statement each, in words that will make sense without this conversation. No secrets.
 - When a memory turns out wrong, call `correct` with its id.
 """ for how_it_comes in (_FOUND_BY_ITSELF, _ASKED_FOR))  # fmt: skip
-# What Claude Code calls all tools of the server, in a rule of its permissions.
+# The name of all the server's tools in a permission rule of Claude Code.
 CLAUDE_TOOLS = "mcp__limpet"
 
 
@@ -141,7 +141,7 @@ def _cline_scripts(place: Place) -> dict[str, str]:
     }
 
 
-# -- files in which servers stand, where it is not one below the client's folder
+# -- files of servers that are not below the client's folder
 
 
 def _claude_servers(place: Place, folder: Path) -> list[Path]:
@@ -173,7 +173,7 @@ class Rule(NamedTuple):
     front: str | None = None
 
 
-# The user's, below the client's folder, and a project's, below its root; None: there is none.
+# File names for the user, below the client's folder, and for a project, below its root.
 Names = tuple[str | None, str | None]
 
 
@@ -268,7 +268,7 @@ _TABLE: dict[str, Client] = {
         folder=lambda place: place.home / "Documents/Cline",
         rules=(Rule("Rules/limpet.md", ""), Rule(".clinerules/limpet.md", "")),
         servers=_cline_servers,
-        # Without a time limit of its own a server has three seconds to start: too few on a busy machine.
+        # Its default limit for a server's start, three seconds, is too short on a busy machine.
         entry=lambda place: {**place.server(), "timeout": 60},
         scripts=_cline_scripts,
         instructions=ASKING,
@@ -277,7 +277,7 @@ _TABLE: dict[str, Client] = {
         folder=lambda place: place.home / ".qwen",
         rules=(Rule("QWEN.md"), Rule("QWEN.md")),
         servers=("settings.json", ".qwen/settings.json"),
-        # Else its tools stand behind a search, where no model looks for them.
+        # Otherwise its tools are hidden behind a search that models do not use.
         entry=lambda place: {**place.server(), "alwaysLoadTools": True},
         hooks=("settings.json", ".qwen/settings.json"),
         hook=_named_hook("qwen"),
@@ -323,7 +323,7 @@ def parts(client: str, place: Place) -> list[Part]:
     # A project's files may come from anybody.
     entries: list[Part] = [Entry(file, row.keys, row.entry(place), place.project is None) for file in servers]
     if client in CALLS and place.project is None:
-        # A server behind an address answers no hooks; one of a project may be refused by whoever works there.
+        # A server behind an address answers no hooks, and a user may refuse a project's server.
         place = place._replace(has_calls=not any(there and is_address(there) for _, there in present(entries)))
     if hooks:
         events = [event for event in CLIENT_ADAPTERS[client].events if event not in row.without]
@@ -372,8 +372,7 @@ def completed(client: str, place: Place) -> Place:
     for name, given, own, of_hooks in zip(("store", "scope"), parted(place.options)[1:], server, hooks, strict=True):
         value = own or environment.get(f"LIMPET_{name.upper()}") or of_hooks
         if not value and name == "store":
-            # A client that a desktop starts has no variables of a shell: it would work in another store. An address
-            # may hold a password.
+            # A client started by a desktop has no variables of a shell. An address may hold a password.
             here = os.environ.get("LIMPET_STORE", "")
             value = absolute(here) if here and not is_url(here) else None
         if given is not None or not isinstance(value, str):

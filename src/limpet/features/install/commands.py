@@ -25,7 +25,7 @@ def _install(args: Namespace) -> int:
     place = place._replace(allow_tools="claude" in clients and allowed)
     if "claude" in clients and not allowed and args.allow_tools is None and not (args.dry_run or args.json):
         output.words("Claude Code asks before it calls limpet's tools; with --allow-tools it need not")
-    # Every plan before the first change: what cannot be read stops the whole command.
+    # All plans before the first change: an unreadable file stops the whole command.
     plans = [(client, plan_install(parts(client, completed(client, place)))) for client in clients]
     return _carry_out(args, plans, place.root)
 

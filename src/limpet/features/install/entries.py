@@ -12,12 +12,11 @@ from typing import Any
 
 from ...agents.hooks.client_adapters import CLIENT_ADAPTERS
 
-# How limpet is started: what an install is called for. All else in an entry is its owner's once it is there.
+# The keys that start limpet. All other keys of an existing entry belong to its owner.
 STARTED_BY = ("type", "command", "args")
 # A hook that calls limpet's server.
 HOOK_CALL = {"server": "limpet", "tool": "hook"}
-# A command that runs one of limpet's hooks, however it is quoted and whichever options stand before `hook`.
-# The rest of the line belongs to the match, so that each line is read once however often it names limpet.
+# A command that runs limpet, however it is quoted. The match takes the rest of the line, which is read only once.
 _OURS = re.compile(r"""(?:^|[\s"'/\\])limpet(?:\.exe|\.cmd)?["']?\s(?P<rest>.*)""")
 _HOOK = re.compile(r"(?<=\s)hook\s")
 _NEXT = len("\nhook ")  # where a line is continued

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 OWN = ".limpet"  # the mirror's own folder in it: what was last alike, the lock
 STATE = "mirror.json"  # in there; its time is that of the last sync
-# Memories that a topic's page shows on request, the newest; a mirror shows all.
+# The newest memories that `read_topic` shows; a mirror shows all.
 TOPIC_ENTRIES = 200
-# A change is taken up when the folder has been still for this long: an editor writes in several steps.
+# A change is synced when the folder has been still for this long: editors write in several steps.
 STILL_MS = 400
 # How often a watch looks at the store while nothing happens in the folder.
 STORE_EVERY_MS = 2_000
@@ -129,7 +129,7 @@ def take_in_edits_seen_by_recalls(context: Context, *, any_size: bool = False) -
         return
     for name in _noted(context):
         at = _changed_at(name, None if any_size else SEEN_BY_RECALLS)
-        # What cannot be taken in now (a busy folder, one that lost most of its entries) is tried at the next change.
+        # A folder that is busy or lost most of its entries is tried again at the next change.
         if at is None or context.edits_seen.get((context.scope, name)) == at:
             continue
         context.edits_seen[context.scope, name] = at

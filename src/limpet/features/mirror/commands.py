@@ -89,7 +89,7 @@ VERBS = (
     ),
     Verb(
         name="mirror init", group=IN_OUT, about="make a folder a mirror of this scope",
-        # What the folder holds begins a store; an empty one would mirror a mistyped path.
+        # Files in the folder may begin a store; an empty folder may be a mistyped path.
         create=lambda args: any(Path(args.dir).glob("*.md")),
         run=_init, show=_reports, code=_left,
         arguments=(

@@ -64,7 +64,7 @@ def locked(root: Path) -> Iterator[None]:
     except ImportError:  # Windows: what is written is still checked against what was read
         yield
         return
-    # Through no link, and without waiting for the other end of a pipe.
+    # Follow no link, and do not wait for the other end of a pipe.
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with os.fdopen(os.open(root / OWN / "lock", flags, 0o600), "ab") as file:
         try:
@@ -195,9 +195,9 @@ class SyncedFile:
     group: str = ""  # what a page of entries is about; "": the file is one memory
     front: str = ""  # hash of the front matter
     entries: list[SyncedEntry] = field(default_factory=list)
-    # Texts in it that are no memory of their own, by hash: said elsewhere in the folder.
+    # Hashes of texts that are no memory of their own because another file has them too.
     repeats: list[str] = field(default_factory=list)
-    # Texts in it that were refused: hash -> (line, why). They stay in the file, and are not judged again.
+    # Refused texts: hash -> (line, why). They stay in the file, and are not judged again.
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)
 
 

@@ -43,7 +43,7 @@ class Task(NamedTuple):
     id: str | None
     file: str
     entry: page.Entry | None
-    # Once it has passed validation and policy; no statement if the memory only goes or comes back.
+    # Set once it has passed validation and policy; no statement if the memory only goes or comes back.
     origin: str = ""
     statement: ValidStatement | None = None
 
@@ -137,7 +137,7 @@ class Matcher:
                 continue
             if view.page.group:
                 id = self._marks.get(entry.mark) if entry.mark else None
-                # What was said twice already keeps the mark it was copied with, and stays as it is.
+                # A known repeat keeps the mark it was copied with.
                 repeated = view.base is not None and entry.hash in view.base.repeats
                 if id is None and entry.mark and not home and not repeated:
                     id = resolve(entry.mark)
@@ -173,7 +173,7 @@ class Matcher:
             if view.page is None:
                 continue
             for entry in view.page.entries:
-                # What was refused is not judged again, unless a person has stored it since.
+                # A refused text is not judged again, unless a person has stored it since.
                 before = view.base.refused.get(entry.hash) if view.base else None
                 if before and entry.hash not in loose:
                     view.refused[entry.hash] = (entry.start + 1, before[1])

@@ -209,7 +209,7 @@ class Render:
             elif (mark := folder.write(self._root, name, text, view.text)) is not None:
                 files[name].mark = mark
                 continue
-            # Somebody wrote to it during the sync: it stays, and the next sync compares it with the last base.
+            # It was written to during the sync: it stays, and the next sync compares it with the last base.
             self._report.files.remove(name)
             self._report.left.append((name, "changed just now: the next sync looks again"))
             if name in self._base.files:
@@ -314,7 +314,7 @@ def compose(
     """
     lines = _parse(index if index is not None else _NEW, pointers, ours, gone)
     rest = _parse(more if more is not None else _NEW_MORE, pointers, ours, gone)
-    # What was pushed out may come back: all entries are laid out anew, most useful first.
+    # Entries of the second file may come back: all are laid out anew, the most useful first.
     entries = {name: _Line(pointer.line(), name, own=True) for name, pointer in pointers.items()}
     entries |= {line.file: line for line in (*rest, *lines) if line.file is not None}
     order = sorted(entries, key=lambda name: (pointers[name].rank, name), reverse=True)

@@ -31,15 +31,14 @@ from .render import Render
 if TYPE_CHECKING:
     from ...context import Context
 
-# A sync that would archive more than this many memories, and more than half of all, asks first: a folder that was not
-# mounted, or a checkout of another branch, is no wish to forget.
+# A sync that would archive more memories than this, and more than half, asks first: the folder may not be mounted.
 MANY_ARCHIVED = 10
 # Tasks in one transaction: few enough that other writers wait for milliseconds.
 BATCH = 500
 REASON = "changed in the folder and in the store since they were last alike"
 _COUNTED = {"new": "created", "edit": "edited", "archive": "archived", "restore": "restored", "tag": "tagged",
             "conflict": "conflicts"}  # fmt: skip
-# What becomes of a task, beside the reasons why the store does not take it.
+# Outcomes of a task, besides the reasons why the store refuses it.
 DONE, KNOWN, REPEAT, LATER, MORE_TRUSTED = "done", "known", "repeat", "later", "more trusted"
 
 
@@ -277,7 +276,7 @@ class Sync:
             writer.event("tagged", raw, origin=origin, topics=topics, metadata=metadata)
             return DONE, id
         if old.key or below:
-            # Another value is another memory, and the one before held until now. What is trusted more is not edited.
+            # A new value of a key is a new memory. A memory that is trusted more is not edited.
             try:
                 receipt = correct(writer, old, statement, None)
             except (BadInput, NotFound) as error:

@@ -24,13 +24,13 @@ DEFAULT_TENANT = "default"
 TOGETHER = 500
 # Characters of statements that wait for others.
 MOST_WAITING = 1_000_000
-# Statements that need not be sent at once: one of them each, and nothing that a later one of them could not follow.
+# Statements that may wait and be sent together.
 _MAY_WAIT = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b")
-# Rows that are inserted are one statement, which is parsed and planned once.
+# Inserted rows become one statement, which is parsed and planned once.
 _ROWS = re.compile(r"(INSERT INTO \w+ \([^()]*\)\s+VALUES )(\(.*\))( ON CONFLICT DO NOTHING)?", re.DOTALL)
 # Rows of a stream that are fetched together.
 STREAMED = 5_000
-# What libpq says when there is no connection, and what of it is said: the rest may hold a password.
+# libpq's messages for a failed connection -> ours: theirs may hold a password.
 _WHY = (
     ("refused", "it refuses connections", "is the server running?"),
     ("No such file", "no server listens there", "is the server running?"),
@@ -236,7 +236,7 @@ class Session:
         if not waiting and not last:
             return ""
         statements = [statement for statement, _ in waiting] + ([last] if last else [])
-        # Several go as text alone; of one that is prepared the rows come as they are, vectors in half of the bytes.
+        # Several statements need the text protocol. A single prepared one gives binary rows: vectors in half the bytes.
         binary = len(statements) == 1 and self._prepared is not None and statements[0].startswith("EXECUTE")
         cursor: Any = psycopg.Cursor(self._con) if binary else self._con.cursor()
         try:  # without values, it is sent as it is

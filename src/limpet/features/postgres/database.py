@@ -25,11 +25,10 @@ from .pool import Connection, Pool, Silent
 SCHEMA = 2  # the number of schema.sql
 # How long a write waits for others.
 BUSY_TIMEOUT_MS = 60_000
-# How long beyond its deadline a recall waits for those of other threads.
+# How long beyond its deadline a recall waits for recalls of other threads.
 TURN_SECONDS = 30.0
-# Rows of a bulk load, after which statistics are made, and how long those wait for who makes them already. The server's
-# own (autovacuum) come within a minute or never; until then it plans for empty tables, and the first recalls of 10,000
-# memories take minutes.
+# Rows of a bulk load after which statistics are made, and how long that waits for another session. Before the server
+# makes its own (autovacuum), it plans for empty tables, and the first recalls of 10,000 memories take minutes.
 BULK_ROWS, ANALYZE_WAITS_MS = 1_000, 1_000
 _MAKING = 0x6C696D70  # the number of the lock of who makes the schema
 
@@ -123,7 +122,7 @@ class Database(store.Database):
             lost = f"the connection to {self.path} was lost while a write was committed"
             raise StoreError(f"{lost}: whether it is stored is not known", hint=hint) from None
         if status != "COMMIT":
-            # A statement had failed, and who asked went on: nothing was stored, and that is said.
+            # A statement had failed, and the caller went on.
             raise StoreError(f"{self.path} rolled a write back; nothing was stored", hint="try again")
         if con.warned:  # it was told to wait for no standby any more
             raise StoreError(f"{self.path} has stored a write that no standby has confirmed", hint=hint)

@@ -9,11 +9,11 @@ from ...store.sql.search import Tokenizer
 from .connection import Ids, Numbers, Session, Words
 
 _COLUMNS = "content, topics, labels, dates, scope, grams"
-# A row of an index has room for this much; a longer word stands there with its beginning and a digest.
+# The longest word in an index row; longer ones are replaced by their beginning and a digest.
 MOST_WORD_BYTES, KEPT_CHARACTERS = 512, 64
 
 
-# A version that no other write has: after a failover, other writes may follow the same one than those that were lost.
+# A version that no other write has: after a failover, other writes may follow the version of lost ones.
 LATER = "version + 1 + CAST(random() * 1000000 AS bigint)"
 _CHUNK_CHANGED = f"UPDATE chunk SET version = {LATER} WHERE num IN (SELECT chunk FROM vector WHERE body = ?)"
 _TEXTS = f"SELECT num, {_COLUMNS}, size FROM body WHERE num > ? ORDER BY num LIMIT 1000"

@@ -23,13 +23,13 @@ from ...model.forks import refuse_child
 from .connection import Place, configure, unreachable
 from .statements import Prepared
 
-# Connections of a process; how long one is taken to be there without asking; how long one may take to come about.
+# Connections of a process; how long an idle one is trusted without a check; how long connecting may take.
 MOST_CONNECTIONS, TRUSTED_SECONDS, CONNECT_SECONDS = 16, 5.0, 10
-# How long a process that had a connection goes on trying to get another one; first and longest pause between two tries.
+# How long a process that had a connection tries to get another one; first and longest pause between tries.
 RETURN_SECONDS, FIRST_PAUSE, LONGEST_PAUSE = 30.0, 0.05, 1.0
-# A server that is silent for so long is given up: without a deadline, and beyond one.
+# How long a silent server is waited for: without a deadline, and beyond one.
 SILENT_SECONDS, BEYOND_SECONDS = 300.0, 1.0
-# What libpq is told unless the URL says otherwise: a machine that is gone is noticed within half a minute.
+# Options for libpq unless the URL sets them: a lost machine is noticed within half a minute.
 USUAL: dict[str, Any] = {
     "connect_timeout": CONNECT_SECONDS, "application_name": "limpet", "keepalives_idle": 10, "keepalives_interval": 5,
     "keepalives_count": 3, "tcp_user_timeout": 25_000,
@@ -98,8 +98,7 @@ def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any
         return last.value
 
 
-# Connections that nobody uses, by URL, with the pools that share them: those of a process that has
-# hundreds of tenants open are few, since a transaction says itself whose it is.
+# Idle connections by URL, with the pools that share them. A transaction names its tenant, so hundreds need few.
 _SHARED: dict[str, tuple[list[tuple[float, Connection]], weakref.WeakSet[Pool]]] = {}
 _SHARING = threading.Lock()
 
@@ -111,7 +110,7 @@ class Pool:
         self._place = place
         self._closed = False
         self._key = place.conninfo
-        # Lent to one thread at a time, and made when there is none: whoever connects is told what is wrong.
+        # Connections are made when there is none, so that the caller sees what is wrong.
         with _SHARING:
             self._idle, users = _SHARED.setdefault(self._key, ([], weakref.WeakSet()))
             users.add(self)

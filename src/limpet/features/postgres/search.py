@@ -35,12 +35,12 @@ _CHUNK = (
 )
 _SLOT = "INSERT INTO slot (embedder, chunk, slot, body, scope, code, scale, exact) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _TEXT = "SELECT num, content, topics, labels, dates, scope, grams FROM body WHERE num IN (SELECT value FROM carray(?))"
-# A list as one row: what is a row a text costs more to take apart here than to read there.
+# A list as one row: a row for each text would be slower to unpack here.
 _PACKED = """string_agg(int8send(body), ''::bytea ORDER BY body) AS bodies,
  string_agg(int4send(length(counts)), ''::bytea ORDER BY body) AS sizes,
  string_agg(counts, ''::bytea ORDER BY body) AS packed"""
 _LIST = f"SELECT {_PACKED} FROM (SELECT body, counts FROM posting WHERE word = ? ORDER BY body LIMIT ?) part"
-# What a word's rows have to reach at least for so many places, since a row has one or more.
+# At most so many rows of lists, since a row has one place or more.
 _LISTS = f"""WITH part AS (SELECT word, body, counts FROM posting WHERE word > ? ORDER BY word, body LIMIT ?),
  list AS (SELECT word, int8send(count(*)) AS rows, {_PACKED} FROM part GROUP BY word)
 SELECT array_agg(word ORDER BY word), string_agg(rows, ''::bytea ORDER BY word),
@@ -132,10 +132,10 @@ class PostgresSearch(Search):
                     postings.measure(texts)
                     self._held = version, postings, _Rows(self._database, self)
                 if where.known_at is not None:
-                    # As known before, topics and some scopes were others than those in the index.
+                    # At an earlier time, topics and some scopes differed from those in the index.
                     left = where.scopes is not None and self.was_left(where.scopes)
                     where = replace(where, topics=(), scopes=None if left else where.scopes)
-            # One more, which tells whether there are more; in a large store SQLite says so already when there may be.
+            # One more, to know whether there are more; in a large store SQLite reports more whenever there may be.
             asked = None if limit is None else limit + (texts <= lexical.SMALL_STORE)
             _, postings, rows = self._held
             hits = postings.search(text, where, rows, limit=asked)  # type: ignore[arg-type]

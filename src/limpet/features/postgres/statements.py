@@ -15,17 +15,17 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-# Uses of a statement on a connection from which on it is prepared: hooks and commands use most of them once.
+# A statement is prepared at its third use on a connection: hooks and commands use most only once.
 USES = 3
-# Statements of a connection that are prepared: a plan is some ten kilobytes of the server's memory.
+# The most prepared statements of a connection: a plan takes some ten kilobytes of the server's memory.
 MOST_PREPARED = 400
-# What values are to the server; an array says it itself. NULL, which may be of any type, stands in the statement.
+# Types of values on the server; arrays name their own. NULL, which may be of any type, is part of the statement.
 _TYPES: dict[type, str] = {int: "bigint", str: "text", bytes: "bytea", float: "double precision"}
-# Texts are what they are compared with or put into; where nothing says that, they are texts.
+# A text takes the type of what it is compared with; if that is not known, it is a text.
 _TEXTS = ("unknown", "text")
 _PREPARABLE = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b[^;]*\Z")
 _NAMED = re.compile(r"%\((\w+)\)s")
-# Statements, with the types of their values, that the server does not take without the values themselves.
+# Statements and types of values that the server cannot prepare.
 refused: set[tuple[str, tuple[type, ...]]] = set()
 # Names of parameters as psycopg takes them; numbered and unnumbered ones become p1, p2 and so on.
 _PARAMETER = r":\w+|\?\d*"

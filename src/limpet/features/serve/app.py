@@ -103,7 +103,7 @@ class App:
             seconds = time.monotonic() - started
             if verb:
                 self._metrics.end(verb, str(status), seconds)
-            # Never what was asked or answered, and no name of a scope.
+            # Log neither requests nor answers, and no name of a scope.
             fields = {"method": request.method, "path": _shown(path), "status": status, "ms": round(seconds * 1_000, 1)}
             log.info("request", extra={"fields": fields | ({"token": who} if who else {})})
 
@@ -199,7 +199,7 @@ class App:
         asked = Request(scope).query_params.get("scope")
         of = grant.scope(asked, self._memory.scope)
         scope[SERVICE] = self._services.of(grant, of)
-        # A session is its token's: to another one the SDK says that there is none.
+        # A session belongs to its token: to others the SDK says that there is none.
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=f"{grant.id} {of}", scopes=[grant.role]))
         began = ended = False
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..transfer import DeviceInfo
     from .tokens import Grant, Tokens
 
-# As in serve/tokens.py, whose import would cost every command of this module.
+# As in serve/tokens.py, whose import would slow down every command.
 ROLES = ("read", "write", "review", "admin")
 
 

@@ -70,7 +70,7 @@ class GrantedService:
         if name not in TAKES:
             return None  # there is no such tool
         try:
-            # As the tool will take it: what it does must be known before it is done.
+            # Parsed as the tool will parse it, to know what the call will do.
             given = checked(given or {}, TAKES[name], of=name)
             self._grant.need(role_of(name, given))
             for id in given["ids"] if name == "feedback" else [given["id"]] if name == "correct" else ():

@@ -28,9 +28,9 @@ CONNECTIONS = 128
 IDLE_SECONDS, REQUEST_SECONDS = 10.0, 30.0
 # Sessions at once, and how long one is kept that nothing is asked in.
 SESSIONS, SESSION_SECONDS = 100, 1_800.0
-# How long a server that was told to stop waits for answers, and for streams, which have no end.
+# How long a server that stops waits for answers and streams.
 STOP_SECONDS = 2
-# What those are answered who do not show the token, or come from elsewhere.
+# Statuses for requests without a token or from elsewhere.
 REFUSED = frozenset({401, 403, 421})
 
 HOST = "127.0.0.1"
@@ -40,7 +40,7 @@ Peer = tuple[str, int]
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
     """Listen on an address. Raises StoreError when that is impossible."""
-    # The protocol is named: asyncio sends what is written to it at once (TCP_NODELAY) for sockets that say TCP.
+    # With the protocol named, asyncio sends at once (TCP_NODELAY).
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -177,7 +177,7 @@ def limited(app: ASGIApp, connections: Connections) -> ASGIApp:
                 async with asyncio.timeout_at(until):
                     message = await receive()
             except TimeoutError:
-                # To the application a client that sends no more is one that has gone.
+                # The application sees a client that stopped sending as one that has gone.
                 connections.close(peer)
                 return {"type": "http.disconnect"}
             whole = message["type"] != "http.request" or not message.get("more_body", False)

@@ -31,7 +31,7 @@ ROLES = ("read", "write", "review", "admin")
 EVERY_SCOPE = "*"
 PREFIX = "limpet_"
 MOST_NAME = 120
-# The owner's token, which opens everything as long as there are no others; shorter ones can be guessed.
+# The owner's token is valid while there is no other; shorter ones can be guessed.
 OWNER_VARIABLE, OWNER_CHARACTERS = "LIMPET_MCP_TOKEN", 16
 
 
@@ -179,7 +179,7 @@ class Tokens:
     def find(self, token: str) -> Grant | None:
         """Return the grant of a token if it holds."""
         wanted = _digest(token)
-        # Of 256 random bits: what the time of a comparison tells of a digest opens nothing.
+        # The token has 256 random bits: the time of a comparison reveals nothing useful.
         return self._first(lambda grant: grant.sha256 == wanted)
 
     def of_subject(self, subject: str) -> Grant | None:

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
 
-# Every device, also those that come; and the id that stands for them in a store.
+# All devices, also future ones; and their id in a store.
 ALL_DEVICES, EVERY_DEVICE = "all", b""
 
 

@@ -35,7 +35,7 @@ OUR_KINDS = {"preference": "fact", "opinion": "inference", "lesson": "skill", "g
 EDGES = ("caused_by", "supports", "contradicts", "supersedes", "related_to", "part_of", "temporal_next")
 # All links of a file are in memory at once.
 MAX_EDGES = 2_000_000
-# Texts above this are refused, and none longer are written: what their tools take.
+# The longest text that is read; the longest that is written, as their tools take it.
 MAX_READ_BYTES, MAX_WRITTEN_BYTES = 1_000_000, 65_536
 MAX_LINKS_OF_NODE = 4_096
 DIMENSIONS = 128  # of their feature vectors; all zeros: none

@@ -24,14 +24,14 @@ from .records import MAX_NAME, Link, Record, TransferReport, cleaned, digest, ma
 
 # The largest item of a JSON array.
 MAX_ITEM_CHARACTERS = 32_000_000
-# What an archive may unpack to, and how far: exports of chats pack about 8 to 1.
+# The largest unpacked size, and the largest ratio: exports of chats pack about 8 to 1.
 MAX_UNPACKED_BYTES = 4 << 30
 MAX_RATIO = 200
 FREE_BYTES = 64 << 20  # below this no ratio is too high
 CHUNK = 1 << 20
 
 _SPACE = re.compile(r"\s*")
-# What zipfile raises for archives that are broken, encrypted or of an unknown kind.
+# Errors of zipfile for archives that are broken, encrypted or of an unknown kind.
 BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 
 
@@ -136,7 +136,7 @@ MEM0 = {
     "valid_to": "expiration_date", "session": "run_id", "speaker": "role", "metadata": "metadata",
 }  # fmt: skip
 MEM0_KINDS = {"preferences": "preference", "goals": "goal", "decisions": "decision"}
-# What is ours under another name. What else an item has, such as whose memory it is, stays in the metadata.
+# Fields that we read. Others, such as a memory's owner, stay in the metadata.
 _MEM0_KNOWN = {"metadata"} | {name for names in MEM0.values() for name in names.split()} - {"run_id"}
 
 
@@ -159,7 +159,7 @@ def read_mem0(path: Path, report: TransferReport) -> Iterator[Record]:
 # -- conversations
 
 CONVERSATIONS = "conversations.json"
-# Roles that people and assistants have; what a system prompt or a tool said is no memory of the conversation.
+# Roles of people and assistants; messages of the system and of tools are left out.
 SPEAKERS = {"user": "user", "human": "user", "assistant": "assistant", "claude": "assistant"}
 # (place, id, texts, role, time) of a message.
 _Messages = Iterator[tuple[str, str, list[Any], Any, Any]]
@@ -255,7 +255,7 @@ def _name(value: Any) -> str | None:
 # -- Claude Code's memory folder: one memory a file with front matter, and MEMORY.md, an index of them
 
 INDEX = "MEMORY.md"
-# Their types: what the user is, how they want things done, what a project is about, where something is found.
+# Their types: the user, how they want things done, a project, a place to look something up.
 CLAUDE_KINDS = {"user": "preference", "feedback": "lesson", "project": "fact", "reference": "note"}
 ENTRY = re.compile(r"\s*[-*]\s+\[([^\]]*)\]\(([^)\s]+)\)\s*(?:[—–:-]+\s*(.*))?$")
 

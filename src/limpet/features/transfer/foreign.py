@@ -16,13 +16,13 @@ from ...model.errors import BadInput
 from .records import TransferReport
 
 MAGIC = b"SQLite format 3\0"
-# A cell above this is not read; twice the largest text that a memory may have, for its JSON.
+# The largest cell that is read: twice the largest text of a memory, for its JSON.
 MAX_CELL_BYTES = 2_000_000
 # Above this SQLite checks the pages of a file, but not that indexes agree with their tables, which takes far longer.
 MAX_FULL_CHECK_BYTES = 64 << 20
-# Findings that SQLite counts, unless told otherwise; a broken file has one for every page.
+# SQLite's default limit of findings; a broken file has one for every page.
 MAX_FINDINGS = 100
-# What one look at the schema may hold: real ones have some dozen names.
+# The most names of a schema; real ones have some dozens.
 MAX_NAMES = 1_000
 
 # (place, cells by name) of each row.
@@ -41,7 +41,7 @@ class ForeignFile:
     def __init__(self, path: Path, report: TransferReport, **needed: str) -> None:
         """Open a file that has these tables and columns; a damaged one is read as far as possible. Raises BadInput."""
         self.path, self._report = path, report
-        # Nobody writes when there is no log: then nothing is locked, and nothing appears beside the file.
+        # Without a log nobody writes: then lock nothing, and make no file beside it.
         wal = path.with_name(path.name + "-wal")
         live = wal.exists() and wal.stat().st_size > 0
         uri = f"file:{quote(str(path.absolute()))}?" + ("mode=ro" if live else "mode=ro&immutable=1")
@@ -81,8 +81,7 @@ class ForeignFile:
         check = "integrity_check" if self.path.stat().st_size <= MAX_FULL_CHECK_BYTES else "quick_check"
         findings: list[str] = []
         try:
-            # As bytes: a finding quotes names of the file, which need not be UTF-8. Without an argument: the function
-            # takes a number for the name of a table.
+            # As bytes: a finding quotes names that need not be UTF-8. Without an argument: it would name a table.
             for (raw,) in self._con.execute(f"SELECT CAST({check} AS BLOB) FROM pragma_{check}"):
                 # A heading, "*** in database main ***", is no finding.
                 lines = bytes(raw).decode("utf-8", "replace").splitlines()

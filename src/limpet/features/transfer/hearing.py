@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from .records import TransferReport
     from .sync import Sync
 
-# How long an import waits for readers of what another device purged; later the queue sees to it.
+# How long an import waits for readers of content that another device purged; later the queue removes it.
 FLUSH_SECONDS = 5.0
 # Fields that name another memory.
 _OTHERS = ("by", "into", "target", "over", "corrects")
-# Decisions of a person, and names of scopes: they reach further than the memory that they are noted on.
+# Decisions of a person, and moves between scopes: they affect more than one memory.
 _NEVER = frozenset({"reviewed", "moved"})
 # The device that a memory or session was first heard of from.
 _BEGAN = (
@@ -51,7 +51,7 @@ _SPOKEN_OF = (
     " WHERE g.device = ?1 OR (?1 = x'' AND g.device NOT IN (SELECT id FROM device))"
 )
 _HOLDS_KEY = "SELECT id FROM memory WHERE key = ? AND retired_at IS NULL AND state = 'active'"
-# What stands before the digest of a segment of which some events wait for their memories.
+# The prefix of a segment's digest while some of its events wait for their memories.
 IN_PART = "in part "
 
 
@@ -167,7 +167,7 @@ class Hearing:
         self._devices = [segment.device for segment in segments]
         self._doubted = {segment.device for segment in segments if not is_trusted(con, segment.device)}
         self._began: dict[bytes, bytes | None] = {}
-        # Of what is not here yet: the trusted device that begins it, else the one that does so first.
+        # For memories that are not here yet: the trusted device that begins it, else the first one.
         self._begins: dict[bytes, bytes] = {}
         if self._doubted:
             for line in sorted(lines, key=lambda row: (self._devices[row.segment] in self._doubted, row.order)):
@@ -185,7 +185,7 @@ class Hearing:
         for line in lines:
             known = find(line.event.id) if self._devices[line.segment] in self._doubted else None
             if known is not None and self._device_of(line.event.memory) != self._devices[line.segment]:
-                # Somebody else's event. It stands as it is, in its place.
+                # An event of another device stays as it is.
                 waiting[line.segment] += replace(known, seq=0) not in (line.event, scrub(line.event))
             elif self._waits(line):
                 waiting[line.segment] += 1

@@ -64,7 +64,7 @@ class Importer:
                 continue
             self._order[id] = len(self._order)
             self._links += [(id, self.id_of(link.target), link, f"{record.place}, a link") for link in record.links]
-            # What takes a key's place must see the one before it in the store.
+            # A new value of a key must find the one before it in the store.
             if len(part) >= BATCH or valid.key in keys:
                 self._write(part)
                 part, keys = [], set()
@@ -97,7 +97,7 @@ class Importer:
         if end is not None and end <= (now if start is None else start):
             self._report.note("an end that is not after the beginning was left out")
             end = None
-        # An id that can neither hide a secret nor a control character needs no second look.
+        # Such an id can hide neither a secret nor a control character.
         plain = _PLAIN_ID.fullmatch(record.id) is not None and MARK not in record.metadata
         names = "content kind topics key importance confidence session speaker source"
         given = {name: getattr(record, name) for name in names.split()} | {
@@ -107,8 +107,7 @@ class Importer:
         valid = validate(given, scope=self._context.scope, now=now)
         if plain:
             valid.metadata[MARK] = mark
-        # What was read, in two parts: the text as it is stored, and the rest that an import brings, but use, links and
-        # the place in a project's file.
+        # Two parts: the text as it is stored, and other fields but use, links and the place in a project's file.
         metadata = {name: value for name, value in record.metadata.items() if name != INDEXED}
         rest = digest(record.kind, record.topics, record.valid_to, record.key, metadata, record.speaker)
         valid.metadata[MARK]["mark"] = f"{digest(valid.content)}-{rest}"
@@ -243,7 +242,7 @@ class Importer:
         writer.event("linked", start, origin=self._origin, **data)
         if type != "supersedes":
             return True
-        # The old one ends where the new one begins, unless something replaced it before, or it is trusted more.
+        # The old one ends where the new one begins, unless it was replaced before or is trusted more.
         if is_below(source.trust, target.trust):
             self._report.note("what is trusted more was not replaced by a link")
         elif target.superseded_by is None and target.state != "retracted" and goal not in replaced:

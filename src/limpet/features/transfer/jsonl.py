@@ -44,9 +44,9 @@ AGE_HEAD, AGE_SUFFIX = b"age-encryption.org/", ".age"
 # What one encrypted file may hold: it is in memory as a whole.
 MAX_AGE_BYTES = 1 << 30
 CHUNK = 2_000
-# What is taken in at once, in characters: few long lines are as much to hold as many short ones.
+# Characters that are taken in at once: few long lines need as much memory as many short ones.
 CHUNK_CHARACTERS = 32_000_000
-# Above any count that use has given, far below where SQLite's numbers end.
+# Above any real count, far below SQLite's largest number.
 MAX_USES = 1 << 31
 
 
@@ -77,7 +77,7 @@ def read_event(line: dict[str, Any]) -> Event:
             data={name: value for name, value in line.items() if name not in _OWN},
         )  # fmt: skip
         check_event(event)
-        # What a hand wrote, or a program that redacts nothing, loses its secrets here.
+        # Lines written by hand, or by a program that redacts nothing, lose their secrets here.
         content = event.content if event.content is None else redact(event.content)[0]
         metadata, secrets = clean_metadata(event.data.get("metadata"))
         words = {name: value for name, value in event.data.items() if isinstance(value, str)}
@@ -190,7 +190,7 @@ class _Import:
         self._events: list[tuple[str, Event]] = []
         self._statements: list[tuple[str, dict[str, Any]]] = []
         self._usage: list[dict[str, Any]] = []
-        # Values that a key had before, by scope and key, with their lines: for as long as no later line has another.
+        # Lines with a former value of a key, by scope and key, until a later line has another value.
         self._aside: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {}
         self._before: dict[tuple[str, str], frozenset[str]] = {}  # what keys had before, of the lines taken in at once
 

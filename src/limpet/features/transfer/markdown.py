@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES = 5_000_000
 MAX_FILES = 100_000
 SUFFIXES = (".md", ".markdown", ".mdx", ".mdc")
-# Files that instruct agents: what they say is how somebody wants things done.
+# Files that instruct agents: their statements are preferences.
 RULES = frozenset(
     {"claude.md", "claude.local.md", "agents.md", "agent.md", "gemini.md", "copilot-instructions.md", ".cursorrules",
      ".windsurfrules", ".clinerules", ".goosehints"}
@@ -84,7 +84,7 @@ def front_matter(lines: list[str]) -> Front:
         try:
             return Front(_front_values("\n".join(left)), end + 1, sorted(bad))
         except yaml.MarkedYAMLError as error:
-            # Where a quote or a bracket opens that does not close, else where the parser stopped.
+            # The place of an unclosed quote or bracket, else where the parser stopped.
             opened = error.context_mark if re.search("quoted|flow", error.context or "") else None
             mark = opened or error.problem_mark
         at = min(mark.line if mark else 0, len(left) - 1)
@@ -169,7 +169,7 @@ class Page(NamedTuple):
 def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """Yield records of a folder, or of one file. Raises BadInput."""
     root, names = (path.parent, [path.name]) if path.is_file() else (path, names_of(path, report))
-    # Links lead forward too: the first look finds what can be linked to, and by which names.
+    # Links lead forward too: first collect the names that can be linked to.
     places: dict[str, str] = {}
     for name in names:
         page = page_of(name, read_lines(root / name, None) or [])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ...model.encode import JsonForm
     from .records import TransferReport
 
-# Rejected lines of an import that people get to see one by one; --json has all.
+# Rejected lines that are printed; --json has all.
 SHOWN_REJECTIONS = 20
 
 

@@ -59,7 +59,7 @@ MEMORI = {
     "session": "metadata.session", "speaker": "metadata.speaker", "created": "created_at", "updated": "updated_at",
     "used": "last_accessed", "uses": "access_count",
 }  # fmt: skip
-# Their types that are no kinds of ours; the type stays in the metadata too.
+# Our kinds for types of theirs; the type stays in the metadata too.
 MEMORI_KINDS = {
     "debugging": "lesson", "architecture": "decision", "pattern": "skill", "roadmap": "goal", "temporary": "note",
 }  # fmt: skip
@@ -127,7 +127,7 @@ PMB_KINDS = {
     "milestone": "episode", "image": "note", "code": "note", "summary": "episode", "reflection": "inference",
     "goal_update": "goal", "fact_atom": "fact", "completed": "episode", "edit": "episode",
 }  # fmt: skip
-# What their edges are here. Those that are causes lead from the older event to the newer one there.
+# Our links for edges of theirs. Their causes lead from the older event to the newer one.
 _PMB_LINKS = {
     "causes": "caused_by", "influenced": "caused_by", "enabled": "caused_by", "contradicts": "contradicts",
     "temporal-next": "temporal_next",

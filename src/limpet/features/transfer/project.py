@@ -90,9 +90,8 @@ def _pages(name: str, content: bytes) -> Iterator[Piece]:
         raise BadInput(f"not a PDF that can be read: {str(error)[:200]}") from None
 
 
-# -- code: symbols with their signatures and docstrings, by tree-sitter (the extra `code`). A symbol is a function,
-# method, class or the like that has a name. Its signature is what stands before its body, its docstring a string that
-# begins the body or the comments right before it.
+# -- code: functions, methods, classes and the like by tree-sitter. The signature is the text before the body, the
+# docstring a string that begins the body or the comments right before the symbol.
 
 MAX_DEPTH = 200
 LANGUAGES = {
@@ -111,7 +110,7 @@ _SYMBOL = re.compile(
 )
 _FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "function"})
 _CALLABLE = frozenset({"function", "method", "constructor", "macro", "singleton_method", "local_function"})
-# What stands between a symbol and the comment before it; Ruby's body begins after that.
+# Nodes between a symbol and the comment before it.
 _WRAPPERS = frozenset(
     {"export_statement", "decorated_definition", "lexical_declaration", "type_declaration", "template_declaration"}
 )
@@ -182,7 +181,7 @@ def _piece(name: str, node: Node, lines: list[str], path: str, kind: str) -> Pie
     doc = _string(inner)
     last = node.end_point[0]
     if kind not in _CALLABLE and body is not None:
-        # A class is what stands before its members: these speak for themselves.
+        # A class ends before its members, which are pieces of their own.
         last = inner.end_point[0] if doc else body.start_point[0]
     content = "\n".join(filter(None, (f"{name}: {kind} {path}", signature, doc or _comment(node))))
     return piece(path, content, lines, node.start_point[0], max(last, node.start_point[0]))

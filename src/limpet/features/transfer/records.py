@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 Progress = Callable[[int, int], None]
-# The longest line that is read: the longest text with every character written as an escape, and its fields; in
-# transcripts, a message with its pictures.
+# The longest line that is read: the longest text, all escapes, with its fields; or a message with pictures.
 MAX_LINE = 16_000_000
 
 encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -290,7 +289,7 @@ def moment(value: Any) -> int | None:
         text = value.strip()
         if not text:
             return None
-        # Only forms that fromisoformat reads: parse_time would go on and guess.
+        # Only forms that fromisoformat reads: parse_time would guess.
         try:
             if not text[0].isdigit() or len(text) > 40:
                 raise ValueError

@@ -14,8 +14,7 @@ from ...model.ids import format_id
 from ...store.sql.ledger import to_event
 from ...store.sqlite.connection import open_connection
 
-# How many row numbers are tried, one after the other, to get past what is broken: pages of the upper levels lead to
-# ten thousands of rows.
+# The most row numbers that are tried one by one to get past damage: an upper page leads to ten thousands of rows.
 MOST_TRIES = 200_000
 LATER_VERSIONS = 1 << 32  # the numbers of these rows of `memory` begin there
 

@@ -35,15 +35,6 @@ if TYPE_CHECKING:
     from .records import TransferReport
 
 
-def check_weight(weight: float) -> float:
-    """Check for a number from 0 to 1000. Raises BadInput."""
-    if isinstance(weight, bool) or not isinstance(weight, int | float):
-        raise BadInput(f"weight must be a number, not {weight!r}")
-    if not 0 <= weight <= MAX_WEIGHT:
-        raise BadInput(f"weight must be from 0 to {MAX_WEIGHT:g}, not {weight!r:.60}")
-    return float(weight)
-
-
 def is_scrubbed(event: Event) -> bool:
     """Return whether an event says no more than one of a purged memory or session may."""
     if event.type in SESSION_EVENTS:
@@ -51,7 +42,7 @@ def is_scrubbed(event: Event) -> bool:
     return event.type in ("linked", "unlinked") or (event.content is None and event.data.keys() <= STRUCTURAL)
 
 
-# Far above any session, far below where numbers of another size begin.
+# Far above the length of any session.
 MAX_POSITION = 1 << 30
 
 
@@ -73,7 +64,8 @@ _CHECKS: dict[Callable[[Any], object], str] = {
     check_kind: "kind",
     check_key: "key",
     check_origin: "trust",
-    check_weight: "weight",
+    _must(f"a number from 0 to {MAX_WEIGHT:g}", lambda value: type(value) in (int, float) and 0 <= value <= MAX_WEIGHT):
+        "weight",
     lambda value: check_name("it", value, limit=2_000): "source",
     _must("a list", lambda value: isinstance(value, list) and check_topics(value) is not None): "topics",
     # What is in it is looked at where secrets are taken out of it.
@@ -131,7 +123,7 @@ TYPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
 }
 # Types that hold a text.
 _TEXTS = frozenset({"remembered", "edited"})
-# Types that a purge empties of all but STRUCTURAL fields: without their text they need no others.
+# Types that a purge reduces to their STRUCTURAL fields.
 _EMPTIED = frozenset({"remembered", "edited", "tagged", "keyed", "reviewed"})
 
 
@@ -196,7 +188,7 @@ def is_emptied(event: Event) -> bool:
     return event.type in _EMPTIED and event.content is None and event.data.keys() <= STRUCTURAL
 
 
-# -- which events can follow what is there: in the store, and on the lines before
+# -- which events can follow the store and the lines before
 
 # Fields that name another memory.
 _OTHERS = ("by", "into", "target")
@@ -214,7 +206,7 @@ class Acyclic:
 
     def closes(self, type: str, source: bytes, target: bytes) -> bool:
         """Return whether a link would close a cycle because `target` leads to `source` already."""
-        # Backwards: what links is mostly newer than what it links to, so that little or nothing leads to it.
+        # Backwards: a memory that links is mostly newer than its target, so little leads to it.
         leading, seen = {source}, set[bytes]()
         while leading and target not in leading:
             seen |= leading
@@ -229,11 +221,11 @@ class Lifecycle:
 
     def __init__(self, store: Store, report: TransferReport) -> None:
         self._store, self._report = store, report
-        # What was looked up for a part, and what came with lines before.
+        # Looked up for a part, and noted from earlier lines.
         self._events: dict[bytes, tuple[str, bytes]] = {}  # type, memory
         self._scopes: dict[bytes, str] = {}  # of memories
         self._purged: set[bytes] = set()
-        # Operations that undo something. What follows from it is undone with it, and may be in no ledger any more.
+        # Operations that undo something: events derived from it are undone too, and may be in no ledger.
         self._undoing: set[bytes] = set()
 
     def take(self, part: Sequence[tuple[str, Event]]) -> None:
@@ -288,7 +280,7 @@ class Lifecycle:
         if event.type in SESSION_EVENTS:
             return ""
         if event.type == "remembered":
-            # Two devices can have made one memory. The event that has its id was there first.
+            # Two devices can have made one memory. The event with its id came first.
             if scope is not None and (scope != data["scope"] or event.id == event.memory):
                 return "has the id of another memory"
         elif scope is None and not (event.type in ("undone", "purged") and self._is_session(event.memory)):

@@ -77,7 +77,7 @@ def write(source: Source, folder: Path) -> int:
             with new_file(attributes, store=store.path) as file:
                 file.write(b"*.jsonl -text\n")
         encrypt = source.encrypt or any(folder.glob(f"*/*{jsonl.AGE_SUFFIX}"))
-        # What an export that was interrupted had begun comes first: its names follow from its content.
+        # First complete an interrupted export: names follow from content.
         for row in Devices(store).segments()[1]:
             if row.own and not _path(folder, row, row.digest, encrypt).exists():
                 written += _write_segment(store, folder, row, report, encrypt)
@@ -112,7 +112,7 @@ def read(store: Store, folder: Path, report: TransferReport, *, dry_run: bool = 
         report.device = device.hex() if device else None
         files = list(_segment_files(folder, report))
         fresh = _fresh(files, rows, report)
-        # What a trusted device began is not begun by another that says the same.
+        # Trusted devices first: they begin a memory that another device has too.
         trusted = Devices(store).trusted()
         fresh.sort(key=lambda pair: pair[0].device not in trusted)
         batch, events = list[_Head](), list[SequencedEvent]()
@@ -196,7 +196,7 @@ def _write_segment(store: Store, folder: Path, row: SegmentRow, report: Transfer
     path.parent.mkdir(mode=0o700, exist_ok=True)
     if path.parent.is_symlink():
         raise BadInput(f"{path.parent} is a link", hint="remove it: this device's folder is its own")
-    # The name says what is in it: what else is there under it is no segment.
+    # The name is a digest: another file under it is no segment.
     with new_file(path, store=store.path, force=True) as file:
         file.write(jsonl.encrypt_age(content) if encrypt else content)
     Devices(store).written(row.num, digest, header)
@@ -220,7 +220,7 @@ def _path(folder: Path, row: SegmentRow, digest: str, encrypted: bool) -> Path:
     return folder / row.device.hex() / f"{row.number:08}-{digest}.jsonl{jsonl.AGE_SUFFIX if encrypted else ''}"
 
 
-# -- files as others wrote them, each judged by its bytes alone: what is in the store makes no difference
+# -- others' files, judged by their bytes alone
 
 
 def _segment_files(folder: Path, report: TransferReport) -> Iterator[SegmentFile]:
@@ -347,7 +347,7 @@ def _report_missing(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], re
     for row in rows:
         last |= Counter(row.header.get("seen", {}))
     for name, most in sorted(last.items()):
-        # A header may name any number: what is counted are the files that are there.
+        # A header may name any number: count the files that are there.
         missing = most - len(there[name] - {0})
         if missing:
             shown = ", ".join(map(str, islice((n for n in range(1, most) if n not in there[name]), 3)))

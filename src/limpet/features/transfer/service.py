@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ...store import Store
     from .records import Progress, Record, TransferReport
 
-# Events of one transaction of a copy: what a copy that is killed begins anew with.
+# Events in one transaction of a copy.
 BATCH_EVENTS = 2_000
 PAGE = 1_000
 
@@ -210,7 +210,7 @@ def export_to(
     try:
         report.new = write(source, path if format == "jsonl" else Path(path))
     except StoreDamaged:
-        # There may be a file too, of what could be read; to note that may be too much for the store.
+        # A file of what could be read may exist; a damaged store may refuse the note.
         with contextlib.suppress(LimpetError):
             note_copy()
         raise
@@ -218,7 +218,7 @@ def export_to(
     return report
 
 
-# -- a whole store into another one, of whatever engine: the ledger event by event, then what is no ledger
+# -- a whole store into another one of any engine: the ledger, then the tables beside it
 
 
 class CopyReport(NamedTuple):

@@ -55,7 +55,7 @@ def _state(mark: object, files: dict[Path, bytes | None]) -> str | None:
         return "gone"
     if content_digest(content) == mark.get("file_digest"):
         return "fresh"
-    # Whether the same lines are anywhere in the file, where they were first of all.
+    # Look for the same lines in the whole file, first where they were.
     lines = content.decode("utf-8-sig", "replace").splitlines()
     places = sorted(range(max(0, len(lines) - count + 1)), key=lambda at: abs(at - line + 1)) if count > 0 else []
     same = any(lines_digest(lines[at : at + count]) == mark.get("digest") for at in places)

@@ -37,7 +37,7 @@ class Sync(Projection):
         super().__init__(store.database, connection, store.describe)
         self._ledger = store.ledger
         self._reviews = store.reviews
-        # What a merge has changed so far: new events, memories and sessions, and the order from which stamp on.
+        # Changed so far by a merge: new events, memories and sessions, and the first stamp whose order changed.
         self._new = 0
         self._touched: set[bytes] = set()
         self._first: int | None = None
@@ -80,7 +80,7 @@ class Sync(Projection):
         self._derive_merge_order({event.memory for event in fresh})
 
     def _add_segment(self, device: bytes, number: int, digest: str, header: dict[str, Any]) -> int:
-        # Until its file is written, a segment has a digest that no other has.
+        # A unique digest until its file is written.
         made = self._con.execute(
             "INSERT INTO segment (device, number, digest, header) VALUES (?, ?, ?, ?) RETURNING num",
             (device, number, digest or f"unwritten {device.hex()} {number}", to_json(header)),
@@ -109,7 +109,7 @@ class Sync(Projection):
         numbers = [self._taken(row, whole=place not in in_part) for place, row in enumerate(segments)]
         wanted = [line._replace(segment=numbers[line.segment]) for line in begun]
         wanted.sort(key=lambda line: line.order)
-        # First: what is here is compared with what arrives, from which purged content is gone. Sessions after memories.
+        # First, because arriving events are compared with those here. Sessions after memories.
         purges = {line.event.memory for line in wanted if line.event.type == "purged"}
         purges -= self._purged(purges)
         sessions = {num for id in sorted(purges, key=self._is_session) for num in self._erase(id)}
@@ -206,7 +206,7 @@ class Sync(Projection):
         event = line.event
         known = self._event(event.id)
         if known is not None and _payload(known) != _payload(event):
-            # Two events of one id: a file imported on two devices. Which of them keeps it, all devices decide alike.
+            # Two events of one id: a file imported on two devices. All devices decide alike which keeps it.
             if _claim(known) < _claim(event):
                 self._take(line._replace(event=_renamed(event)))
                 return

@@ -35,7 +35,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
-# Purges in so many seconds: a script that got past all else cannot empty a store before somebody looks.
+# The most purges in so many seconds, so that no script can empty a store quickly.
 PURGES, PURGE_SECONDS = 5, 60.0
 
 
@@ -139,7 +139,7 @@ def _why_not(scope: Scope, access: Guard) -> tuple[int, str] | None:
         return 400, "only HTTP is answered here"
     request = HTTPConnection(scope)
     headers = request.headers
-    # Two of a header would be read by one program so, and by another otherwise.
+    # Programs differ in how they read two headers of one name.
     if any(len(headers.getlist(name)) > 1 for name in ("host", "origin", "content-type")):
         return 400, "a header was sent twice"
     origin = headers.get("origin")
@@ -151,7 +151,7 @@ def _why_not(scope: Scope, access: Guard) -> tuple[int, str] | None:
         return 405, "only GET and POST are answered here"
     if scope["method"] == "POST" and origin is None:
         return 403, "it was not said which page sent this"
-    # A picture or a script that another site has put into its page; a person who follows a link navigates.
+    # Refuse pictures and scripts in another site's page; following a link navigates.
     if (
         headers.get("sec-fetch-site") in ("cross-site", "same-site")
         and headers.get("sec-fetch-mode", "navigate") != "navigate"

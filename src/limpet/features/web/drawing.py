@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ...history.view import Node
     from ...history.walk import Subgraph
 
-# Around a point that others stand at, no label is written when more than so many are drawn.
+# Above so many points, only central ones have labels.
 MOST_LABELS, LABEL_CHARACTERS = 60, 34
 
 

@@ -17,12 +17,12 @@ from ...remember.decide import SPEAKERS
 if TYPE_CHECKING:
     from ...recall.answer import Trace
 
-# Controls, marks that turn the direction of writing, and what has no width: a text shows otherwise than it reads.
+# Controls, marks that turn the direction of writing, and characters without width.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
 )
 _PIECES = re.compile(r"\s+|\w+|[^\w\s]")
-# More of two texts is not compared word by word.
+# Longer texts are not compared word by word.
 MOST_PIECES = 6_000
 _DAY = 86_400_000_000
 # Microseconds of units, the largest first.
@@ -72,7 +72,7 @@ def every(interval: int) -> str:
     return counted(max(interval // size, 1), unit).removeprefix("1 ")
 
 
-# What the word for a confidence means, which by itself says little.
+# Meanings of the words for confidence.
 SURE = {
     "stated": "said, not yet confirmed",
     "repeated": "said on several days, not yet confirmed",
@@ -117,7 +117,7 @@ class Bar(NamedTuple):
     title: str
 
 
-# A drawing of growth: as wide and as high as this, so many columns at most.
+# The size of the drawing of growth, and its most columns.
 WIDE, HIGH, COLUMNS = 720, 140, 36
 
 
@@ -163,7 +163,7 @@ def growth(counts: Mapping[tuple[str, ...], int]) -> Growth:
     return Growth(bars, labels, [(name, sum(columns[name].values())) for name in names], unit)
 
 
-# Which family a signal belongs to; the others say something of the form of a text.
+# Families of signals; signals that are not listed are of the family "form".
 FAMILIES = {
     "words": ("lexical", "coverage", "fields"),
     "meaning": ("vector", "brief_vector", "word_vectors"),
@@ -207,7 +207,7 @@ FILTERS = {
     "size": size, "sure": sure, "counted": counted,
     "family": family_of, "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
 }  # fmt: skip
-# How far a statement has come (rank/adjust.py), for a reader.
+# Stages of a statement (rank/adjust.py) in words.
 STAGES = {"observation": "said once", "hypothesis": "said again on another day", "verified": "confirmed"}
 GLOBALS: dict[str, Any] = {
     "KINDS": KINDS, "STAGES": STAGES, "ORIGINS": ORIGINS, "SPEAKERS": SPEAKERS, "difference": difference, "HIGH": HIGH,

@@ -44,17 +44,17 @@ T = TypeVar("T")
 HERE = Path(__file__).parent
 # A text of a memory, percent-encoded, and something around it.
 MOST_BYTES = 4_000_000
-# How often it is asked whether the store changed, and a browser told that we are still there.
+# How often to look for changes of the store, and to tell a browser that the server is there.
 LOOK_SECONDS, ALIVE_SECONDS = 1.0, 15.0
 # Answers that are kept.
 MOST_KEPT = 200
-# Operations of one form that one undo takes back: as many as an address can name.
+# The most operations that one undo takes back: as many as fit into an address.
 MOST_DONE = 100
 # Of the review list.
 MOST_WAITING = 1_000
 SCOPE, THEME = "limpet-scope", "limpet-theme"
 
-# What can be said at the top of a page after a change, besides what the log says of it.
+# Messages at the top of a page after a change.
 SAID = {
     "unchanged": "Nothing changed: it was so already.",
     "waits": "It waits on the review list: something that is trusted more says otherwise.",
@@ -77,7 +77,7 @@ class Site:
         self.stopping: Callable[[], bool] = lambda: False
         self.wrote: Callable[[], None] = lambda: None
         self._everywhere = memory.in_all_scopes()
-        # When the clients were last tried from here, and what was wrong with them.
+        # When the clients were last checked from here, and the problems.
         self.tried: tuple[int, list[Check]] | None = None
         self._kept: dict[Hashable, tuple[str, Any]] = {}  # what pages have made, and of which watermark
         self._making = threading.RLock()  # what is kept can be made of what is kept
@@ -230,7 +230,7 @@ class Ask:
 
 
 View = Callable[[Ask], Response]
-# The role that a page or a form takes, where it is not reading or writing.
+# Roles of views that need another one than read (GET) or write (POST).
 ROLES = {
     ("POST", "/view"): "read", ("POST", "/review"): "review", ("POST", "/memory/{id}/promote"): "review",
     ("GET", "/memory/{id}/purge"): "admin", ("POST", "/memory/{id}/purge"): "admin", ("POST", "/journal/drop"): "admin",

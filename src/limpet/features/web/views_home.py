@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from ..upkeep.backups import BackupState
     from .site import Ask, Site, View
 
-# When the page was last looked at: "the visit before, this visit", in seconds. A new visit begins after a while.
+# A cookie with the times of the last visit and this one; a new visit begins after a while.
 SEEN, VISIT_SECONDS = "limpet-seen", 1_800
 YEAR_SECONDS = 31_536_000
 WEEK = 7 * 86_400
-# Operations among which it is looked for what changed.
+# Operations that are searched for changes.
 MOST_CHANGES = 60
-# What is no change of something that was there.
+# Verbs that add a memory instead of changing one.
 LEARNED = ("remember", "fact")
 
 

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ...recall.answer import Recall
     from .site import Ask, View
 
-# What a question can be asked with beside the usual, to compare.
+# Other settings of recall, to compare.
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "": ("as agents get it", {}),
     "words": ("words alone", {"lexical_only": True}),
     "meaning": ("without words", {"without": ("lexical",)}),
 }
 DAY = 86_400_000_000
-# Seeds of a graph that is asked for by words, and memories around them.
+# Seeds of a graph for a query, and memories around them.
 SEEDS, AROUND, MOST_AROUND = 5, 120, 2_000
 
 
