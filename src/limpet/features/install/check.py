@@ -21,7 +21,7 @@ from ...agents.hooks.entry import words
 from ...folders import absolute
 from ...model.errors import LimpetError
 from ...work.doctor import Check
-from .change import Part, present
+from .change import present
 from .clients import CLIENTS, PATIENCE_SECONDS, Place, parts, program
 from .entries import Command, command_words, hook_commands, is_address, server_command
 
@@ -72,7 +72,9 @@ def _findings(client: str, place: Place, store: str, scope: str) -> Iterator[Fin
         return
     entry = next((there for part, there in every if part.what == "MCP server" and isinstance(there, dict)), {})
     server = server_command(entry)
-    hook = _message_hook(client, every, server)
+    events = CLIENT_ADAPTERS[client].events if client in CLIENT_ADAPTERS else {}
+    hooks = chain(*(hook_commands(client, part.path, there, server) for part, there in every if part.what == "hooks"))
+    hook = next(((event, command) for event, command in hooks if events.get(event) == "message"), None)
     named = [words(command_words(command)) for command in (server, hook and hook[1]) if command]
     for what, at, here in (("store", 2, absolute(store)), ("scope", 3, scope)):
         for other in sorted({value for line in named if (value := line[at]) and value != here}):
@@ -88,13 +90,6 @@ def _findings(client: str, place: Place, store: str, scope: str) -> Iterator[Fin
         yield _tried(_greet, server, again)
     if hook is not None:
         yield _tried(_ask, client, *hook, again)
-
-
-def _message_hook(client: str, every: list[tuple[Part, Any]], server: list[str]) -> tuple[str, Command] | None:
-    """Return the event of a message and the command of its hook."""
-    events = CLIENT_ADAPTERS[client].events if client in CLIENT_ADAPTERS else {}
-    hooks = [hook_commands(client, part.path, there, server) for part, there in every if part.what == "hooks"]
-    return next(((event, command) for event, command in chain(*hooks) if events.get(event) == "message"), None)
 
 
 def _tried(attempt: Callable[..., str], *given: Any) -> Finding:

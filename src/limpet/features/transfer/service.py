@@ -178,13 +178,11 @@ class Source:
     def edges(self, ids: set[bytes], types: Sequence[str]) -> Iterator[tuple[Edge, int]]:
         """Yield the links between these memories, and since when each holds."""
         edges = [edge for edge in self.store.edges.all(types) if edge.source in ids and edge.target in ids]
-        for start in range(0, len(edges), PAGE):
-            part = edges[start : start + PAGE]
-            events = self.store.ledger.events(ids=[edge.event for edge in part if edge.event is not None])
-            since = {event.id: event.data.get("since") for event in events}
-            for edge in part:
-                at = since.get(edge.event) if edge.event is not None else None
-                yield edge, at if isinstance(at, int) else edge.recorded_at
+        events = self.store.ledger.events(ids=[edge.event for edge in edges if edge.event is not None])
+        since = {event.id: event.data.get("since") for event in events}
+        for edge in edges:
+            at = since.get(edge.event) if edge.event is not None else None
+            yield edge, at if isinstance(at, int) else edge.recorded_at
 
 
 def export_to(
