@@ -195,9 +195,9 @@ class _Import:
         self._before: dict[tuple[str, str], frozenset[str]] = {}  # what keys had before, of the lines taken in at once
 
     def run(self, file: IO[Any], size: int) -> None:
-        held = 0
+        read = held = 0
         for number, length, line in parsed_lines(file, size, self._report):
-            held += length
+            read, held = read + length, held + length
             try:
                 self._line(f"line {number}", line)
             except LimpetError as error:
@@ -207,6 +207,8 @@ class _Import:
                 held = 0
         self._take()
         self._remember(list(self._aside.values()))
+        if size or read:
+            self._report.at(size or read, size or read)
         self._report.rejected.sort(key=lambda pair: int(pair[0].removeprefix("line ")))
 
     def _line(self, place: str, line: dict[str, Any]) -> None:

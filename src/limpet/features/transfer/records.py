@@ -351,8 +351,10 @@ def json_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, dict[s
         if b"\0" in file.read(4_096):
             raise BadInput(f"{path} is not text")
         file.seek(0)
-        for number, _, line in parsed_lines(file, path.stat().st_size, report):
+        size = path.stat().st_size
+        for number, _, line in parsed_lines(file, size, report):
             yield number, line
+    report.at(size, size)
 
 
 def parsed_lines(file: IO[Any], size: int, report: TransferReport) -> Iterator[tuple[int, int, dict[str, Any]]]:
@@ -367,8 +369,6 @@ def parsed_lines(file: IO[Any], size: int, report: TransferReport) -> Iterator[t
                 yield number, len(line), parsed(line)
         except BadInput as error:
             report.bad(f"line {number}", error.message)
-    if done:
-        report.at(size or done, size or done)
 
 
 # -- what writers share: what a memory says beside its text

@@ -94,7 +94,7 @@ def _tree(roots: list[str], near: dict[str, list[str]]) -> tuple[dict[str, list[
 
 
 def _angles(roots: list[str], below: dict[str, list[str]]) -> dict[str, float]:
-    """Return the angle of each node: its subtree has a share of the circle in proportion to its leaves."""
+    """Return the angle of each node: its subtree has a share of 2 pi in proportion to its leaves."""
     leaves: dict[str, int] = {}
     angles: dict[str, float] = {}
 
