@@ -39,6 +39,7 @@ LOOK_SECONDS = 1.0
 # A store that answers nothing in this time is not ready.
 READY_SECONDS = 5.0
 RESOURCE = "/.well-known/oauth-protected-resource"
+PATHS = ("/mcp", "/metrics", "/healthz", "/readyz")
 OWNER = Grant(id="owner", name="owner", role="admin", scopes=(EVERY_SCOPE,), created_at=0)
 log = logging.getLogger("limpet.features.serve")
 
@@ -73,7 +74,7 @@ class App:
             return
         request = Request(scope, receive)
         path, started, who = request.url.path, time.monotonic(), ""
-        verb = path.removeprefix("/v1/") if path.removeprefix("/v1/") in VERBS else None
+        verb = next((name for name in VERBS if path == f"/v1/{name}"), "")
         if verb:
             self._metrics.begin()
         status = 499  # the client went before it was answered
@@ -249,7 +250,7 @@ class _Off(LimpetError):
 
 def _is_api(path: str) -> bool:
     """Return whether a path belongs to the API; the others belong to the web page."""
-    return path in ("/mcp", "/metrics", "/healthz", "/readyz") or path.startswith(("/v1/", "/.well-known/"))
+    return path in PATHS or path.startswith(("/v1/", "/.well-known/"))
 
 
 async def _status_of(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> int:
@@ -267,5 +268,5 @@ async def _status_of(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -
 
 def _shown(path: str) -> str:
     """Return a path as it is logged: unknown ones, which a client may make up, are not."""
-    known = ("/mcp", "/metrics", "/healthz", "/readyz", "/v1/openapi.json", RESOURCE)
-    return path if path in known or path.removeprefix("/v1/") in VERBS else "other"
+    known = path in (*PATHS, "/v1/openapi.json", RESOURCE) or path.removeprefix("/v1/") in VERBS
+    return path if known else "other"
