@@ -43,8 +43,10 @@ class Forbidden(LimpetError):
 
 def status_of(error: LimpetError) -> int | None:
     """Return the HTTP status of an error that its sender can do something about."""
-    status = {NotFound: 404, ChangedSince: 409, BadInput: 400, StoreReadOnly: 403, Forbidden: 403}
-    return next((code for kind, code in status.items() if isinstance(error, kind)), None)
+    for kind, status in {NotFound: 404, ChangedSince: 409, BadInput: 400}.items():
+        if isinstance(error, kind):
+            return status
+    return 403 if isinstance(error, StoreReadOnly | Forbidden) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
