@@ -15,7 +15,7 @@ COMMAND_SECONDS = 60.0
 
 
 def signing_key() -> bytes | None:
-    """Return the hash chain's key (LIMPET_SIGNING_KEY, LIMPET_SIGNING_KEY_COMMAND), or None. Raises BadInput."""
+    """Return the hash chain's key (LIMPET_SIGNING_KEY), or None. Raises BadInput."""
     text = _given("LIMPET_SIGNING_KEY")
     if text is not None and len(text) < LEAST_CHARACTERS:
         raise BadInput(f"the signing key has fewer than {LEAST_CHARACTERS} characters", hint="`openssl rand -hex 32`")
@@ -23,12 +23,9 @@ def signing_key() -> bytes | None:
 
 
 def _given(name: str) -> str | None:
-    """Return the value of a variable, or the output of the command that `name`_COMMAND holds."""
+    """Return the value of a variable, or what the command prints that stands in it behind an exclamation mark."""
     value = os.environ.get(name)
-    if value:
-        return value
-    command = os.environ.get(f"{name}_COMMAND")
-    return _printed(command, f"{name}_COMMAND") if command else None
+    return _printed(value[1:], name) if value and value.startswith("!") else value or None
 
 
 @lru_cache(maxsize=8)
@@ -51,15 +48,14 @@ def _printed(command: str, name: str) -> str:
 
 
 def store_keys() -> tuple[str, ...]:
-    """Return keys of encrypted stores, the newest first: of LIMPET_KEY, else of the output of LIMPET_KEY_COMMAND, else
-    of the system's keyring. Each is tried; a new store gets the first. Raises BadInput."""
+    """Return keys of encrypted stores, the newest first: of LIMPET_KEY, else of the system's keyring. Each is tried; a new store gets the first. Raises BadInput."""
     text = _given("LIMPET_KEY")
     return checked_keys(text if text is not None else kept_keys())
 
 
 def is_key_given() -> bool:
-    """Return whether a variable names a key: then new stores are encrypted."""
-    return bool(os.environ.get("LIMPET_KEY") or os.environ.get("LIMPET_KEY_COMMAND"))
+    """Return whether LIMPET_KEY names a key: then new stores are encrypted."""
+    return bool(os.environ.get("LIMPET_KEY"))
 
 
 @lru_cache(maxsize=1)

@@ -27,13 +27,10 @@ ENVIRONMENT = {
     "LIMPET_HOOK_STORE": "store of hooks, before the --store of their command line; `doctor` tries them with it",
     "LIMPET_INCOGNITO": "1: nothing of this session is noted, stored or shown, by hooks, MCP server and organizer",
     "LIMPET_HOOK_SECONDS": "seconds after which a hook gives up, for slow disks; 1 to 2 by its event",
-    "LIMPET_ORGANIZER": "language models that `limpet organize` asks, separated by spaces; none: rules alone",
     "LIMPET_KEY": "key of encrypted stores, 64 hexadecimal digits; or several, the newest first. Else the keyring's",
-    "LIMPET_KEY_COMMAND": "command that prints what LIMPET_KEY would hold, such as `pass show limpet`",
     "LIMPET_AGE_RECIPIENTS": "who can read encrypted exports and segments: age1..., separated by spaces",
     "LIMPET_AGE_IDENTITY": "file of identities of age (age-keygen) that read them",
     "LIMPET_SIGNING_KEY": "key of 16 characters or more that signs the chain of events, for `limpet verify`",
-    "LIMPET_SIGNING_KEY_COMMAND": "command that prints that key, such as `keyring get limpet signing`",
     "LIMPET_DEBUG": "1: show tracebacks of internal errors",
 }
 

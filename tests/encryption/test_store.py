@@ -182,8 +182,8 @@ def test_a_store_without_its_key_is_locked_and_says_what_to_do(plain, key, monke
     monkeypatch.delenv("LIMPET_KEY")
     kept_keys.cache_clear()
     assert main(["--store", str(plain), "list", "--count"]) == 3
-    assert "LIMPET_KEY_COMMAND" in capsys.readouterr().err
-    monkeypatch.setenv("LIMPET_KEY_COMMAND", f"echo {KEY}")
+    assert "LIMPET_KEY" in capsys.readouterr().err
+    monkeypatch.setenv("LIMPET_KEY", f"!echo {KEY}")
     assert main(["--store", str(plain), "list", "--count"]) == 0
     monkeypatch.setenv("LIMPET_KEY", "secret")
     assert main(["--store", str(plain), "list", "--count"]) == 2

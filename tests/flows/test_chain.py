@@ -136,13 +136,13 @@ def chained_anew(path: Path) -> None:
 
 def test_a_store_is_signed_once_and_from_then_on_by_every_write(memory, path, stated, monkeypatch):
     memory.close()
-    monkeypatch.setenv("LIMPET_SIGNING_KEY_COMMAND", f"echo '{KEY}'")
+    monkeypatch.setenv("LIMPET_SIGNING_KEY", f"!echo '{KEY}'")
     with limpet.open(path) as again:
         assert messages(again) == ["the chain is not signed; `limpet verify --sign` signs what is there"]
         assert again.verify(sign=True) == [] and again.verify() == []
         again.remember("Signed with the rest")
         assert again.verify() == []
-    monkeypatch.delenv("LIMPET_SIGNING_KEY_COMMAND")
+    monkeypatch.delenv("LIMPET_SIGNING_KEY")
     with limpet.open(path) as without:
         without.remember("Not signed")
         with pytest.raises(limpet.BadInput):

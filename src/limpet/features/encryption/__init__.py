@@ -41,7 +41,7 @@ def unlocked(path: str, flags: int) -> apsw.Connection:
     if not keys:
         raise StoreLocked(
             f"{path} is encrypted, and there is no key for it",
-            hint="set LIMPET_KEY or LIMPET_KEY_COMMAND; the keyring has none, or cannot be asked here",
+            hint="set LIMPET_KEY; the keyring has none, or cannot be asked here",
         )
     for key in keys:
         connection = apsw.Connection(path, flags=flags)

@@ -47,7 +47,7 @@ def _encrypt(args: Namespace) -> int:
         return 0
     line(f"{path} is {'not ' * args.off}encrypted now")
     if not args.off:
-        where = "LIMPET_KEY or LIMPET_KEY_COMMAND" if is_key_given() else "the system's keyring (limpet, store)"
+        where = "LIMPET_KEY" if is_key_given() else "the system's keyring (limpet, store)"
         words(f"its key is that of {where}; without it nobody can read the store: keep a copy of the key")
     if not is_new:
         words("the file as it was is overwritten and removed; snapshots, and cells of an SSD, may still hold it")
@@ -69,7 +69,7 @@ def _make_key() -> str:
         why = "the package keyring is not installed" if isinstance(error, ImportError) else f"{error}"
         raise BadInput(
             f"no keyring keeps a key here: {why}",
-            hint="make one with `openssl rand -hex 32`, keep it, and set LIMPET_KEY or LIMPET_KEY_COMMAND",
+            hint="make one with `openssl rand -hex 32`, keep it, and set LIMPET_KEY",
         ) from None
     kept_keys.cache_clear()
     return key

@@ -17,13 +17,11 @@ from . import BUDGET_TOKENS, run
 if TYPE_CHECKING:
     from .job import OrganizeReport
 
-MODELS = "LIMPET_ORGANIZER"
-
 
 def organize(args: Namespace) -> int:
     """Organize once. Return 2 when something was not understood; the rest is stored all the same."""
     given: dict[str, Any] = vars(args)
-    models = given.get("model") or os.environ.get(MODELS, "").split()
+    models = given.get("model") or []
     with open_store(args, create=True) as memory:
         # A person who names no scope means the project of each conversation.
         run_once = partial(
@@ -89,8 +87,7 @@ VERBS = (
             arg("--dry-run", "store nothing and ask no model; say what would be stored, what it would cost"),
             arg("--model MODEL...", "a language model reads too (pip install \"limpet[organizer]\"): gemini:NAME, "
                 "claude:NAME, or openai:NAME,url=URL for what speaks its protocol, such as Ollama; "
-                "repeat it for fallbacks, in order "
-                f"(default: {MODELS}, models separated by spaces)"),
+                "repeat it for fallbacks, in order"),
             arg("--budget-tokens N", "tokens that models may use in a pass", default=BUDGET_TOKENS),
         ),
         example="limpet organize ~/.claude/projects --dry-run\nlimpet organize --client all\n"

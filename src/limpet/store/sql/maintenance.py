@@ -115,7 +115,7 @@ class Maintenance(Repository, ABC):
         """Check the store. `sign`: sign the chain of events as it is, when nothing else is wrong. Raises BadInput."""
         key = signing_key()
         if sign and key is None:
-            raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY or LIMPET_SIGNING_KEY_COMMAND")
+            raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY")
         problems = self._problems(key)
         if sign and key is not None and all(problem.check == SIGNATURE for problem in problems):
             from .chain_check import sign_chain
