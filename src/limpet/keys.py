@@ -48,7 +48,8 @@ def _printed(command: str, name: str) -> str:
 
 
 def store_keys() -> tuple[str, ...]:
-    """Return keys of encrypted stores, the newest first: of LIMPET_KEY, else of the system's keyring. Each is tried; a new store gets the first. Raises BadInput."""
+    """Return keys of encrypted stores, the newest first: of LIMPET_KEY, else of the system's keyring. Each is tried; a
+    new store gets the first. Raises BadInput."""
     text = _given("LIMPET_KEY")
     return checked_keys(text if text is not None else kept_keys())
 
