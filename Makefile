@@ -120,7 +120,7 @@ felt: setup  ## what a user waits for, of 1,000 and 10,000 turns: whole calls an
 performance: setup  ## limpet beside py-memori in one run, and docs/performance.md from it; SIZES=1000,10000 PMB=a Python with pmb-ai
 	@$(BIN)/python -m benchmarks.performance $(if $(SIZES),--sizes $(SIZES)) $(if $(PMB),--pmb $(PMB))
 
-embedder-figures: setup  ## sha256, calibration and prototypes of our own model anew; MODEL=FILE puts another one in its place
+embedder-figures: setup  ## sha256 and calibration of our own model anew; MODEL=FILE puts another one in its place
 	@$(BIN)/python -m benchmarks.tune --part embedder --held-back --write $(if $(MODEL),--model $(MODEL))
 
 dist: setup  ## wheel and sdist, built twice and compared, installed into a bare environment and tried; CycloneDX list; PYTHONS="python3.12 python3.13" tries these too

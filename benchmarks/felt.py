@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from .harness import ROOT, provenance, save
 
 CHATS = ("long_chats.jsonl", "long_chats_held_back.jsonl")
 RECALLS, BRIEFS, WRITES, PROCESSES = 60, 30, 60, 9
-PAGES = (ROOT / "README.md", ROOT / "docs" / "performance.md")
+README, PERFORMANCE = ROOT / "README.md", ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- made by make felt -->", "<!-- end -->"
 # Key of a figure -> what the page calls it.
 NAMES = {
@@ -54,6 +54,13 @@ NAMES = {
     "tool_hook": "tool hook without one",
     "mcp_resident_mb": "MCP server after 60 recalls, MB",
 }
+
+
+# Of these, what the README has.
+SHORT = (
+    "recall", "recall_without_judge", "prepare", "remember", "python", "list", "remember_command",
+    "message_hook_beside_server", "mcp_resident_mb",
+)  # fmt: skip
 
 
 def chats() -> tuple[list[dict[str, Any]], list[str]]:
@@ -228,13 +235,13 @@ def processor() -> str:
     return f"{names[0] if names else platform.machine()}, {'with' if 'vnni' in text else 'without'} VNNI"
 
 
-def page(record: dict[str, Any]) -> str:
-    """The table that stands in the pages."""
+def page(record: dict[str, Any], keys: Collection[str]) -> str:
+    """The table of some figures."""
     sizes, about = list(record["figures"]), record["provenance"]
     lines = ["| ms, median / 95th percentile | " + " | ".join(f"{int(size):,} memories" for size in sizes) + " |"]
     lines.append("|---|" + "---:|" * len(sizes))
     for key, name in NAMES.items():
-        values = [record["figures"][size].get(key) for size in sizes]
+        values = [record["figures"][size].get(key) if key in keys else None for size in sizes]
         if any(value is not None for value in values):
             lines.append(f"| {name} | " + " | ".join(map(_cell, values)) + " |")
     made = f"{record['processor']}, {about['machine']}, {about['at'][:10]}, load {about['load_1min']} at the beginning."
@@ -248,10 +255,11 @@ def _cell(value: Any) -> str:
 
 
 def write(record: dict[str, Any]) -> None:
-    for path in PAGES:
+    for path, keys in ((README, SHORT), (PERFORMANCE, tuple(NAMES))):
         before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
         if rest:
-            path.write_text(f"{before}{BEGIN}\n\n{page(record)}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+            table = page(record, keys)
+            path.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
 
 
 def main() -> None:

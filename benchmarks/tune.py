@@ -10,7 +10,6 @@ Parts, each building on what those before it wrote:
 - `relevance`: when nothing found is relevant (rank/relevance_weights.py), on the tuning half and the written stores
 - `newer`: when the newer of two results comes first (rank/newer_weights.py), on training/written
 - `hooks`: which memories a message is shown (agents/hooks/fit_weights.py), on messages that no model has seen
-- `rules`: the vectors of the bias rules' prototypes; only when asked for
 - `judged`: `relevance` where the judge is asked, after another judge, and nothing else; only when asked for
 - `embedder`: all that hangs on the file of our own model (`make embedder-figures`); only when asked for
 
@@ -31,7 +30,7 @@ from limpet.settings import DEFAULT_EMBEDDER
 
 from .harness import provenance, save
 
-PARTS = ("weights", "sessions", "relevance", "newer", "hooks", "rules", "embedder", "judged")
+PARTS = ("weights", "sessions", "relevance", "newer", "hooks", "embedder", "judged")
 USUAL = PARTS[:5]
 
 
@@ -40,11 +39,7 @@ def _run(part: str, options: argparse.Namespace) -> Any:
     if part == "embedder":
         from . import tune_embedder
 
-        return tune_embedder.run(held_back=options.held_back, write=options.write)
-    if part == "rules":
-        from . import tune_rules
-
-        return tune_rules.run(options.embedder, held_back=options.held_back, write=options.write)
+        return tune_embedder.run(write=options.write)
     from . import embedding_cache
 
     embedder = embedding_cache.load(options.embedder)
@@ -83,7 +78,6 @@ def main() -> None:
     parser.add_argument("--part", action="append", choices=PARTS, help="only this, repeatable (the first five)")
     parser.add_argument("--folds", type=int, default=5, help="of groups that are left out (5)")
     parser.add_argument("--embedder", default=DEFAULT_EMBEDDER, help=f"name of the embedder ({DEFAULT_EMBEDDER})")
-    parser.add_argument("--held-back", action="store_true", help="rules: also the figures of the half held back")
     parser.add_argument("--model", metavar="FILE", help="embedder: the ONNX file that takes the place of ours")
     parser.add_argument("--write", action="store_true", help="put the numbers into the package")
     parser.add_argument("--json", metavar="OUT", help="write the figures here")

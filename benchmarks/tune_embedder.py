@@ -1,4 +1,4 @@
-"""All that hangs on the file of limpet's own model: its sha256, its calibration, the prototypes of the bias rules.
+"""All that hangs on the file of limpet's own model: its sha256 and its calibration.
 
     make embedder-figures                   # of the file that is there
     make embedder-figures MODEL=FILE.onnx   # puts another one, with the weights beside it, in its place first
@@ -26,8 +26,6 @@ from limpet.work.checks import key_phrase, same_names
 from tests.quality.halves import is_held_back, read
 from tests.quality.test_synonyms import OTHER, SAME
 
-from . import tune_rules
-
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -39,8 +37,8 @@ def put(model: str | None) -> None:
     _write(sha256=digest(str(Path(DATA) / "limpet.safetensors")))
 
 
-def run(*, held_back: bool, write: bool) -> dict[str, Any]:
-    """Measure what is there; with `write` put calibration and prototypes into the package. Returns the figures.
+def run(*, write: bool) -> dict[str, Any]:
+    """Measure what is there; with `write` put the calibration into the package. Returns the figures.
 
     In a process that began after `put`: the fingerprint is made of the sha256 when it starts.
     """
@@ -52,7 +50,6 @@ def run(*, held_back: bool, write: bool) -> dict[str, Any]:
     found = thresholds(embedder, calibration)
     for name, figure in found.items():
         print(f"{name}: {figure}")
-    tune_rules.run("limpet", held_back=held_back, write=write, grid=False)
     return {"fingerprint": embedder.fingerprint, "calibration": calibration, "thresholds": found}
 
 

@@ -23,7 +23,7 @@ def mean_of(folders: list[str], shares: list[float] | None = None) -> dict[str, 
     """The mean of each parameter, float32, by its name. `shares`: of each folder; else all alike."""
     states = [load_file(Path(folder) / WEIGHTS) for folder in folders]
     return {
-        name: np.average([state[name].astype(np.float32) for state in states], axis=0, weights=shares)
+        name: np.average([state[name] for state in states], axis=0, weights=shares).astype(np.float32)
         for name, value in states[0].items()
         if np.issubdtype(value.dtype, np.floating)
     }

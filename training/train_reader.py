@@ -1,10 +1,11 @@
-"""A small model that reads two texts, the older and the newer, and says how they relate.
+"""A small model that reads two texts, the older and the newer, and says how they relate; and what one text is.
 
-    python training/train_reader.py START RELATIONS OUT [--held "field,field"] [--minutes 60]
+    python training/train_reader.py START RELATIONS OUT [--held "field;field"] [--minutes 60] [--texts FILE...]
 
 START: a folder by `unpack.py`, of a cross-encoder or an embedder; RELATIONS: a folder of JSON lines. Whole fields are
 held back and measured: the area under the curve of change (replaces, ends, resolves) against all else, the recall at
 precision .9, and the area against each other relation. OUT holds the mean of the weights over the last steps.
+--texts: JSON lines of single texts with what each head of `HEADS` is to say of them.
 """
 
 from __future__ import annotations
@@ -24,12 +25,17 @@ import torch
 from torch.nn import functional as F
 from transformers import AutoTokenizer
 
+from limpet.vectors.reader import HEADS, RELATIONS
+
 CHANGES = ("replaces", "ends", "resolves")
-RELATIONS = (*CHANGES, "same", "adds", "sibling", "unrelated")
+OUTPUTS = len(RELATIONS) + sum(map(len, HEADS.values()))
+SHARES = {"rule": 8, "manner": 6, "kept": 8}  # texts of a step that have the label
+OF_HEAD = {"rule": 1.0, "manner": 1.0, "worth": 0.5, "weight": 0.3, "kept": 1.0}  # of the loss
 SYMMETRIC = ("same", "sibling", "unrelated")  # as true of the newer and the older
 TOKENS, TOGETHER, DROPOUT = 112, 7, 0.1
 PAIRS_CUT = 1_000  # by which a cut is fitted
 WARMING = 0.06  # share of the time in which the rate rises
+TEXTS = 0.5  # of the loss over single texts, beside that over pairs
 KEPT = 0.998  # of the mean of weights, a step
 SWAPPED = 0.3  # share of symmetric pairs that are shown the other way round
 BARE = 0.4  # share of pairs that are shown without dates, and without topics and keys
@@ -57,12 +63,19 @@ def written(row: dict[str, Any], side: str, draw: random.Random | None = None) -
     return " ".join([*parts, row[side]])
 
 
+def alone(row: dict[str, Any]) -> tuple[str, str]:
+    """What the reader is given of one text: it stands in the newer one's place."""
+    if "new" in row:
+        return row["old"], row["new"]
+    return "", f"{row['speaker']}: {row['text']}" if row.get("speaker") else row["text"]
+
+
 class Reader:
     """The encoder with its head, and the texts in tokens."""
 
     def __init__(self, start: str) -> None:
         self.tokenizer = AutoTokenizer.from_pretrained(start)
-        self.model = narrow.load(start, len(RELATIONS), DROPOUT)
+        self.model = narrow.load(start, OUTPUTS, DROPOUT)
 
     def cut(self, rows: list[dict[str, Any]], widths: list[int]) -> None:
         """Make the middles of its layers narrower, fitted on some pairs."""
@@ -80,7 +93,17 @@ class Reader:
         )  # fmt: skip
 
     def logits(self, pairs: list[tuple[str, str]]) -> torch.Tensor:
-        """Log-odds of each relation: float32 (n, 7). Pairs of a length are read together: few tokens are padding."""
+        """Log-odds of each relation: float32 (n, 7)."""
+        return self.outputs(pairs)[:, : len(RELATIONS)]
+
+    def of_texts(self, rows: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        """Log-odds of each head's answers: float32 (n, answers)."""
+        every = self.outputs([alone(row) for row in rows])
+        sizes = [len(RELATIONS), *map(len, HEADS.values())]
+        return dict(zip(("relation", *HEADS), every.split(sizes, dim=1), strict=True))
+
+    def outputs(self, pairs: list[tuple[str, str]]) -> torch.Tensor:
+        """All outputs: float32 (n, OUTPUTS). Pairs of a length are read together: few tokens are padding."""
         order = sorted(range(len(pairs)), key=lambda place: sum(map(len, pairs[place])))
         parts = []
         for start in range(0, len(order), TOGETHER):
@@ -126,6 +149,49 @@ def measure(reader: Reader, rows: list[dict[str, Any]]) -> None:
     reader.model.train()
 
 
+@torch.no_grad()
+def measure_texts(reader: Reader, rows: list[dict[str, Any]]) -> None:
+    reader.model.eval()
+    for head, answers in HEADS.items():
+        held = [row for row in rows if head in row]
+        for lang in sorted({row.get("lang", "") for row in held}):
+            some = [row for row in held if row.get("lang", "") == lang]
+            logits = torch.cat([reader.of_texts(some[i : i + 32])[head] for i in range(0, len(some), 32)])
+            first = logits[:, 0] - logits[:, 1:].logsumexp(1)
+            is_first = np.array([answers[0] in wanted(row, head) for row in some])
+            exact = np.mean([answers[i] in wanted(row, head) for i, row in zip(logits.argmax(1), some, strict=True)])
+            odds = first.numpy()
+            against = area(odds[is_first], odds[~is_first]) if is_first.any() and not is_first.all() else float("nan")
+            print(f"  {head} {lang}: {len(some)}, right {exact:.3f}, {answers[0]} against all else {against:.3f}")
+    reader.model.train()
+
+
+def wanted(row: dict[str, Any], head: str) -> list[Any]:
+    """The answers of a head that are right."""
+    label = row[head]
+    return [str(one) for one in (label if isinstance(label, list) else [label])]
+
+
+def read_texts(paths: list[Path]) -> tuple[dict[str, list[dict[str, Any]]], list[dict[str, Any]]]:
+    """Rows by their label to train on, and those that are held back."""
+    lines = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    given = [row for row in lines if not row.get("held")]
+    texts = {head: [row for row in given if head in row] for head in SHARES} if given else {}
+    return texts, [row for row in lines if row.get("held")]
+
+
+def loss_of_texts(reader: Reader, texts: dict[str, list[dict[str, Any]]], draw: random.Random) -> torch.Tensor:
+    rows = [row for head, share in SHARES.items() if texts.get(head) for row in draw.sample(texts[head], share)]
+    logits, loss = reader.of_texts(rows), torch.zeros(())
+    for head, answers in HEADS.items():
+        places = [i for i, row in enumerate(rows) if head in row]
+        if places:
+            labels = [answers.index(draw.choice(wanted(rows[i], head))) for i in places]
+            crossed = F.cross_entropy(logits[head][places], torch.tensor(labels), label_smoothing=0.03)
+            loss = loss + OF_HEAD[head] * crossed
+    return loss
+
+
 def loss_of(
     reader: Reader, rows: list[dict[str, Any]], quiet: list[dict[str, Any]], draw: random.Random
 ) -> torch.Tensor:
@@ -157,10 +223,8 @@ def loss_of(
     return plain + F.binary_cross_entropy_with_logits(odds, are)
 
 
-def train(options: argparse.Namespace) -> None:
-    torch.manual_seed(options.seed)
-    torch.set_num_threads(options.threads)
-    draw = random.Random(options.seed)
+def read_pairs(options: argparse.Namespace, draw: random.Random) -> tuple[list[dict[str, Any]], ...]:
+    """Pairs to train on, those that are held back, and pairs in which nothing changes."""
     files = sorted(Path(options.relations).glob("*.jsonl"))
     rows = [json.loads(line) for path in files for line in path.read_text(encoding="utf-8").splitlines()]
     held = [name.strip() for name in options.held.split(";")]
@@ -172,6 +236,15 @@ def train(options: argparse.Namespace) -> None:
     quiet = [row for row in quiet if row["field"] not in held]
     given += [row for row in quiet if row["rel"] in RELATIONS]  # marked in a stream
     quiet = [row for row in quiet if row["rel"] not in RELATIONS]
+    return given, kept_back, quiet
+
+
+def train(options: argparse.Namespace) -> None:
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(options.threads)
+    draw = random.Random(options.seed)
+    given, kept_back, quiet = read_pairs(options, draw)
+    texts, held_texts = read_texts(options.texts)
     reader = Reader(options.start)
     if options.cut:
         reader.cut(draw.sample(given, PAIRS_CUT), list(map(int, options.cut.split(","))))
@@ -192,6 +265,8 @@ def train(options: argparse.Namespace) -> None:
             group["lr"] = options.rate * min(gone / WARMING, (1 - gone) / (1 - WARMING))
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=options.bfloat16):
             loss = loss_of(reader, given, quiet, draw)
+            if texts:
+                loss = loss + TEXTS * loss_of_texts(reader, texts, draw)
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -208,10 +283,12 @@ def train(options: argparse.Namespace) -> None:
         if options.figures and step % options.figures == 0:
             before = time.process_time()
             measure(reader, kept_back)
+            measure_texts(reader, held_texts)
             spent += time.process_time() - before
     model.load_state_dict(mean, strict=False)
     print(f"{step} steps of {PAIRS + REVERSED + STRANGERS}, {len(given)} pairs; the mean of the last:", flush=True)
     measure(reader, kept_back)
+    measure_texts(reader, held_texts)
     narrow.save(model, options.start, options.out)
 
 
@@ -223,6 +300,7 @@ def main() -> int:
     add("out")
     add("--held", default="", help="fields that are held back, with ; between them")
     add("--quiet", help="a file by quiet_pairs.py")
+    add("--texts", nargs="*", default=(), type=Path, help="files by labelled.py")
     add("--pairs", type=int, help="so many of the others alone: for a learning curve")
     add("--cut", help="width of the middle of each layer, with commas, to which the start is cut before")
     add("--frozen", type=int, default=0, help="first layers that stay as they are, when training goes on")

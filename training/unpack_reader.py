@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from graph import SCALE, STORED, WORDS
 from safetensors.numpy import load_file
-from train_reader import RELATIONS
+from train_reader import OUTPUTS
 
 
 def main() -> int:
@@ -25,17 +25,19 @@ def main() -> int:
     parser.add_argument("reader", type=Path)
     parser.add_argument("out", type=Path)
     options = parser.parse_args()
-    model, shipped = narrow.load(options.start, len(RELATIONS)), load_file(options.reader)
+    model, shipped = narrow.load(options.start, OUTPUTS), load_file(options.reader)
     for number, layer in enumerate(model.bert.encoder.layer):
         narrow.resize(layer, len(shipped[f"encoder.layer.{number}.intermediate.dense.bias"]))
     state = model.state_dict()
     for name in state:
         short = name.removeprefix("bert.")
         if short + STORED in shipped and short != WORDS:
-            whole = shipped[short + STORED].astype(np.float32) * shipped[short + SCALE]
-            state[name] = torch.from_numpy(whole.T.copy())
-        elif short in shipped and state[name].shape == shipped[short].shape:
-            state[name] = torch.from_numpy(shipped[short].copy())
+            whole = (shipped[short + STORED].astype(np.float32) * shipped[short + SCALE]).T
+        elif short in shipped and (state[name].shape == shipped[short].shape or name.startswith("classifier")):
+            whole = shipped[short]
+        else:
+            continue
+        state[name][: len(whole)] = torch.from_numpy(whole.copy())  # a classifier may have got more outputs since
     model.load_state_dict(state)
     narrow.save(model, options.start, options.out)
     return 0

@@ -114,16 +114,14 @@ class Context:
     def policy(self) -> ContentPolicy | None:
         """The rules of what may be believed; None where that feature is not installed."""
         if self._policy is None:
-            self._policy = call("content_policy", lambda: self.semantic().load())
+            self._policy = call("content_policy", _shared_reader)
         return self._policy
 
     def reader(self) -> Reader | None:
         """Return the model that reads two statements, unless relations are off."""
         if not wants_relations():
             return None
-        from .vectors.reader import shared
-
-        return shared()
+        return _shared_reader()
 
     def semantic(self) -> SemanticSearch:
         """Search by meaning, composed at first use; NumPy is imported only when it searches."""
@@ -280,3 +278,9 @@ def _wanted(metadata: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise BadInput(f"metadata {name!r:.60} cannot be filtered by a number of more than 64 bits")
     return tuple(metadata.items())
+
+
+def _shared_reader() -> Reader:
+    from .vectors.reader import shared
+
+    return shared()

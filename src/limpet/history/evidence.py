@@ -28,6 +28,8 @@ from .whole import waiting_contradictions
 # Guarded by tests/flows/test_graph.py.
 SAME = 0.7
 NEAR = 0.3
+# Log-odds from which a claim is read as against what is held.
+AGAINST = 0.7
 
 # text, how many, view -> (id, cosine; None without vectors) of what recall answers, best first.
 Recaller = Callable[[str, int, View], list[tuple[str, float | None]]]
@@ -114,7 +116,7 @@ def near(view: View, recall: Recaller, text: str, limit: int) -> list[tuple[Memo
 def _compared(view: View, recall: Recaller, claim: str, limit: int) -> list[Support]:
     """Return held memories near a claim, nearest first, each read with it: would the claim, stated now, change it?
 
-    More likely than not is enough: somebody asks about one claim, while of all pairs in a store hardly any is a change.
+    Two to one is enough: somebody asks about one claim, while of all pairs in a store hardly any is a change.
     """
     from ..relate.pairs import statement
     from ..relate.verdicts import change_odds
@@ -129,7 +131,9 @@ def _compared(view: View, recall: Recaller, claim: str, limit: int) -> list[Supp
         odds = map(change_odds, reader.relations([(statement(old), now) for old in read]))
     except EmbedderUnavailable:
         read, odds = [], map(change_odds, ())
-    against = {old.id for old, value in zip(read, odds, strict=True) if value > 0 and content(old.content) != words}
+    against = {
+        old.id for old, value in zip(read, odds, strict=True) if value > AGAINST and content(old.content) != words
+    }
     supports = [
         Support(node=view.node(old), similarity=similarity, difference="says otherwise" if old.id in against else None)
         for old, similarity in held

@@ -14,7 +14,7 @@ from ..store.records import Candidate, Proposal, Relation
 from ..text.describe import searchable
 from ..vectors.reader import Reader
 from .pairs import in_order, may_relate, statement
-from .verdicts import CHANGES, PROPOSED, Verdict, verdict
+from .verdicts import ASKED_FROM, CHANGES, PROPOSED, Verdict, verdict
 
 if TYPE_CHECKING:
     from ..recall.semantic import SemanticSearch
@@ -84,7 +84,7 @@ def _keep(store: Store, reader: Reader, read: Sequence[Read], now: int) -> list[
             changing.add(newer.id)
         raw = parse_id(older.id), parse_id(newer.id)
         relations.append(Relation(*raw, link.relation, link.level, round(link.probability, 4), reader.fingerprint))
-        if link.relation in PROPOSED:
+        if link.relation in PROPOSED and link.probability >= ASKED_FROM:
             proposals.append(Proposal(
                 id=ids.make(now), kind="correction", scope=newer.scope, memory=raw[1], other=raw[0],
                 reason=f"read as a change: {link.probability:.0%}", score=round(link.probability, 4), created_at=now,

@@ -1,4 +1,5 @@
-"""The reader: one small model that reads two statements, the older and the newer, and says how they relate.
+"""The reader: one small model that reads two statements, the older and the newer, and says how they relate; and what
+one statement is.
 
 It is asked in the background when something is stored, never in a recall, so it runs in NumPy out of the mapped file:
 no session of a runtime holds its weights in memory.
@@ -7,6 +8,7 @@ no session of a runtime holds its weights in memory.
 from __future__ import annotations
 
 import json
+import math
 import os.path
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -16,6 +18,17 @@ from .pieces import Pieces
 from .wordpiece import DATA
 
 RELATIONS = ("replaces", "ends", "resolves", "same", "adds", "sibling", "unrelated")
+# What is said of one text, alone or behind what stands before it: head -> its answers, in the order of the outputs
+# behind those of RELATIONS.
+HEADS: dict[str, tuple[str, ...]] = {
+    "manner": ("literal", "joke", "hearsay", "hypothetical", "question", "instruction"),
+    "rule": (
+        "fine", "passing emotion", "joke or hyperbole", "guess about a mind", "inferred status", "personality label",
+    ),
+    "worth": ("none", "episode", "fact", "preference", "decision", "lesson", "skill", "goal"),
+    "weight": ("1", "2", "3"),
+    "kept": ("no", "fact", "preference", "decision", "correction", "lesson", "goal"),
+}  # fmt: skip
 # Tokens of both texts with the marks around them, characters of each that are looked at, pairs that are read at once.
 TOKENS, CHARACTERS, BATCH = 112, 2_000, 16
 MARKS = 4
@@ -58,6 +71,26 @@ class Reader:
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
         """Log-odds of each of RELATIONS for pairs (older, newer), in their order. Raises EmbedderUnavailable."""
+        return [values[: len(RELATIONS)] for values in self._outputs(pairs)]
+
+    def answers(self, head: str, texts: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
+        """The probability of each answer of a head, for texts in their order; each behind what stands before it, or "".
+
+        Raises EmbedderUnavailable.
+        """
+        names = list(HEADS)
+        start = len(RELATIONS) + sum(len(HEADS[name]) for name in names[: names.index(head)])
+        shares = []
+        for values in self._outputs(texts):
+            odds = values[start : start + len(HEADS[head])]
+            weights = [math.exp(value - max(odds)) for value in odds]
+            shares.append({name: one / sum(weights) for name, one in zip(HEADS[head], weights, strict=True)})
+        return shares
+
+    def _outputs(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
+        """All log-odds of pairs, in their order."""
+        if not pairs:
+            return []
         pieces = self._load()
         texts = {text: pieces.ids(text[:CHARACTERS], TOKENS) for pair in pairs for text in pair}
         rows = [_pair(texts[older], texts[newer], pieces) for older, newer in pairs]

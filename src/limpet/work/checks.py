@@ -19,7 +19,7 @@ from ..model.memory import Filter, Memory
 from ..rank.constants import SYNONYM_COSINE
 from ..relate.job import relate
 from ..remember.write import Writer
-from ..store.records import Candidate, EmbedderRow, Proposal
+from ..store.records import EmbedderRow, Proposal
 from ..vectors.calibration import Calibration
 from ..vectors.embedder import Embedder
 from ..vectors.index import VectorIndex
@@ -68,7 +68,8 @@ class Checks:
             where = Filter(as_of=at)
             candidates = [one for one in self._store.search.candidates(list(vectors), where) if one.kind not in NEVER]
             memories = self._store.memories.by_rows([one.num for one in candidates])
-            fallen = self._judge(candidates, memories, vectors)
+            # What the content policy refuses becomes an episode.
+            fallen = self._policy.demote(self._store, memories, self._write) if self._policy else set()
             stands = [(one, new) for one, new in zip(candidates, memories, strict=True) if new.id not in fallen]
             for _, new in stands:
                 if new.key is not None:
@@ -78,17 +79,6 @@ class Checks:
             self._store.jobs.finish(THEN, text_ids)
             done += len(jobs)
         return done
-
-    def _judge(
-        self, candidates: Sequence[Candidate], memories: Sequence[Memory], vectors: dict[int, np.ndarray]
-    ) -> set[str]:
-        """Turn the memories that the content policy refuses into episodes. Return their ids."""
-        if self._policy is None:
-            return set()
-        # A value has the vector of its key and its text.
-        pairs = zip(candidates, memories, strict=True)
-        known = {memory.content: vectors[one.text_id] for one, memory in pairs if memory.key is None}
-        return self._policy.demote(self._store, memories, self._write, known, self._row.fingerprint)
 
     def _propose_keys(self, new: Memory) -> None:
         """Put older keys of its scope that mean the same as a new key on the review list.

@@ -63,10 +63,6 @@ def doctor(context: Context) -> list[Check]:
         note("embedder", "ok", f"{embedder.name}, {embedder.dimensions} dimensions{where}")
         if lack := _vectors(store, embedder):
             note("vectors", "warn", *lack)
-        rules = context.policy.rules() if context.policy else None
-        judged = rules.languages() if rules else ()
-        outcome = f"judge {', '.join(judged)}; every other language is kept as stated" if judged else "judge nothing"
-        note("rules", "ok", f"with {embedder.name} they {outcome}")
     except EmbedderUnavailable as error:
         note("embedder", "warn", f"{error.message}; recall works by words", error.hint)
     counts = ", ".join(f"{count:,} {relation} ({level})" for _, relation, level, count in store.relations.counts())

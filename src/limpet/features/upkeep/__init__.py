@@ -8,7 +8,7 @@ from itertools import islice
 
 from ...model.clock import MICROSECONDS_PER_DAY
 from ...model.dataclass import dataclass, replace
-from ...model.errors import BadInput, EmbedderUnavailable
+from ...model.errors import BadInput
 from ...model.ids import parse_id
 from ...model.memory import Filter, Memory
 from ...remember.beliefs import sum_up
@@ -16,7 +16,7 @@ from ...remember.validation import OUTSIDE
 from ...text.instructions import any_reads_like_instruction
 from ...text.secrets import redact as without_secrets
 from ...text.turns import OF_SESSION
-from ..policy import Swept, judge, set_right
+from ..policy import Swept, set_right
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,17 +46,15 @@ def sweep(memory: Limpet, *, apply: bool = False, progress: Callable[[int, int],
     []
     """
     context = memory._context
-    store, rules = context.store, context.policy.rules() if context.policy else None
-    if rules is None:
-        raise EmbedderUnavailable(
-            "there is no embedder to judge texts with", hint="`limpet doctor` says what is missing"
-        )
+    store, policy = context.store, context.policy
     where = Filter(scopes=(context.scope,), as_of=context.now())
     total, done, memories = store.listings.count(where), 0, store.listings.each(where)
     swept: list[Swept] = []
     while part := list(islice(memories, PAGE)):
         plain = {one.id: broken for one in part if (broken := _plain(one))}
-        swept += [*plain.values(), *judge(store, rules, [one for one in part if one.id not in plain])]
+        swept += plain.values()
+        if policy:
+            swept += policy.sweep(store, [one for one in part if one.id not in plain])
         done += len(part)
         if progress:
             progress(done, max(total, done))
