@@ -15,7 +15,7 @@ import apsw
 from ...keys import signing_key
 from ...model.errors import BadInput
 from ...model.ids import session_mark
-from ..records import BackupPlan, Problem, Scan, StoreStats
+from ..records import BackupPlan, Problem, Scan, StoreStats, is_beyond_rebuild
 from . import jobs
 from .statements import versions_of
 from .store import Repository
@@ -117,6 +117,11 @@ class Maintenance(Repository, ABC):
         if sign and key is None:
             raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY")
         problems = self._problems(key)
+        if not any(map(is_beyond_rebuild, problems)):
+            from .projection_check import verify_projection
+
+            with self._database.snapshot(), self._database.reading() as con:
+                problems += verify_projection(self._store, con)
         if sign and key is not None and all(problem.check == SIGNATURE for problem in problems):
             from .chain_check import sign_chain
 

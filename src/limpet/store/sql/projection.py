@@ -208,7 +208,7 @@ class Projection:
 
     def _state(self, id: bytes) -> MemoryState | None:
         row = self._con.execute(self._sql["memory_current"], {"id": id}).fetchone()
-        return _to_state(row) if row else None
+        return to_state(row) if row else None
 
     def _events_of(self, memory: bytes) -> list[Event]:
         return list(map(to_event, self._con.execute(self._sql["events_of_memory"], {"memory": memory, "after": 0})))
@@ -405,7 +405,7 @@ class Projection:
         self._insert_version(initial(as_heard(self._con, first)), purged.at, None)
 
 
-def _to_state(row: tuple[Any, ...]) -> MemoryState:
+def to_state(row: tuple[Any, ...]) -> MemoryState:
     """Return the state in a row of `columns` in queries.sql."""
     values = [*row[1:9], row[9], KNOWN_TRUST.get(row[28], "import"), *row[10:22], row[24], row[25]]
     known = dict(zip(MemoryState.__slots__, values, strict=True))
