@@ -207,12 +207,12 @@ def test_what_a_rule_speaks_against_stays_in_its_place(memory, root):
     id = memory.remember("Deploys need the VPN", topics=["deploy"]).id
     mirror.init(memory, root)
     file = root / "deploy.md"
-    file.write_text(file.read_text() + "- My boss is probably a narcissist\n")
+    file.write_text(file.read_text() + "- Tom is probably depressed and lazy\n")
     assert mirror.sync(memory, root).left == []
     memory.work()
     assert {one.content: one.kind for one in memory.list().memories} == {
         "Deploys need the VPN": "fact",
-        "My boss is probably a narcissist": "episode",
+        "Tom is probably depressed and lazy": "episode",
     }
     mirror.sync(memory, root)
     change(file, "- Deploys need the VPN", "- Maria is a difficult person.")
@@ -221,7 +221,7 @@ def test_what_a_rule_speaks_against_stays_in_its_place(memory, root):
     assert (memory.get(id).kind, memory.get(id).content) == ("episode", "Maria is a difficult person.")
     mirror.sync(memory, root)
     assert not mirror.sync(memory, root).changed
-    assert "narcissist" in file.read_text() and "Maria" in file.read_text()
+    assert "depressed" in file.read_text() and "Maria" in file.read_text()
 
 
 def test_a_secret_stays_in_the_file_and_is_reported(memory, root):

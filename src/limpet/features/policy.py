@@ -42,9 +42,15 @@ ALONE = frozenset({"inferred status", "personality label"})
 PARTS, JUDGED_CHARACTERS = 5, 2_000
 # Fewer words are a greeting, thanks, a cry: beside a refused sentence they state nothing.
 STATEMENT_WORDS = 4
-# Kinds that stand in the sections of a brief only once they were judged. What is stated as a fact does so at once: on
-# the command line it may be long until the queue is worked.
-JUDGED_BEFORE = frozenset({"opinion", "inference"})
+# What somebody likes or aims for stands in briefs at once, and what names nobody: on the command line it may be long
+# until the queue is worked. Words that name a person, or a capital word of whom something is said.
+AT_ONCE = frozenset({*RECORDS, "preference", "goal"})
+_PERSON = frozenset({
+    "i", "my", "me", "we", "us", "our", "he", "she", "him", "her", "his", "hers", "they", "them", "user", "users",
+    "customer", "client", "boss", "manager", "colleague", "team", "people", "everyone", "everybody", "someone",
+    "somebody", "guy", "man", "woman", "wife", "husband", "mother", "father", "friend",
+})  # fmt: skip
+_NAMED = r"\b[A-Z][a-z]+(?:'s)? (?:is|was|seems|must|has|had|can't|never|always|feels|got|probably|looks)\b"
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+")
 
 
@@ -111,7 +117,9 @@ class ContentPolicy:
         waiting = store.jobs.unchecked(rows)
         memories = store.memories.by_rows(waiting)
         return [
-            num for num, one in zip(waiting, memories, strict=True) if one.trust != "user" and one.kind in JUDGED_BEFORE
+            num
+            for num, one in zip(waiting, memories, strict=True)
+            if one.trust != "user" and one.kind not in AT_ONCE and _names_a_person(one.content)
         ]
 
     def judged(self, statements: Sequence[ValidStatement]) -> list[ValidStatement]:
@@ -146,6 +154,10 @@ class ContentPolicy:
                 open_to_doubt.append(memory)
         judged = zip(open_to_doubt, self.judge(open_to_doubt), strict=True)
         return [Swept(memory=one, rule=against.rule, reason=against.reason) for one, against in judged if against]
+
+
+def _names_a_person(text: str) -> bool:
+    return not _PERSON.isdisjoint(re.findall(r"\w+", text.lower())) or re.search(_NAMED, text) is not None
 
 
 def demotion(kind: str, key: str | None, rule: str) -> dict[str, str]:

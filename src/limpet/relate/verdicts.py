@@ -20,6 +20,8 @@ SURE, LIKELY = "sure", "likely"
 # Log-odds of a change from which it is likely, and sure; and of `same` from which it is sure. Chosen by hand on the
 # tuning half of tests/quality/changes.jsonl and on streams (docs/log.md); the model of today is never so sure.
 LIKELY_FROM, SURE_FROM, SAME_FROM = 1.5, 4.5, 4.0
+# By how much `resolves` must be ahead: of what it says nobody is asked.
+RESOLVES_AHEAD = 0.7
 # Probability from which a change is proposed to a person, whose time is worth more than a place in a list.
 ASKED_FROM = 0.88
 
@@ -39,6 +41,7 @@ def verdict(logits: Sequence[float]) -> Verdict | None:
     by_name = dict(zip(RELATIONS, logits, strict=True))
     changed = change_odds(logits)
     if changed >= LIKELY_FROM:
+        by_name["resolves"] -= RESOLVES_AHEAD
         relation = max(CHANGES, key=lambda name: by_name[name])
         return Verdict(relation, SURE if changed >= SURE_FROM else LIKELY, probability(changed))
     same = log_odds(logits, [RELATIONS.index("same")])

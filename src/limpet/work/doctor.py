@@ -65,6 +65,7 @@ def doctor(context: Context) -> list[Check]:
             note("vectors", "warn", *lack)
     except EmbedderUnavailable as error:
         note("embedder", "warn", f"{error.message}; recall works by words", error.hint)
+    note("rules", "ok", f"judged in {LANGUAGES}; every other language is kept as stated")
     counts = ", ".join(f"{count:,} {relation} ({level})" for _, relation, level, count in store.relations.counts())
     if not wants_relations():
         note("relations", "warn", "off: what a newer statement replaced is not seen", "unset LIMPET_RELATIONS")
