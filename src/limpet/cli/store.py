@@ -174,8 +174,8 @@ def _restore(args: Namespace) -> int:
             output.result(done) if args.json else receipt(done, memory, args)
         return 0
     if sys.stdin is not None and sys.stdin.isatty() and not args.json:
-        output.words(f"This puts {args.id or 'what the last restore replaced'} in the place of the whole store.")
-        if input("Go on? [y/N] ").strip().lower() not in ("y", "yes"):
+        output.words(f"{args.id or 'What the last restore replaced'} takes the place of the whole store. Go on? [y/N]")
+        if not sys.stdin.readline().lower().startswith("y"):  # at the end of input it is a no too
             return 1
     with output.progress("copying pages") as progress:
         kept = registry.part("features.restore").restore_backup(args.store, args.id, progress=progress)

@@ -42,8 +42,7 @@ ALONE = frozenset({"inferred status", "personality label"})
 PARTS, JUDGED_CHARACTERS = 5, 2_000
 # Fewer words are a greeting, thanks, a cry: beside a refused sentence they state nothing.
 STATEMENT_WORDS = 4
-# What somebody likes or aims for stands in briefs at once, and what names nobody: on the command line it may be long
-# until the queue is worked. Words that name a person, or a capital word of whom something is said.
+# Preferences, goals and what names nobody stand in briefs at once: on the command line the queue may wait for long.
 AT_ONCE = frozenset({*RECORDS, "preference", "goal"})
 _PERSON = frozenset({
     "i", "my", "me", "we", "us", "our", "he", "she", "him", "her", "his", "hers", "they", "them", "user", "users",
@@ -76,33 +75,34 @@ class ContentPolicy:
         """Return for each statement the rule that it breaks, or None, in order. Raises EmbedderUnavailable."""
         sentences = {
             i: parts
-            for i, how in enumerate(stated)
-            if how.kind not in RECORDS and how.content.strip() and len(how.content) <= JUDGED_CHARACTERS
-            if len(parts := [one for one in _SENTENCE_END.split(how.content) if one.strip()]) <= PARTS
+            for i, statement in enumerate(stated)
+            if statement.kind not in RECORDS
+            and len(statement.content) <= JUDGED_CHARACTERS
+            and len(parts := [part for part in _SENTENCE_END.split(statement.content) if part.strip()]) <= PARTS
         }
-        texts = list(dict.fromkeys((one, stated[i].speaker) for i, parts in sentences.items() for one in parts))
+        texts = list(dict.fromkeys((part, stated[i].speaker) for i, parts in sentences.items() for part in parts))
         judged = dict(zip(texts, self._refusals(texts), strict=True))
         refusals: list[Refusal | None] = [None] * len(stated)
         for i, parts in sentences.items():
-            against = [judged[one, stated[i].speaker] for one in parts]
-            if stated[i].origin == "user":
-                against = [one if one and one.score >= CLEARLY_FROM else None for one in against]
-            broken = [one for one in against if one]
-            if any(not one and len(text.split()) >= STATEMENT_WORDS for one, text in zip(against, parts, strict=True)):
-                broken = [one for one in broken if one.rule in ALONE and one.score >= CLEARLY_FROM]
-            refusals[i] = max(broken, key=lambda one: one.score, default=None)
+            least = CLEARLY_FROM if stated[i].origin == "user" else REFUSED_FROM
+            against = [judged[part, stated[i].speaker] for part in parts]
+            broken = [refusal for refusal in against if refusal and refusal.score >= least]
+            fair = [part for part, refusal in zip(parts, against, strict=True) if refusal not in broken]
+            if any(len(part.split()) >= STATEMENT_WORDS for part in fair):
+                broken = [refusal for refusal in broken if refusal.rule in ALONE and refusal.score >= CLEARLY_FROM]
+            refusals[i] = max(broken, key=lambda refusal: refusal.score, default=None)
         return refusals
 
     def _refusals(self, texts: Sequence[tuple[str, str | None]]) -> list[Refusal | None]:
         """Return what speaks against sentences with their speakers, each alone."""
         reader = self._load()
         readable = [reader.reads(text) for text, _ in texts]
-        said = [
+        inputs = [
             ("", f"{speaker}: {text}" if speaker else text)
             for (text, speaker), fits in zip(texts, readable, strict=True)
             if fits
         ]
-        answers = iter(reader.answers("rule", said))
+        answers = iter(reader.answers("rule", inputs))
         refusals: list[Refusal | None] = []
         for fits in readable:
             shares = next(answers) if fits else {}
@@ -118,8 +118,8 @@ class ContentPolicy:
         memories = store.memories.by_rows(waiting)
         return [
             num
-            for num, one in zip(waiting, memories, strict=True)
-            if one.trust != "user" and one.kind not in AT_ONCE and _names_a_person(one.content)
+            for num, memory in zip(waiting, memories, strict=True)
+            if memory.trust != "user" and memory.kind not in AT_ONCE and _names_a_person(memory.content)
         ]
 
     def judged(self, statements: Sequence[ValidStatement]) -> list[ValidStatement]:
@@ -142,7 +142,7 @@ class ContentPolicy:
         against = self.sweep(store, memories)
         for item in against:
             write(lambda writer: set_right(writer, [item]))  # noqa: B023
-        return {one.memory.id for one in against}
+        return {item.memory.id for item in against}
 
     def sweep(self, store: Store, memories: Sequence[Memory]) -> list[Swept]:
         """Return the memories that a rule refuses, without those about which a person decided. Raises
@@ -153,7 +153,7 @@ class ContentPolicy:
             if events and not any(event.data.get("anyway") is True or event.type == "reviewed" for event in events):
                 open_to_doubt.append(memory)
         judged = zip(open_to_doubt, self.judge(open_to_doubt), strict=True)
-        return [Swept(memory=one, rule=against.rule, reason=against.reason) for one, against in judged if against]
+        return [Swept(memory=memory, rule=against.rule, reason=against.reason) for memory, against in judged if against]
 
 
 def _names_a_person(text: str) -> bool:

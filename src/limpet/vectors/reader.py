@@ -48,7 +48,7 @@ class Reader:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells one version of the model from another."""
+        """The name of this version of the model."""
         with open(os.path.join(DATA, f"{NAME}.json"), encoding="utf-8") as file:  # noqa: PTH118, PTH123
             digest: str = json.load(file)["sha256"]
         return f"{NAME} {digest[:12]}"
@@ -74,7 +74,7 @@ class Reader:
         return [values[: len(RELATIONS)] for values in self._outputs(pairs)]
 
     def answers(self, head: str, texts: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
-        """The probability of each answer of a head, for texts in their order; each behind what stands before it, or "".
+        """Return the probability of each answer of a head for texts in order, each behind what stands before it, or "".
 
         Raises EmbedderUnavailable.
         """
@@ -84,11 +84,11 @@ class Reader:
         for values in self._outputs(texts):
             odds = values[start : start + len(HEADS[head])]
             weights = [math.exp(value - max(odds)) for value in odds]
-            shares.append({name: one / sum(weights) for name, one in zip(HEADS[head], weights, strict=True)})
+            shares.append({name: weight / sum(weights) for name, weight in zip(HEADS[head], weights, strict=True)})
         return shares
 
     def _outputs(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
-        """All log-odds of pairs, in their order."""
+        """Return all log-odds of pairs, in their order."""
         if not pairs:
             return []
         pieces = self._load()

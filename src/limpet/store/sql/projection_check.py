@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from ...model.events import Event
@@ -30,21 +30,20 @@ def verify_projection(store: Store, con: Connection) -> list[Problem]:
     for event in store.ledger.events():
         if event.type not in SESSION_EVENTS:
             histories.setdefault(event.memory, []).append(event)
-    problems = list(islice((*_memories(store, con, histories), *_links(con, histories)), MOST + 1))
+    problems = list(islice(chain(_memories(store, con, histories), _links(con, histories)), MOST + 1))
     if len(problems) > MOST:
         problems[MOST:] = [Problem("projection", "and more")]
     return problems
 
 
 def _memories(store: Store, con: Connection, histories: dict[bytes, list[Event]]) -> Iterator[Problem]:
-    current = statements()["memory_current"]
     for id, events in histories.items():
         try:
             wanted = _state(con, events)
         except (KeyError, ValueError, TypeError) as error:
             yield Problem("ledger", f"the events of {format_id(id)} cannot be read: {error!r:.80}")
             continue
-        row = con.execute(current, {"id": id}).fetchone()
+        row = con.execute(statements()["memory_current"], {"id": id}).fetchone()
         if wanted is None or row is None:
             continue  # `check_rows` counts them
         try:
@@ -58,8 +57,8 @@ def _memories(store: Store, con: Connection, histories: dict[bytes, list[Event]]
             if derived != (fields.fingerprint, fields.topics, fields.labels, fields.dates, fields.grams):
                 wrong = ["search fields"]
         if wrong:
-            said = "cannot be read" if state is None else f"differs from the ledger in {', '.join(wrong)}"
-            yield Problem("projection", f"memory {format_id(id)} {said}")
+            what = "cannot be read" if state is None else f"differs from the ledger in {', '.join(wrong)}"
+            yield Problem("projection", f"memory {format_id(id)} {what}")
 
 
 def _state(con: Connection, events: list[Event]) -> MemoryState | None:
