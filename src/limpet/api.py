@@ -506,7 +506,7 @@ class Limpet(EveryDay):
         """
         return beliefs.session_memories(self._context, name)
 
-    def compress(self, name: str, *, summary: str | None = None) -> Receipt:
+    def compress(self, name: str, *, summary: str | None = None, origin: str = "agent") -> Receipt:
         """Sum a session up in an episode, with a `part_of` edge from every memory of it.
 
         Without a `summary` its weightiest statements are quoted. Again, after more was said: a new episode supersedes
@@ -516,7 +516,7 @@ class Limpet(EveryDay):
         >>> memory.compress("monday", summary="Moved all but the views").status
         'created'
         """
-        return beliefs.compress(self._context, name, summary=summary)
+        return beliefs.compress(self._context, name, summary=summary, origin=origin)
 
     def review(self, *, limit: int = 50) -> builtins.list[ReviewItem]:
         """Return what waits for review in this scope and `global`: quarantine, pairs, what to confirm or see again.

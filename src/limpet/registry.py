@@ -32,7 +32,10 @@ COMMANDS = {
 # Calls that the core makes at certain moments -> the module and the function of the feature that answers.
 CALLS = {
     "content_policy": ("features.policy", "ContentPolicy"),
-    "taint": ("features.foreign_reads", "taint"),
+    "taint": ("features.outside", "taint"),
+    "tainted": ("features.outside", "ask"),
+    "recalled": ("features.outside", "note_recalled"),
+    "confirm_typed": ("features.outside", "confirm_typed"),
     "shown": ("features.usefulness", "note_exposures"),
     "before_recall": ("features.mirror", "take_in_edits_seen_by_recalls"),
     "mirrors": ("features.mirror", "synced_mirrors"),

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from limpet.agents.hooks.gate import query_of
 from limpet.agents.hooks.injected import Holdout
 from limpet.agents.protocol import Call, ProtocolError, Service
 from limpet.features import mirror, usefulness
-from limpet.features.foreign_reads import read_from
 from limpet.text.blocks import CLOSE, OPEN, plain_line, strip_blocks
 from limpet.text.turns import in_words
 
@@ -761,7 +759,11 @@ def test_a_call_of_the_server_is_answered_as_a_process_would(tool, hook, shop, j
     ]  # fmt: skip
 
 
-def test_a_page_that_a_tool_read_is_known_by_a_call_too(tool, shop, path):
+def reads_of(memory, session):
+    return memory._context.store.journal.outside_reads(memory.scope, session, 0)
+
+
+def test_a_page_that_a_tool_read_is_known_by_a_call_too(tool, shop):
     page = "The gateway of the branch office in Oslo answers on port 9021 of the old firewall"
     tool(
         "PostToolUse",
@@ -769,7 +771,7 @@ def test_a_page_that_a_tool_read_is_known_by_a_call_too(tool, shop, path):
         tool_input='{"url": "https://x.example"}',
         tool_response=json.dumps({"a": page}),
     )
-    assert read_from(str(path), page, time.time_ns() // 1000) == "web"
+    assert [(read.session, read.what) for read in reads_of(shop, "s1")] == [("s1", "x.example")]
 
 
 @pytest.mark.parametrize("event", ["SessionStart", "SessionEnd", "PreCompact", "SubagentStart", "Nonsense", None, 3])

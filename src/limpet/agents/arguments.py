@@ -10,10 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import registry
 from ..model.errors import BadInput, LimpetError
+
+if TYPE_CHECKING:
+    from ..api import Limpet
 
 Schema = dict[str, Any]
 
@@ -85,9 +88,9 @@ def checked(given: Any, schema: Schema, *, of: str) -> dict[str, Any]:
     return {name: part["default"] for name, part in known.items() if "default" in part} | values
 
 
-def taint(store: str, given: dict[str, Any], text: str) -> str:
-    """Set a statement's origin in `given` to the outside source that its text was just read from. Return why, or ""."""
-    return registry.call("taint", store, given, text) or ""
+def taint(memory: Limpet, session: str, given: dict[str, Any], text: str) -> str:
+    """Set a statement's origin in `given` to that of what its agent has read from outside. Return why, or ""."""
+    return registry.call("taint", memory._context, session or None, given, text) or ""
 
 
 def holds_half_a_character(value: Any) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from .. import registry
 from ..model.clock import format_time
 from ..model.errors import BadInput, LimpetError
 from ..model.ids import names_id
@@ -123,10 +124,10 @@ class Tools:
                 good[at] = {name: value for name, value in given.items() if value not in ("", [])}
             except LimpetError as error:
                 results[at] = {"status": "rejected", "reason": in_words(error)}
-        reasons = [taint(self._memory.path, given, given.get("content", "")) for given in good.values()]
+        reasons = [self._taint(given, given.get("content", "")) for given in good.values()]
         written = self._memory.remember_batch(list(good.values()))
         for at, receipt, reason in zip(good, written, reasons, strict=True):
-            results[at] = _written(receipt, reason)
+            results[at] = self._tainted(receipt, reason)
             if receipt.status == "created" and len(good) == 1:  # who stores many does not wait for each
                 older = may_replace(self._memory._context, receipt.id)
                 results[at] |= {"may_replace": older} if older else {}
@@ -144,6 +145,7 @@ class Tools:
             message, budget_tokens=budget_tokens, session=caller.get() or None, lexical_only=False,
             deadline_ms=PREPARE_DEADLINE_MS,
         )  # fmt: skip
+        registry.call("recalled", self._memory._context, caller.get(), brief.items)
         ids = [item.id for section in brief.sections for item in section.items]
         self._expose("prepare", [(id, brief.tokens // len(ids)) for id in ids], caller.get())
         empty = NOTHING_FITS if self._memory.count() else "Nothing is remembered here yet."
@@ -184,6 +186,7 @@ class Tools:
             }
             items = [item for session in shown["sessions"] for item in session["items"]]
         else:
+            registry.call("recalled", self._memory._context, caller.get(), results.items[:most])
             items = [_item(hit) | _brief({"also": list(results.also.get(hit.id, ()))}) for hit in results.items[:most]]
             if results.truncated and (part := self._excerpt_of_best(query, given, items)):
                 items = part
@@ -208,14 +211,14 @@ class Tools:
         valid_from: str = "",
     ) -> dict[str, Any]:  # fmt: skip
         self._refuse_ignored(content)
-        given = {"origin": origin}
-        reason = taint(self._memory.path, given, content) if content else ""
+        given: dict[str, Any] = {"origin": origin}
+        reason = self._taint(given, content or why)
         origin = given["origin"]
         if bool(content) != (action == "supersede"):
             needs = "to supersede, give the new content" if not content else f"{action} takes no content"
             raise BadInput(needs, hint="supersede replaces a memory, retract needs a reason alone")
         if action == "supersede":
-            receipt = self._memory.correct(id, content, why=why or None, valid_from=valid_from or None, origin=origin)
+            receipt = self._memory.correct(id, content, why=why or None, valid_from=valid_from or None, **given)
         elif action == "retract":
             if not why:
                 raise BadInput("say why it is retracted", hint="give why")
@@ -226,12 +229,12 @@ class Tools:
         elif action == "archive":
             receipt = self._memory.archive(id, origin=origin)
         elif origin != "user":
-            hint = "ask the user, then say origin user"
+            hint = f"{reason}: `limpet review` is for them" if reason else "ask the user, then say origin user"
             raise BadInput(f"to {action} what is up for review is the user's", hint=hint)
         else:
             receipt = self._memory.accept(id) if action == "accept" else self._memory.reject(id)
         self._wrote()
-        return _written(receipt, reason)
+        return self._tainted(receipt, reason)
 
     @tool(
         "A keyed fact, one current value: read, set, end, history.", WRITES,
@@ -260,11 +263,11 @@ class Tools:
             if end or history or as_of or known_at:
                 raise BadInput("value sets the fact; it goes with valid_from and origin only")
             self._refuse_ignored(key, content)
-            given = {"origin": origin}
-            reason = taint(self._memory.path, given, f"{key} {content}") or taint(self._memory.path, given, content)
-            receipt = self._memory.set_fact(key, content, valid_from=valid_from, origin=given["origin"])
+            given: dict[str, Any] = {"origin": origin}
+            reason = self._taint(given, content)
+            receipt = self._memory.set_fact(key, content, valid_from=valid_from, **given)
         self._wrote()
-        return _written(receipt, reason)
+        return self._tainted(receipt, reason)
 
     @tool(
         "Why something is believed, what rests on it, its changes, conflicts, all of these (audit); what awaits "
@@ -338,9 +341,20 @@ class Tools:
             shown = [{"id": memory.id, "kind": memory.kind, "content": memory.content} for memory in latest]
             return _run(self._memory.session(name)) | {"latest": shown}
         verb = self._memory.session_end if action == "end" else self._memory.compress
-        receipt = verb(name, summary=summary or None)
+        origin: dict[str, Any] = {"origin": "agent"}
+        reason = self._taint(origin, summary) if summary else ""
+        receipt = verb(name, summary=summary or None, origin=origin["origin"])
         self._wrote()
-        return _written(receipt)
+        return _written(receipt, reason)
+
+    def _taint(self, given: dict[str, Any], text: str) -> str:
+        """Set the origin in `given` to that of what the caller's session has read. Return why, or ""."""
+        return taint(self._memory, caller.get(), given, text)
+
+    def _tainted(self, receipt: Receipt, why: str) -> dict[str, Any]:
+        if why:
+            registry.call("tainted", self._memory._context, receipt, why)
+        return _written(receipt, why)
 
     def _refuse_ignored(self, *contents: str) -> None:
         """Check a text against what the user wants ignored. Raises BadInput."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from contextlib import suppress
@@ -10,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import pause
-from ..agents.hooks.client_adapters import CLIENT_ADAPTERS, SESSION_VARIABLES
+from ..agents.hooks.client_adapters import CLIENT_ADAPTERS
 from ..folders import beside, is_there, shown
 from ..model.errors import BadInput, LimpetError, StoreError
 from ..model.times import parse_duration
 from ..settings import read_settings
 from . import output, tables
-from .verbs import AGENTS, PLUMBING, Verb, arg
+from .verbs import AGENTS, PLUMBING, Verb, agent_session, arg
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -48,7 +47,7 @@ def _pause(args: Namespace) -> int:
             raise BadInput("--folder and --for do not go together", hint="limpet resume --folder ends it")
         _write_folder(off=True)
     elif args.session is not None:
-        if not (session := args.session or _session()).strip():
+        if not (session := args.session or agent_session()).strip():
             raise BadInput(
                 "which session? this shell does not say",
                 hint="name it, or set LIMPET_INCOGNITO=1 before the agent starts",
@@ -91,7 +90,7 @@ def _ignore(args: Namespace) -> int:
 
 def _status(args: Namespace) -> int:
     settings = read_settings(args.store, args.scope, None)
-    state = pause_state(settings.path, _session())
+    state = pause_state(settings.path, agent_session())
     ignored = (*pause.read_pauses(settings.path).ignore, *pause.ignored_in(str(Path.cwd())))
     there, store, scope = is_there(settings.path), shown(settings.path), settings.scope
     if there and settings.checkout is not None:  # another checkout of this name may have it
@@ -126,11 +125,6 @@ def pause_slip() -> str:
     file, lines = pause.read_folder(str(Path.cwd()))
     unknown = pause.slips(lines)
     return f"{file} has a line that means nothing: {unknown[0][:40]!r} (`off`, or `ignore PATTERN`)" if unknown else ""
-
-
-def _session() -> str:
-    """Return the session of the agent that runs this command; "" outside of one."""
-    return next(filter(None, map(os.environ.get, SESSION_VARIABLES)), "")
 
 
 def _store(args: Namespace) -> str:

@@ -10,7 +10,7 @@ from ..model.errors import BadInput, NotFound, counted
 from ..model.memory import valued
 from . import output, tables
 from .output import day, flat, in_a_line, line, moment, printable, receipt, short, words
-from .remember import just_read
+from .remember import taint, tainted
 from .tables import detail
 from .verbs import LOOK, ORIGIN, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store
 
@@ -70,8 +70,8 @@ def _set_or_end(memory: Limpet, args: Namespace) -> Receipt:
         return memory.end_fact(args.key, origin=args.origin)
     given = {name: value for name in ("origin", "valid_from") if (value := getattr(args, name))}
     value = given_text(args.value)
-    why = just_read(memory, given, f"{args.key} {value}") or just_read(memory, given, value)
-    return memory.set_fact(args.key, value, **given).with_reason(why)
+    why = taint(memory, given, value)
+    return tainted(memory, memory.set_fact(args.key, value, **given), why)
 
 
 def _audit(answer: Audit, memory: Limpet, args: Namespace) -> None:

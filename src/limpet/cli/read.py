@@ -6,9 +6,22 @@ import sys
 
 from .. import registry
 from ..model.clock import format_time
-from ..model.memory import KINDS
+from ..model.memory import KINDS, is_unconfirmed
 from . import output, tables
-from .verbs import EVERY_DAY, ID, LOOK, TIME_FORMS, TIMES, Verb, arg, given_text, open_every_day, pairs
+from .verbs import (
+    EVERY_DAY,
+    ID,
+    LOOK,
+    TIME_FORMS,
+    TIMES,
+    Verb,
+    agent_session,
+    arg,
+    given_text,
+    is_at_terminal,
+    open_every_day,
+    pairs,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,6 +79,9 @@ def _recall(args: Namespace) -> int:
             verb: Any = seen.recall_sessions if args.sessions else seen.recall
             answer = verb(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in answer.items])
+    if any(is_unconfirmed(item.origin, item.trust) for item in answer.items) and not is_at_terminal():
+        with open_every_day(args) as memory:
+            registry.call("recalled", memory._context, agent_session(), answer.items)
     code = 0 if answer.items else UNSEEN if "lexical" in answer.missing else NOTHING
     if args.json:
         output.result(answer)

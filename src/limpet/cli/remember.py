@@ -7,7 +7,6 @@ import os
 import sys
 
 from .. import registry
-from ..folders import beside
 from ..model.errors import BadInput
 from . import output, verbs
 from .output import receipt
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..every_day import EveryDay
+    from ..remember.write import Receipt
 
 # Longer than any line that could be stored: 1 MB of text written as \uXXXX, and its metadata.
 MAX_LINE_BYTES = 8_000_000
@@ -27,14 +27,24 @@ MAX_LINE_BYTES = 8_000_000
 READ_BYTES = 262_144
 
 
-def just_read(memory: EveryDay, given: dict[str, Any], text: Any) -> str:
-    """Set the origin of a statement that an agent has just read from outside, unless the user states it. Return why."""
-    if given.get("origin") == "user" or not isinstance(text, str):
+def taint(memory: EveryDay, given: dict[str, Any], text: Any) -> str:
+    """Set a statement's origin in `given` to that of what its agent has read from outside. Return why, or "".
+
+    What a person types, or pipes, at a terminal is their own word.
+    """
+    if not isinstance(text, str) or verbs.is_at_terminal():
         return ""
-    # Most often nothing was: then nothing is imported.
-    if not os.path.isfile(f"{beside(memory.path)}.foreign"):  # noqa: PTH113
+    # Most often nothing was read: then nothing is imported.
+    if not memory._context.store.database.rows("SELECT 1 FROM outside_read LIMIT 1"):
         return ""
-    return registry.call("taint", memory.path, given, text) or ""
+    return registry.call("taint", memory._context, verbs.agent_session() or None, given, text) or ""
+
+
+def tainted(memory: EveryDay, receipt: Receipt, why: str) -> Receipt:
+    """Return a receipt with the reason for its origin, and ask a person about what it stored."""
+    if why:
+        registry.call("tainted", memory._context, receipt, why)
+    return receipt.with_reason(why)
 
 
 def _remember(args: Namespace) -> int:
@@ -45,8 +55,8 @@ def _remember(args: Namespace) -> int:
         return _batch(args, given)
     text = verbs.given_text(args.text)
     with verbs.open_every_day(args, create=True) as memory:
-        why = just_read(memory, given, text)
-        done = memory.remember(text, **given).with_reason(why)
+        why = taint(memory, given, text)
+        done = tainted(memory, memory.remember(text, **given), why)
         output.result(done) if args.json else receipt(done, memory, args)
     return 0
 
@@ -64,9 +74,9 @@ def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
                 if raw is None or raw.strip():
                     items.append((number, _parsed(number, raw)))
             good = [defaults | item for _, item in items if isinstance(item, dict)]
-            reasons = [just_read(memory, each, each.get("content")) for each in good]
+            reasons = [taint(memory, each, each.get("content")) for each in good]
             done = memory.remember_batch(good) if good else []
-            receipts = (each.with_reason(why) for each, why in zip(done, reasons, strict=True))
+            receipts = (tainted(memory, each, why) for each, why in zip(done, reasons, strict=True))
             for place, item in items:
                 if isinstance(item, dict):
                     shown = next(receipts).as_dict() | {"line": place}

@@ -78,6 +78,18 @@ def arg(usage: str, help: str, **settings: Any) -> Argument:
     return usage, help, settings
 
 
+def agent_session() -> str:
+    """Return the session of the agent that runs this command; "" outside of one."""
+    from ..agents.hooks.client_adapters import SESSION_VARIABLES
+
+    return next(filter(None, map(os.environ.get, SESSION_VARIABLES)), "")
+
+
+def is_at_terminal() -> bool:
+    """Return whether a person runs this command: agents have pipes on all sides."""
+    return any(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+
+
 def terminal_width() -> int | None:
     """Return the columns that COLUMNS says, else those of the terminal on stdout; None when stdout is none."""
     given = os.environ.get("COLUMNS", "")

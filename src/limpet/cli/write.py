@@ -6,7 +6,7 @@ from ..model.errors import BadInput, counted
 from ..model.memory import KINDS, STORED_TYPES, valued
 from . import output, verbs
 from .output import quoted, receipt, short
-from .remember import just_read
+from .remember import taint, tainted
 from .tables import who
 from .verbs import CHANGE, EVERY_DAY, GRAPH, ID, ORIGIN, TEXT, TIME_FORMS, Verb, arg
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def _correct(memory: Limpet, args: Namespace) -> Receipt:
     text = verbs.given_text(args.text)
     given = {name: value for name in ("origin", "valid_from") if (value := getattr(args, name))}
-    why = just_read(memory, given, text)
-    return memory.correct(args.id, text, why=args.why, **given).with_reason(why)
+    why = taint(memory, given, text)
+    return tainted(memory, memory.correct(args.id, text, why=args.why, **given), why)
 
 
 def _forget(memory: Limpet, args: Namespace) -> Forgotten:

@@ -169,13 +169,13 @@ def session_memories(context: Context, name: str) -> list[Memory]:
     return [context.as_read(memory) for memory in context.store.sessions.memories(context.scope, name)]
 
 
-def compress(context: Context, name: str, *, summary: str | None) -> Receipt:
+def compress(context: Context, name: str, *, summary: str | None, origin: str) -> Receipt:
     session(context, name)
     given = None if summary is None else check_text(summary)
-    return context.write(lambda writer: sum_up(writer, context, name, given))
+    return context.write(lambda writer: sum_up(writer, context, name, given, origin))
 
 
-def sum_up(writer: Writer, context: Context, name: str, summary: str | None) -> Receipt:
+def sum_up(writer: Writer, context: Context, name: str, summary: str | None, origin: str = "agent") -> Receipt:
     """Store one episode for a session, with a `part_of` edge from each of its memories, unless nothing was added."""
     every = writer.reads.sessions.memories(context.scope, name)
     sums = [memory for memory in every if memory.kind == "episode" and memory.source == EPISODE_SOURCE]
@@ -187,6 +187,7 @@ def sum_up(writer: Writer, context: Context, name: str, summary: str | None) -> 
     topics = Counter(topic for memory in members for topic in memory.topics)
     statement = context.validate({
         "content": summary or _quoted(name, members), "kind": "episode", "session": name, "source": EPISODE_SOURCE,
+        "origin": origin,
         "topics": sorted(topics, key=lambda topic: (-topics[topic], topic))[:8],
         "valid_from": min(memory.valid_from_us for memory in members), "metadata": {"memories": len(members)},
     })  # fmt: skip

@@ -40,6 +40,7 @@ QUESTIONS = {
     # of one
     "quarantine": ("kept out of recall until a person has looked", "let it in", "reject it"),
     "replacement": ("says otherwise than what is trusted more", "replace it", "keep what is there"),
+    "outside": ("an agent wrote it after reading from outside", "agents may be shown it", "it stays as it is"),
     "wrong": ("said to be wrong when it was recalled", "believe it no longer", "keep it"),
 }
 # Characters of an objection's reason that are kept.
@@ -94,7 +95,8 @@ def review(context: Context, *, limit: int) -> list[ReviewItem]:
         memory, other = store.memories.get(proposal.memory), store.memories.get(proposal.other)
         if memory is not None and other is not None:
             items.append(ReviewItem(
-                id=format_id(proposal.id), kind=proposal.kind, reason=proposal.reason, memory=memory, other=other,
+                id=format_id(proposal.id), kind=proposal.kind, reason=proposal.reason, memory=memory,
+                other=None if other.id == memory.id else other,
                 score=proposal.score or None, created_at_us=proposal.created_at,  # 0: no vectors were compared
             ))  # fmt: skip
     for id, times in store.memories.disputed(scopes):
@@ -212,6 +214,9 @@ def _carry_out(writer: Writer, proposal: Proposal) -> tuple[str, ...]:
                     writer.event("keyed", parse_id(memory.id), origin="user", key=old.key)
                 writer.order_values([*moved, *memories.keyed(new.scope, old.key)])
                 return ()
+        elif proposal.kind == "outside":
+            writer.event("observed", proposal.memory, origin="user", trust="user")
+            return ()
         elif new.state == old.state == "active" and not old.superseded_by:
             start = max(new.valid_from_us, old.valid_from_us)
             writer.event("superseded", proposal.other, origin="user", by=proposal.memory.hex(), valid_to=start)

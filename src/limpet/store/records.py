@@ -225,6 +225,16 @@ class Relation(NamedTuple):
     model: str
 
 
+class OutsideRead(NamedTuple):
+    """What a session's agent has read from outside, and when last."""
+
+    session: str  # "" if unknown
+    scope: str
+    at_us: int
+    origin: str  # web or tool
+    what: str  # a host, a tool, a file or a memory
+
+
 class Action(NamedTuple):
     """A line of the journal: what was asked, done or answered in a session. `at` in UTC."""
 

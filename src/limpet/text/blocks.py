@@ -125,3 +125,78 @@ def strip_blocks(text: str) -> str:
                 place = stop if stop >= 0 else len(text)
         text = "".join(kept) + text[place:]
     return text.strip()
+
+
+# Characters of a message that are searched for what was pasted, and words of a passage after a colon that make it one.
+_TYPED, _PASSAGE = 20_000, 25
+
+
+def split_typed(text: str) -> tuple[str, bool]:
+    """Return what the user typed of a message, and whether there is more: fenced code, quoted lines, elements, lines of
+    a log, a mail, or a passage after a line that ends in a colon. Only their forms tell.
+    """
+    given = text[:_TYPED]
+    typed = _without_elements(given)
+    kept: list[str] = []
+    lines, fenced = typed.splitlines(), False
+    for place, line in enumerate(lines):
+        bare = line.strip()
+        if bare.startswith(("```", "~~~")):
+            fenced = not fenced
+        elif not fenced:
+            if _begins_pasted(bare, lines[place + 1 : place + 5]):
+                break
+            if not bare.startswith((">", "|")) and not _is_logged(bare):
+                kept.append(line)
+            if bare.endswith(":") and _is_passage(lines[place + 1 :]):
+                break
+    shown = "\n".join(kept).strip()
+    return shown, len("".join(shown.split())) < len("".join(given.split())) or len(text) > _TYPED
+
+
+def _without_elements(text: str) -> str:
+    """Return a text without elements of markup and what they enclose; one that is not closed goes to the end."""
+    kept, place, unclosed = [], 0, set[str]()
+    while (start := text.find("<", place)) >= 0:
+        stop = start + 1
+        while stop < len(text) and (text[stop].isalnum() or text[stop] in "_-:."):
+            stop += 1
+        name = text[start + 1 : stop]
+        close = -1 if not name or name in unclosed else text.find(f"</{name}", stop)
+        if close < 0:
+            unclosed.add(name)
+            kept.append(text[place:stop])
+            place = stop
+        else:
+            kept.append(text[place:start])
+            end = text.find(">", close)
+            place = len(text) if end < 0 else end + 1
+    return "".join(kept) + text[place:]
+
+
+def _begins_pasted(line: str, after: Sequence[str]) -> bool:
+    """Return whether a mail begins here: a header with an address, a rule with words, `... wrote:`."""
+    name, colon, value = line.partition(": ")
+    is_header = bool(colon) and name.replace("-", "").isalpha() and any(
+        ": " in more and more.partition(": ")[0].strip().isalpha() for more in after[:2]
+    )  # fmt: skip
+    return (is_header and "@" in value) or (line.startswith(("-----", "_____", "=====")) and bool(line.strip("-_= ")))
+
+
+def _is_logged(line: str) -> bool:
+    """Return whether a line begins with a date or a time, as those of a log do."""
+    head = line.lstrip("[(")[:8]
+    return (
+        len(head) == 8
+        and sum(map(str.isdigit, head)) >= 4
+        and any(mark in head for mark in "-:/.")
+        and head[0].isdigit()
+    )
+
+
+def _is_passage(lines: Sequence[str]) -> bool:
+    """Return whether a passage follows, and no list."""
+    words = [line for line in lines if line.strip()]
+    if not words or words[0].lstrip().startswith(("-", "*", "\u2022", "1")):
+        return False
+    return sum(len(line.split()) for line in words) >= _PASSAGE

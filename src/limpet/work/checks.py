@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import registry
 from ..jobs.embed import LEASE_SECONDS, THEN
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.events import Event
@@ -75,6 +76,9 @@ class Checks:
                 if new.key is not None:
                     self._propose_keys(new)
             if self._reader is not None:
+                news = [new for _, new in stands]
+                news = registry.call("confirm_typed", self._store, self._reader, news, self._write) or news
+                stands = [(one, new) for (one, _), new in zip(stands, news, strict=True)]
                 relate(self._store, self._index, self._reader, stands, vectors, at)
             self._store.jobs.finish(THEN, text_ids)
             done += len(jobs)

@@ -14,7 +14,7 @@ from ...folders import is_there, shown
 from ...model.dataclass import dataclass, replace
 from ...model.errors import NotFound
 from ...pause import append, is_incognito, look, read_pauses
-from ...text.blocks import plain_line, strip_blocks
+from ...text.blocks import plain_line, split_typed, strip_blocks
 from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, off, shape
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ...settings import Settings
     from .injected import Offer
 
-ASKED_CHARACTERS, SAID_CHARACTERS = 200, 400
+ASKED_CHARACTERS, SAID_CHARACTERS = 1_000, 400
 # The message that pauses limpet in clients whose commands do not tell which session they run in.
 INCOGNITO = "limpet pause --session"
 # Ways in which a session begins: with an empty context, so that everything may be shown again; or with its old one.
@@ -103,7 +103,11 @@ class _Event:
         query = query_of(text)
         if not query or not is_there(self.settings.path):
             return
-        asked = plain_line(_redacted(text), ASKED_CHARACTERS)
+        typed, pasted = split_typed(text)
+        if pasted:
+            with suppress(registry.FeatureMissing):
+                self._note_outside(registry.part("features.outside").PASTED)
+        asked = plain_line(_redacted(typed), ASKED_CHARACTERS)
         # A client that shows nothing needs no look-up and no holdout.
         if not self.is_shown:
             self._note("asked", asked)
@@ -120,13 +124,11 @@ class _Event:
         from .actions import describe_action
 
         call = self.call
-        if call.output:
-            # The agent may store this text later: note where it is from.
-            with suppress(registry.FeatureMissing):
-                reads = registry.part("features.foreign_reads")
-                origin = reads.origin_of(call.tool, call.input)
-                if origin is not None and is_there(self.settings.path):
-                    reads.note(self.settings.path, origin, call.output, self.now)
+        # What the agent stores later may rest on this.
+        with suppress(registry.FeatureMissing):
+            read = registry.part("features.outside").read_by(call.tool, call.input, call.folder)
+            if read is not None and is_there(self.settings.path):
+                self._note_outside(read)
         line = describe_action(call.tool, call.input, failed=call.failed)
         if line:
             self._note("failed" if call.failed else "did", line)
@@ -150,6 +152,7 @@ class _Event:
         note = note_of(turn.lines)
         if note is not None:
             with self._opened() as memory:
+                registry.call("taint", memory._context, self.session, note, note["content"])
                 memory.remember(**note, session=self.session, metadata={"client": self.call.client})
 
     def start(self) -> None:
@@ -160,6 +163,10 @@ class _Event:
         call = self.call
         if call.source in FORGETS:
             self._forget()
+        if call.session:
+            from .journal import note_start
+
+            note_start(self.settings, self.session, forgets=call.source not in KEEPS)
         with self._opened() as memory:
             with suppress(registry.FeatureMissing):
                 registry.part("features.mirror").take_in_edits(memory)
@@ -203,6 +210,9 @@ class _Event:
     def end(self) -> None:
         if not self.call.session or not is_there(self.settings.path):
             return
+        from .journal import note_end
+
+        note_end(self.settings, self.session)
         with self._opened() as memory:
             with suppress(NotFound):  # it began before limpet was there
                 memory.session_end(self.session)
@@ -236,6 +246,11 @@ class _Event:
         from .journal import note_action
 
         note_action(self.settings, session=self.session, at=self.now, kind=kind, what=line)
+
+    def _note_outside(self, read: tuple[str, str]) -> None:
+        from .journal import note_outside
+
+        note_outside(self.settings, session=self.session, at=self.now, origin=read[0], what=plain_line(read[1], 100))
 
     def _expose(self, offer: Offer, asked: str = "") -> None:
         """Say the part of an offer not yet shown to this session, and store its exposures with the line it answers."""

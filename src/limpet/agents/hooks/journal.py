@@ -14,8 +14,10 @@ from ...model.ids import format_id, parse_id
 from ...pause import is_ignored
 from ...settings import Settings
 from ...store import open_pen
+from ...store.records import OutsideRead
 from ...store.sql import journal
 from ...store.sql.checkouts import scope_of
+from ...text.turns import is_edit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 # Milliseconds that a hook waits for its turn to write before it answers all the same, and then to keep what it said.
 CLAIM_MS, KEEP_MS = 250, 60_000
+# Words of a command that are kept of a session that has read from outside: "Bash: git commit".
+COMMAND_WORDS = 3
 
 
 class Turn(NamedTuple):
@@ -36,11 +40,38 @@ class Turn(NamedTuple):
 
 
 def note_action(settings: Settings, *, session: str, at: int, kind: str, what: str) -> None:
-    """Add a line to the journal, unless it is to be ignored. Raises StoreError."""
+    """Add a line to the journal, unless it is to be ignored. Raises StoreError.
+
+    Of a command in a session that has read from outside only its first words are kept: the rest may be a stranger's.
+    """
     if is_ignored(what, settings.ignore):
         return
     with _opened(settings) as (pen, scope), pen.writing() as con:
+        if kind in ("did", "failed") and not is_edit(what) and journal.has_read_outside(con, session):
+            what = " ".join(what.split()[:COMMAND_WORDS])
         con.execute(journal.INSERT, (scope, session, at, kind, what))
+
+
+def note_outside(settings: Settings, *, session: str, at: int, origin: str, what: str) -> None:
+    """Note that a session's agent has read something from outside. Raises StoreError."""
+    with _opened(settings) as (pen, scope), pen.writing() as con:
+        journal.note_outside(con, OutsideRead(session, scope, at, origin, what))
+
+
+def note_start(settings: Settings, session: str, *, forgets: bool) -> None:
+    """Note that a session began with an empty context (`forgets`), or goes on with its old one. Raises StoreError."""
+    with _opened(settings) as (pen, _):
+        if not pen.read_only:
+            with pen.writing() as con:
+                journal.forget_outside(con, session) if forgets else journal.set_ended(con, session, ended=False)
+
+
+def note_end(settings: Settings, session: str) -> None:
+    """Note that a session has ended. Raises StoreError."""
+    with _opened(settings) as (pen, _):
+        if not pen.read_only:
+            with pen.writing() as con:
+                journal.set_ended(con, session, ended=True)
 
 
 def expose(
@@ -122,7 +153,9 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, answer: st
         verdicts = [(was_used(text, work, asked) if answer else None, num) for num, text in waiting]
         journal.judge(con, [(journal.CANNOT_TELL if used is None else int(used), num) for used, num in verdicts])
         if line and not is_ignored(line, settings.ignore):
-            con.execute(journal.INSERT, (scope, session, at, "said", line))
+            # Later sessions are shown what was said, but not what may be a stranger's words.
+            read = journal.has_read_outside(con, session)
+            con.execute(journal.INSERT, (scope, session, at, f"said, after reading {read}" if read else "said", line))
     return turn
 
 

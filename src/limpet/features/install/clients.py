@@ -21,7 +21,7 @@ from .entries import HOOK_CALL, command_words, hook_commands, is_address, server
 # The longest that a client waits for a hook, in seconds; the hook gives up sooner (hooks/client_adapters.py).
 PATIENCE_SECONDS = 5
 # The tools of Claude Code that act; a hook after others would run for nothing.
-CLAUDE_ACTS = "Bash|Edit|MultiEdit|Write|NotebookEdit|mcp__.*"
+CLAUDE_ACTS = "*"
 MARK = "limpet hook"
 
 _FOUND_BY_ITSELF = """\

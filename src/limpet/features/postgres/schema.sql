@@ -157,6 +157,11 @@ CREATE TABLE compacted (
   tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), session text COLLATE "C" NOT NULL, through bigint NOT NULL,
   PRIMARY KEY (tenant, session)
 );
+CREATE TABLE outside_read (
+  tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), session text COLLATE "C" NOT NULL,
+  what text COLLATE "C" NOT NULL, scope text COLLATE "C" NOT NULL, at bigint NOT NULL, origin text COLLATE "C" NOT NULL,
+  ended integer NOT NULL DEFAULT 0, PRIMARY KEY (tenant, session, what)
+);
 
 CREATE TABLE device (
   tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), num bigint NOT NULL, id bytea NOT NULL,

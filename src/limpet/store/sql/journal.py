@@ -8,11 +8,19 @@ from .store import Connection, Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..records import Action
+    from ..records import Action, OutsideRead
 
 # Seconds that a call that drops lines waits for readers of the old state; later the queue does it.
 FLUSH_SECONDS = 10.0
 INSERT = "INSERT INTO journal (scope, session, at, kind, what) VALUES (?, ?, ?, ?, ?)"
+OUTSIDE_READS = (
+    "SELECT session, scope, at, origin, what FROM outside_read"
+    " WHERE session = ?2 OR (scope = ?1 AND at >= ?3 AND ended = 0 AND (session = '' OR NOT EXISTS"
+    "  (SELECT 1 FROM journal WHERE scope = ?1 AND session = ?2 AND kind = 'asked')))"
+    " ORDER BY at DESC LIMIT 50"
+)
+# How long reads are kept, in microseconds.
+KEPT = 30 * 86_400_000_000
 CANNOT_TELL = -1
 EXPOSURE = "scope, session, client, at, via, memory, tokens, shown, drawn, used"
 INSERT_EXPOSURE = f"INSERT INTO surfaced ({EXPOSURE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -47,6 +55,31 @@ class Journal(Repository):
             con.executemany("DELETE FROM journal WHERE scope = ? AND num = ?", [(scope, number) for number in numbers])
             jobs.flush_later(con)
         return jobs.flush(self._database, seconds=FLUSH_SECONDS)
+
+    def typed(self, scope: str, sessions: Iterable[str], since: int) -> list[str]:
+        """Return what the user asked in some sessions, the latest lines first; in all, if one of them is unknown."""
+        names = set(sessions)
+        rows = self._database.rows(
+            "SELECT session, what FROM journal WHERE scope = ? AND kind = 'asked' AND at >= ?"
+            " ORDER BY num DESC LIMIT 200",
+            (scope, since),
+        )
+        known = names <= {session for session, _ in rows}
+        return [what for session, what in rows if not known or session in names]
+
+    def outside_reads(self, scope: str, session: str | None, since: int) -> list[OutsideRead]:
+        """Return what a session has read from outside, the latest first.
+
+        For a session in which no hook saw the user type: what any of the scope has read since then that was not ended.
+        """
+        from ..records import OutsideRead
+
+        rows = self._database.rows(OUTSIDE_READS, (scope, session, since))
+        return [OutsideRead(*row) for row in rows]
+
+    def note_outside(self, read: OutsideRead) -> None:
+        with self._database.writing() as con:
+            note_outside(con, read)
 
     def began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
         """Return those of some memories that a session was shown at its start, since it was compacted last, and that
@@ -127,3 +160,29 @@ def waiting(con: Connection, scope: str, session: str) -> list[tuple[int, str]]:
 def judge(con: Connection, verdicts: Iterable[tuple[int, int]]) -> None:
     """Set judgements (used, num): 1, 0, or CANNOT_TELL."""
     con.executemany("UPDATE surfaced SET used = ? WHERE num = ?", verdicts)
+
+
+def note_outside(con: Connection, read: OutsideRead) -> None:
+    """Note that a session has read something from outside; what is older than KEPT is dropped."""
+    con.execute("DELETE FROM outside_read WHERE at < ?", (read.at_us - KEPT,))
+    con.execute(
+        "INSERT INTO outside_read (session, scope, at, origin, what) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (session, what) DO UPDATE SET at = excluded.at, ended = 0",
+        read,
+    )
+
+
+def has_read_outside(con: Connection, session: str) -> str:
+    """Return the name of what a session has read from outside last; "" for nothing."""
+    what = con.execute("SELECT what FROM outside_read WHERE session = ? ORDER BY at DESC LIMIT 1", (session,)).get
+    return what or ""
+
+
+def forget_outside(con: Connection, session: str) -> None:
+    """Note that a session's context is new: nothing from outside is in it."""
+    con.execute("DELETE FROM outside_read WHERE session = ?", (session,))
+
+
+def set_ended(con: Connection, session: str, *, ended: bool) -> None:
+    """Note whether a session has ended, and what it read is in nobody's context."""
+    con.execute("UPDATE outside_read SET ended = ? WHERE session = ?", (int(ended), session))

@@ -68,6 +68,7 @@ class SessionNumbers:
         self._known.clear()
         self._con.execute("UPDATE surfaced SET session = ? WHERE scope = ? AND session = ?", (erased, scope, name))
         self._con.execute("DELETE FROM compacted WHERE session = ?", (name,))
+        self._con.execute("DELETE FROM outside_read WHERE session = ?", (name,))
         if purged:
             self._con.execute("UPDATE session SET name = ?, title = NULL WHERE num = ?", (erased, num))
         else:

@@ -216,6 +216,11 @@ CREATE INDEX surfaced_waiting ON surfaced (scope, session) WHERE used IS NULL;
 CREATE INDEX surfaced_session ON surfaced (session, memory);
 -- Sessions whose context was compacted: of what was put before them, rows of `surfaced` up to `through` are gone from it.
 CREATE TABLE compacted (session TEXT PRIMARY KEY, through INTEGER NOT NULL) WITHOUT ROWID;
+-- What a session's agent has read from outside since its context was new. `ended`: 1 once the client has ended it.
+CREATE TABLE outside_read (
+  session TEXT NOT NULL, what TEXT NOT NULL, scope TEXT NOT NULL, at INTEGER NOT NULL, origin TEXT NOT NULL,
+  ended INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (session, what)
+) WITHOUT ROWID;
 CREATE TRIGGER surfaced_ring AFTER INSERT ON surfaced BEGIN
   DELETE FROM surfaced WHERE num <= new.num - 50000;
 END;

@@ -1,0 +1,206 @@
+"""Sessions whose agent has read from outside, and the origin of what they store.
+
+Hooks note in the store which session read what: pages, other servers' answers, what a shell fetched, what the user
+pasted. Until the client clears or compacts that session's context, whatever its agent stores has the origin web or
+tool and names what was read, unless the user typed it in that session.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ..agents.hooks.actions import SHELLS
+from ..agents.hooks.client_adapters import nested
+from ..model.dataclass import replace
+from ..model.ids import parse_id
+from ..model.memory import TRUST, is_unconfirmed, least_trusted
+from ..store.records import OutsideRead, Proposal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ..context import Context
+    from ..model.memory import Memory
+    from ..recall.answer import Item
+    from ..recall.brief import BriefItem
+    from ..remember.write import Receipt, Writer
+    from ..store import Store
+    from ..vectors.reader import Reader
+
+# Hours in which a session that nobody ended counts for callers who do not know theirs.
+HOURS = 12
+_HOUR = 3_600_000_000
+# How the source of what an agent stored then begins, and the kind of the question about it.
+AFTER, KIND = "after reading ", "outside"
+# Kinds that are in no standing part anyway: nobody is asked about them.
+RECORDED = frozenset({"note", "episode"})
+# The share of a statement's words that the user has typed if it restates them, and letters of a word that count.
+SHARE, _STEM = 0.5, 6
+# The log-odds of `same` from which the reader sees a restatement; characters of a sentence and sentences that it reads.
+SAME_FROM, _SHORTEST, _MOST_PARTS = 0.0, 8, 24
+_SENTENCES = re.compile(r"(?<=[.!?;])\s+")
+# The origin and the name of what the user pasted.
+PASTED = ("web", "what was pasted")
+# Tools that look at files and plan, in all clients, in small letters and digits alone. Others read from outside.
+_INSIDE = """
+read readfile readmanyfiles view viewimage write writefile writetofile create edit editfile multiedit replace
+replaceinfile searchreplace strreplaceeditor strreplacebasededittool applypatch patch insert delete deletefile
+notebookedit notebookread grep grepsearch grepfiles glob filesearch searchfiles searchfilecontent codebasesearch ls list
+listdir listdirectory listfiles listcodedefinitionnames lsp todowrite todoread todo writetodos updatetodos updatetodo
+updateplan reportintent task agent taskcreate taskupdate tasklist taskget taskoutput taskstop spawnagent newtask
+exitplanmode enterplanmode planmoderespond askuserquestion askuser askfollowupquestion attemptcompletion skill
+slashcommand toolsearch killshell killbash bashoutput readbash writebash stopbash writestdin wait savememory
+"""
+_PATHS = ("file_path", "filePath", "path", "absolute_path", "target_file", "notebook_path")
+# Folders of a checkout that hold what others wrote.
+_PACKAGES = ("/node_modules/", "/site-packages/", "/vendor/", "/.cargo/registry/")
+_OWN = re.compile(
+    r"(?:mcp_+)?(?:plugin_limpet_)?limpet[_.:-]+(?:remember|recall|prepare|correct|fact|explain|feedback|session)"
+)
+_WEB = re.compile(r"web|fetch|brows|http|url|crawl|scrape|search")
+_LOCAL = re.compile(r"\b(?:curl|wget|https?)\s[^;&|]{0,300}?(?:localhost|127\.0\.0\.1|\[::1\])[^\s;&|]*")
+# Commands that bring what others wrote over the network.
+_NETWORK = re.compile(
+    r"(?<![\w./-])(?:(?:\S{0,200}/)?(?:curl|wget|https?|xh|aria2c|lynx|w3m|links|gh|glab|hub|ssh|scp|sftp|rsync|ftp|nc|ncat"
+    r"|telnet|mutt|mail|himalaya|kubectl|aws|gcloud|az|heroku|npx|bunx|uvx|pnpx|pipx)\s+[^\s;&|]+"
+    r"|git\s+(?:-\S+\s+)?(?:clone|submodule|ls-remote|archive)\b"
+    r"|(?:docker|podman)\s+(?:compose\s+)?(?:logs|exec|run|pull|cp|inspect|search)\b"
+    r"|(?:pip3?|uv|poetry|pdm|npm|pnpm|yarn|bun|cargo|go|gem|bundle|composer|brew|apt|apt-get|dnf|apk|conda|mamba)\s+"
+    r"(?:\S+\s+)?(?:install|add|i|ci|get|fetch|download|view|info|show|search|update|upgrade|sync|require)\b"
+    r"|[a-z][\w+.-]{0,20}://[^\s\"'<>]+)"
+)
+_HOST = re.compile(r"[a-z][\w+.-]{0,20}://(?:[^/@\s]{0,200}@)?([^/:\s\"'<>]{1,200})", re.IGNORECASE)
+_WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W_]+")
+
+
+def read_by(tool: str, given: Any, folder: str) -> tuple[str, str] | None:
+    """Return the origin, web or tool, and the name of what a tool's answer brought from outside; None for nothing.
+
+    `folder`: where the session works; files beneath it are its own.
+    """
+    name = tool.lower()
+    given = nested(given)
+    if not name or _OWN.fullmatch(name):
+        return None
+    plain = "".join(filter(str.isalnum, name))
+    text = given if isinstance(given, str) else " ".join(_texts(given))
+    if name in SHELLS:
+        text = _LOCAL.sub(" ", text[:20_000])
+        match = _NETWORK.search(text)
+        if match is None:
+            return None
+        step = re.split(r"[;&|]", text[match.start() : match.start() + 1_000], maxsplit=1)[0]
+        return "web", _host(step) or f"`{' '.join(match[0].split()[:2])}`"
+    if plain not in _INSIDE.split():
+        return ("web", _host(text) or tool) if _WEB.search(name) else ("tool", tool)
+    path = next((given[key] for key in _PATHS if isinstance(given, dict) and isinstance(given.get(key), str)), "")
+    return ("web", path.rpartition("/")[2] or path) if path and not _is_own(path, folder) else None
+
+
+def _is_own(path: str, folder: str) -> bool:
+    import os
+
+    whole = os.path.normpath(os.path.join(folder or "/", path))  # noqa: PTH118
+    inside = not folder or whole == folder or whole.startswith(folder.rstrip("/") + "/")
+    return inside and not any(part in whole for part in _PACKAGES)
+
+
+def _host(text: str) -> str:
+    match = _HOST.search(text)
+    return match[1].lower() if match else ""
+
+
+def taint(context: Context, session: str | None, given: dict[str, Any], text: str) -> str:
+    """Set a statement's origin in `given` to that of what its agent has read, unless the user typed the text.
+
+    `session`: of the caller, None if unknown: then any that is open in this scope counts. Returns the reason for its
+    receipt; "" if nothing was read, or the statement is trusted no more than that.
+    """
+    since, journal = context.clock.now() - HOURS * _HOUR, context.store.journal
+    reads = journal.outside_reads(context.scope, session, since)
+    if not reads:
+        return ""
+    origin = least_trusted(read.origin for read in reads)
+    if TRUST.get(str(given.get("origin") or "agent"), 0) <= TRUST[origin]:
+        return ""
+    if restates(text, journal.typed(context.scope, {read.session for read in reads}, since)):
+        return ""
+    names = list(dict.fromkeys(read.what for read in reads))
+    what = " and ".join([", ".join(names[:2]), *(["more"] if len(names) > 2 else [])])
+    given["origin"] = origin
+    given.pop("anyway", None)
+    if not given.get("source"):
+        given["source"] = f"{AFTER}{what}"
+    return f"stored with origin {origin}: the agent has read {what}, and the user did not type it"
+
+
+def ask(context: Context, receipt: Receipt, reason: str) -> None:
+    """Ask a person whether agents may be shown what was stored after reading from outside."""
+    if receipt.status != "created" or receipt.id is None:
+        return
+    memory = context.memory(receipt.id)
+    if memory.kind not in RECORDED:
+        raw = parse_id(memory.id)
+        context.store.reviews.propose([Proposal(
+            id=context.new_id(), kind=KIND, scope=memory.scope, memory=raw, other=raw, reason=memory.source or reason,
+            score=0.0, created_at=context.now(),
+        )])  # fmt: skip
+
+
+def note_recalled(context: Context, session: str | None, items: Iterable[Item | BriefItem]) -> None:
+    """Note that an agent was shown memories from outside: what it stores next may rest on them."""
+    for item in items:
+        if is_unconfirmed(item.origin, item.trust) and not context.store.read_only:
+            origin = least_trusted([item.origin, item.trust])
+            read = OutsideRead(session or "", context.scope, context.clock.now(), origin, f"memory {item.id}")
+            context.store.journal.note_outside(read)
+            return
+
+
+def confirm_typed(
+    store: Store, reader: Reader, memories: Sequence[Memory], write: Callable[[Callable[[Writer], object]], None]
+) -> list[Memory]:
+    """Raise the origin of what agents stored after reading from outside, where the reader sees that it says the same
+    as the user typed in these hours. Returns the memories as they are then. Raises EmbedderUnavailable."""
+    from ..relate.verdicts import log_odds
+    from ..vectors.reader import RELATIONS
+
+    raised: dict[str, Memory] = {}
+    for memory in memories:
+        if is_unconfirmed(memory.origin, memory.trust) and (memory.source or "").startswith(AFTER):
+            lines = store.journal.typed(memory.scope, ("",), memory.created_at_us - HOURS * _HOUR)
+            parts = [part for line in lines for part in (line, *_SENTENCES.split(line)) if len(part) > _SHORTEST]
+            pairs = [(part, memory.content) for part in dict.fromkeys(parts)][:_MOST_PARTS]
+            same = RELATIONS.index("same")
+            if any(log_odds(logits, [same]) >= SAME_FROM for logits in (reader.relations(pairs) if pairs else ())):
+                raised[memory.id] = replace(memory, origin="agent", trust="agent")
+
+    def raise_them(writer: Writer) -> None:
+        for id in raised:
+            writer.event("observed", parse_id(id), origin="agent", trust="agent")
+
+    if raised:
+        write(raise_them)
+        store.reviews.withdraw(KIND, list(map(parse_id, raised)))
+    return [raised.get(memory.id, memory) for memory in memories]
+
+
+def restates(text: str, typed: Iterable[str]) -> bool:
+    """Return whether a statement is in the user's words: most of its words are typed, and all its numbers and names."""
+    words, known = _words(text), set[str]().union(*map(_words, typed))
+    exact = {word for word in words if not word.isalpha()}
+    return bool(words) and exact <= known and len(words & known) >= SHARE * len(words)
+
+
+def _words(text: str) -> set[str]:
+    """Return the beginnings of a text's longer words, which inflection leaves, and its numbers."""
+    return {word[:_STEM] for word in _WORD.findall(text.casefold()) if len(word) > 3 or not word.isalpha()}
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [text for part in value for text in _texts(part)] if isinstance(value, list) else []
