@@ -568,15 +568,16 @@ class Limpet(EveryDay):
         return changes.unlink(self._context, a, type, b)
 
     def import_from(
-        self, format: str, path: str | os.PathLike[str] | IO[str] | IO[bytes], *, trust: str = "import",
+        self, format: str, path: str | os.PathLike[str] | IO[str] | IO[bytes], *, trust: bool = False,
         dry_run: bool = False, progress: Progress | None = None,
     ) -> TransferReport:  # fmt: skip
         """Take in a file or folder of a format (`transfer/service.py`) into this scope; the source is never written.
         Twice is once.
 
-        `trust`: "web" or "tool" where nobody vouches for what the file says; it is unconfirmed then. `jsonl`: an export
-        or plain statements, also of a stream. `segments`: what other devices exported there. `code` and `docs` index a
-        project: again, they bring what changed there. The report says what was not understood, and where.
+        `trust`: a person vouches for what the file says; else it is unconfirmed, until an import with `trust`.
+        `jsonl`: an export or plain statements, also of a stream. `segments`: what other devices exported there. `code`
+        and `docs` index a project: again, they bring what changed there. The report says what was not understood, and
+        where.
         Raises BadInput, StoreError.
 
         >>> _ = Path("notes.md").write_text("- Deploys go out on Tuesdays")

@@ -234,7 +234,7 @@ def test_a_use_count_that_nobody_counted_is_reported(memory, count):
 
 def test_a_line_that_is_no_text_is_reported_and_the_rest_comes_in(memory, tmp_path):
     (tmp_path / "latin.jsonl").write_bytes(b'{"content": "caf\xe9"}\n{"content": "the rest"}\n\0\0\n')
-    report = memory.import_from("jsonl", tmp_path / "latin.jsonl")
+    report = memory.import_from("jsonl", tmp_path / "latin.jsonl", trust=True)
 
     assert numbers(report) == [1, 3] and "UTF-8" in report.rejected[0][1]
     assert [one.content for one in memory.list().memories] == ["the rest"]
@@ -248,7 +248,7 @@ def test_a_line_that_is_too_long_is_passed_over(memory, tmp_path, monkeypatch, a
     texts += ['{"content": "the last"}', "y" * 900]
     path = tmp_path / "long.jsonl"
     path.write_text("\n".join(texts))
-    report = memory.import_from("jsonl", path if as_file else io.StringIO("\n".join(texts)))
+    report = memory.import_from("jsonl", path if as_file else io.StringIO("\n".join(texts)), trust=True)
 
     wanted = [2 * n + 2 for n, one in enumerate(long) if len(one) + 1 > 200] + [24]
     assert numbers(report) == wanted
@@ -401,7 +401,7 @@ def test_a_memory_that_two_devices_made_is_whole_after_export_and_import(two, tm
     laptop.memory.export_to("jsonl", tmp_path / "a.jsonl")
     third = Device(tmp_path / "third.db", "third")
 
-    assert third.memory.import_from("jsonl", tmp_path / "a.jsonl").rejected == []
+    assert third.memory.import_from("jsonl", tmp_path / "a.jsonl", trust=True).rejected == []
     third.memory.export_to("jsonl", tmp_path / "c.jsonl")
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "c.jsonl").read_bytes()
     same_time([laptop, third])

@@ -37,11 +37,11 @@ def test_a_line_that_adds_nothing_leaves_no_event(memory, tmp_path, clock):
         for city in CITIES
     ]  # fmt: skip
     file = file_of(tmp_path, [*lines, {"content": "It rained", "session": "s1", "speaker": "ana"}])
-    assert memory.import_from("jsonl", file).new == 6
+    assert memory.import_from("jsonl", file, trust=True).new == 6
     before = memory.stats()
     for _ in range(3):
         clock.advance(days=1)
-        again = memory.import_from("jsonl", file)
+        again = memory.import_from("jsonl", file, trust=True)
         assert (again.new, again.known, again.rejected, again.operation) == (0, 6, [], None)
     assert (memory.stats().events, memory.stats().versions) == (before.events, before.versions) == (6, 6)
     assert len(memory.log()) == 1
@@ -50,7 +50,7 @@ def test_a_line_that_adds_nothing_leaves_no_event(memory, tmp_path, clock):
 def test_a_line_that_adds_something_is_an_observation_with_that(memory, tmp_path):
     first = memory.remember("The office in Oslo opens at eight", topics=["office"])
     again = {"content": "The office in Oslo opens at eight", "topics": ["hours"], "source": "handbook.md"}
-    report = memory.import_from("jsonl", file_of(tmp_path, [again]))
+    report = memory.import_from("jsonl", file_of(tmp_path, [again]), trust=True)
     assert (report.new, report.known) == (0, 1)
     there = memory.get(first.id)
     assert (there.topics, memory.stats().events) == (("office", "hours"), 3)
@@ -65,7 +65,7 @@ def test_restating_by_hand_is_an_observation_as_before(memory):
 
 def test_an_import_is_one_operation_however_many_transactions_it_took(memory, tmp_path, capsys):
     before = memory.remember("Deploys run on Tuesday")
-    report = memory.import_from("jsonl", file_of(tmp_path, numbered(2_300)))
+    report = memory.import_from("jsonl", file_of(tmp_path, numbered(2_300)), trust=True)
     (operation, first) = memory.log()
     assert (operation.id, operation.count, first.verb) == (report.operation, 2_300, "remember")
 
@@ -88,7 +88,7 @@ def test_what_others_write_meanwhile_is_no_part_of_an_import(path, tmp_path, clo
             if other.count() == 2_000:
                 other.remember("Deploys run on Tuesday")
 
-        report = memory.import_from("jsonl", file_of(tmp_path, numbered(2_600)), progress=meanwhile)
+        report = memory.import_from("jsonl", file_of(tmp_path, numbered(2_600)), progress=meanwhile, trust=True)
         assert report.new == 2_600
         assert sorted(one.count for one in memory.log()) == [1, 2_600]
         memory.undo(report.operation)
@@ -103,7 +103,7 @@ def test_what_others_built_on_an_import_meanwhile_is_undone_before_it(path, tmp_
             if other.count() == 2_000:
                 other.correct(other.list(limit=1).memories[0].id, "Another shelf holds that")
 
-        report = memory.import_from("jsonl", file_of(tmp_path, numbered(2_600)), progress=meanwhile)
+        report = memory.import_from("jsonl", file_of(tmp_path, numbered(2_600)), progress=meanwhile, trust=True)
         (corrected,) = (one for one in memory.log() if one.id != report.operation)
         with pytest.raises(limpet.BadInput, match=f"builds on .*{corrected.short} .correct: Another shelf"):
             memory.undo(report.operation)
@@ -121,7 +121,7 @@ def test_an_import_between_which_others_wrote_is_read_once_for_the_log(path, tmp
             if other.count() >= 2_000 * (len(written) + 1):
                 written.append(other.remember(f"Deploy {len(written)} ran on Tuesday").id)
 
-        memory.import_from("jsonl", file_of(tmp_path, numbered(8_100)), progress=meanwhile)
+        memory.import_from("jsonl", file_of(tmp_path, numbered(8_100)), progress=meanwhile, trust=True)
         assert len(written) > 2
         ledger = type(memory._context.store.ledger)
         read, whole = [], ledger.operation
@@ -131,7 +131,7 @@ def test_an_import_between_which_others_wrote_is_read_once_for_the_log(path, tmp
 
 
 def test_an_import_is_found_and_undone_without_the_history_of_each_memory(memory, tmp_path, monkeypatch):
-    report = memory.import_from("jsonl", file_of(tmp_path, numbered(300)))
+    report = memory.import_from("jsonl", file_of(tmp_path, numbered(300)), trust=True)
     later = memory.remember("Shelf 300 is empty")
     ledger = type(memory._context.store.ledger)
     read = {"events": 0, "operation_events": 0}
@@ -207,9 +207,9 @@ def test_a_dry_run_says_what_the_import_then_does(path, tmp_path, capsys):
     file = file_of(tmp_path, lines)
     with limpet.open(path, scope="global") as memory:
         before = memory.stats()
-        tried = memory.import_from("jsonl", file, dry_run=True)
+        tried = memory.import_from("jsonl", file, dry_run=True, trust=True)
         assert memory.stats() == before
-        done = memory.import_from("jsonl", file)
+        done = memory.import_from("jsonl", file, trust=True)
     assert (tried.new, tried.known, tried.rejected) == (done.new, done.known, done.rejected)
     assert (done.new, done.known, numbers(done)) == (4, 3, [4, 5, 6, 9])
 
@@ -239,9 +239,9 @@ HOMES = ["Tampa", "Warsaw", "Lisbon", "Oslo", "Porto", "Turin", "Ghent"]
 def test_a_dry_run_counts_the_values_of_a_key_as_the_import_does(memory, tmp_path, lines):
     memory.remember("Stored before")
     file = file_of(tmp_path, lines)
-    tried = memory.import_from("jsonl", file, dry_run=True)
+    tried = memory.import_from("jsonl", file, dry_run=True, trust=True)
     assert memory.count() == 1
-    done = memory.import_from("jsonl", file)
+    done = memory.import_from("jsonl", file, trust=True)
     assert (tried.new, tried.known, tried.rejected) == (done.new, done.known, done.rejected)
 
 
@@ -256,11 +256,11 @@ def test_values_that_replaced_each_other_are_known_when_the_file_comes_again(mem
         lines.append({"content": one, "key": "user.city"})
         lines += [{"content": f"Lodger {place} had house number {n}"} for n in range(between)]
     file = file_of(tmp_path, lines)
-    memory.import_from("jsonl", file)
+    memory.import_from("jsonl", file, trust=True)
     before = memory.stats()
     for dry_run in (True, False, False):
         clock.advance(days=1)
-        again = memory.import_from("jsonl", file, dry_run=dry_run)
+        again = memory.import_from("jsonl", file, dry_run=dry_run, trust=True)
         assert (again.new, again.known, again.rejected, again.operation) == (0, len(lines), [], None)
     # But for the size of the file, which what was looked at and dropped can change.
     sizes = {"file_bytes": before.file_bytes, "free_bytes": before.free_bytes}
@@ -271,10 +271,10 @@ def test_values_that_replaced_each_other_are_known_when_the_file_comes_again(mem
 def test_the_last_value_that_a_file_gives_holds_though_it_was_replaced_before(memory, tmp_path):
     for home in ("Tampa", "Warsaw"):
         memory.set_fact("user.city", home)
-    report = memory.import_from("jsonl", file_of(tmp_path, [{"content": "Tampa", "key": "User.City"}]))
+    report = memory.import_from("jsonl", file_of(tmp_path, [{"content": "Tampa", "key": "User.City"}]), trust=True)
     assert (report.new, memory.fact("user.city").value) == (1, "Tampa")
     report = memory.import_from(
-        "jsonl", file_of(tmp_path, [{"content": one, "key": "user.city"} for one in ("Warsaw", "Oslo")])
+        "jsonl", file_of(tmp_path, [{"content": one, "key": "user.city"} for one in ("Warsaw", "Oslo")]), trust=True
     )
     assert (report.new, report.known, memory.fact("user.city").value) == (1, 1, "Oslo")
 
@@ -284,7 +284,7 @@ def test_hundreds_of_values_of_a_key_are_read_once_when_the_file_comes_again(mem
     lines = [
         {"content": f"Release {n} is deployed", "key": ("api.release", "api.stage")[n % 3 == 0]} for n in range(450)
     ]
-    memory.import_from("jsonl", file_of(tmp_path, lines))
+    memory.import_from("jsonl", file_of(tmp_path, lines), trust=True)
     before = memory.stats().events
     memories = type(memory._context.store.memories)
     read, keyed = [], memories.keyed
@@ -293,7 +293,7 @@ def test_hundreds_of_values_of_a_key_are_read_once_when_the_file_comes_again(mem
     )
     file = file_of(tmp_path, [line | {"key": line["key"].upper()} if n % 2 else line for n, line in enumerate(lines)])
     for dry_run in (True, False):
-        again = memory.import_from("jsonl", file, dry_run=dry_run)
+        again = memory.import_from("jsonl", file, dry_run=dry_run, trust=True)
         assert (again.new, again.known, again.rejected, again.operation) == (0, 450, [], None)
         assert len(read) < 30
         read.clear()
@@ -301,7 +301,7 @@ def test_hundreds_of_values_of_a_key_are_read_once_when_the_file_comes_again(mem
 
     # One that was replaced, one that is new, one that was replaced and has the last word.
     some = [lines[4], {"content": "Release 450 is deployed", "key": "api.release"}, lines[7]]
-    again = memory.import_from("jsonl", file_of(tmp_path, some))
+    again = memory.import_from("jsonl", file_of(tmp_path, some), trust=True)
     assert (again.new, again.known) == (2, 1)
     assert memory.fact("api.release").value == lines[7]["content"]
     assert memory.fact("api.stage").value == lines[447]["content"]
@@ -357,7 +357,7 @@ def test_what_was_purged_retracted_or_archived_here_does_not_come_back(memory, t
          {"content": "yes", "speaker": "ana", "session": "s1", "id": "01a21645-8700-74bc-bd10-4ab37666a7d1"},
          {"content": "no", "speaker": "ana", "session": "s1"}]  # fmt: skip
     file = file_of(tmp_path, lines)
-    assert memory.import_from("jsonl", file).new == len(lines)
+    assert memory.import_from("jsonl", file, trust=True).new == len(lines)
     ids = {one.content: one.id for one in memory.list(limit=100).memories}
     ids["DSV"] = next(one.id for one in memory.fact_history("ghent.carrier") if one.value == "DSV")
     for text in ("The warehouse in Oslo closes at 18:00", "DSV", "yes", "no"):
@@ -365,21 +365,21 @@ def test_what_was_purged_retracted_or_archived_here_does_not_come_back(memory, t
     memory.retract(ids["The warehouse in Lima closes at 18:00"], "it moved")
     memory.archive(ids["The warehouse in Rome closes at 18:00"])
     for dry_run in (True, False, True):
-        again = memory.import_from("jsonl", file, dry_run=dry_run)
+        again = memory.import_from("jsonl", file, dry_run=dry_run, trust=True)
         assert (again.new, again.known, again.rejected) == (0, len(lines), [])
     # Said in another case it is the same; in another session it is said anew; by hand it is stored.
     other = [
         {"content": "the warehouse in Oslo closes at 18:00."},
         {"content": "no", "speaker": "ana", "session": "s2"},
     ]
-    assert memory.import_from("jsonl", file_of(tmp_path, other)).new == 1
+    assert memory.import_from("jsonl", file_of(tmp_path, other), trust=True).new == 1
     assert memory.remember("The warehouse in Oslo closes at 18:00").status == "created"
 
 
 def test_an_import_that_was_taken_back_can_be_made_again_and_again(memory, tmp_path):
     file = file_of(tmp_path, [{"content": "The office opens at eight"}, {"content": "DHL", "key": "ghent.carrier"}])
     for _ in range(3):
-        report = memory.import_from("jsonl", file)
+        report = memory.import_from("jsonl", file, trust=True)
         assert report.new == 2
         memory.undo(report.operation)
         assert memory.count() == 0
@@ -393,14 +393,16 @@ def test_a_line_that_reads_like_an_instruction_waits_whatever_origin_it_names(me
     ]  # fmt: skip
     file = file_of(tmp_path, lines)
     for dry_run in (True, False):
-        report = memory.import_from("jsonl", file, dry_run=dry_run)
+        report = memory.import_from("jsonl", file, dry_run=dry_run, trust=True)
         assert (report.new, report.quarantined) == (4, 3)
     assert [one.content for one in memory.list().memories] == ["Deploys run on Tuesday"]
     assert {one.kind for one in memory.review()} == {"quarantine"} and len(memory.review()) == 3
-    again = memory.import_from("jsonl", file)
+    again = memory.import_from("jsonl", file, trust=True)
     assert (again.new, again.known, again.quarantined) == (0, 4, 0)
     # What stands beside the words of a statement that is known is not added either.
-    memory.import_from("jsonl", file_of(tmp_path, [{"content": "Deploys run on Tuesday", "metadata": {"note": bad}}]))
+    memory.import_from(
+        "jsonl", file_of(tmp_path, [{"content": "Deploys run on Tuesday", "metadata": {"note": bad}}]), trust=True
+    )
     (known,) = memory.list().memories
     assert known.metadata == {}
 
@@ -409,7 +411,7 @@ def test_an_export_of_its_own_comes_back_as_it_was(memory, tmp_path):
     memory.remember("Ignore all previous instructions is what the page said", origin="user")
     memory.export_to("jsonl", tmp_path / "all.jsonl")
     with limpet.open(tmp_path / "other.db", scope=memory.scope) as other:
-        assert other.import_from("jsonl", tmp_path / "all.jsonl").new == 1
+        assert other.import_from("jsonl", tmp_path / "all.jsonl", trust=True).new == 1
         assert other.review() == [] and other.count() == 1
 
 
@@ -434,7 +436,7 @@ def test_a_value_told_again_of_the_time_when_it_held_is_known(memory, tmp_path, 
     expected = [("ECB", "2020-09-06", "2020-11-06"), ("openexchangerates", "2020-11-06", "None")]
     for turn in range(3):
         if by == "file":
-            report = memory.import_from("jsonl", file_of(tmp_path, lines))
+            report = memory.import_from("jsonl", file_of(tmp_path, lines), trust=True)
             assert (report.new, report.known) == ((2, 0), (0, 2))[turn > 0]
         else:
             receipts = memory.remember_batch(lines) if by == "batch" else [memory.remember(**one) for one in lines]

@@ -57,14 +57,17 @@ def exported(memory, **how):
 
 def imported(memory, *lines, **how):
     return memory.import_from(
-        "jsonl", io.StringIO("\n".join(one if isinstance(one, str) else json.dumps(one) for one in lines)), **how
+        "jsonl",
+        io.StringIO("\n".join(one if isinstance(one, str) else json.dumps(one) for one in lines)),
+        **how,
+        trust=True,
     )
 
 
 def test_export_import_export_is_byte_identical(lived, other, tmp_path):
     lines = lived.export_to("jsonl", tmp_path / "a.jsonl").new
 
-    report = other.import_from("jsonl", tmp_path / "a.jsonl")
+    report = other.import_from("jsonl", tmp_path / "a.jsonl", trust=True)
     assert other.export_to("jsonl", tmp_path / "b.jsonl").new == lines
 
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
@@ -164,22 +167,22 @@ def test_plain_statements_are_remembered(other):
 def test_a_dry_run_reports_and_stores_nothing(lived, other, tmp_path):
     lived.export_to("jsonl", tmp_path / "a.jsonl")
 
-    report = other.import_from("jsonl", tmp_path / "a.jsonl", dry_run=True)
+    report = other.import_from("jsonl", tmp_path / "a.jsonl", dry_run=True, trust=True)
 
     assert report.new == lived.stats().events
     assert other.stats().events == other.stats().vectors == 0
-    assert lived.import_from("jsonl", tmp_path / "a.jsonl", dry_run=True).known == report.new
+    assert lived.import_from("jsonl", tmp_path / "a.jsonl", dry_run=True, trust=True).known == report.new
 
 
 def test_a_file_with_a_byte_order_mark_or_windows_lines_is_read(other, tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b'\xef\xbb\xbf{"content": "one"}\r\n\r\n{"content": "two"}')
-    assert other.import_from("jsonl", tmp_path / "a.jsonl").new == 2
+    assert other.import_from("jsonl", tmp_path / "a.jsonl", trust=True).new == 2
 
 
 def test_files_that_cannot_be_used_are_refused(lived, tmp_path):
     for source in (tmp_path / "nothing.jsonl", tmp_path):
         with pytest.raises(limpet.BadInput):
-            lived.import_from("jsonl", source)
+            lived.import_from("jsonl", source, trust=True)
     for target in (tmp_path, tmp_path / "no" / "folder.jsonl"):
         with pytest.raises(limpet.BadInput):
             lived.export_to("jsonl", target)
@@ -190,7 +193,9 @@ def test_progress_ends_at_its_total(lived, other, tmp_path):
     seen = []
     lived.export_to("jsonl", tmp_path / "a.jsonl", progress=lambda done, total: seen.append((done, total)))
     assert seen[-1][0] == seen[-1][1]
-    other.import_from("jsonl", tmp_path / "a.jsonl", progress=lambda done, total: seen.append((done, total)))
+    other.import_from(
+        "jsonl", tmp_path / "a.jsonl", progress=lambda done, total: seen.append((done, total)), trust=True
+    )
     assert seen[-1][0] == seen[-1][1]
 
 

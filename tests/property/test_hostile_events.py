@@ -150,7 +150,7 @@ def test_a_store_of_several_devices_is_byte_identical_through_jsonl(actions, oth
                 for what, seed in later:
                     one.act(what, seeded(seed))
             one.memory.export_to("jsonl", folder / "a.jsonl")
-            report = end.memory.import_from("jsonl", folder / "a.jsonl")
+            report = end.memory.import_from("jsonl", folder / "a.jsonl", trust=True)
             end.memory.export_to("jsonl", folder / "c.jsonl")
             assert not report.rejected
             assert (folder / "a.jsonl").read_bytes() == (folder / "c.jsonl").read_bytes()
@@ -199,14 +199,16 @@ def test_bent_and_torn_lines_and_segments_end_in_no_internal_error():
                 (path, *_) = (folder / "whole").glob("*/*.jsonl")
                 header, sequenced = parsed(path)
                 good = ledger(one.memory)
-                two.memory.import_from("jsonl", io.StringIO("\n".join(map(json.dumps, good[: draw(len(good))]))))
+                two.memory.import_from(
+                    "jsonl", io.StringIO("\n".join(map(json.dumps, good[: draw(len(good))]))), trust=True
+                )
                 for _ in range(5):
                     bad = [good[draw(len(good))] for _ in range(TOGETHER)]
                     bad = [
                         torn(line, draw) if draw(3) == 0 else json.dumps(bent(line, draw, good)).encode()
                         for line in bad
                     ]
-                    report = two.memory.import_from("jsonl", io.BytesIO(b"\n".join(bad)))
+                    report = two.memory.import_from("jsonl", io.BytesIO(b"\n".join(bad)), trust=True)
                     assert report.new + report.known + len(report.rejected) == len([one for one in bad if one.strip()])
                     done["lines"] += len(bad)
                     done["taken_in"] += report.new + report.known

@@ -28,10 +28,12 @@ STATES: tuple[str, ...] = ("active", "archived", "retracted", "merged", "quarant
 STORED_TYPES: tuple[str, ...] = ("caused_by", "supports", "contradicts", "supersedes", "related_to", "part_of")
 EDGE_TYPES: tuple[str, ...] = (*STORED_TYPES, "temporal_next")
 # The trust in each origin. A memory that rests on others is trusted no more than the least of them.
-TRUST: dict[str, int] = {"user": 4, "agent": 3, "tool": 2, "web": 1, "import": 1}
+TRUST: dict[str, int] = {"user": 4, "agent": 3, "tool": 2, "import": 2, "web": 1}
 
-# Origins from outside that nobody here has confirmed. (A file that a person imports is vouched for by them.)
+# Origins from outside that nobody here has confirmed.
 FOREIGN = frozenset({"tool", "web"})
+# The trust in what a file or another device says until a person here vouches for it.
+UNVOUCHED = "web"
 
 GLOBAL_SCOPE = "global"
 # The reason of a goal that ended because it was reached.

@@ -160,13 +160,13 @@ def _turn(statement: ValidStatement, mark: int) -> Turn:
 
 def remember_batch(
     context: Context, items: Iterable[Mapping[str, Any] | str], *, quiet: bool = False,
-    spoken: Counter[Turn] | None = None,
+    spoken: Counter[Turn] | None = None, trust: str | None = None,
 ) -> list[Receipt]:  # fmt: skip
     """Take in many statements, a thousand in a transaction. Returns a receipt for each, in their order.
 
     `quiet`: they are lines of a file: one that is known and adds nothing is no observation, and one that reads like an
     instruction waits for a person. `spoken`: how often each turn was in the earlier batches of the same file; it is
-    updated.
+    updated. `trust`: the most that they are trusted.
     """
     alone, spoken = spoken is None, Counter() if spoken is None else spoken
     receipts: list[Receipt] = []
@@ -186,7 +186,7 @@ def remember_batch(
         try:
             if not isinstance(item, Mapping):
                 raise BadInput(f"an item must be a text or an object, not {type(item).__name__}")
-            statement = context.validate(item)
+            statement = replace(context.validate(item), trust=trust)
         except LimpetError as error:
             receipts.append(rejected(error, item.get("id") if isinstance(item, Mapping) else None))
             continue

@@ -58,7 +58,7 @@ def take_over(writer: Writer, kept: Memory, gone: Memory, *, origin: str, **obse
 
     What the one has already stays: a metadata value, a source, the larger importance. Returns the fields added.
     """
-    causes = _reasons(writer, parse_id(gone.id))
+    causes = reasons_of(writer, parse_id(gone.id))
     statement = ValidStatement(
         content=kept.content, kind=kept.kind, scope=kept.scope, topics=gone.topics, key=None, pin=gone.pinned,
         importance=gone.importance if gone.importance > kept.importance else None,
@@ -75,7 +75,7 @@ def take_over(writer: Writer, kept: Memory, gone: Memory, *, origin: str, **obse
     return tuple(made.added)
 
 
-def _reasons(writer: Writer, memory: bytes) -> list[Memory]:
+def reasons_of(writer: Writer, memory: bytes) -> list[Memory]:
     """Return the memories that a memory rests on."""
     edges = live_edges(writer.reads.ledger.events(memory=memory))
     reasons = [writer.reads.memories.get(target) for type, target in edges if type == "caused_by"]
@@ -145,7 +145,7 @@ class _Restatement:
             return {}
         if not higher and (statement.origin != "user" or known.trust == "user"):
             return {}
-        raised = least_trusted([self.trust, *(reason.trust for reason in _reasons(self.writer, self.memory))])
+        raised = least_trusted([self.trust, *(reason.trust for reason in reasons_of(self.writer, self.memory))])
         trust = max(known.trust, raised, key=TRUST.__getitem__)
         if not higher and trust == known.trust:
             return {}

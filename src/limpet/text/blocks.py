@@ -138,12 +138,14 @@ def split_typed(text: str) -> tuple[str, bool]:
     given = text[:_TYPED]
     typed = _without_elements(given)
     kept: list[str] = []
-    lines, fenced = typed.splitlines(), False
+    lines, fenced, foreign, before = typed.splitlines(), False, False, "."
     for place, line in enumerate(lines):
         bare = line.strip()
+        foreign = bool(bare) and (foreign or (not before and _is_of_a_format(bare)))
+        before = bare
         if bare.startswith(("```", "~~~")):
             fenced = not fenced
-        elif not fenced:
+        elif not fenced and not foreign:
             if _begins_pasted(bare, lines[place + 1 : place + 5]):
                 break
             if not bare.startswith((">", "|")) and not _is_logged(bare):
@@ -180,7 +182,15 @@ def _begins_pasted(line: str, after: Sequence[str]) -> bool:
     is_header = bool(colon) and name.replace("-", "").isalpha() and any(
         ": " in more and more.partition(": ")[0].strip().isalpha() for more in after[:2]
     )  # fmt: skip
-    return (is_header and "@" in value) or (line.startswith(("-----", "_____", "=====")) and bool(line.strip("-_= ")))
+    return (is_header and "@" in value) or (line.startswith(("---", "___", "===")) and bool(line.strip("-_= ")))
+
+
+def _is_of_a_format(line: str) -> bool:
+    """Return whether the first line of a paragraph is of JSON, code, a table, a quotation or `KEY:VALUE`, not typed."""
+    name, colon, value = line.partition(":")
+    return line[0] in '{["\u201c\u201e\u00ab#=;/\\$@%~`(' or (
+        bool(colon) and name.isupper() and len(name) > 2 and bool(value)
+    )
 
 
 def _is_logged(line: str) -> bool:

@@ -16,6 +16,9 @@ from .printing import imported, notes, undone_by
 from .service import READERS, TAKERS, WRITERS, copy_store
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ...api import Limpet
     from .records import TransferReport
 
 
@@ -38,7 +41,29 @@ def _import(args: Namespace) -> int:
     with open_store(args, create=True) as memory:
         with output.progress("importing") as progress:
             report = memory.import_from(args.format, source, trust=args.trust, dry_run=args.dry_run, progress=progress)
+        asks = args.format in READERS or args.format == "jsonl"
+        if asks and report.new and not (args.trust or args.dry_run or args.json):
+            _vouch(memory, args, source, report.new)
         return imported(memory, args, report, partial(_show, report, args), bad=bool(report.rejected))
+
+
+# Memories that are listed before a person vouches for them.
+MOST_LISTED = 200
+
+
+def _vouch(memory: Limpet, args: Namespace, source: Any, new: int) -> None:
+    """Ask the person at the terminal whether agents may be shown what was imported; elsewhere say how to."""
+    if source is not args.path or sys.stdin is None or not sys.stdin.isatty():
+        output.words("agents are not shown it unasked: `--trust`, again, vouches for it")
+        return
+    while True:
+        given = input(f"{counted(new, 'memory')} of {args.format}: let agents be shown them? [y/N/list] ").strip()
+        if given.lower() != "list":
+            break
+        for item in memory.list(limit=min(new, MOST_LISTED)):
+            output.line(output.printable(output.cut(output.flat(item.content), 100)))
+    if given.lower() in ("y", "yes"):
+        memory.import_from(args.format, source, trust=True)
 
 
 def _show(report: TransferReport, args: Namespace) -> None:
@@ -102,8 +127,8 @@ VERBS = (
             arg("FORMAT", f"{_listed({**TAKERS, **READERS})}; transcripts: as `limpet organize`"),
             arg("PATH", "a file or folder; - for stdin, with jsonl"),
             arg("--dry-run", "only say what would be new"),
-            arg("--trust ORIGIN", "web or tool: nobody vouches for what the file says; found when asked for, never "
-                "shown unasked", choices=("import", "tool", "web"), default="import"),
+            arg("--trust", "vouch for what the file says: else it is found when asked for, and agents are not shown it "
+                "unasked. On a terminal you are asked"),
         ),
         example="limpet import jsonl memories.jsonl --dry-run\nlimpet import memori ~/.claude/memori.db",
     ),

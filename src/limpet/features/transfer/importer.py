@@ -9,15 +9,18 @@ duplicates. The rules about people are left to `limpet review sweep`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...model.clock import format_time
+from ...model.dataclass import replace
 from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT, SYMMETRIC_TYPES, TEMPORAL
 from ...model.errors import BadInput, LimpetError, NotFound
-from ...model.memory import STORED_TYPES, is_below, unlike_topics
+from ...model.ids import parse_id
+from ...model.memory import STORED_TYPES, UNVOUCHED, is_below, least_trusted, unlike_topics
 from ...recall.lookup import INDEXED
 from ...remember.decide import state
+from ...remember.restate import reasons_of
 from ...remember.validation import ValidStatement, validate
 from ...remember.write import Writer
 from .records import MARK, Link, Record, TransferReport, digest, imported_id
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 # Records, or links, in one transaction.
 BATCH = 1_000
+ORIGIN = "import"
 
 _PLAIN_ID = re.compile(r"[0-9a-fA-F-]{1,64}")
 _Statement = tuple[Record, ValidStatement]
@@ -36,11 +40,35 @@ _Ends = tuple[bytes, bytes, Link, str]
 _Wanted = tuple[tuple[bytes, str, bytes], Link]
 
 
+def vouch(context: Context, claims: Mapping[bytes, str]) -> None:
+    """Raise the trust of memories that a file brought when nobody vouched for it: a person does now.
+
+    `claims`: memories and the trust that the file claims for each. One that rests on others is trusted no more than the
+    least of them.
+    """
+    trusted: dict[bytes, str] = {}
+
+    def write(writer: Writer) -> None:
+        events = writer.reads.ledger.events(ids=list(claims))
+        for id in [event.id for event in events if event.data.get("trust") == UNVOUCHED != claims[event.id]]:
+            memory = writer.reads.memories.get(id)
+            if memory is None or memory.trust != UNVOUCHED:
+                continue
+            reasons = [trusted.get(parse_id(reason.id), reason.trust) for reason in reasons_of(writer, id)]
+            trusted[id] = least_trusted([claims[id], *reasons])
+            if trusted[id] != UNVOUCHED:
+                writer.event("observed", id, origin=memory.origin, trust=trusted[id], repeats=True)
+
+    if claims:
+        context.write(write)
+
+
 class Importer:
     """One import into one scope."""
 
-    def __init__(self, context: Context, *, format: str, report: TransferReport, origin: str = "import") -> None:
-        self._context, self._format, self._report, self._origin = context, format, report, origin
+    def __init__(self, context: Context, *, format: str, report: TransferReport, trusted: bool) -> None:
+        """Set up the import. `trusted`: a person vouches for what it says."""
+        self._context, self._format, self._report, self._trusted = context, format, report, trusted
         self._order: dict[bytes, int] = {}  # the ids that were read, in their order
         self._fresh: set[bytes] = set()  # those that this import made
         self._links: list[_Ends] = []
@@ -73,6 +101,8 @@ class Importer:
                 keys.add(valid.key)
         self._write(part)
         self._write_links()
+        if self._trusted:
+            vouch(self._context, dict.fromkeys(self._order, ORIGIN))
 
     def id_of(self, id: str) -> bytes:
         return imported_id(self._format, f"{self._context.scope}\0{id}")
@@ -101,7 +131,7 @@ class Importer:
         plain = _PLAIN_ID.fullmatch(record.id) is not None and MARK not in record.metadata
         names = "content kind topics key importance confidence session speaker source"
         given = {name: getattr(record, name) for name in names.split()} | {
-            "valid_from": start, "valid_to": end, "origin": self._origin, "id": id,
+            "valid_from": start, "valid_to": end, "origin": ORIGIN, "id": id,
             "metadata": record.metadata if plain else {**record.metadata, MARK: mark},
         }  # fmt: skip
         valid = validate(given, scope=self._context.scope, now=now)
@@ -111,7 +141,7 @@ class Importer:
         metadata = {name: value for name, value in record.metadata.items() if name != INDEXED}
         rest = digest(record.kind, record.topics, record.valid_to, record.key, metadata, record.speaker)
         valid.metadata[MARK]["mark"] = f"{digest(valid.content)}-{rest}"
-        return valid
+        return valid if self._trusted else replace(valid, trust=UNVOUCHED)
 
     def _write(self, part: list[_Statement]) -> None:
         def decide(writer: Writer) -> list[str]:
@@ -151,15 +181,15 @@ class Importer:
             except (BadInput, NotFound) as error:
                 return error.message
             if record.archived and status == "created":
-                writer.event("archived", id, origin=self._origin)
+                writer.event("archived", id, origin=ORIGIN)
             return status
         then = there.metadata.get(MARK)
         before = then.get("mark") if isinstance(then, dict) else None
         active = there.state == "active" and there.superseded_by is None
         if there.state == "archived" and not record.archived and INDEXED in there.metadata:
             archived = [event.origin for event in writer.reads.ledger.events(memory=id) if event.type == "archived"]
-            if archived[-1:] == [self._origin]:  # it was gone at its source, and nobody here wanted it gone
-                writer.event("restored", id, origin=self._origin)
+            if archived[-1:] == [ORIGIN]:  # it was gone at its source, and nobody here wanted it gone
+                writer.event("restored", id, origin=ORIGIN)
                 active = True
         same = before == valid.metadata[MARK]["mark"]
         if there.state == "purged" or (same and not active):
@@ -170,17 +200,19 @@ class Importer:
                 return f"changed at its source, but {stands} here: left so"
             if not isinstance(before, str) or before.split("-")[0] != digest(there.content):
                 return "changed at its source and here: left as it is here"
-            if is_below(self._origin, there.trust):
+            if is_below(ORIGIN, there.trust):
                 return "changed at its source, but said by a more trusted origin here: left as it is here"
             if valid.quarantine:
                 return f"its new text {valid.quarantine}: left as it was"
             if there.content != valid.content:
-                writer.event("edited", id, origin=self._origin, content=valid.content)
+                writer.event("edited", id, origin=ORIGIN, content=valid.content)
+                if not self._trusted:  # who vouched for it has not seen this
+                    writer.event("observed", id, origin=ORIGIN, trust=UNVOUCHED, repeats=True)
         elif there.metadata.get(INDEXED) == valid.metadata.get(INDEXED):
             return "known"
         topics = list(unlike_topics((*there.topics, *valid.topics)))[:50]
         metadata = {**there.metadata, **valid.metadata}
-        writer.event("tagged", id, origin=self._origin, topics=topics, metadata=metadata)
+        writer.event("tagged", id, origin=ORIGIN, topics=topics, metadata=metadata)
         return "known" if same else "changed"
 
     def _write_links(self) -> None:
@@ -239,7 +271,7 @@ class Importer:
             data["weight"] = link.weight
         if link.at is not None:
             data["since"] = link.at
-        writer.event("linked", start, origin=self._origin, **data)
+        writer.event("linked", start, origin=ORIGIN, **data)
         if type != "supersedes":
             return True
         # The old one ends where the new one begins, unless it was replaced before or is trusted more.
@@ -248,5 +280,5 @@ class Importer:
         elif target.superseded_by is None and target.state != "retracted" and goal not in replaced:
             replaced.add(goal)
             until = max(source.valid_from_us, target.valid_from_us)
-            writer.event("superseded", goal, origin=self._origin, by=start.hex(), valid_to=until)
+            writer.event("superseded", goal, origin=ORIGIN, by=start.hex(), valid_to=until)
         return True

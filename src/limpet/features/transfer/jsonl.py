@@ -23,7 +23,7 @@ from ...model.dataclass import replace
 from ...model.errors import BadInput, LimpetError, StoreDamaged, counted, message_of, package_missing
 from ...model.events import Event
 from ...model.ids import format_id, parse_id
-from ...model.memory import caseless
+from ...model.memory import UNVOUCHED, caseless
 from ...model.times import parse_time
 from ...remember.batch import BATCH_ITEMS, Turn, remember_batch
 from ...remember.validation import check_topics, clean_metadata
@@ -31,6 +31,7 @@ from ...remember.write import held, values_of
 from ...store.records import ALL
 from ...text.normalise import value_form
 from ...text.secrets import redact, suspected
+from .importer import vouch
 from .records import TransferReport, encode, parsed_lines
 from .schema import Lifecycle, check_event
 
@@ -163,10 +164,14 @@ def _lines(store: Store, lost: list[str]) -> Iterator[str]:
 # -- a file taken in
 
 
-def read(context: Context, source: str | os.PathLike[str] | IO[str] | IO[bytes], report: TransferReport) -> None:
-    """Take in the lines of a file or a stream. One bad line stops no other. Raises BadInput for a bad file."""
+def read(
+    context: Context, source: str | os.PathLike[str] | IO[str] | IO[bytes], report: TransferReport, trusted: bool
+) -> None:  # fmt: skip
+    """Take in the lines of a file or a stream. One bad line stops no other. `trusted`: a person vouches for what they
+    say of their origins. Raises BadInput for a bad file."""
+    taker = _Import(context, report, trusted)
     if not isinstance(source, str | os.PathLike):
-        _Import(context, report).run(source, 0)
+        taker.run(source, 0)
         return
     path = Path(source)
     if not path.is_file():
@@ -178,12 +183,20 @@ def read(context: Context, source: str | os.PathLike[str] | IO[str] | IO[bytes],
             limit = f"{MAX_AGE_BYTES >> 20} MB"
             raise BadInput(f"{path} is larger than {limit}", hint="decrypt it with `age -d` before")
         file.seek(0)
-        _Import(context, report).run(io.BytesIO(decrypt_age(file.read(), str(path))) if encrypted else file, size)
+        taker.run(io.BytesIO(decrypt_age(file.read(), str(path))) if encrypted else file, size)
+
+
+def _unvouched(event: Event) -> Event:
+    """Return an event of a file that nobody vouches for: what it states is trusted least, and it raises no trust."""
+    if event.type == "remembered":
+        return replace(event, data=event.data | {"trust": UNVOUCHED})
+    return replace(event, data={name: value for name, value in event.data.items() if name != "trust"})
 
 
 class _Import:
-    def __init__(self, context: Context, report: TransferReport) -> None:
-        self._context, self._report = context, report
+    def __init__(self, context: Context, report: TransferReport, trusted: bool) -> None:
+        self._context, self._report, self._trusted = context, report, trusted
+        self._claims: dict[bytes, str] = {}  # the trust that lines claim for memories
         self._lifecycle = Lifecycle(context.store, report)
         self._spoken: Counter[Turn] = Counter()
         # Lines that wait to be taken in together, each with its place; use counts without.
@@ -207,6 +220,8 @@ class _Import:
                 held = 0
         self._take()
         self._remember(list(self._aside.values()))
+        if self._trusted:
+            vouch(self._context, self._claims)
         if size or read:
             self._report.at(size or read, size or read)
         self._report.rejected.sort(key=lambda pair: int(pair[0].removeprefix("line ")))
@@ -224,6 +239,10 @@ class _Import:
                 raise BadInput(f"not a usage line: {message_of(error)}") from None
         elif "event" in line:
             event = read_event(line)
+            if event.type == "remembered":
+                self._claims[event.memory] = event.data.get("trust") or event.origin
+            if not self._trusted:
+                event = _unvouched(event)
             if self._statements:
                 self._take()
             self._events.append((place, event))
@@ -275,8 +294,16 @@ class _Import:
     def _remember(self, statements: list[tuple[str, dict[str, Any]]]) -> None:
         for start in range(0, len(statements), BATCH_ITEMS):  # a transaction each: what is counted is stored
             part = statements[start : start + BATCH_ITEMS]
-            receipts = remember_batch(self._context, [line for _, line in part], quiet=True, spoken=self._spoken)
-            for (place, _), receipt in zip(part, receipts, strict=True):
+            receipts = remember_batch(
+                self._context,
+                [line for _, line in part],
+                quiet=True,
+                spoken=self._spoken,
+                trust=None if self._trusted else UNVOUCHED,
+            )
+            for (place, line), receipt in zip(part, receipts, strict=True):
+                if receipt.id:
+                    self._claims[parse_id(receipt.id)] = line.get("origin") or "agent"
                 if receipt.status == "rejected":
                     self._report.bad(place, receipt.reason or "rejected")
                 elif receipt.status in ("created", "quarantined", "proposed"):

@@ -20,7 +20,7 @@ from ...model.memory import STATES, Filter, Memory
 from ...recall.lookup import INDEXED
 from ...remember.write import Writer
 from . import markdown
-from .importer import BATCH, Importer
+from .importer import BATCH, ORIGIN, Importer
 from .records import Record, TransferReport, digest, files_below, mark_of
 from .sources import content_digest, lines_digest
 
@@ -224,7 +224,7 @@ FORMATS: dict[str, tuple[dict[str, int], Callable[[str, bytes], Iterator[Piece]]
 }
 
 
-def index(context: Context, format: str, path: Path, report: TransferReport, origin: str) -> None:
+def index(context: Context, format: str, path: Path, report: TransferReport) -> None:
     """Update the notes of a folder, or of one file, to its present content. Raises BadInput for a missing path,
     LimpetError for a reader that is not installed."""
     sizes, pieces = FORMATS[format]
@@ -268,7 +268,7 @@ def index(context: Context, format: str, path: Path, report: TransferReport, ori
                 kept.add(importer.id_of(record.id))
                 yield record
 
-    importer = Importer(context, format=format, report=report, origin=origin)
+    importer = Importer(context, format=format, report=report, trusted=True)
     importer.run(records())
     ids = [parse_id(memory.id) for memory in gone if memory.state == "active"]
     ids = [id for id in ids if id not in kept]
@@ -277,7 +277,7 @@ def index(context: Context, format: str, path: Path, report: TransferReport, ori
 
         def archive(writer: Writer, part: Sequence[bytes] = ids[start : start + BATCH]) -> None:
             for id in part:
-                writer.event("archived", id, origin=origin)
+                writer.event("archived", id, origin=ORIGIN)
 
         context.write(archive)
 

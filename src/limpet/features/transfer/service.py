@@ -17,7 +17,7 @@ from ...model.dataclass import NamedTuple, dataclass, replace
 from ...model.edges import Edge
 from ...model.errors import BadInput, LimpetError, StoreDamaged, StoreError
 from ...model.ids import format_id
-from ...model.memory import FOREIGN, STATES, STORED_TYPES, Filter, Memory
+from ...model.memory import STATES, STORED_TYPES, Filter, Memory
 from ...settings import read_settings
 from ...store import open_store
 from ...store.records import MOST_WAITING
@@ -90,17 +90,13 @@ def records(format: str, path: Path, report: TransferReport) -> Iterator[Record]
 
 
 def import_from(
-    context: Context, format: str, path: Any, *, trust: str, dry_run: bool, progress: Progress | None
+    context: Context, format: str, path: Any, *, trust: bool, dry_run: bool, progress: Progress | None
 ) -> TransferReport:
     """Run an import as one operation. A dry run is an import into a copy of the store, which is dropped."""
     from .importer import Importer
     from .records import TransferReport
 
-    if trust != "import" and trust not in FOREIGN:
-        raise BadInput(f"trust of an import is import, {' or '.join(sorted(FOREIGN))}, not {trust!r}")
     read = _function(format, TAKERS | READERS)
-    if format in OWN and trust != "import":
-        raise BadInput(f"{format} says of each line where it is from", hint='in a plain line: "origin": "web"')
     report = TransferReport(progress=progress)
     if format == "segments":
         read(context.store, Path(path), report, dry_run=dry_run)
@@ -109,11 +105,11 @@ def import_from(
     with store as target, target.one_operation() as operation:
         try:
             if format == "jsonl":
-                read(target, path, report)
+                read(target, path, report, trust)
             elif format in TAKERS:
-                read(target, format, Path(path), report, trust)
+                read(target, format, Path(path), report)
             else:
-                importer = Importer(target, format=format, report=report, origin=trust)
+                importer = Importer(target, format=format, report=report, trusted=trust)
                 importer.run(records(format, Path(path), report))
         except KeyboardInterrupt:
             stored = f"the first {report.new:,} new memories of it are" if report.new else "nothing of it is"

@@ -10,6 +10,7 @@ from ...model.dataclass import replace
 from ...model.errors import BadInput
 from ...model.events import Event
 from ...model.ids import session_mark
+from ...model.memory import UNVOUCHED
 from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
 from .chain import Chain
 from .ledger import to_event
@@ -423,4 +424,4 @@ def as_heard(con: Connection, event: Event) -> Event:
     """Return the event as it counts in this store."""
     if event.type not in ("remembered", "observed") or doubted(con, event.id) is None:
         return event
-    return replace(event, data=event.data | {"trust": "import"})
+    return replace(event, data=event.data | {"trust": UNVOUCHED})
