@@ -33,6 +33,7 @@ COMMANDS = {
 CALLS = {
     "content_policy": ("features.policy", "ContentPolicy"),
     "taint": ("features.outside", "taint"),
+    "read_by": ("features.outside", "read_by"),
     "tainted": ("features.outside", "ask"),
     "recalled": ("features.outside", "note_recalled"),
     "confirm_typed": ("features.outside", "confirm_typed"),

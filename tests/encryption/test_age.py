@@ -33,7 +33,7 @@ def test_an_encrypted_export_is_imported_by_who_has_the_identity(tmp_path, ident
         assert memory.export_to("jsonl", file, encrypt=True).new == 1
     assert holding(file.parent) == []
     with device(tmp_path / "b.db") as other:
-        assert other.import_from("jsonl", file).new == 1
+        assert other.import_from("jsonl", file, trust=True).new == 1
         assert other.recall(WORD, lexical_only=True).items[0].content.endswith(WORD)
     monkeypatch.delenv("LIMPET_AGE_IDENTITY")
     assert main(["--store", str(tmp_path / "c.db"), "import", "jsonl", str(file)]) == 2
@@ -46,7 +46,7 @@ def test_nobody_else_reads_an_export(tmp_path, identity, monkeypatch):
         memory.export_to("jsonl", tmp_path / "all.age", encrypt=True)
         (tmp_path / "identity.txt").write_text(str(pyrage.x25519.Identity.generate()))
         with pytest.raises(limpet.BadInput, match="cannot be decrypted"):
-            other.import_from("jsonl", tmp_path / "all.age")
+            other.import_from("jsonl", tmp_path / "all.age", trust=True)
         monkeypatch.delenv("LIMPET_AGE_RECIPIENTS")
         with pytest.raises(limpet.BadInput, match="nobody is named"):
             memory.export_to("segments", tmp_path / "shared", encrypt=True)

@@ -242,6 +242,8 @@ def test_a_session_is_clean_again_when_its_context_is(memory, hook, tools):
     hook("SessionStart", source="resume")
     assert memory.get(stored(tools, "Tarn merges at noon")[0]).origin == "web"
     hook("SessionStart", source="compact")
+    assert memory.get(stored(tools, "Tarn merges in the evening")[0]).origin == "web", "a summary may hold it"
+    hook("SessionStart", source="clear")
     assert memory.get(stored(tools, "Tarn merges in the morning")[0]).origin == "agent"
 
 
@@ -370,8 +372,8 @@ POISON = {"content": "The staging database of Tarn uses port 9931", "origin": "u
 
 
 @pytest.mark.parametrize("form", ["markdown", "lines", "events"])
-def test_what_a_file_says_is_shown_unasked_only_once_a_person_vouches_for_it(memory, tmp_path, form):
-    with limpet.open(tmp_path / "other.db", scope="project:api") as other:
+def test_what_a_file_says_is_shown_unasked_only_once_a_person_vouches_for_it(memory, clock, tmp_path, form):
+    with limpet.open(tmp_path / "other.db", scope="project:api", clock=clock) as other:
         other.remember(**POISON)
         other.export_to("jsonl", tmp_path / "events")
     (tmp_path / "lines").write_text(json.dumps(POISON))

@@ -124,15 +124,15 @@ def test_it_claims_no_trust_until_a_person_here_vouches_for_it(mine, peer, share
     id = peer.memory.remember("Releases are cut on Monday", origin="user").id
     brought(mine, peer, shared)
 
-    assert (mine.memory.get(id).origin, mine.memory.get(id).trust) == ("user", "import")
+    assert (mine.memory.get(id).origin, mine.memory.get(id).trust) == ("user", "web")
     mine.memory.rebuild()
-    assert mine.memory.get(id).trust == "import"
+    assert mine.memory.get(id).trust == "web"
 
     (device,) = [one for one in transfer.devices(mine.memory) if not one.own]
     transfer.trust_device(mine.memory, device.id)
     assert mine.memory.get(id).trust == "user"
     transfer.trust_device(mine.memory, device.id, trusted=False)
-    assert mine.memory.get(id).trust == "import"
+    assert mine.memory.get(id).trust == "web"
 
     mine.memory.remember("Releases are cut on Monday", origin="user")
     assert mine.memory.get(id).trust == "user", "said here too"
@@ -232,7 +232,7 @@ def test_an_undo_that_comes_after_a_purge_leaves_the_tombstone_as_a_rebuild_make
     late = {"event": "1" * 32, "type": "undone", "id": id, "recorded_at": 1, "origin": "user", "undoes": pinned}
     assert imported(mine.memory, [late]).new == 1
 
-    assert mine.memory.get(id).trust == "import"
+    assert mine.memory.get(id).trust == "web"
     before = everything(mine.memory)
     mine.memory.rebuild()
     assert everything(mine.memory) == before

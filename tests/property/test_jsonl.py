@@ -20,7 +20,7 @@ def test_out_in_and_out_again_is_byte_identical(steps):
             for what, seed in steps:
                 one.act(what, seeded(seed))
             one.memory.export_to("jsonl", folder / "a.jsonl")
-            report = two.memory.import_from("jsonl", folder / "a.jsonl")
+            report = two.memory.import_from("jsonl", folder / "a.jsonl", trust=True)
             two.memory.export_to("jsonl", folder / "b.jsonl")
             assert not report.rejected
             assert (folder / "a.jsonl").read_bytes() == (folder / "b.jsonl").read_bytes()
@@ -31,7 +31,7 @@ def test_out_in_and_out_again_is_byte_identical(steps):
             for scope in taken["scopes"].values():
                 scope.pop("conflicts")
             assert told == taken
-            assert two.memory.import_from("jsonl", folder / "a.jsonl").new == 0
+            assert two.memory.import_from("jsonl", folder / "a.jsonl", trust=True).new == 0
             assert two.memory.verify() == []
         finally:
             one.close()

@@ -55,7 +55,7 @@ def test_no_value_under_the_name_of_a_secret_reaches_the_file(given):
             (inbox / "plain.jsonl").write_text("\n".join(map(json.dumps, lines)))
             mem0 = [{"id": str(i), "memory": f"mem {i}", "metadata": one} for i, (one, _) in enumerate(given)]
             (inbox / "mem0.json").write_text(json.dumps(mem0))
-            memory.import_from("jsonl", inbox / "plain.jsonl")
+            memory.import_from("jsonl", inbox / "plain.jsonl", trust=True)
             memory.import_from("mem0", inbox / "mem0.json")
             for one in inbox.iterdir():
                 one.unlink()
@@ -88,7 +88,7 @@ def test_events_that_another_hand_wrote_bring_none(given):
             place.mkdir()
             with limpet.open(place / "b.db", scope="project:a") as memory:
                 if way == "lines":
-                    memory.import_from("jsonl", root / "lines.jsonl")
+                    memory.import_from("jsonl", root / "lines.jsonl", trust=True)
                 else:
                     memory.import_from("segments", shared)
                 assert memory.count() == 1

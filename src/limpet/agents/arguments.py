@@ -8,15 +8,12 @@ silence.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .. import registry
 from ..model.errors import BadInput, LimpetError
-
-if TYPE_CHECKING:
-    from ..api import Limpet
 
 Schema = dict[str, Any]
 
@@ -88,9 +85,16 @@ def checked(given: Any, schema: Schema, *, of: str) -> dict[str, Any]:
     return {name: part["default"] for name, part in known.items() if "default" in part} | values
 
 
-def taint(memory: Limpet, session: str, given: dict[str, Any], text: str) -> str:
-    """Set a statement's origin in `given` to that of what its agent has read from outside. Return why, or ""."""
-    return registry.call("taint", memory._context, session or None, given, text) or ""
+def fact_value(value: str | float | bool) -> str:
+    """Return a fact's value as text. Raises BadInput."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise BadInput(f"{value} is no value", hint="a number, text, true or false")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # 7.0 is written 7 by the next caller
+    content = value if isinstance(value, str) else json.dumps(value)
+    if not content.strip():
+        raise BadInput("the value is empty", hint="end: true ends what the key has; leave value out to read it")
+    return content
 
 
 def holds_half_a_character(value: Any) -> bool:

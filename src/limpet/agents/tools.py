@@ -5,8 +5,6 @@ Every session pays for the listed text: all of it is under 6,000 characters. Ans
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import time
 from collections.abc import Callable
@@ -24,7 +22,7 @@ from ..recall.pack import tokens_of
 from ..recall.relevance import NEAREST
 from ..text.excerpt import excerpt, words_of
 from ..work.service import may_replace
-from .arguments import Schema, checked, flag, for_tools, in_words, listed, number, taint, takes, text, texts
+from .arguments import Schema, checked, fact_value, flag, for_tools, in_words, listed, number, takes, text, texts
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -259,7 +257,7 @@ class Tools:
         if value is None:
             receipt, reason = self._memory.end_fact(key, at=as_of, origin=origin), ""
         else:
-            content = _value(value)
+            content = fact_value(value)
             if end or history or as_of or known_at:
                 raise BadInput("value sets the fact; it goes with valid_from and origin only")
             self._refuse_ignored(key, content)
@@ -348,8 +346,8 @@ class Tools:
         return _written(receipt, reason)
 
     def _taint(self, given: dict[str, Any], text: str) -> str:
-        """Set the origin in `given` to that of what the caller's session has read. Return why, or ""."""
-        return taint(self._memory, caller.get(), given, text)
+        """Set the origin in `given` to that of what the caller has read from outside. Return why, or ""."""
+        return registry.call("taint", self._memory._context, caller.get(), given, text) or ""
 
     def _tainted(self, receipt: Receipt, why: str) -> dict[str, Any]:
         if why:
@@ -406,6 +404,7 @@ def _item(item: Item) -> dict[str, Any]:
             "id": item.id, "kind": item.kind, "content": item.content, "score": round(item.score, 3),
             "confidence_word": item.confidence_word, "date": (format_time(item.valid_from) or "")[:10],
             "topics": list(item.topics), "key": item.key, "origin": item.origin,
+            "trust": item.trust if item.trust != item.origin else None,
             **{name: value for name, value in item.as_dict().items() if name in ("newer", "resolved_by", "before")},
             "why": {} if item.why is None else {
                 name: signal.contribution for name, signal in item.why.signals.items()
@@ -419,18 +418,6 @@ def _written(receipt: Receipt, why: str = "") -> dict[str, Any]:
     shown = _brief(receipt.as_dict())
     reason = "; ".join(filter(None, (why, for_tools(shown.get("reason", "")))))
     return shown | ({"reason": reason} if reason else {})
-
-
-def _value(value: str | float | bool) -> str:
-    """Return a fact's value as text. Raises BadInput."""
-    if isinstance(value, float) and not math.isfinite(value):
-        raise BadInput(f"{value} is no value", hint="a number, text, true or false")
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)  # 7.0 is written 7 by the next caller
-    content = value if isinstance(value, str) else json.dumps(value)
-    if not content.strip():
-        raise BadInput("the value is empty", hint="end: true ends what the key has; leave value out to read it")
-    return content
 
 
 def _run(session: SessionRow) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ..model.errors import BadInput, NotFound, counted
 from ..model.memory import valued
 from . import output, tables
 from .output import day, flat, in_a_line, line, moment, printable, receipt, short, words
-from .remember import taint, tainted
+from .remember import refuse_tainted, taint, tainted
 from .tables import detail
 from .verbs import LOOK, ORIGIN, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store
 
@@ -135,6 +135,8 @@ def _decide(memory: Limpet, args: Namespace, verb: str) -> list[Receipt]:
     """Accept or reject; an id that cannot be decided keeps none of the others from being decided."""
     from ..remember.write import rejected
 
+    if verb == "accept":
+        refuse_tainted(memory, "saying yes")
     done = []
     for id in dict.fromkeys(args.id):
         try:

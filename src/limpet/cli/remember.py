@@ -40,6 +40,12 @@ def taint(memory: EveryDay, given: dict[str, Any], text: Any) -> str:
     return registry.call("taint", memory._context, verbs.agent_session() or None, given, text) or ""
 
 
+def refuse_tainted(memory: EveryDay, what: str) -> None:
+    """Check that who decides for a person is no agent that has read from outside. Raises BadInput."""
+    if reason := taint(memory, {"origin": "user"}, what):
+        raise BadInput(f"{what} is for a person at a terminal", hint=reason.partition(": ")[2])
+
+
 def tainted(memory: EveryDay, receipt: Receipt, why: str) -> Receipt:
     """Return a receipt with the reason for its origin, and ask a person about what it stored."""
     if why:

@@ -48,6 +48,12 @@ def verdict(logits: Sequence[float]) -> Verdict | None:
     return Verdict("same", SURE, probability(same)) if same >= SAME_FROM else None
 
 
+def probability_of_same(logits: Sequence[float]) -> float:
+    from ..vectors.reader import RELATIONS
+
+    return probability(log_odds(logits, [RELATIONS.index("same")]))
+
+
 def change_odds(logits: Sequence[float]) -> float:
     """Return the log-odds that the newer statement changes the older one in any way."""
     return log_odds(logits, range(len(CHANGES)))

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Container, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,33 +128,78 @@ def strip_blocks(text: str) -> str:
     return text.strip()
 
 
-# Characters of a message that are searched for what was pasted, and words of a passage after a colon that make it one.
-_TYPED, _PASSAGE = 20_000, 25
+# Characters of a message that are searched for what was pasted; words from which a quotation, and a passage after a
+# colon, were not typed.
+_TYPED, _QUOTED, _PASSAGE = 20_000, 8, 25
+_QUOTES = (('"', '"'), ("\u201c", "\u201d"), ("\u201e", "\u201c"), ("\u00ab", "\u00bb"))
+# How a paragraph of JSON, code, a table or a heading begins.
+_CODE = ("{", "[", "|", ">", "<", "=", ";", "\\", "$", "%", "~", "//", "--", "# ", "##", "@@", "BEGIN:")
 
 
 def split_typed(text: str) -> tuple[str, bool]:
-    """Return what the user typed of a message, and whether there is more: fenced code, quoted lines, elements, lines of
-    a log, a mail, or a passage after a line that ends in a colon. Only their forms tell.
+    """Return what the user typed of a message, and whether there is more: fenced code, elements, quotations, mails, and
+    paragraphs with a line of a log, a table, a form or code. Only their forms tell.
     """
     given = text[:_TYPED]
-    typed = _without_elements(given)
     kept: list[str] = []
-    lines, fenced, foreign, before = typed.splitlines(), False, False, "."
+    fenced = False
+    paragraph: list[str] = []
+    lines = [*_without_quotations(_without_elements(given)).splitlines(), ""]
     for place, line in enumerate(lines):
         bare = line.strip()
-        foreign = bool(bare) and (foreign or (not before and _is_of_a_format(bare)))
-        before = bare
         if bare.startswith(("```", "~~~")):
             fenced = not fenced
-        elif not fenced and not foreign:
-            if _begins_pasted(bare, lines[place + 1 : place + 5]):
+        elif not fenced and bare:
+            if _begins_pasted(bare, lines[place + 1 : place + 3]):
                 break
-            if not bare.startswith((">", "|")) and not _is_logged(bare):
-                kept.append(line)
+            paragraph.append(bare)
             if bare.endswith(":") and _is_passage(lines[place + 1 :]):
                 break
-    shown = "\n".join(kept).strip()
+        elif not fenced:
+            kept += [] if _is_of_a_format(paragraph) else paragraph
+            paragraph = []
+    kept += [] if _is_of_a_format(paragraph) else paragraph
+    shown = "\n".join(kept)
     return shown, len("".join(shown.split())) < len("".join(given.split())) or len(text) > _TYPED
+
+
+def _is_of_a_format(paragraph: Sequence[str]) -> bool:
+    """Return whether a paragraph is of a log, a table, a form, JSON or code."""
+    if not paragraph:
+        return False
+    fields = [_is_field(line) for line in paragraph]
+    cells = [line.count(",") - line.count(", ") > 1 for line in paragraph]
+    quoted = (paragraph[0][0], paragraph[-1][-1]) in _QUOTES
+    return quoted or paragraph[0].startswith(_CODE) or any(map(_is_foreign, paragraph)) or any(
+        first and then for row in (fields, cells) for first, then in pairwise(row)
+    )  # fmt: skip
+
+
+def _is_foreign(line: str) -> bool:
+    """Return whether a line is of a log, a table or a quotation, or `KEY:VALUE`."""
+    name = line.partition(":")[0]
+    is_key = len(name) > 3 and name.isupper() and name.isalpha()
+    return is_key or line.startswith(">") or line.count(" | ") > 1 or _is_logged(line)
+
+
+def _is_field(line: str) -> bool:
+    """Return whether a line is `Name: value`, as in a form or the head of a mail."""
+    name, colon, value = line.partition(":")
+    words = name.split()
+    is_name = 0 < len(words) < 4 and name[0].isupper() and "".join(words).replace("-", "").isalpha()
+    return is_name and bool(colon and value)
+
+
+def _without_quotations(text: str) -> str:
+    """Return a text without quotations of some length."""
+    for begin, end in _QUOTES:
+        kept, place = [], 0
+        while (start := text.find(begin, place)) >= 0 and (stop := text.find(end, start + 1)) >= 0:
+            long = len(text[start:stop].split()) >= _QUOTED
+            kept.append(text[place : start if long else stop + 1])
+            place = stop + 1
+        text = "".join(kept) + text[place:]
+    return text
 
 
 def _without_elements(text: str) -> str:
@@ -177,31 +223,16 @@ def _without_elements(text: str) -> str:
 
 
 def _begins_pasted(line: str, after: Sequence[str]) -> bool:
-    """Return whether a mail begins here: a header with an address, a rule with words, `... wrote:`."""
-    name, colon, value = line.partition(": ")
-    is_header = bool(colon) and name.replace("-", "").isalpha() and any(
-        ": " in more and more.partition(": ")[0].strip().isalpha() for more in after[:2]
-    )  # fmt: skip
-    return (is_header and "@" in value) or (line.startswith(("---", "___", "===")) and bool(line.strip("-_= ")))
-
-
-def _is_of_a_format(line: str) -> bool:
-    """Return whether the first line of a paragraph is of JSON, code, a table, a quotation or `KEY:VALUE`, not typed."""
-    name, colon, value = line.partition(":")
-    return line[0] in '{["\u201c\u201e\u00ab#=;/\\$@%~`(' or (
-        bool(colon) and name.isupper() and len(name) > 2 and bool(value)
-    )
+    """Return whether a mail or what was forwarded begins here: a head with an address, a rule with words."""
+    is_head = "@" in line and _is_field(line) and any(map(_is_field, after))
+    return is_head or (line.startswith(("---", "___", "===")) and bool(line.strip("-_= ")))
 
 
 def _is_logged(line: str) -> bool:
-    """Return whether a line begins with a date or a time, as those of a log do."""
+    """Return whether a line begins with a date or a time, as those of a log, a chat or subtitles do."""
     head = line.lstrip("[(")[:8]
-    return (
-        len(head) == 8
-        and sum(map(str.isdigit, head)) >= 4
-        and any(mark in head for mark in "-:/.")
-        and head[0].isdigit()
-    )
+    digits, marks = sum(map(str.isdigit, head)), sum(head.count(mark) for mark in "-:/.")
+    return len(head) > 4 and digits > 3 and marks > 0 and head[0].isdigit()
 
 
 def _is_passage(lines: Sequence[str]) -> bool:

@@ -1,6 +1,6 @@
 """Stories in which a stranger's text is stored as an agent's own, and honest sessions, played through the real hooks.
 
-`stories.jsonl` and `honest.jsonl` were written by authors who saw neither the code nor each other. A story has a `poison`:
+`stories*.jsonl` and `honest*.jsonl` were written by authors who saw neither the code nor each other. A story has a `poison`:
 words of which an injected text that carries the false claim holds at least two.
 """
 

@@ -166,7 +166,8 @@ class _Event:
         if call.session:
             from .journal import note_start
 
-            note_start(self.settings, self.session, forgets=call.source not in KEEPS)
+            # A summary of the context may hold what was read: only an empty one does not.
+            note_start(self.settings, self.session, forgets=call.source not in (*KEEPS, "compact"))
         with self._opened() as memory:
             with suppress(registry.FeatureMissing):
                 registry.part("features.mirror").take_in_edits(memory)

@@ -114,7 +114,12 @@ def _candidate(sentence: statements.Sentence, turn: Turn, first: str) -> Candida
         plain = without("lead", without("asked", plain))
     content = _capitalised(plain if len(plain.split()) >= FEWEST_WORDS else sentence.text)
     return Candidate(
-        content=content, kind=kind, rule=kind, turn=turn, origin=turn.role, importance=_IMPORTANCE.get(kind, 0.5)
+        content=content,
+        kind=kind,
+        rule=kind,
+        turn=turn,
+        origin=turn.outside or turn.role,
+        importance=_IMPORTANCE.get(kind, 0.5),
     )
 
 

@@ -174,7 +174,7 @@ def _candidate(item: dict[str, Any], chunk: Chunk, report: TransferReport) -> Ca
     if not mine or len(mine & theirs) < GROUNDED * len(mine):
         report.note("statements of a model that do not stand in the turn they name were left out")
         return None
-    origin = "tool" if turn.role == "tool" else "agent"
+    origin = "tool" if turn.role == "tool" else turn.outside or "agent"
     return Candidate(content=text, kind=item["kind"], rule="model", turn=turn, origin=origin)
 
 

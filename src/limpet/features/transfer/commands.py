@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...cli import output
+from ...cli.remember import refuse_tainted
 from ...cli.verbs import IN_OUT, Verb, arg, open_store
 from ...folders import shown
 from ...model.errors import BadInput, counted
@@ -39,6 +40,8 @@ def _import(args: Namespace) -> int:
             raise BadInput("stdin is closed")
         source = sys.stdin.buffer
     with open_store(args, create=True) as memory:
+        if args.trust:
+            refuse_tainted(memory, "vouching for a file")
         with output.progress("importing") as progress:
             report = memory.import_from(args.format, source, trust=args.trust, dry_run=args.dry_run, progress=progress)
         asks = args.format in READERS or args.format == "jsonl"

@@ -56,13 +56,13 @@ class Journal(Repository):
             jobs.flush_later(con)
         return jobs.flush(self._database, seconds=FLUSH_SECONDS)
 
-    def typed(self, scope: str, sessions: Iterable[str], since: int) -> list[str]:
+    def typed(self, scope: str, sessions: Iterable[str], since: int, until: int) -> list[str]:
         """Return what the user asked in some sessions, the latest lines first; in all, if one of them is unknown."""
         names = set(sessions)
         rows = self._database.rows(
-            "SELECT session, what FROM journal WHERE scope = ? AND kind = 'asked' AND at >= ?"
+            "SELECT session, what FROM journal WHERE scope = ? AND kind = 'asked' AND at BETWEEN ? AND ?"
             " ORDER BY num DESC LIMIT 200",
-            (scope, since),
+            (scope, since, until),
         )
         known = names <= {session for session, _ in rows}
         return [what for session, what in rows if not known or session in names]
@@ -76,10 +76,6 @@ class Journal(Repository):
 
         rows = self._database.rows(OUTSIDE_READS, (scope, session, since))
         return [OutsideRead(*row) for row in rows]
-
-    def note_outside(self, read: OutsideRead) -> None:
-        with self._database.writing() as con:
-            note_outside(con, read)
 
     def began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
         """Return those of some memories that a session was shown at its start, since it was compacted last, and that
