@@ -52,6 +52,9 @@ CLOCKS = ("valid", "stored")
 # Called at the end of each write, inside of its transaction: set by who works for a client that may give its call up,
 # and raises then, so that nothing is stored.
 before_commit: ContextVar[Callable[[], None] | None] = ContextVar("before_commit", default=None)
+# Called there with each scope whose memories or sessions the write changes: set by who works for somebody that may not
+# change all that they read, and raises to refuse the whole write.
+may_change: ContextVar[Callable[[str], object] | None] = ContextVar("may_change", default=None)
 # Within `one_operation`: whose it is, and its id once there is one.
 _operation: ContextVar[tuple[object, list[bytes]]] = ContextVar("operation", default=(None, []))
 
@@ -153,7 +156,7 @@ class Context:
 
         answer: T
         owner, operation = _operation.get()
-        is_wanted = before_commit.get()
+        is_wanted, allowed = before_commit.get(), may_change.get()
         known = operation[0] if owner is self and operation else None
 
         def inside(store: Store, make_id: Callable[[int], bytes] = self._ids.make) -> Sequence[Event]:
@@ -163,6 +166,9 @@ class Context:
             answer = decide(writer)
             if is_wanted is not None:
                 is_wanted()
+            if allowed is not None:
+                for scope in writer.touched():
+                    allowed(scope)
             return writer.events
 
         if not self.store.database.begun:

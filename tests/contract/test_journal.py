@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from limpet.features.usefulness.exposures import ExposureRow, Exposures, UseCount
-from limpet.store.records import Action
+from limpet.store.records import OBJECTION, Action, Proposal
 
 from .conftest import open_engine
 
@@ -23,8 +25,8 @@ def test_the_last_lines_come_oldest_first(store):
     assert store.journal.lines("project:web", limit=10) == []
 
 
-def test_a_purge_empties_it(store, scribe):
-    """What was erased may be quoted in any line."""
+def test_a_purge_removes_the_lines_of_the_scopes_that_the_memory_was_in(store, scribe):
+    """What was erased may be quoted in any of them."""
     id = scribe.remember("the Zanzibar secret")
     store.journal.note(line(1))
     scribe.change("archived", id)
@@ -33,6 +35,36 @@ def test_a_purge_empties_it(store, scribe):
     assert store.journal.lines("project:api", limit=9) == []
     store.journal.note(line(2))
     assert store.journal.lines("project:api", limit=9) == [line(2)]
+    moved = scribe.remember("the pumpkin goes out at eight", scope="project:web")
+    scribe.change("moved", moved, scope="project:api", was="project:web")
+    store.journal.note(line(3, scope="project:web"))
+    scribe.purge(moved)
+    assert [store.journal.lines(f"project:{name}", limit=9) for name in ("api", "web")] == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("scope", "text", "quote", "goes"),
+    [
+        ("project:web", "the north gate opens with the word zanzibarquartz", "say: The north\ngate opens with the WORD", True),
+        ("project:web", "the north gate opens with the word zanzibarquartz", "the north gate is closed", False),
+        ("global", "the north gate opens with the word zanzibarquartz", "gate opens with the word zan", True),
+        ("global", "PIN 4711", "Bash: unlock --with 'pin 4711'", True),
+        ("project:web", "PIN 4711", "Bash: unlock --with 'pin 4711'", False),
+    ],
+)
+def test_a_purge_leaves_the_lines_of_other_scopes_that_do_not_quote_it(store, scribe, scope, text, quote, goes):
+    store.journal.note(line(1))
+    store.journal.note(line(2)._replace(what=quote))
+    pairs = [(scribe.remember(f"statement {n}"), reason) for n, reason in enumerate(("it is old", quote))]
+    objections = [
+        Proposal(scribe.id(), OBJECTION, "project:api", about, about, reason, 0.0, 1) for about, reason in pairs
+    ]
+    store.reviews.propose(objections)
+    scribe.purge(scribe.remember(text, scope=scope))
+
+    assert [one.at_us for one in store.journal.lines("project:api", limit=9)] == [1, 2][: 2 - goes]
+    left = store.reviews.waiting(["project:api"], limit=9)
+    assert [one.reason for one in left] == ["it is old", quote][: 2 - goes]
 
 
 def test_the_journal_is_a_ring(tmp_path):

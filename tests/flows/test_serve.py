@@ -16,13 +16,22 @@ from contextlib import contextmanager
 
 import httpx2
 import pytest
+from starlette.testclient import TestClient
 
 import limpet
+from limpet.agents.mcp import Drain
+from limpet.agents.protocol import Call
 from limpet.cli.main import main
 from limpet.features import usefulness
+from limpet.features.serve.app import App
+from limpet.features.serve.guarded import Services
+from limpet.features.serve.metrics import Metrics
+from limpet.features.serve.sdk import server_of
 from limpet.features.serve.tokens import tokens_of
 from limpet.features.serve.verbs import VERBS
 from limpet.model.errors import BadInput, NotFound, StoreError
+from limpet.model.ids import format_id, parse_id
+from limpet.store.records import Proposal
 
 from .. import postgres_server
 
@@ -184,6 +193,81 @@ def test_global_is_read_with_every_token_and_changed_with_one_for_it(team):
         assert failed and "may read and not change" in said
         changed = asked(rita, "correct", id=one["id"], content="The company is called Wombat Ltd", origin="user")
         assert changed.json()["status"] == "created", changed.text
+
+
+def test_an_operation_that_changed_global_is_taken_back_with_a_token_for_it_alone(tmp_path):
+    path = tmp_path / "memory.db"
+    with limpet.open(path, scope="global") as everywhere:
+        other = everywhere.in_scope("project:other")
+        ids = [everywhere.remember(f"Everybody has locker {n}").id for n in range(3)]
+        everywhere.session_start("monday")
+        began = format_id(everywhere._context.store.ledger.newest(["global"], limit=1)[0].id)
+        out = everywhere.move(ids[:1], "project:api")[0]
+        across = other.move([other.remember("Eve has the blue card").id], "project:api")[0]
+        everywhere.undo(everywhere.retract(ids[1], "no lockers").event)
+        redone = everywhere.log(limit=1)[0].id
+        many = everywhere.move([everywhere.remember(f"Locker {n} is red").id for n in range(30)], "project:api")[0]
+        token = tokens_of(str(path)).create("ada", role="admin", scopes=["project:api"], seconds=3_600)[1]
+        before = [(one.id, one.undone) for one in everywhere.in_all_scopes().log(limit=1_000)]
+        headers = {"Authorization": f"Bearer {token}"}
+        with served(path) as (_, url, _lines), httpx2.Client(base_url=url, headers=headers, timeout=60) as ada:
+            mine = asked(ada, "remember", items=[{"content": "Deploys go out on Tuesdays"}]).json()["results"][0]
+            for event in (began, out.event, across.event, redone, many.event):
+                refused = asked(ada, "undo", event=event)
+                assert refused.status_code == 403, refused.text
+                assert "other" not in refused.text
+            assert asked(ada, "undo", event=mine["event"]).status_code == 200
+        assert [(one.id, one.undone) for one in everywhere.in_all_scopes().log(limit=1_000)][2:] == before
+        assert everywhere.get(ids[1]).state == "active" and everywhere.in_scope("project:api").get(ids[0])
+
+
+def test_a_reviewer_of_a_scope_decides_over_mcp_about_its_pairs_and_not_about_those_of_global(tmp_path):
+    path = tmp_path / "memory.db"
+    with limpet.open(path, scope="project:api") as memory:
+        everywhere, token = memory.in_scope("global"), None
+        pairs = {}
+        for name, store in (("here", memory), ("here too", memory), ("global", everywhere)):
+            old, new = (store.remember(f"Deploys of {name} go out on {day}") for day in ("Tuesday", "Friday"))
+            pairs[name] = propose(store, "correction", new.id, old.id)
+        token = tokens_of(str(path)).create("rita", role="review", scopes=["project:api"], seconds=3_600)[1]
+        headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+        with served(path) as (_, url, _lines), httpx2.Client(base_url=url, headers=headers, timeout=60) as rita:
+            call = begin(rita)
+            for name, action in (("here", "accept"), ("here too", "reject")):
+                failed, said = call("correct", id=pairs[name], action=action, origin="user")
+                assert not failed, said
+            for action in ("accept", "reject"):
+                failed, said = call("correct", id=pairs["global"], action=action, origin="user")
+                assert failed and "may read and not change" in said, said
+        assert [item.id for item in memory.review()] == [pairs["global"]]
+
+
+def propose(memory, kind, new, old):
+    """Put a pair on the review list, as a background check does."""
+    context = memory._context
+    id = context.new_id()
+    pair = Proposal(id, kind, memory.scope, parse_id(new), parse_id(old), "", 1.0, context.now())
+    assert context.store.reviews.propose([pair]) == 1
+    return format_id(id)
+
+
+def test_an_error_of_the_store_names_no_path_of_the_server(tmp_path):
+    path = tmp_path / "memory.db"
+    with limpet.open(path) as memory:
+        memory.remember("The company is called Wombat")
+    tokens = tokens_of(str(path))
+    grant, token = tokens.create("ana", role="write", scopes=["project:api"], seconds=3_600)
+    items = [{"content": "Deploys go out on Tuesdays"}]
+    with limpet.open(path, scope="project:api", read_only=True) as memory:
+        services = Services(memory, Drain(memory), Metrics())
+        app = App(memory, server_of(None).streamable_http_app(), services, tokens, urls=["http://memory.test"])
+        client = TestClient(app, base_url="http://memory.test", headers={"Authorization": f"Bearer {token}"})
+        refused = client.post("/v1/remember", json={"items": items})
+        assert (refused.status_code, refused.json()["error"]) == (403, "store_read_only")
+        given = {"name": "remember", "arguments": {"items": items}}
+        said = services.of(grant, "project:api").answer("tools/call", given, Call())
+        assert said["isError"] and "cannot be written" in str(said)
+        assert str(tmp_path) not in refused.text + str(said)
 
 
 def test_an_agent_over_mcp_has_the_role_and_scope_of_its_token(team):

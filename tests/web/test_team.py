@@ -158,10 +158,13 @@ def test_what_is_of_every_scope_is_changed_by_who_has_a_token_for_it(team):
     browser, id = team.browser("ada"), team.ids["global"]
     event = team.memory.in_scope("global").log(limit=1)[0].id
     for to, fields in tried(team, id).values():
-        if not to.startswith(("/view", "/journal", "/care", "/undo")):
+        if not to.startswith(("/view", "/journal", "/care", "/undo", "/review")):
             assert team.submit(browser, to, **fields) == 403, to
     assert team.submit(browser, "/undo", event=event) == 403
     assert team.submit(browser, "/undo") == 400
+    team.memory.in_scope("global").feedback(id, "wrong")
+    for verdict in ("accept", "reject"):
+        assert team.submit(browser, "/review", id=id, verdict=verdict) == 403, verdict
     assert team.submit(browser, "/memories/change", id=team.ids["api"], action="move", value="project:other") == 403
     assert team.memory.get(id).content == "The company is called Wombat" and team.memory.get(id).state == "active"
 
@@ -251,12 +254,20 @@ def test_a_purge_of_two_scopes_reaches_both_and_no_file(leaving):
 def test_who_keeps_the_whole_store_purges_it_everywhere(leaving):
     browser = leaving.browser("root")
     shown = browser.get(f"/memory/{leaving.ids['secret']}/purge").text
-    assert "also 3 memories that quote it" in shown and all(path.name in shown for path in leaving.files.values())
+    assert "also 3 memories that quote it" in shown and "also in 3 files outside of the store" in shown
+    assert not any(path.name in shown for path in leaving.files.values())
 
     assert purge_all(leaving, browser, "secret") == 303
 
     assert {name for name, state in states(leaving).items() if state != "purged"} == {"api", "global", "other"}
     assert not leaving.files["whole"].exists() and not leaving.files["api"].exists()
+
+
+def test_no_page_but_those_of_files_says_where_the_server_keeps_them(leaving):
+    browser, folder = leaving.browser("root"), str(leaving.files["whole"].parent)
+    purge = f"/memory/{leaving.ids['secret']}/purge"
+    for page in [*READING, purge]:
+        assert folder not in browser.get(page).text, page
 
 
 def test_the_buttons_are_those_that_one_may_press(team):

@@ -139,9 +139,11 @@ class Service:
     def __init__(
         self, memory: Limpet, wrote: Callable[[], object] = lambda: None, expose: Expose = lambda *_: None,
         called: Callable[[], object] = lambda: None, hook: Callable[[Params], str] | None = None,
+        told: Callable[[LimpetError], LimpetError] = lambda error: error,
     ) -> None:  # fmt: skip
-        """Set up the service. `wrote` hears of every change, `called` of every call; `hook` answers clients' hooks."""
-        self._memory, self._called, self._hook = memory, called, hook
+        """Set up the service. `wrote` hears of every change, `called` of every call; `hook` answers clients' hooks;
+        `told` makes of an error the one that the client is told."""
+        self._memory, self._called, self._hook, self._told = memory, called, hook, told
         self._pages = Pages(memory)
         self._tools = Tools(memory, wrote, expose)
         self.methods: dict[str, Callable[[Params], Params]] = {
@@ -177,7 +179,7 @@ class Service:
             raise
         except LimpetError as error:
             code = RESOURCE_NOT_FOUND if method == "resources/read" else INVALID_PARAMS
-            raise ProtocolError(code, in_words(error)) from None
+            raise ProtocolError(code, in_words(self._told(error))) from None
         except Exception as error:  # an error is answered in a line, and the next call is served
             print(f"limpet: {method}: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
             raise ProtocolError(INTERNAL_ERROR, f"limpet failed: {type(error).__name__}: {error}") from None
@@ -193,7 +195,7 @@ class Service:
             given = checked(params.get("arguments") or {}, TAKES[name], of=name)
             answer = getattr(self._tools, name)(**given)
         except LimpetError as error:
-            return {"content": [_text(in_words(error))], "isError": True}
+            return {"content": [_text(in_words(self._told(error)))], "isError": True}
         # A brief is read as it is. Others: without indentation, which agents pay for by the token.
         text = answer["brief"] if name == "prepare" else json_text(answer, separators=(",", ":"))
         # A batch of which every item failed is an error.

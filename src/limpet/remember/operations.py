@@ -129,14 +129,11 @@ def _cancelled(store: Store, events: Sequence[Event]) -> set[bytes]:
 def find(store: Store, event: str, scopes: Sequence[str]) -> Done:
     """Return the operation that an event belongs to. Raises NotFound, AmbiguousId, BadInput."""
     try:
-        id = store.ledger.resolve(event)
+        events = store.ledger.operation(store.ledger.resolve(event, scopes), scopes)
     except BadInput as error:
         if error.message.startswith("not an id"):
             error.hint = LISTED
         raise
-    events = store.ledger.operation(id, scopes)
-    if not events:
-        raise NotFound(f"no operation {event} in {' or '.join(scopes)}", hint=LISTED)
     return Done(events, _cancelled(store, events))
 
 

@@ -105,6 +105,14 @@ class Writer:
         self._by_memory.setdefault(memory, []).append(made)
         return made
 
+    def touched(self) -> set[str]:
+        """Return the scopes that the events change: of their memories and sessions, and those they name or named."""
+        undone = [bytes.fromhex(event.data["undoes"]) for event in self.events if event.type == "undone"]
+        named = [event.data for event in (*self.events, *self.reads.ledger.events(ids=undone))]
+        there = filter(None, map(self.reads.memories.get, self._by_memory.keys() - self._ids))
+        scopes = {data[name] for data in named for name in ("scope", "was") if name in data}
+        return scopes | {memory.scope for memory in there}
+
     def forget_last(self) -> None:
         """Take out the event that was added last."""
         self._by_memory[self.events.pop().memory].pop()

@@ -6,6 +6,7 @@ import json
 import logging
 import secrets
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -19,13 +20,14 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from ...agents.arguments import HALF_A_CHARACTER, checked, holds_half_a_character
 from ...agents.tools import state_of
-from ...model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreError
+from ...context import may_change
+from ...model.errors import BadInput, LimpetError, NotFound, StoreError
 from .guarded import Services
 from .listener import TooLarge, read_request
 from .logins import Logins
 from .metrics import Metrics
 from .sdk import SERVICE
-from .tokens import EVERY_SCOPE, Grant, Tokens, now_us, status_of
+from .tokens import EVERY_SCOPE, Grant, Tokens, now_us, own_scope, status_of, told
 from .verbs import VERBS, Verb, openapi
 
 if TYPE_CHECKING:
@@ -190,6 +192,7 @@ class App:
         if state_of(memory.path, "").why:
             raise _Off("limpet is off here; nothing was read or stored")
         self._drain.called()
+        may_change.set(partial(own_scope, grant.sees))
         answer = verb.run(memory, grant, given)
         if verb.role != "read":
             self._drain.wake()
@@ -231,11 +234,8 @@ class App:
         if isinstance(error, TooLarge):
             return JSONResponse({"error": "too_large", "message": f"at most {MOST_BYTES:,} bytes"}, 413)
         if isinstance(error, LimpetError):
-            known = 503 if isinstance(error, StoreBusy | _Off) else status_of(error)
-            if known is not None:
-                return JSONResponse(error.as_dict(), known)
-            log.error("%s: %s", error.code, error.message)
-            return JSONResponse({"error": error.code, "message": "the store cannot do this now"}, 503)
+            said = error if isinstance(error, _Off) else told(error)
+            return JSONResponse(said.as_dict(), status_of(error) or 503)
         log.error("internal error: %s: %s", type(error).__name__, error)
         return JSONResponse({"error": "internal_error", "message": "limpet failed; its log says how"}, 500)
 

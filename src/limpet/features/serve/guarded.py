@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from ...agents.arguments import checked, in_words
 from ...agents.protocol import Call, Service
 from ...agents.tools import TAKES
+from ...context import may_change
 from ...model.errors import LimpetError
-from .tokens import Grant, own
+from .tokens import Grant, own, own_scope, told
 
 if TYPE_CHECKING:
     from ...agents.mcp import Drain
@@ -41,7 +42,7 @@ class Services:
                     del self._services[next(iter(self._services))]
                 seen = self._memory.in_scope(scope)
                 expose = partial(self.drain.add, seen=seen)
-                self._services[scope] = seen, Service(seen, self.drain.wake, expose, self.drain.called)
+                self._services[scope] = seen, Service(seen, self.drain.wake, expose, self.drain.called, told=told)
             return GrantedService(*self._services[scope], grant, self.metrics)
 
 
@@ -58,6 +59,7 @@ class GrantedService:
         name, started, status = str(params.get("name")), time.monotonic(), "error"
         self._metrics.begin()
         try:
+            may_change.set(partial(own_scope, self._grant.sees))
             refused = self._refusal(name, params.get("arguments"))
             answer = refused or self._service.answer(method, params, call)
             status = "refused" if refused else "error" if answer.get("isError") else "ok"
@@ -73,10 +75,11 @@ class GrantedService:
             # Parsed as the tool will parse it, to know what the call will do.
             given = checked(given or {}, TAKES[name], of=name)
             self._grant.need(role_of(name, given))
-            for id in given["ids"] if name == "feedback" else [given["id"]] if name == "correct" else ():
+            named = name == "correct" and given["action"] not in _REVIEWS  # these may name a pair
+            for id in given["ids"] if name == "feedback" else [given["id"]] if named else ():
                 own(self._memory, self._grant.sees, id)
         except LimpetError as error:
-            return {"content": [{"type": "text", "text": in_words(error)}], "isError": True}
+            return {"content": [{"type": "text", "text": in_words(told(error))}], "isError": True}
         return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
 import stat
@@ -19,8 +20,6 @@ from ...folders import beside
 from ...model.clock import format_time
 from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound, StoreError, StoreReadOnly, message_of
 from ...model.memory import GLOBAL_SCOPE, check_scope
-from ...model.state import SESSION_EVENTS
-from ...remember.operations import MOST_CHANGES
 from ...store.files import write_own
 
 if TYPE_CHECKING:
@@ -33,6 +32,8 @@ PREFIX = "limpet_"
 MOST_NAME = 120
 # The owner's token is valid while there is no other; shorter ones can be guessed.
 OWNER_VARIABLE, OWNER_CHARACTERS = "LIMPET_MCP_TOKEN", 16
+log = logging.getLogger("limpet.features.serve")
+NOT_FOR = "the token is not for this scope"
 
 
 class Forbidden(LimpetError):
@@ -47,6 +48,17 @@ def status_of(error: LimpetError) -> int | None:
         if isinstance(error, kind):
             return status
     return 403 if isinstance(error, StoreReadOnly | Forbidden) else None
+
+
+def told(error: LimpetError) -> LimpetError:
+    """Return an error as somebody of a team is told it. One of the store may name paths of the server, so it is logged
+    instead."""
+    if status_of(error) is not None and not isinstance(error, StoreError):
+        return error
+    log.error("%s: %s", error.code, error.message)
+    said = LimpetError(f"the store cannot {'be written' if isinstance(error, StoreReadOnly) else 'do this now'}")
+    said.code = error.code
+    return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +93,7 @@ class Grant:
         """Return the scope of a request. One that is not granted is refused, whether it exists or not."""
         scope = check_scope(asked or (usual if EVERY_SCOPE in self.scopes else self.scopes[0]))
         if not self.sees(scope):
-            raise Forbidden("the token is not for this scope")
+            raise Forbidden(NOT_FOR)
         return scope
 
     def as_dict(self) -> dict[str, Any]:
@@ -93,19 +105,16 @@ class Grant:
 
 
 def own(memory: Limpet, sees: Callable[[str], bool], *ids: str) -> None:
-    """Check that somebody may change these: to change `global`, which every scope reads, takes a token for it. Raises
-    NotFound, Forbidden."""
+    """Check that somebody may change these. Raises NotFound, Forbidden."""
     for id in ids:
-        if not sees(memory.get(id).scope):
-            raise Forbidden(f"this memory is of `{GLOBAL_SCOPE}`, which the token may read and not change")
+        own_scope(sees, memory.get(id).scope)
 
 
-def own_operation(memory: Limpet, sees: Callable[[str], bool], event: str) -> None:
-    """Check that somebody may take back the operation of an event. Raises NotFound, Forbidden."""
-    (operation,) = memory.log(event=event)
-    if operation.count > MOST_CHANGES and not sees(GLOBAL_SCOPE):
-        raise Forbidden("so large an operation is taken back with a token for `global` too")
-    own(memory, sees, *(change.id for change in operation.changes if change.what not in SESSION_EVENTS))
+def own_scope(sees: Callable[[str], bool], scope: str) -> None:
+    """Check that somebody may change a scope: `global`, which each token reads, takes one for it. Raises Forbidden."""
+    if not sees(scope):
+        of_global = f"this is of `{GLOBAL_SCOPE}`, which the token may read and not change"
+        raise Forbidden(of_global if scope == GLOBAL_SCOPE else NOT_FOR)
 
 
 class Tokens:

@@ -111,13 +111,15 @@ class Devices(Repository):
         memories; and how many events wait, by segment, because an untrusted device speaks of memories that it did not
         begin."""
         erasure, before = self._store.erasure, report.purged
-        texts, others = erasure.pieces([line.event.memory for line in lines if line.event.type == "purged"])
+        going = [line.event.memory for line in lines if line.event.type == "purged"]
+        texts, others = erasure.pieces(going)
         with self._database.writing() as con:
+            erased = {memory: list(self._store.ledger.events(memory=memory)) for memory in going}
             sync = self._sync(con)
             held, waiting = sync.merge(segments, lines, report)
             sync.conclude()
             if report.purged > before:
-                jobs.after_purge(self._database, con)
+                jobs.after_purge(self._database, con, erased)
         if report.purged > before:
             jobs.flush(self._database, seconds=FLUSH_SECONDS)
             erasure.scour([*texts, *others])

@@ -21,11 +21,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from ...context import may_change
 from ...model.clock import Clock, SystemClock
 from ...model.errors import BadInput, LimpetError, NotFound
 from ...model.memory import GLOBAL_SCOPE
 from ..serve.listener import TooLarge, read_request
-from ..serve.tokens import Forbidden, own, status_of
+from ..serve.tokens import Forbidden, own, own_scope, status_of, told
 from . import shown
 from .access import Access, Guard, Visitor, guarded
 
@@ -302,6 +303,7 @@ def _answer(site: Site, view: View, method: str, role: str, request: Request, fo
             if site.read_only and not getattr(view, "changes_nothing", False):
                 return ask.page("error.html", status=403, title="This page was started read-only", hint="")
         ask.need(role)
+        may_change.set(partial(own_scope, ask.visitor.sees))
         if method == "POST":
             ask.own(*request.path_params.get("id", "").split())
         answer = view(ask)
@@ -309,7 +311,8 @@ def _answer(site: Site, view: View, method: str, role: str, request: Request, fo
             site.wrote()
         return answer
     except LimpetError as error:
-        return ask.page("error.html", status=status_of(error) or 503, title=error.message, hint=error.hint or "")
+        said = told(error) if site.team else error
+        return ask.page("error.html", status=status_of(error) or 503, title=said.message, hint=said.hint or "")
     except ValueError as error:
         return ask.page("error.html", status=400, title=f"This cannot be read: {str(error)[:200]}", hint="")
 

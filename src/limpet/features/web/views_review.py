@@ -34,10 +34,6 @@ def decide(ask: Ask) -> Response:
     verdict, ids = ask.form.get("verdict", ""), ask.several.get("id", [])
     if verdict not in ("accept", "reject"):
         raise BadInput("yes or no?")
-    about = {item.id: item for item in ask.site.waiting(ask.scope)}
-    for id in ids:
-        item = about.get(id)
-        ask.own(*([id] if item is None else [memory.id for memory in (item.memory, item.other) if memory is not None]))
     events: list[str] = []
     wrong = None
     decided = ask.memory.reject if verdict == "reject" else ask.memory.accept

@@ -7,14 +7,19 @@ queue.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import repeat
 
 from ...model.ids import short_id
+from ...model.memory import GLOBAL_SCOPE
 from ..records import ALL, INTERRUPTED, OBJECTION, Job, Proposal, Relation
 from .memories import scope_list
 from .statements import statements
 from .store import Connection, Database, Repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...model.events import Event
 
 EMBED = "embed"
 FLUSH = "flush"  # empty the log of what was purged: a reader kept it
@@ -23,6 +28,15 @@ _UNTAKEN = (
     "SELECT b.num FROM body b WHERE b.num > (SELECT through FROM taken)"
     f" AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = '{EMBED}' AND j.subject = b.num)"
 )
+# Characters in a row that a line has in common with a text which it quotes; a text is cut at every eighth, so that 23
+# are always found.
+QUOTED, EVERY = 16, 8
+# Lines of the journal and reasons of objections: (id, scope, text), and how one is removed.
+_MAY_QUOTE = (
+    ("SELECT num, scope, what FROM journal", "DELETE FROM journal WHERE num = ?"),
+    ("SELECT r.id, s.name, r.reason FROM review r JOIN scope s ON s.num = r.scope"
+     f" WHERE r.kind = '{OBJECTION}'", "DELETE FROM review WHERE id = ?"),
+)  # fmt: skip
 
 
 class Jobs(Repository):
@@ -171,12 +185,36 @@ def waiting(con: Connection) -> int:
     return int(con.execute(f"SELECT count(*) FROM ({rows} UNION ALL {_UNTAKEN}) AS waiting", (EMBED,)).get)
 
 
-def after_purge(database: Database, con: Connection) -> None:
-    """Clean up in the transaction of a purge: remove what may quote the erased text, and rebuild the index."""
-    con.execute("DELETE FROM journal")
-    con.execute("DELETE FROM review WHERE kind = ?", (OBJECTION,))
+def after_purge(database: Database, con: Connection, erased: Mapping[bytes, Sequence[Event]]) -> None:
+    """Clean up in the transaction of a purge: remove what may quote the erased text, and rebuild the index.
+
+    Of the scopes that the memories were ever in every line of the journal goes, of others those that hold QUOTED
+    characters of a text. `erased`: the events of each memory as they were.
+    """
+    state = "SELECT state FROM memory WHERE id = ? AND retired_at IS NULL"
+    events = [event for id in erased if con.execute(state, (id,)).get == "purged" for event in erased[id]]
+    scopes = {event.data[name] for event in events for name in ("scope", "was") if name in event.data}
+    pieces = {piece for event in events for piece in _runs(event.content or "", EVERY)}
+    short = [piece for piece in pieces if 0 < len(piece) < QUOTED] if GLOBAL_SCOPE in scopes else []
+
+    def goes(scope: str, text: str) -> bool:
+        return scope in scopes or not pieces.isdisjoint(_runs(text, 1)) or any(part in _folded(text) for part in short)
+
+    for lines, drop in _MAY_QUOTE:
+        rows = con.execute(lines).fetchall()
+        con.executemany(drop, [(id,) for id, scope, text in rows if goes(scope, text)])
     flush_later(con)
     database.index.purged(con)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _runs(text: str, step: int) -> set[str]:
+    """Return runs of QUOTED characters of a text, one every `step`; of a shorter text itself."""
+    folded = _folded(text)
+    return {folded[at : at + QUOTED] for at in range(0, max(1, len(folded) - QUOTED + 1), step)}
 
 
 def flush_later(con: Connection) -> None:

@@ -28,7 +28,7 @@ INSERT_EXPOSURE = f"INSERT INTO surfaced ({EXPOSURE}) VALUES (?, ?, ?, ?, ?, ?, 
 
 class Journal(Repository):
     def note(self, action: Action) -> None:
-        """Add a line. The journal keeps the last 10,000 lines of the store, and is emptied by a purge."""
+        """Add a line. The journal keeps the last 10,000 lines of the store; a purge removes those that may quote it."""
         with self._database.writing() as con:
             con.execute(INSERT, action)
 

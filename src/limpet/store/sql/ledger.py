@@ -42,13 +42,15 @@ class Ledger(Repository):
         with self._database.writing() as con:
             projection = Projection(self._database, con, self._store.describe)
             written = list(decide(self._store))
+            purged = {
+                event.memory: list(self.events(memory=event.memory)) for event in written if event.type == "purged"
+            }
             projection.append(written)
             projection.conclude()
-            purged = any(event.type == "purged" for event in written)
             if purged:
                 from . import jobs
 
-                jobs.after_purge(self._database, con)
+                jobs.after_purge(self._database, con, purged)
         if purged:
             jobs.flush(self._database, seconds=0)
         if written:
@@ -126,12 +128,15 @@ class Ledger(Repository):
         before = 1 << 62 if before is None else before
         return self._events("newest_events", scopes=scope_list(scopes), before=before, limit=limit)
 
-    def resolve(self, text: str) -> bytes:
-        """Return the one event that an id, a short id or the beginning of an id names.
+    def resolve(self, text: str, scopes: Sequence[str] | None = None) -> bytes:
+        """Return the one event of some scopes (None: all) that an id, a short id or the beginning of an id names.
 
         Raises NotFound, AmbiguousId, BadInput.
         """
-        return the_only(text, self._named(text, "events_named"), "operation", None)
+        named = self._named(text, "events_named")
+        if scopes is not None:
+            named = [id for id in named if self.operation(id, scopes)]
+        return the_only(text, named, "operation", None)
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         """Return each event's short id, long enough to be unique among late events. An ambiguous name is no event."""
