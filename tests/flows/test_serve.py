@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import time
 from contextlib import contextmanager
 
 import httpx2
+import jwt
 import pytest
 from starlette.testclient import TestClient
 
@@ -25,6 +27,7 @@ from limpet.cli.main import main
 from limpet.features import usefulness
 from limpet.features.serve.app import App
 from limpet.features.serve.guarded import Services
+from limpet.features.serve.logins import Logins
 from limpet.features.serve.metrics import Metrics
 from limpet.features.serve.sdk import server_of
 from limpet.features.serve.tokens import tokens_of
@@ -392,7 +395,6 @@ def test_without_tokens_it_serves_this_machine_with_the_token_of_the_store(tmp_p
 
 
 def test_a_login_of_the_teams_provider_is_what_the_file_says_of_it(tmp_path):
-    import jwt
     from cryptography.hazmat.primitives.asymmetric import ec
 
     path, issuer = tmp_path / "memory.db", "https://login.example"
@@ -433,6 +435,34 @@ def test_a_login_of_the_teams_provider_is_what_the_file_says_of_it(tmp_path):
             assert [status(one) for one in wrong] == [401] * len(wrong)
             tokens.revoke("ana")
             assert status(token()) == 401
+
+
+def test_a_call_with_a_token_is_answered_while_strangers_have_all_that_is_theirs(tmp_path, monkeypatch):
+    """Logins and probes have their own few threads, and none waits for a provider that does not answer."""
+    from limpet.features.serve import app as serving
+
+    monkeypatch.setattr(serving, "LOGIN_SECONDS", 0.05)
+    monkeypatch.setattr(serving, "READY_SECONDS", 0.05)
+    path = tmp_path / "memory.db"
+    tokens = tokens_of(str(path))
+    token = tokens.create("ana", role="read", scopes=["project:api"], seconds=3_600)[1]
+    forged = jwt.encode({"sub": "ana"}, "x" * 32, headers={"kid": "nobody's"})
+    with socket.create_server(("127.0.0.1", 0)) as dead, limpet.open(path, scope="project:api") as memory:
+        logins = Logins("https://login.example", "x", f"https://127.0.0.1:{dead.getsockname()[1]}/keys")
+        assert logins.subject(forged) is None and not logins.fetched.is_set()
+        services = Services(memory, Drain(memory), Metrics())
+        app = App(memory, None, services, tokens, urls=["http://memory.test"], logins=logins)
+
+        async def statuses():
+            async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://memory.test") as client:
+                ask = lambda token: client.post("/v1/stats", json={}, headers={"Authorization": f"Bearer {token}"})  # noqa: E731
+                free = [(await ask(forged)).status_code, (await client.get("/readyz")).status_code]
+                for place in range(serving.STRANGERS):
+                    app._strangers.acquire_on_behalf_of_nowait(place)
+                full = await ask(forged), await client.get("/readyz")
+                return free, [one.status_code for one in full], (await ask(token)).status_code
+
+        assert asyncio.run(statuses()) == ([401, 200], [503, 503], 200)
 
 
 def server_port(lines):

@@ -13,6 +13,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -22,7 +23,7 @@ import pytest
 
 import limpet
 from limpet.agents.mcp import MOST_LINE_BYTES
-from limpet.features.serve.listener import CONNECTIONS, HOST, listening
+from limpet.features.serve.listener import HOST, STRANGERS_AT_ONCE, listening
 from limpet.recall_client import MOST_ASKED_BYTES, TAKEN, address_of, ask
 from limpet.settings import read_settings
 
@@ -149,6 +150,7 @@ def http(path):
         "serve",
         "--listen",
         str(port),
+        "--page",
     ]
     with subprocess.Popen(argv, stderr=subprocess.PIPE) as process:
         try:
@@ -189,7 +191,7 @@ def test_half_open_connections_do_not_stop_a_call(http):
             with suppress(OSError):
                 one.sendall(with_head)
         assert recalls(client)
-        assert entries(process, "fd") < CONNECTIONS + 60
+        assert entries(process, "fd") < STRANGERS_AT_ONCE + 60
         # The oldest were closed for the newest.
         silent[0].settimeout(30)
         with pytest.raises(ConnectionResetError):
@@ -197,6 +199,30 @@ def test_half_open_connections_do_not_stop_a_call(http):
             raise ConnectionResetError
     finally:
         for one in silent:
+            one.close()
+
+
+def test_requests_that_never_end_of_clients_without_a_token_do_not_stop_a_call(http):
+    """Each has said what it asks for, and that it is alive: its oldest connections go, not the call."""
+    process, port, client = http
+    threading.Thread(target=process.stderr.read, daemon=True).start()  # each request is a line of the log
+    where = f"Host: 127.0.0.1:{port}\r\n".encode()
+    raise_file_limit()
+    slow = []
+    try:
+        for number in range(COUNT):
+            one = socket.create_connection(("127.0.0.1", port), timeout=30)
+            slow.append(one)
+            with suppress(OSError):
+                if number % 2:  # answered, and then silent
+                    one.sendall(b"GET /healthz HTTP/1.1\r\n" + where + b"\r\n")
+                else:
+                    one.sendall(b"POST /enter HTTP/1.1\r\n" + where + b"Content-Length: 9000\r\n\r\nsecret=")
+        with httpx2.Client(base_url=client.base_url, headers=client.headers, timeout=60) as another:
+            assert recalls(another)
+        assert recalls(client)  # by its own connection, which is older than all of theirs
+    finally:
+        for one in slow:
             one.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import secrets
@@ -23,7 +24,7 @@ from ...agents.tools import state_of
 from ...context import may_change
 from ...model.errors import BadInput, LimpetError, NotFound, StoreError
 from .guarded import Services
-from .listener import TooLarge, read_request
+from .listener import TooLarge, know, read_request
 from .logins import Logins
 from .metrics import Metrics
 from .sdk import SERVICE
@@ -40,6 +41,8 @@ MOST_BYTES = 4 * 1024 * 1024
 LOOK_SECONDS = 1.0
 # A store that answers nothing in this time is not ready.
 READY_SECONDS = 5.0
+# Threads of those who have not shown who they are: logins and probes. A login waits so long for one.
+STRANGERS, LOGIN_SECONDS = 4, 2.0
 RESOURCE = "/.well-known/oauth-protected-resource"
 PATHS = ("/mcp", "/metrics", "/healthz", "/readyz")
 OWNER = Grant(id="owner", name="owner", role="admin", scopes=(EVERY_SCOPE,), created_at=0)
@@ -64,6 +67,8 @@ class App:
             )
         )
         self.stopping = False
+        self._strangers = anyio.CapacityLimiter(STRANGERS)
+        self._probe: asyncio.Future[object] | None = None
         self._page: ASGIApp | None = None
         if page:
             from .page import page_of
@@ -88,6 +93,7 @@ class App:
             answer = await self._open(path, request)
             if answer is None:
                 grant = await self._grant(request)
+                know(scope)
                 who = grant.id
                 if path == "/mcp":
                     status = 200
@@ -128,9 +134,14 @@ class App:
         return refusal
 
     async def _ready(self) -> Response:
+        """Ask the store once, however many want to know."""
+        if self._probe is None or self._probe.done():
+            self._probe = asyncio.ensure_future(
+                anyio.to_thread.run_sync(lambda: self._memory.list(limit=1), limiter=self._strangers)
+            )
         try:
             with anyio.fail_after(READY_SECONDS):
-                await anyio.to_thread.run_sync(lambda: self._memory.list(limit=1), abandon_on_cancel=True)
+                await asyncio.shield(self._probe)
                 self._tokens.grants()
         except (LimpetError, TimeoutError) as error:
             log.warning("not ready: %s", error)
@@ -138,13 +149,17 @@ class App:
         return PlainTextResponse("stopping\n" if self.stopping else "ready\n", 503 if self.stopping else 200)
 
     async def _grant(self, request: Request) -> Grant:
-        """Return the grant of a request. Raises _Unknown, StoreError."""
+        """Return the grant of a request. Raises _Unknown, _Busy, StoreError."""
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer" or not token:
             raise _Unknown
         grant = self._known(token)
         if grant is None and self._logins and token.count(".") == 2:
-            subject = await anyio.to_thread.run_sync(self._logins.subject, token)
+            try:
+                with anyio.fail_after(LOGIN_SECONDS):
+                    subject = await anyio.to_thread.run_sync(self._logins.subject, token, limiter=self._strangers)
+            except TimeoutError:
+                raise _Busy("too many log in at once") from None
             grant = None if subject is None else self._tokens.of_subject(subject)
         if grant is None:
             raise _Unknown
@@ -246,6 +261,10 @@ class _Unknown(Exception):
 
 class _Off(LimpetError):
     code = "off"
+
+
+class _Busy(_Off):
+    code = "busy"
 
 
 def _is_api(path: str) -> bool:

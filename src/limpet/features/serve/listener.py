@@ -1,7 +1,8 @@
 """A listening socket, and limits for each client: connections, time, bytes. The team's server and the web page use it.
 
-A connection is idle before the head of a request has come and after the answer. Idle ones are closed after a time;
-above the limit the longest idle one is closed for a new one, those of clients with a token last.
+A connection is a stranger's until a request on it has shown a token or a login. Above the limit of strangers the oldest
+is closed for a new one, whatever it is at; above that of the others the one that has been idle the longest. Idle is a
+connection before the head of a request has come and after the answer, and it is closed after a time.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -23,15 +25,17 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-CONNECTIONS = 128
+CONNECTIONS, STRANGERS = 128, 256
+# When many come at once, so many strangers are kept until each of them had so long to show a token.
+STRANGERS_AT_ONCE, SHOW_SECONDS = 768, 0.5
 # Until the head of a request is there; and its body.
 IDLE_SECONDS, REQUEST_SECONDS = 10.0, 30.0
 # Sessions at once, and how long one is kept that nothing is asked in.
 SESSIONS, SESSION_SECONDS = 100, 1_800.0
 # How long a server that stops waits for answers and streams.
 STOP_SECONDS = 2
-# Statuses for requests without a token or from elsewhere.
-REFUSED = frozenset({401, 403, 421})
+# Where a request's scope has the function to call once it has shown who it is.
+KNOWN = "limpet.known"
 
 HOST = "127.0.0.1"
 Peer = tuple[str, int]
@@ -64,6 +68,11 @@ class TooLarge(Exception):
     """A body over the limit."""
 
 
+def know(scope: Scope) -> None:
+    """Note that a request has shown a token or a login."""
+    scope.get(KNOWN, lambda: None)()
+
+
 async def read_request(request: Request, most: int) -> bytes:
     """Return the body of a request. Raises TooLarge as soon as it has more bytes than that."""
     content = bytearray()
@@ -79,7 +88,6 @@ class _Open:
     transport: asyncio.Transport
     requests: int = 0  # that are being answered: the next may come before the last is tidied up
     timer: asyncio.TimerHandle | None = None
-    known: bool = False  # its client has the token
 
 
 class Connections:
@@ -87,18 +95,20 @@ class Connections:
 
     def __init__(self) -> None:
         self._open: dict[Peer, _Open] = {}
-        self._idle: dict[Peer, None] = {}  # the one that has been idle the longest first
+        self._strangers: dict[Peer, None] = {}  # the oldest first
+        self._idle: dict[Peer, None] = {}  # of the others, the one that has been idle the longest first
 
     def add(self, peer: Peer, transport: asyncio.Transport) -> None:
-        """Add a connection, or refuse it where all others are being answered."""
-        if len(self._open) >= CONNECTIONS:
-            if not self._idle:
-                transport.abort()
-                return
-            strangers = (peer for peer in self._idle if not self._open[peer].known)
-            self.close(next(strangers, None) or next(iter(self._idle)))
+        self._close_strangers(STRANGERS_AT_ONCE - 1)
         self._open[peer] = _Open(transport)
+        self._strangers[peer] = None
         self._wait(peer)
+        if len(self._strangers) > STRANGERS:
+            asyncio.get_running_loop().call_later(SHOW_SECONDS, self._close_strangers, STRANGERS)
+
+    def _close_strangers(self, most: int) -> None:
+        while len(self._strangers) > most:
+            self.close(next(iter(self._strangers)))
 
     def begin(self, peer: Peer) -> None:
         """Note that a request has come."""
@@ -110,8 +120,11 @@ class Connections:
                 connection.timer.cancel()
 
     def know(self, peer: Peer) -> None:
-        if peer in self._open:
-            self._open[peer].known = True
+        """Note that it is no stranger's, or close it where all others are being answered."""
+        if peer in self._strangers:
+            del self._strangers[peer]
+            if len(self._open) - len(self._strangers) > CONNECTIONS:
+                self.close(next(iter(self._idle), peer))
 
     def end(self, peer: Peer) -> None:
         """Note that it has been answered."""
@@ -123,6 +136,7 @@ class Connections:
 
     def remove(self, peer: Peer) -> _Open | None:
         self._idle.pop(peer, None)
+        self._strangers.pop(peer, None)
         connection = self._open.pop(peer, None)
         if connection is not None and connection.timer is not None:
             connection.timer.cancel()
@@ -134,7 +148,8 @@ class Connections:
             connection.transport.abort()
 
     def _wait(self, peer: Peer) -> None:
-        self._idle[peer] = None
+        if peer not in self._strangers:
+            self._idle[peer] = None
         self._open[peer].timer = asyncio.get_running_loop().call_later(IDLE_SECONDS, self.close, peer)
 
 
@@ -167,6 +182,7 @@ def limited(app: ASGIApp, connections: Connections) -> ASGIApp:
             return
         peer: Any = tuple(scope["client"] or ())
         connections.begin(peer)
+        scope[KNOWN] = partial(connections.know, peer)
         until, whole = asyncio.get_running_loop().time() + REQUEST_SECONDS, False
 
         async def take() -> Message:
@@ -184,8 +200,6 @@ def limited(app: ASGIApp, connections: Connections) -> ASGIApp:
             return message
 
         async def tell(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] not in REFUSED:
-                connections.know(peer)
             try:
                 await send(message)
             except LocalProtocolError:

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
-from starlette.concurrency import run_in_threadpool
+import anyio
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 # A login ends after a working day, whether the browser was closed or not; the oldest goes where there are too many.
 LOGIN_SECONDS, MOST_LOGINS = 12 * 3_600, 1_000
-# Of what is sent to log in.
-MOST_BYTES = 10_000
+# Of what is sent to log in, and the time to send it.
+MOST_BYTES, SEND_SECONDS = 10_000, 5.0
 
 
 class Member(Visitor):
@@ -105,12 +105,13 @@ def page_of(
 
     async def entered(request: Request) -> Response:
         try:
-            sent = await read_request(request, MOST_BYTES)
-        except TooLarge:
-            return form("That is no token.", 413)
+            with anyio.fail_after(SEND_SECONDS):
+                sent = await read_request(request, MOST_BYTES)
+        except (TooLarge, TimeoutError) as error:
+            return form("That is no token.", 413 if isinstance(error, TooLarge) else 408)
         token = parse_qs(sent.decode("utf-8", "replace")).get("secret", [""])[0].strip()
         try:
-            grant = await run_in_threadpool(known, token)
+            grant = known(token)  # as each request of the API does: in no thread that others wait for
         except StoreError:
             return form("The server cannot read who may log in; its log says why.", 503)
         if grant is None:

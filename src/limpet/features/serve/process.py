@@ -25,7 +25,7 @@ from ...store.heap import share_one_heap
 from .app import App
 from .guarded import Services
 from .listener import SESSION_SECONDS, SESSIONS, config_of, listening
-from .logins import Logins
+from .logins import FETCH_SECONDS, Logins
 from .metrics import Metrics
 from .sdk import server_of
 from .tokens import owner_token, tokens_of
@@ -57,6 +57,8 @@ def serve(
         every = [*_checked(urls), *(f"http://{name}:{port}" for name in ("127.0.0.1", "localhost"))]
         logins = None if issuer is None else Logins(issuer, f"{every[0]}/mcp", keys)
         _set_up_log()
+        if logins is not None:
+            logins.fetched.wait(FETCH_SECONDS)
         drain = Drain(memory)
         services = Services(memory, drain, Metrics())
         # Host and Origin are looked at before, with names that only `urls` tells.

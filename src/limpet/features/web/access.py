@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 
+from ..serve.listener import know
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -128,6 +130,8 @@ def guarded(app: ASGIApp, access: Guard, refused: ASGIApp) -> ASGIApp:
         if why is not None:
             await refused({**scope, "why": why}, receive, with_headers)
             return
+        if "visitor" in scope:
+            know(scope)
         await app(scope, receive, with_headers)
 
     return guard
