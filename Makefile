@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # Structure, model and text, the store, and a flow of each kind: `make quick`.
 QUICK := tests/structure tests/unit tests/contract $(foreach one,story remember recall beliefs cli hooks mcp_calls mirror,tests/flows/test_$(one).py)
 
-.PHONY: setup demo test quick quality test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure evaluation fuzz budget bench felt performance embedder-figures dist check-platforms site clean coverage
+.PHONY: setup demo test quick quality test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure roles strangers evaluation fuzz budget bench felt performance embedder-figures dist check-platforms site clean coverage
 
 setup: $(STAMP)
 $(CORE): pyproject.toml
@@ -94,6 +94,12 @@ certify: setup  ## the whole certificate: the power lost at every step of 2,000 
 
 erasure: setup  ## a thousand random purges, each followed by a scan of every file of the folder
 	@LIMPET_PURGES=500 $(BIN)/python -m pytest tests/flows/test_erasure.py -q -k campaign
+
+roles: setup  ## 10,000 random calls of four tokens, none of which may read or change a row of another scope
+	@LIMPET_ROLE_CALLS=5000 $(BIN)/python -m pytest tests/property/test_roles.py -q
+
+strangers: setup  ## how long a call takes while 500 slow clients and forged logins try to keep it from the server
+	@$(BIN)/python -m benchmarks.strangers
 
 evaluation: setup  ## `limpet eval` on a generated history of 60 sessions whose answers are known, and on nine more
 	@LIMPET_SESSIONS=60 $(BIN)/python -m pytest tests/flows/test_evaluate.py -q
