@@ -68,7 +68,7 @@ class App:
         )
         self.stopping = False
         self._strangers = anyio.CapacityLimiter(STRANGERS)
-        self._probe: asyncio.Future[object] | None = None
+        self._probe: asyncio.Future[Any] | None = None
         self._page: ASGIApp | None = None
         if page:
             from .page import page_of
@@ -135,13 +135,13 @@ class App:
 
     async def _ready(self) -> Response:
         """Ask the store once, however many want to know."""
-        if self._probe is None or self._probe.done():
-            self._probe = asyncio.ensure_future(
-                anyio.to_thread.run_sync(lambda: self._memory.list(limit=1), limiter=self._strangers)
-            )
+        probe = self._probe
+        if probe is None or probe.done():
+            look = anyio.to_thread.run_sync(lambda: self._memory.list(limit=1), limiter=self._strangers)
+            self._probe = probe = asyncio.ensure_future(look)
         try:
             with anyio.fail_after(READY_SECONDS):
-                await asyncio.shield(self._probe)
+                await asyncio.shield(probe)
                 self._tokens.grants()
         except (LimpetError, TimeoutError) as error:
             log.warning("not ready: %s", error)
