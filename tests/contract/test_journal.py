@@ -45,7 +45,12 @@ def test_a_purge_removes_the_lines_of_the_scopes_that_the_memory_was_in(store, s
 @pytest.mark.parametrize(
     ("scope", "text", "quote", "goes"),
     [
-        ("project:web", "the north gate opens with the word zanzibarquartz", "say: The north\ngate opens with the WORD", True),
+        (
+            "project:web",
+            "the north gate opens with the word zanzibarquartz",
+            "say: The north\ngate opens with the WORD",
+            True,
+        ),
         ("project:web", "the north gate opens with the word zanzibarquartz", "the north gate is closed", False),
         ("global", "the north gate opens with the word zanzibarquartz", "gate opens with the word zan", True),
         ("global", "PIN 4711", "Bash: unlock --with 'pin 4711'", True),

@@ -71,8 +71,10 @@ class Team:
         here.session_start(run, title=f"{secret} title")
         made = [
             here.remember(
-                f"The {secret} vault number {n} opens with a card", topics=[mark, secret, "vault"],
-                session=(run, secret)[n % 2], speaker=(mark, secret)[n % 2],
+                f"The {secret} vault number {n} opens with a card",
+                topics=[mark, secret, "vault"],
+                session=(run, secret)[n % 2],
+                speaker=(mark, secret)[n % 2],
             )
             for n in range(6)
         ]
@@ -120,7 +122,14 @@ class Caller:
         }  # fmt: skip
         if name.startswith(("as_of", "known_at", "valid_from")):
             return chance.choice(["now", "yesterday", "2020-01-01"])
-        words = ["which card opens the vault?", "vault number 3", "instructions", "what is the port?", "The vault is open", mark]
+        words = [
+            "which card opens the vault?",
+            "vault number 3",
+            "instructions",
+            "what is the port?",
+            "The vault is open",
+            mark,
+        ]
         return known.get(name) or chance.choice(words)
 
     def value(self, name, schema):
