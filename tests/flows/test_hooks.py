@@ -91,6 +91,12 @@ def test_a_message_brings_what_is_known_about_it(hook, shop, journal, client, ev
     assert (kind, what) == ("asked", inputs.ASK)
 
 
+def test_a_value_is_shown_after_its_key(hook, shop):
+    shop.set_fact("staging.rate_limit", "1000 requests a minute", origin="user")
+    said = hook("claude", "UserPromptSubmit", {**inputs.CLAUDE, "prompt": "what is the rate limit of staging?"})
+    assert "] staging.rate_limit = 1000 requests a minute" in said
+
+
 @pytest.mark.parametrize(("client", "event", "data", "where"), inputs.MESSAGES)
 def test_nothing_is_said_when_nothing_is_relevant(hook, shop, client, event, data, where):
     shop.remember("Ana prefers small pull requests")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from ...model.clock import format_time
 from ...model.dataclass import dataclass, replace
-from ...model.memory import KINDS, TRUST, is_unconfirmed
+from ...model.memory import KINDS, TRUST, is_unconfirmed, valued
 from ...rank.adjust import DOUBTFUL
 from ...settings import wants_judge
 from ...text.blocks import CLOSE, OPEN, neutral, one_line, plain_line, word
@@ -165,7 +165,7 @@ def item_text(item: Item) -> str:
 
 
 def lines_of(memories: Iterable[Item | Memory], abbreviate: Callable[[list[str]], list[str]]) -> Iterator[Line]:
-    """Yield a line for each memory: id, kind, speaker, time, and text."""
+    """Yield a line for each memory: id, kind, origin, time, and text, a value after its key."""
     shown = [memory for memory in memories if may_be_shown(memory)]
     for memory, id in zip(shown, abbreviate([memory.id for memory in shown]), strict=True):
         origin, trust = word(memory.origin, TRUST), word(memory.trust, TRUST)
@@ -173,7 +173,7 @@ def lines_of(memories: Iterable[Item | Memory], abbreviate: Callable[[list[str]]
         stale = _STALE.get(memory.source_state or "", "")
         doubt = f" | {DOUBTFUL}" if memory.confidence_word == DOUBTFUL else ""
         head = f"- [{id} | {word(memory.kind, KINDS)} | from {source} | {day(memory.valid_from_us)}{stale}{doubt}]"
-        yield Line(f"{head} {plain_line(memory.content, ITEM_CHARACTERS)}", memory.id)
+        yield Line(f"{head} {plain_line(valued(memory.key, memory.content), ITEM_CHARACTERS)}", memory.id)
 
 
 # The state of an indexed file, as the recall found it; no file is read here.
