@@ -243,6 +243,14 @@ def test_a_project_has_its_own_files(home, run, tmp_path):
     assert run("install", "claude", "--project", str(tmp_path / "nowhere"))[0] == 2
 
 
+def test_what_to_do_after_an_installation_is_said_once(home, run, tmp_path):
+    (tmp_path / "shop").mkdir()
+    assert "a path of this machine" in (said := run("install", "claude", "--project", str(tmp_path / "shop"))[2])
+    assert said.endswith("restart the client, so that it reads them\n")
+    assert "restart" not in run("install", "claude", "--project", str(tmp_path / "shop"))[2]
+    assert run("install", "codex")[2] == "restart the client, so that it reads them\n"
+
+
 def test_somebody_elses_script_is_left_alone(home, run, tmp_path):
     script = put(tmp_path / "shop" / ".clinerules" / "hooks" / "TaskStart", "#!/bin/sh\necho mine\n")
     code, _, err = run("install", "cline", "--project", str(tmp_path / "shop"))

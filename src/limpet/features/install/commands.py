@@ -27,7 +27,11 @@ def _install(args: Namespace) -> int:
         output.words("Claude Code asks before it calls limpet's tools; with --allow-tools it need not")
     # All plans before the first change: an unreadable file stops the whole command.
     plans = [(client, plan_install(parts(client, completed(client, place)))) for client in clients]
-    return _carry_out(args, plans, place.root)
+    done = _carry_out(args, plans, place.root)
+    if not (args.dry_run or args.json) and any(each.action != "keep" for _, changes in plans for each in changes):
+        local = f"these files name {place.run[0]}, a path of this machine: commit them only if all have it; "
+        output.words(f"{local if args.project else ''}restart the client, so that it reads them")
+    return done
 
 
 def _uninstall(args: Namespace) -> int:
