@@ -15,7 +15,7 @@ NOISE = ("Traceback", "Exception ignored", "internal error", "lost sys.std")
 COMMANDS = {
     "list": 0, "list --json": 0, "recall deploys": 0, "recall deploys --json": 0, "prepare deploys": 0, "stats": 0,
     "recall --lexical deploys": 0, "verify": 0, "remember another": 0, "doctor --models": 0, "--help": 0,
-    "show --help": 0, "completion bash": 0, "": 2,
+    "show --help": 0, "completion bash": 0, "": 0,
     "nonsense": 2, "nonsense --json": 2, "show 0000000": 1, "list --sort nonsense": 2,
 }  # fmt: skip
 CLOSED = [">&-", "2>&-", ">&- 2>&-", "<&-", "<&- >&- 2>&-"]

@@ -113,8 +113,7 @@ def test_a_correction_that_waits_shows_both_values_and_is_accepted(limpet):  # n
     limpet("work")
     shown = limpet("review").out
     assert "The daily standup is at 9:30" in shown and "was moved to 10:15" in shown
-    accepted = limpet("review", "accept", limpet("review", "--json").lines[0]["id"])
-    assert accepted.code == 0 and "`limpet undo` takes it back" in accepted.err
+    assert limpet("review", "accept", limpet("review", "--json").lines[0]["id"]).code == 0
 
 
 def test_a_wording_is_missed_where_it_says_something(limpet):  # noqa: F811

@@ -253,7 +253,7 @@ def test_the_command_says_how_to_speak_for_the_user(memory, tampa, path, capsys)
     assert run("fact", "user.city", "--end", "--origin", "web")[1].startswith("proposed ")
     listed = run("review")[1]
     assert "replacement" in listed and "Tampa" in listed and "Oslo" in listed
-    assert run("correct", tampa, "Oslo", "--origin", "user")[1].startswith("created ")
+    assert run("correct", tampa, "Oslo", "--origin", "user")[1].split()[1] == "replaces"
 
 
 def test_what_another_scope_holds_is_not_quoted(memory, path, clock):

@@ -12,7 +12,7 @@ from . import output, tables
 from .output import day, flat, in_a_line, line, moment, printable, receipt, short, words
 from .remember import refuse_tainted, taint, tainted
 from .tables import detail
-from .verbs import LOOK, ORIGIN, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store
+from .verbs import LOOK, ORIGIN, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store, origin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def _fact(args: Namespace) -> int:
 
 def _set_or_end(memory: Limpet, args: Namespace) -> Receipt:
     if args.end:
-        return memory.end_fact(args.key, origin=args.origin)
-    given = {name: value for name in ("origin", "valid_from") if (value := getattr(args, name))}
+        return memory.end_fact(args.key, origin=origin(args, None))
+    given = {"origin": origin(args), **({"valid_from": args.valid_from} if args.valid_from else {})}
     value = given_text(args.value)
     why = taint(memory, given, value)
     return tainted(memory, memory.set_fact(args.key, value, **given), why)
@@ -257,7 +257,7 @@ VERBS = (
         name="fact", group=PEOPLE, about="a keyed fact: read it, set it, end it, see its history", run=_fact,
         arguments=(
             arg("SUBJECT.ATTRIBUTE", "such as user.city", dest="key"),
-            arg("[VALUE]", "set this value; - reads stdin. Without it the value is read"),
+            arg("[VALUE]", "set this value; - reads stdin. Without it the value is read", words=True),
             arg("--end", "the value holds no more and nothing replaces it"),
             arg("--history", "every value along the time in which it held"),
             *TIMES,

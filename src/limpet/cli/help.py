@@ -15,14 +15,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 DESCRIPTION = "Persistent memory for AI agents: one file you own."
-EPILOG = """exit codes: 0 done, 1 nothing found, 2 bad input, 3 store unavailable or damaged
-`limpet help COMMAND` says more about a command, with examples.
-
-examples:
+EXAMPLES = """examples:
   limpet remember "Deploys need the VPN" --kind lesson --topic deploy
   limpet recall "why did my deploy hang?"
   limpet list --since "2 weeks ago"
 """
+EPILOG = f"""exit codes: 0 done, 1 nothing found, 2 bad input, 3 store unavailable or damaged
+`limpet help COMMAND` says more about a command, with examples.
+
+{EXAMPLES}"""
+# The first screen: what a person does first, and every day.
+FIRST = ("install", "remember", "recall", "list", "show", "correct", "forget", "undo", "doctor")
 
 
 def _texts(verb: Verb) -> dict[str, Any]:
@@ -51,6 +54,14 @@ def help_of(verb: Verb) -> str:
     below = [row for row in rows(verb.name.split()[0]).values() if row.name.startswith(f"{verb.name} ")]
     listed = "".join(_line(row.name[len(verb.name) + 1 :], row.about) for row in below)
     return parser_of(verb, **_texts(verb)).format_help() + (f"\nsubcommands:\n{listed}" if listed else "")
+
+
+def first_help() -> str:
+    """Write what `limpet` alone prints: the commands of every day, and how to see the others."""
+    by_name = {verb.name: verb.about for verb in table()}
+    listed = "".join(_line(name, by_name[name]) for name in FIRST if name in by_name)
+    more = "`limpet help` lists all commands, `limpet help COMMAND` says more about one."
+    return f"usage: limpet COMMAND ...\n\n{DESCRIPTION}\n\n{listed}\n{EXAMPLES}\n{more}\n"
 
 
 def top_help() -> str:

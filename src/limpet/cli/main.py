@@ -13,7 +13,7 @@ import sys
 from ..model.errors import BadInput, LimpetError, StoreError, package_missing
 from . import output
 from .start import command_place
-from .verbs import find, open_store, parser_of
+from .verbs import find, nearest, open_store, parser_of, rows
 
 
 def main(argv: list[str]) -> int:
@@ -79,15 +79,17 @@ def _dispatch(argv: list[str]) -> int:
     if not words:
         if args.json:
             raise BadInput("no command given", hint="`limpet --help` lists the commands")
-        from .help import top_help
+        from .help import first_help
 
-        sys.stderr.write(top_help())
-        return 2
+        sys.stdout.write(first_help())
+        return 0
     verb, after = find(words)
     options = after[: (*after, "--").index("--")]
     asked_for_help = bool({"-h", "--help"} & set(options))
     if verb.run is None and after and not asked_for_help:
-        raise BadInput(f"unknown: {verb.name} {after[0][:60]}", hint=f"`limpet help {verb.name}` lists what there is")
+        near = nearest(f"{verb.name} {after[0]}", rows(words[0]))
+        hint = f"{near}`limpet help {verb.name}` lists what there is"
+        raise BadInput(f"unknown: {verb.name} {after[0][:60]}", hint=hint)
     if asked_for_help or verb.run is None:
         from .help import help_of
 

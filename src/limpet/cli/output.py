@@ -16,7 +16,7 @@ from ..model.clock import format_time
 from ..model.encode import plain
 from ..model.errors import AmbiguousId, LimpetError
 from ..model.ids import parse_id, short_id, shorten_ids
-from ..model.memory import valued
+from ..model.memory import GLOBAL_SCOPE, valued
 from .verbs import terminal_width
 
 TYPE_CHECKING = False
@@ -185,15 +185,21 @@ def receipt(done: Receipt | list[Receipt], memory: EveryDay, args: Namespace) ->
             words(f"limpet: rejected: {reason}")
         else:
             name = short(each.id) if each.id else ""
-            shown = quoted(text or reason, len(f"{each.status} {name}  "))
-            line("  ".join(filter(None, (f"{paint(each.status, GREEN)} {paint(name, YELLOW)}".rstrip(), shown))))
+            head = f"{paint(each.status, GREEN)} {paint(name, YELLOW)}".rstrip()
+            if each.status == "created":
+                if old := given.get("replaced"):
+                    head = f"{paint(name, YELLOW)} {paint('replaces', GREEN)} {old}"
+                elif memory.scope != GLOBAL_SCOPE and sys.stdout.isatty():
+                    head += f" in {memory.scope}"
+            shown = quoted(text or reason, len(printable(head)) + 2)
+            line("  ".join(filter(None, (head, shown))))
             if each.added:
                 line(f"{MARGIN}added: {', '.join(each.added)}")
             if text and reason:
                 line(MARGIN + reason)
         if each.redacted:
             words(f"redacted before storing: {', '.join(each.redacted)}")
-    if event := receipts[-1].event:
+    if (event := receipts[-1].event) and sys.stderr.isatty():
         back = f"`limpet undo` takes it back; later, `limpet undo {short(event)}`"
         words(back if given.get("redo", True) else "`limpet undo --redo` does it again")
 

@@ -6,6 +6,7 @@ import sys
 
 from .. import registry
 from ..model.clock import format_time
+from ..model.errors import counted
 from ..model.memory import KINDS, is_unconfirmed
 from . import output, tables
 from .verbs import (
@@ -38,6 +39,17 @@ DEADLINE_MS, BRIEF_DEADLINE_MS = 5_000.0, 2_000.0
 # Names of the totals of `stats`.
 COUNTED = {"memories": " in all scopes, whatever their state but purged"}
 COUNTED |= dict.fromkeys(("by_kind", "by_scope"), " (active and superseded)")
+# Texts that wait: those that no worker has taken yet, and those in the queue.
+_UNCOMPARED = (
+    "SELECT (SELECT count(*) FROM body WHERE num > (SELECT through FROM taken)) + (SELECT count(*) FROM job"
+    " WHERE kind IN ('embed', 'duplicates') AND state = 'waiting' AND subject <= (SELECT through FROM taken))"
+)
+# Scopes besides one and `global` that have memories; as many are named, and one more is asked for.
+MOST_SCOPES = 3
+_OTHERS = (
+    "SELECT name FROM scope WHERE name NOT IN (?, 'global') AND EXISTS (SELECT 1 FROM memory m WHERE"
+    f" m.scope = scope.num AND m.retired_at IS NULL AND m.state = 'active') ORDER BY name LIMIT {MOST_SCOPES + 1}"
+)
 # Exit codes: nothing was found; the deadline ended a search before it had looked.
 NOTHING, UNSEEN = 1, 3  # as of a StoreError: docs/reference/settings.md promises both
 # Which memories to look at; `filters` reads them.
@@ -71,6 +83,7 @@ def _recall(args: Namespace) -> int:
         given["k"] = args.k
     # Words alone are found faster here; a trace is not sent.
     served = None if args.lexical or args.explain or args.all_scopes else _from_server(args, given)
+    remark = ""
     if served is not None and served[0].items:
         answer, short = served
     else:
@@ -79,6 +92,7 @@ def _recall(args: Namespace) -> int:
             verb: Any = seen.recall_sessions if args.sessions else seen.recall
             answer = verb(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in answer.items])
+            remark = "" if args.json else _remark(args, memory, found=bool(answer.items))
     if any(is_unconfirmed(item.origin, item.trust) for item in answer.items) and not is_at_terminal():
         with open_every_day(args) as memory:
             registry.call("recalled", memory._context, agent_session(), answer.items)
@@ -91,8 +105,25 @@ def _recall(args: Namespace) -> int:
     else:
         recall_output.recalled(answer, short, args.budget, scopes=args.all_scopes)
     if not answer.items and not answer.truncated:
-        output.words("the deadline came before anything was found" if code == UNSEEN else "nothing found")
+        remark = "the deadline came before anything was found" if code == UNSEEN else remark or "nothing found"
+    if remark:
+        output.words(remark)
     return code
+
+
+def _remark(args: Namespace, memory: EveryDay, *, found: bool) -> str:
+    """Return how many memories are not yet compared; for a person who finds nothing, which other scopes have some."""
+    rows = memory._context.store.database.rows
+    if found:
+        count = 0 if args.as_of or args.known_at else rows(_UNCOMPARED)[0][0]
+        are = "is" if count == 1 else "are"
+        return f"{counted(count, 'memory')} {are} not yet compared with others: `limpet work`" if count else ""
+    if args.all_scopes or not is_at_terminal() or not (names := [row[0] for row in rows(_OTHERS, (memory.scope,))]):
+        return ""
+    more = " and others" if len(names) > MOST_SCOPES else ""
+    have = "has" if len(names) == 1 else "have"
+    shown = ", ".join(names[:MOST_SCOPES])
+    return f"nothing found in {memory.scope}; {shown}{more} {have} memories (`--all-scopes`)"
 
 
 def _from_server(args: Namespace, given: dict[str, Any]) -> tuple[Any, list[str]] | None:

@@ -59,7 +59,7 @@ def _remember(args: Namespace) -> int:
         if args.text is not None:
             raise BadInput("--batch reads stdin: give no TEXT with it")
         return _batch(args, given)
-    text = verbs.given_text(args.text)
+    text, given["origin"] = verbs.given_text(args.text), verbs.origin(args)
     with verbs.open_every_day(args, create=True) as memory:
         why = taint(memory, given, text)
         done = tainted(memory, memory.remember(text, **given), why)

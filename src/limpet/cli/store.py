@@ -276,7 +276,8 @@ VERBS = (
         example="limpet doctor\nlimpet doctor --models",
     ),
     Verb(
-        name="work", group=STORE, about="drain the queue: make the vectors of what was stored since",
+        name="work", group=STORE,
+        about="drain the queue: make the vectors of what was stored since, and compare it with what is older",
         run=_work, show=_counted, code=_unsound,
         arguments=(arg("--limit JOBS", "do at most so many (default: all)", type=int),),
         example="limpet work --limit 500",

@@ -90,7 +90,7 @@ def rows(answer: Sequence[Any], none: str = "nothing found") -> None:
         if value is None or isinstance(value, bool):
             return {True: "yes", False: "no", None: "-"}[value]
         text = f"{value:,}" if isinstance(value, int) else flat(str(value))
-        return text[:19].replace("T", " ") if name.endswith("at") else shorten_ids(text)
+        return text[:19].replace("T", " ") if name == "at" or name.endswith("_at") else shorten_ids(text)
 
     shown: list[dict[str, Any]] = plain(list(answer))
     cells = [[cell(name, value) for name, value in row.items()] for row in shown]

@@ -19,7 +19,7 @@ from ..registry import COMMANDS, FeatureMissing, part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, NoReturn, TypeVar
 
     from ..api import Limpet
@@ -90,6 +90,11 @@ def is_at_terminal() -> bool:
     return any(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
+def origin(args: argparse.Namespace, other: str | None = "agent") -> Any:
+    """Return who says it: as given by --origin, else the user at a terminal that no agent has opened, else `other`."""
+    return args.origin or ("user" if is_at_terminal() and not agent_session() else other)
+
+
 def terminal_width() -> int | None:
     """Return the columns that COLUMNS says, else those of the terminal on stdout; None when stdout is none."""
     given = os.environ.get("COLUMNS", "")
@@ -112,7 +117,25 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are BadInput, so that they are shown like every other error."""
 
     def error(self, message: str) -> NoReturn:
-        raise BadInput(message[:MOST_OF_A_MESSAGE], hint=f"see `{self.prog} --help`")
+        hint = f"see `{self.prog} --help`"
+        what, mark, words = message.partition(": ")
+        if what == "unrecognized arguments":
+            typed = next((word for word in words.split() if word.startswith("--")), "")
+            hint = nearest(typed.partition("=")[0], self._option_string_actions) + hint
+        elif what == "the following arguments are required":  # the last: the others were taken for those before them
+            needed = [each.metavar for each in self._get_positional_actions() if each.nargs not in ("?", "*")]
+            message = f"{what}{mark}{', '.join(map(str, needed))}"
+            hint = f"`{self.prog} {' '.join(map(str, needed))}`; {hint}"
+        raise BadInput(message[:MOST_OF_A_MESSAGE], hint=hint)
+
+
+def nearest(typed: str, names: Iterable[str]) -> str:
+    """Return a question that names what a mistyped word may have meant, and a space; "" if no name is near."""
+    from difflib import get_close_matches
+
+    by_form = {name.lstrip("-"): name for name in names}
+    near = get_close_matches(typed.lstrip("-")[:60], by_form, 1, 0.7)
+    return f"did you mean `{by_form[near[0]]}`? " if near else ""
 
 
 def add(parser: argparse._ActionsContainer, argument: Argument) -> None:
@@ -147,7 +170,8 @@ def rows(word: str) -> dict[str, Verb]:
     """Name -> row of the commands that begin with a word. Raises BadInput, FeatureMissing."""
     home = COMMANDS.get(word) or (f"cli.{HOMES[word]}" if word in HOMES else None)
     if home is None:
-        raise BadInput(f"unknown command: {word[:60]!r}", hint="`limpet help` lists the commands")
+        hint = nearest(word, (*HOMES, *COMMANDS)) + "`limpet help` lists the commands"
+        raise BadInput(f"unknown command: {word[:60]!r}", hint=hint)
     return {verb.name: verb for verb in part(home).VERBS if verb.name.split()[0] == word}
 
 
@@ -159,7 +183,8 @@ def find(words: list[str], *, whole: bool = False) -> tuple[Verb, list[str]]:
         size += 1
     name = " ".join(words[:size])
     verb = named[name]
-    if verb.run is None and not whole and words[size : size + 1] not in (["-h"], ["--help"]):
+    option = words[size] if size < len(words) else "--"
+    if verb.run is None and not whole and option[:1] == "-" and option not in ("-h", "--help"):
         verb = named.get(f"{name} list", verb)
     return verb, words[size:]
 
@@ -216,7 +241,8 @@ GLOBAL: tuple[Argument, ...] = (
     ("--json", "answer in JSON, errors too (on stderr)", {"default": argparse.SUPPRESS}),
 )  # fmt: skip
 ORIGIN: Argument = (
-    "--origin ORIGIN", f"who says so: {', '.join(ORIGINS)} (default: agent)", {"choices": ORIGINS},
+    "--origin ORIGIN", f"who says so: {', '.join(ORIGINS)} (default: user at a terminal, else agent)",
+    {"choices": ORIGINS},
 )  # fmt: skip
 # Options about a statement besides its text; `statement` reads them.
 STATEMENT: tuple[Argument, ...] = (

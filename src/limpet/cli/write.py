@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 def _correct(memory: Limpet, args: Namespace) -> Receipt:
     text = verbs.given_text(args.text)
-    given = {name: value for name in ("origin", "valid_from") if (value := getattr(args, name))}
+    given = {"origin": verbs.origin(args), **({"valid_from": args.valid_from} if args.valid_from else {})}
     why = taint(memory, given, text)
+    args.replaced = short(memory.get(args.id).id)
     return tainted(memory, memory.correct(args.id, text, why=args.why, **given), why)
 
 
