@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from functools import partial
@@ -95,6 +96,21 @@ def test_a_value_is_shown_after_its_key(hook, shop):
     shop.set_fact("staging.rate_limit", "1000 requests a minute", origin="user")
     said = hook("claude", "UserPromptSubmit", {**inputs.CLAUDE, "prompt": "what is the rate limit of staging?"})
     assert "] staging.rate_limit = 1000 requests a minute" in said
+
+
+def test_the_readme_shows_what_a_hook_shows(hook, shop):
+    """The example of what comes with a message, and that of what only recall finds."""
+    kept = shop.remember("Deploys hang when the VPN is down", kind="lesson", topics=["deploy"], origin="user").id
+    shop.remember("Never deploy on Fridays", kind="preference", origin="user")
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    asked, stuck = "why does the deploy hang?", "why is my release stuck?"
+    assert f'"{asked}" brings' in readme and f'"{stuck.capitalize()}" brings nothing' in readme
+    [line] = re.findall(r"^- \[19y93r \| .*$", readme, re.MULTILINE)
+    shown = hook("claude", "UserPromptSubmit", {**inputs.CLAUDE, "prompt": asked})
+    for part in line.replace("2026-03-02", "2026-03-01").split("19y93r"):
+        assert part in shown
+    assert hook("claude", "UserPromptSubmit", {**inputs.CLAUDE, "session_id": "another", "prompt": stuck}) == ""
+    assert kept in [item.id for item in shop.recall(stuck)]
 
 
 @pytest.mark.parametrize(("client", "event", "data", "where"), inputs.MESSAGES)
