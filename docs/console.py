@@ -6,7 +6,7 @@ and ids of its own there, so that the same page always answers the same. Of what
 
 - a line `...` stands for any lines, and at the end of a line for the rest of it,
 - scores (numbers with three decimals) may differ by a twentieth, since processors add differently,
-- the lines that say how `undo` takes it back may be left out,
+- the lines that say how `undo` takes it back, and how many memories are not yet compared, may be left out,
 
 and a command that shows nothing is only run. It may end with 1 where `limpet: ` or "nothing found" is shown.
 """
@@ -41,7 +41,7 @@ SCORE = re.compile(r"[-+]?\d+\.\d{3}\b")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 MOVED = re.compile(r"\x1b\[(\??[0-9;]*)([A-Za-ln-z])|(\r)")
 ANY = "..."
-UNDO = re.compile(r"^`limpet undo( --redo)?` ")
+REMARK = re.compile(r"^`limpet undo( --redo)?` |^[\d,]+ memor(y is|ies are) not yet compared ")
 
 # `limpet` with the clock of the page, 20 seconds a command, and ids that are counted out in place of random ones. A
 # recall has time, as on a machine that does nothing else.
@@ -164,8 +164,8 @@ def commands(text: str) -> list[Shown]:
 
 def same(shown: tuple[str, ...], said: list[str]) -> bool:
     """Whether these lines show what was said."""
-    if not any(UNDO.match(line) for line in shown):
-        said = without_undo(said)
+    if not any(REMARK.match(line) for line in shown):
+        said = without_remarks(said)
     return _same(list(shown), said)
 
 
@@ -187,8 +187,8 @@ def same_line(shown: str, said: str) -> bool:
     return all(math.isclose(float(one), float(other), rel_tol=0.05, abs_tol=0.05) for one, other in pairs)
 
 
-def without_undo(said: list[str]) -> list[str]:
-    return [line for line in said if not UNDO.match(line)]
+def without_remarks(said: list[str]) -> list[str]:
+    return [line for line in said if not REMARK.match(line)]
 
 
 def screen(said: str) -> list[str]:
@@ -233,8 +233,8 @@ def written_anew(page: Path, home: Path) -> tuple[str, list[str]]:
             continue
         wrong.append("\n".join([f"$ {one.line}", *one.lines, "-- but it says:", *told]))
         if not any(line.endswith(ANY) for line in one.lines):
-            if not any(UNDO.match(line) for line in one.lines):
-                told = without_undo(told)
+            if not any(REMARK.match(line) for line in one.lines):
+                told = without_remarks(told)
             parts += [text[done : one.at], "".join(f"{line}\n" for line in told)]
             done = one.end
     return "".join([*parts, text[done:]]), wrong
