@@ -15,20 +15,31 @@ if TYPE_CHECKING:
 
 # Nearly all secrets that the rules know stand beside one of these.
 _MARKS = (
-    "pass", "pwd", "pw", "secret", "token", "key", "cred", "cookie", "auth", "psk", "kennw", "mnemonic", "pin", "clave", "clé",
-    "contrase", "schlüssel", "密", "口令", "令牌", "秘", "验证码", "shared", "communit", "login", "log ", "zugang", "anmeld", "account",
-    "identifiant", "acceso", "code", "combination", "combo", "cvv", "cvc", "puk", "otp", "phrase", " words", "jeton", "2fa", "mfa",
-    "machine ", ":*:", "432:", ":thin:", "mysql", "mariadb", "curl", "mongo", "redis-cli", "zip", "7z", "ldap", "openssl",
-    "sudo", "net use",
+    "pass", "pw", "secret", "token", "key", "cred", "cookie", "auth", "psk", "kennw", "mnemonic", "pin", "clave", "contrase",
+    "shared", "communit", "login", "log ", "zugang", "anmeld", "account", "identif", "acceso", "cod", "kod", "comb", "cv",
+    "puk", "otp", "phrase", "frase", " words", "jeton", "2fa", "mfa", "machine ", "net use", "wachtw", "senha", "heslo",
+    "haslo", "parola", "@",
 )  # fmt: skip
-# Words before a code ("open it with 4711"), if a digit is near.
-_MARKS_OF_DIGITS = (" with ", " using ", " mit ")
+# The same beside a sign: programs with an option, files, sessions; in texts that are not only ASCII; with a digit
+# ("open it with 4711").
+_MARKS_WITH = (
+    (" -", ("mysql", "mariadb", "curl", "mongo", "redis-cli", "zip", "7z", "ldap", "smbclient", "lftp", "ipmi", "mosquitto", "sudo")),
+    ("|", ("sudo", "chpass", "|")), (":", (":*:", "432:", ":thin:", "wifi:")), ("=", ("essionid", "sessid")), (" /", ("/p:",)),
+)  # fmt: skip
+_MARKS_BEYOND = (
+    "clé", "schlüssel", "密", "口令", "令牌", "秘", "验证码", "hasł", "парол", "код", "пин", "パスワード", "暗", "비밀", "비번", "コード",
+    "şifre", "lösen", "jelsz", "salasana", "κωδικ", "códig", "tür",
+)  # fmt: skip
+_MARKS_OF_DIGITS = (" with ", " using ", " mit ", "alarm", "lock", "door", "gate", "safe", "tresor", "puerta", "porta", "crypt")
+# What stands beside the number of a bank card.
+_CARDS = ("car", "kart", "tarj", "visa")
 # Keys in capitals and the digits 2 to 7, of which one in thirty has no digit.
 _CAPITALS = ("akia", "asia", "abia", "acca")
-# No form is shorter than the first; Discord's alone, of which nothing is longer, have no mark but two dots.
-_LONG, _LONGEST = 20, 58
+# No form with a digit is shorter, but cards.
+_LONG = 20
 # In a command, where `NAME=` and `--name ` say for certain that a value follows.
 _ARGUMENT = r"""(?<![\w.-])(?:--([\w.-]++)(?:=|\s{1,3})|([\w.-]++)=)["']?((?![-<$"'\[{*%])[^\s"';&|]+)"""
+_ESCAPES = ("%", "\\u00", "\\x", "&#")
 # Text in the place of a secret: hidden before, or to be filled in from elsewhere.
 _NO_SECRET = r"\s*|\[redacted:[a-z-]+\]|\*+|<[^<>]*>|\$?\{\{?[^{}]*\}\}?"
 _MARK, _BEARER, _LABEL_WORD = r"\[redacted:[a-z-]+\]", r"(?i)\b(?:bearer|basic)\s*$", r"[\w.-]+"
@@ -45,11 +56,12 @@ _KEY_LINE = r"(?![A-Z]{9}|[a-z]{9})[A-Za-z0-9+/=]{9}"
 _WORDS = frozenset(
     {"password", "passwords", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets", "token", "credential",
      "credentials", "authorization", "cookie", "cookies", "psk", "authtoken", "requirepass", "storepass", "keypass", "privkey",
-     "mnemonic", "secretkey"}
+     "mnemonic", "secretkey", "passphrases", "wachtwoord", "senha", "heslo", "haslo", "parola", "sessionid", "jsessionid",
+     "phpsessid"}
 )  # fmt: skip
 _KINDS = {
     "key": frozenset({"api", "access", "private", "secret", "encryption", "signing", "master", "account", "shared", "app",
-                      "hmac", "session", "crypt", "cipher", "webhook"}),
+                      "hmac", "session", "crypt", "cipher", "webhook", "preshared", "license", "licence", "admin", "unseal"}),
     "auth": frozenset({"registry", "basic", "docker", "npm"}),
     "tokens": frozenset({"api", "access", "auth", "bearer", "refresh"}),
     "pass": frozenset({"db", "database", "user", "smtp", "mail", "admin", "root", "ftp", "mysql", "pg", "redis", "auth", "sa",
@@ -77,26 +89,35 @@ NAME_CHARACTERS = 100
 
 def suspected(text: str) -> bool:
     """Return whether a text holds a mark of some secret; a text without one holds no secret."""
-    lower, digit = text.lower(), any(map(str.isdigit, text))
-    return _marked(lower, digit) or _may_have_form(text, lower, digit=digit)
+    lower, digit, longest = _measured(text)
+    return _marked(lower, digit) or _may_have_form(lower, digit, longest) or _may_be_coded(text, longest)
+
+
+def _measured(text: str) -> tuple[str, bool, int]:
+    """Return the text in lower case, whether it has a digit, and then the length of its longest word."""
+    digit = any(map(text.__contains__, "0123456789")) or (not text.isascii() and any(map(str.isdigit, text)))
+    return text.lower(), digit, max(map(len, text.split())) if digit else 0
 
 
 def _marked(lower: str, digit: bool) -> bool:
-    return any(map(lower.__contains__, _MARKS + _MARKS_OF_DIGITS if digit else _MARKS))
+    return (
+        any(map(lower.__contains__, _MARKS))
+        or (digit and any(map(lower.__contains__, _MARKS_OF_DIGITS)))
+        or any(sign in lower and any(map(lower.__contains__, marks)) for sign, marks in _MARKS_WITH)
+        or (not lower.isascii() and any(map(lower.__contains__, _MARKS_BEYOND)))
+    )
 
 
-def _may_have_form(text: str, lower: str, *, digit: bool) -> bool:
+def _may_be_coded(text: str, longest: int) -> bool:
+    """Return whether a text may hold base64, or characters that are written as escapes."""
+    return longest >= _LONG or (longest > 0 and any(map(text.__contains__, _ESCAPES)))
+
+
+def _may_have_form(lower: str, digit: bool, longest: int) -> bool:
     """Return whether a text may hold a secret of one of `forms.FORMS`; without a digit, only a key or a URL's."""
-    if "://" in lower or "private" in lower or "authorization" in lower:
+    if longest >= _LONG or "://" in lower or "private" in lower or "authorization" in lower:
         return True
-    if not digit and not any(map(lower.__contains__, _CAPITALS)):
-        return False
-    longest = max(map(len, text.split()))
-    if longest < _LONG:
-        return False
-    from .forms import ALL_MARKS
-
-    return longest >= _LONGEST or any(map(lower.__contains__, ALL_MARKS))
+    return any(map(lower.__contains__, _CARDS if digit else _CAPITALS))
 
 
 def is_bare(redacted: str) -> bool:
@@ -122,10 +143,23 @@ def _bare_line(line: str) -> bool:
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return the text with every secret replaced by `[redacted:NAME]`, and the names, each once, in table order."""
-    lower, digit = text.lower(), any(map(str.isdigit, text))
+    """Return the text with every secret replaced by `[redacted:NAME]`, and the names, each once, in table order.
+
+    What is written as base64 or with escapes is decoded once.
+    """
+    lower, digit, longest = _measured(text)
+    redacted, names = _redact(text, lower, digit, longest)
+    if not _may_be_coded(text, longest):
+        return redacted, names
+    from .forms import decoded
+
+    redacted, more = decoded(redacted, lambda plain: _redact(plain, *_measured(plain)))
+    return redacted, tuple(dict.fromkeys(names + more)) if more else names
+
+
+def _redact(text: str, lower: str, digit: bool, longest: int) -> tuple[str, tuple[str, ...]]:
     names: list[str] = []
-    if _may_have_form(text, lower, digit=digit):
+    if _may_have_form(lower, digit, longest):
         from .forms import matches
 
         for name, form in matches(lower):
@@ -143,15 +177,17 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _hide(name: str, names: list[str], match: re.Match[str]) -> str:
     """Return the match with its last group, or all of it, replaced by a mark."""
-    from .forms import beside_key_id
+    from .forms import beside_key_id, is_card
     from .secret_values import PLACEHOLDER
 
-    group, groups = len(match.groups()), match.re.groupindex
-    secret = match[group] if group and "dash" not in groups else match[0]
+    groups = match.re.groupindex
+    secret = match[match.lastindex or 0] if not {"dash", "card"} & groups.keys() else match[0]
     if PLACEHOLDER.match(secret) or re.search(_FILLED, secret) or "[redacted:" in secret:
         return match[0]
     if "dash" in groups and not re.compile(_KEY_LINE).search(secret, secret.index("KEY")):
         return match[0]  # the marks alone, as code looks for them
+    if "card" in groups and not is_card(match):
+        return match[0]
     if "beside" in groups and not beside_key_id(match):
         return match[0]
     if name not in names:
