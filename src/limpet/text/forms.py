@@ -8,7 +8,11 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Iterator
+from html import unescape
 from urllib.parse import unquote
+
+from .secret_values import ENTRY, LITTLE, PLACEHOLDER, REFERENCE, STRICT, is_handle, is_mixed, is_placeholder, is_random
+from .secrets import NAME_CHARACTERS, names_secret
 
 # Vendors' tokens by prefix: (name, prefixes, shape), where the shape gives the alphabet and the least number of characters
 # that follow the prefix. One of them in the text is enough.
@@ -18,38 +22,37 @@ _ALPHABETS = {
 }  # fmt: skip
 _TABLE = """
 github-token ghp_,gho_,ghu_,ghs_,ghr_ w36  github-token github_pat_ b22
-gitlab-token glpat-,glptt-,glrt-,gldt-,glcbt-,glft-,glsoat-,glagent-,glimt-,gloas-,glfeat-,glffct-,glwt-,GR1348941 d20
-anthropic-key sk-ant- b20  npm-token npm_ w36  pypi-token pypi- b40  huggingface-token hf_,api_org_ w30
-digitalocean-token dop_v1_,doo_v1_,dor_v1_ h64  shopify-token shpat_,shpca_,shppa_,shpss_ x32
-databricks-token dapi h32  linear-key lin_api_,lin_oauth_ w32  notion-token ntn_,secret_ w40
-vault-token hvs.,hvb.,hvr. b20  figma-token figd_,figo_,figu_,figr_,figou_,figdr_ b36  rubygems-key rubygems_ h48
-docker-token dckr_pat_,dckr_oat_ b24  docker-token SWMTKN-1- b50  sentry-token sntrys_,sntryu_ s40
-planetscale-token pscale_tkn_,pscale_pw_,pscale_oauth_ d32  heroku-key HRKU- b36  tailscale-key tskey- b20
-pulumi-token pul- h40  wechat-or-alibaba-key LTAI w16  age-key AGE-SECRET-KEY-1 u40  postman-key PMAK- b50
-netlify-token nfp_,nfc_,nfo_,nfu_ b30  brevo-key xkeysib-,xsmtpsib- b60  contentful-token CFPAT- b40
-sonar-token squ_,sqp_,sqa_ h40  1password-token ops_eyJ s60  1password-key A3- u6-b20  adobe-secret p8e- l32
-artifactory-key AKCp w60  bedrock-key ABSK s100  clojars-token CLOJARS_ l60  cloudflare-key v1.0- h24-h100
-defined-key dnkey- b60  duffel-token duffel_live_,duffel_test_ d40  dynatrace-token dt0c01.,dt0s01.,dt0s16. d80
-easypost-key EZAK,EZTK l54  flutterwave-key FLWSECK-,FLWSECK_TEST- b20  frameio-token fio-u- d60
-infracost-key ico- w32  prefect-key pnu_ w36  posthog-key phx_ w40  readme-key rdme_ l60  scalingo-token tk-us- b48
-settlemint-token sm_aat_,sm_pat_,sm_sat_ w16  shippo-token shippo_live_,shippo_test_ x40  typeform-token tfp_ d50
-yandex-key AQVN b35  buildkite-token bkua_,bkct_ w40  cargo-token cio w32  circleci-token CCIPAT_ b40
-nuget-key oy2 l43  openshift-token sha256~ b43  resend-key re_ w8_w20  render-key rnd_ w28
-sourcegraph-token sgp_ b40  langsmith-key lsv2_pt_,lsv2_sk_ b40  langfuse-key sk-lf- b36  pinecone-key pcsk_ b50
-nvidia-key nvapi- b50  google-key 1//0 b40  matrix-token syt_ b30  deno-token ddp_,ddo_ w36  neon-key napi_ l50
-mongodb-key mdb_sa_sk_ b30  axiom-token xaat-,xapt- b36  launchdarkly-key sdk- h8-h4-h4-h4-h12
-plaid-token access-production-,access-sandbox-,access-development- h8-h4-h4-h4-h12
-ory-token ory_at_,ory_rt_,ory_pat_ b30  paseto v1.local.,v2.local.,v3.local.,v4.local.,v2.public.,v4.public. b40
-paypal-token access_token$production$,access_token$sandbox$ l16$h32  instagram-token IGQV,IGQW b60
-intra-secret s-s4t2ud-,s-s4t2af- h64  wakatime-key waka_ h8-h4-h4-h4-h12  harness-token pat.,sat. b22.x24.w20
-vercel-token vcp_,vck_,vca_,vci_,vcr_ w24  honeycomb-key hcaik_,hcxik_,hcalk_,hcxlk_ l30  unkey-key unkey_ w16
-trigger-key tr_prod_,tr_dev_,tr_stg_,tr_pat_ w18  octopus-key API- u26
-paddle-key pdl_live_apikey_,pdl_sdbx_apikey_ b30  stripe-key sk_org_live_ w30  elastic-key essu_ s40
-clickhouse-key 4b1d w38  cursor-key crsr_ h40  discord-token mfa. b60  zoho-token 1000. h32.h32
-firecrawl-key fc- h32  k3s-token K10 h48
+gitlab-token glpat-,glptt-,glrt-,gldt-,glcbt-,glft-,glsoat-,glagent-,glimt-,gloas-,glfeat-,glffct-,glwt-,GR1348941 d20  anthropic-key sk-ant- b20  npm-token npm_ w36
+pypi-token pypi- b40  huggingface-token hf_,api_org_ w30  digitalocean-token dop_v1_,doo_v1_,dor_v1_ h64  shopify-token shpat_,shpca_,shppa_,shpss_ x32
+databricks-token dapi h32  notion-token ntn_,secret_ w40  vault-token hvs.,hvb.,hvr. b20  figma-token figd_,figo_,figu_,figr_,figou_,figdr_ b36
+rubygems-key rubygems_ h48  docker-token dckr_pat_,dckr_oat_ b24  docker-token SWMTKN-1- b50  sentry-token sntrys_,sntryu_ s40
+planetscale-token pscale_tkn_,pscale_pw_,pscale_oauth_ d32  heroku-key HRKU- b36  tailscale-key tskey- b20  pulumi-token pul- h40  wechat-or-alibaba-key LTAI w16
+age-key AGE-SECRET-KEY-1 u40  postman-key PMAK- b50  netlify-token nfp_,nfc_,nfo_,nfu_ b30  brevo-key xkeysib-,xsmtpsib- b60  contentful-token CFPAT- b40
+sonar-token squ_,sqp_,sqa_ h40  1password-token ops_eyJ s60  1password-key A3- u6-b20  adobe-secret p8e- l32  artifactory-key AKCp w60  bedrock-key ABSK s100
+clojars-token CLOJARS_ l60  cloudflare-key v1.0- h24-h100  defined-key dnkey- b60  duffel-token duffel_live_,duffel_test_ d40  dynatrace-token dt0c01.,dt0s01.,dt0s16. d80
+easypost-key EZAK,EZTK l54  flutterwave-key FLWSECK-,FLWSECK_TEST- b20  frameio-token fio-u- d60  infracost-key ico- w32  prefect-key pnu_ w36  posthog-key phx_ w40
+readme-key rdme_ l60  scalingo-token tk-us- b48  settlemint-token sm_aat_,sm_pat_,sm_sat_ w16  shippo-token shippo_live_,shippo_test_ x40  typeform-token tfp_ d50
+yandex-key AQVN b35  buildkite-token bkua_,bkct_ w40  cargo-token cio w32  circleci-token CCIPAT_ b40  nuget-key oy2 l43  openshift-token sha256~ b43
+resend-key re_ w8_w20  render-key rnd_ w28  sourcegraph-token sgp_ b40  langsmith-key lsv2_pt_,lsv2_sk_ b40  langfuse-key sk-lf- b36  pinecone-key pcsk_ b50
+nvidia-key nvapi- b50  google-key 1//0 b40  matrix-token syt_ b30  deno-token ddp_,ddo_ w36  neon-key napi_ l50  mongodb-key mdb_sa_sk_ b30  axiom-token xaat-,xapt- b36
+launchdarkly-key sdk- h8-h4-h4-h4-h12  plaid-token access-production-,access-sandbox-,access-development- h8-h4-h4-h4-h12  ory-token ory_at_,ory_rt_,ory_pat_ b30
+paseto v1.local.,v2.local.,v3.local.,v4.local.,v2.public.,v4.public. b40  paypal-token access_token$production$,access_token$sandbox$ l16$h32
+instagram-token IGQV,IGQW b60  intra-secret s-s4t2ud-,s-s4t2af- h64  wakatime-key waka_ h8-h4-h4-h4-h12  harness-token pat.,sat. b22.x24.w20
+vercel-token vcp_,vck_,vca_,vci_,vcr_ w24  honeycomb-key hcaik_,hcxik_,hcalk_,hcxlk_ l30  unkey-key unkey_ w16  trigger-key tr_prod_,tr_dev_,tr_stg_,tr_pat_ w18
+octopus-key API- u26  paddle-key pdl_live_apikey_,pdl_sdbx_apikey_ b30  stripe-key sk_org_live_ w30  elastic-key essu_ s40  clickhouse-key 4b1d w38  cursor-key crsr_ h40
+discord-token mfa. b60  zoho-token 1000. h32.h32  firecrawl-key fc- h32  k3s-token K10 h48  linear-key lin_api_,lin_oauth_ w32
+slack-token xoxa-,xoxb-,xoxe-,xoxe.,xoxo-,xoxp-,xoxr-,xoxs-,xapp- d10  openai-key sk- b20  google-key AIza b35  google-key GOCSPX- b24  google-key ya29. b20
+stripe-key sk_live_,rk_live_,sk_test_,rk_test_ w16  stripe-key whsec_ s24  sendgrid-key SG. b16.b32  twilio-key SK h32  atlassian-token ATATT3,ATCTT3,ATBB,ATTA s20
+doppler-token dp.pt.,dp.st.,dp.ct.,dp.sa.,dp.scim.,dp.audit. d40  grafana-token glsa_ w32_x8  grafana-token glc_ s32  grafana-token eyJrIjoi s60
+square-token sq0csp-,sq0atp-,sq0idp- b22  square-token EAAA b56  facebook-token EAAce,EAAM,EAAC w60  groq-key gsk_,pplx-,csk- w40  xai-key xai- w60
+replicate-token r8_ w37  fireworks-key fw_ w24  tavily-key tvly- b20  elevenlabs-key sk_ h40  airtable-token pat w14.h64  dropbox-token sl. d60  supabase-key sbp_ h40
+supabase-key sb_secret_ b20  fly-token fo1_ b40  fly-token fm1_,fm2_,fm1a_,fm1r_,fm2a_,fm2r_ s60  wallet-key xprv,yprv,zprv,tprv w90
+newrelic-key NRAK-,NRII-,NRAA-,NRJS- b18
 """
 # Their length is fixed: the prefix is short, and longer words are something else.
-_EXACT = frozenset({"cargo-token", "clickhouse-key", "databricks-token", "pulumi-token", "nuget-key", "octopus-key"})
+_EXACT = frozenset(
+    {"cargo-token", "clickhouse-key", "databricks-token", "twilio-key", "pulumi-token", "nuget-key", "octopus-key"}
+)
 
 
 def _vendors() -> Iterator[tuple[str, tuple[str, ...], str]]:
@@ -57,11 +60,12 @@ def _vendors() -> Iterator[tuple[str, tuple[str, ...], str]]:
     words = _TABLE.split()
     for name, prefixes, shape in zip(words[::3], words[1::3], words[2::3], strict=True):
         parts = re.findall(r"([a-z])(\d+)|([^a-z\d])", shape)
-        body = "".join(f"[{_ALPHABETS[kind]}]{{{least}}}" if kind else re.escape(sign) for kind, least, sign in parts)
-        ends = "(?![A-Za-z0-9])" if name in _EXACT else f"[{_ALPHABETS[parts[-1][0]]}]{{0,4000}}+"
+        body = "".join(f"[{_ALPHABETS[kind]}]{{{n},99}}+" if kind else re.escape(sign) for kind, n, sign in parts)
+        last, most = parts[-1][:2], "}(?![A-Za-z0-9])" if name in _EXACT else ",4000}+"
+        body = body[: body.rindex("[")] + f"[{_ALPHABETS[last[0]]}]{{{last[1]}{most}"
         begin = "|".join(map(re.escape, prefixes.split(",")))
         mixed = rf"(?=[{_ALPHABETS['d']}]{{0,60}}?(?:\d|[a-z][A-Z]))"
-        yield name, tuple(prefixes.lower().split(",")), rf"(?<![A-Za-z0-9])(?:{begin}){mixed}{body}{ends}"
+        yield name, tuple(prefixes.lower().split(",")), rf"(?<![A-Za-z0-9])(?:{begin}){mixed}{body}"
 
 
 # (name, marks, pattern). A pattern is compiled, and kept by re's own cache, when a text holds one of its marks, which are in
@@ -74,39 +78,22 @@ FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("aws-secret-key", ("akia", "asia", "abia", "acca", "aws-access-key"), r"(?:(?<![A-Za-z0-9/+.])|(?<=\]/))(?=[a-z0-9/+]{0,39}[A-Z])(?=[A-Z0-9/+]{0,39}[a-z])(?=[A-Za-z/]{0,39}[0-9+])(?P<beside>[A-Za-z0-9/+]{40})(?![A-Za-z0-9+=]|/(?!\[)|\.\w)"),
     ("aws-secret-key", ("aws",), r"(?i)\baws[\w -]{0,20}?(?:secret|key)[\w -]{0,20}[\"']?(?:\s{0,3}[=:]\s{0,3}|\s)[\"']?([A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])"),
     ("hubspot-token", ("pat-na", "pat-eu"), r"(?i)\bpat-(?:na|eu)\d-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"),
-    ("slack-token", ("xox", "xapp-"), r"\b(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}"),
     ("slack-webhook", ("hooks.slack.com",), r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9+/]{20,100})"),
-    ("openai-key", ("sk-",), r"\bsk-(?=[A-Za-z_-]{0,80}[0-9])(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,}"),
-    ("google-key", ("aiza", "gocspx-", "ya29."), r"\b(?:AIza[A-Za-z0-9_-]{35}|GOCSPX-[A-Za-z0-9_-]{24,40}|ya29\.[A-Za-z0-9_-]{20,500})"),
-    ("stripe-key", ("k_live_", "k_test_", "whsec_"), r"\b(?:[rsp]k_(?:live|test)_(?<!pk_live_)(?<!pk_test_)[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})"),
-    ("sendgrid-key", ("sg.",), r"\bSG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
-    ("twilio-key", ("sk",), r"\bSK[0-9a-f]{32}\b"),
     ("telegram-token", (":aa",), r"(?<!\d)\d{8,10}:AA[A-Za-z0-9_-]{32,36}(?![\w-])"),
     ("discord-token", (".",), r"\b[MNO][A-Za-z\d_-]{23,27}\.[A-Za-z\d_-]{6}\.[A-Za-z\d_-]{27,40}"),
-    ("webhook", ("hook", "hc-ping", "ifttt"), r"(?i)(?:hc-ping\.com|maker\.ifttt\.com/\S{0,80}?(?:key|use)|\bhooks?\.[\w.:-]{1,80}|[/-](?:web|incoming-?)?hooks?)/(?:[\w.~-]{1,60}/){0,6}?((?:[\w-]{0,20}?(?=[a-z]{0,40}\d)(?=\d{0,40}[a-z])[a-z0-9]{16,200}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?:[\w~-]*+)(?:/[\w.~/-]{0,200}[\w-])?)"),
+    ("webhook", ("hook", "hc-ping", "ifttt"), r"(?i)(?:hc-ping\.com|maker\.ifttt\.com/\S{0,80}?(?:key|use)|\bhooks?\.[\w.:-]{1,80}|[/-](?:web|incoming-?)?hooks?)/(?:[\w.~-]{1,60}/){0,6}?((?:[\w-]{0,20}?(?=[a-z]{0,40}\d)(?=\d{0,40}[a-z])[a-z0-9]{16,200}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<=hooks/catch/)\d{5,12}/[a-z0-9]{5,12})(?:[\w~-]*+)(?:/[\w.~/-]{0,200}[\w-])?)"),
     ("discord-webhook", ("/webhooks/",), r"(?i)/api/(?:v\d{1,2}/)?webhooks/(\d{15,20}/[A-Za-z0-9_-]{40,100})"),
     ("teams-webhook", ("webhook.office",), r"(?i)webhook\.office(?:365)?\.com/(\S{60,300})"),
     ("mailgun-key", ("key-", "mailgun"), r"\b(?:key-[0-9a-f]{32}|[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})\b"),
     ("mapbox-token", ("sk.eyj",), r"\bsk\.eyJ[\w-]{40,200}\.[\w-]{20,40}"),
     ("azure-pat", ("azure", "visualstudio", "azdo"), r"(?<![A-Za-z0-9])(?:(?=[a-z]{0,51}[2-7])[a-z2-7]{52}|[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4})(?![A-Za-z0-9])"),
     ("vault-token", ("s.",), r"(?<![\w./-])s\.(?=[A-Za-z]{0,23}\d)(?=[a-z0-9]{0,23}[A-Z])[A-Za-z0-9]{24}(?![\w.])"),
-    ("password-hash", ("$", "{s", "{md", "{crypt"), r"(?<![\w$])(?:\$(?:apr1|2[abxy]|argon2(?:id|[id])|[1567y]|gy|md5|sha1|scrypt|pbkdf2[\w-]{0,12}|bcrypt-sha256)\$|(?:pbkdf2_sha(?:1|256|512)|argon2|scrypt|bcrypt(?:_sha256)?)\$|\{(?:S?SHA(?:256|512)?|S?MD5|CRYPT)\})(?:[\w./$=+-]|,(?=[tp]=)){20,300}+"),
+    ("password-hash", ("$", "{s", "{md", "{crypt"), r"(?<![\w$])\{?((?:\$(?:apr1|2[abxy]|argon2(?:id|[id])|[1567y]|gy|md5|sha1|scrypt|pbkdf2[\w-]{0,12}|bcrypt-sha256)\$|(?:pbkdf2_sha(?:1|256|512)|argon2|scrypt|bcrypt(?:_sha256)?)\$|(?<=\{)(?:S?SHA(?:256|512)?|S?MD5|CRYPT)\})(?:[\w./$=+-]|,(?=[tp]=)){20,300}+)"),
     ("mailchimp-key", ("-us",), r"\b[0-9a-f]{32}-us\d{1,2}\b"),
-    ("newrelic-key", ("nra", "nri"), r"\b(?:NR(?:AK|II|AA|JS)-[A-Za-z0-9_-]{18,42}|[0-9a-f]{32,36}NRAL\b)"),
-    ("atlassian-token", ("att",), r"\bAT(?:ATT3|CTT3|BB)[A-Za-z0-9_=-]{20,250}"),
+    ("newrelic-key", ("nral",), r"\b[0-9a-f]{32,36}NRAL\b"),
     ("terraform-token", (".atlasv1.",), r"\b[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,80}"),
     ("azure-secret", ("q~",), r"(?<![\w~.-])[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"),
-    ("doppler-token", ("dp.",), r"\bdp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}\b"),
-    ("grafana-token", ("gl", "eyjr"), r"\b(?:glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}|glc_[A-Za-z0-9+/]{32,400}={0,2}|eyJrIjoi[A-Za-z0-9]{60,400}={0,2})"),
-    ("square-token", ("sq0", "eaaa"), r"\b(?:sq0(?:csp|atp|idp)-[A-Za-z0-9_-]{22,60}|EAAA[A-Za-z0-9_-]{56,64})(?![\w-])"),
-    ("facebook-token", ("eaa",), r"\bEAA(?:ce|[MC])[A-Za-z0-9]{60,250}\b"),
-    ("groq-key", ("gsk_", "xai-", "pplx-", "r8_", "fw_", "tvly-", "csk-", "sk_"), r"\b(?:gsk_[A-Za-z0-9]{40,60}|xai-[A-Za-z0-9]{60,90}|pplx-[A-Za-z0-9]{40,60}|r8_[A-Za-z0-9]{37}|fw_[A-Za-z0-9]{24}|tvly-[A-Za-z0-9-]{20,50}|csk-[a-z0-9]{40,60}|sk_[0-9a-f]{40,64})\b"),
-    ("airtable-token", ("pat",), r"\bpat[A-Za-z0-9]{14}\.[a-f0-9]{64}\b"),
-    ("dropbox-token", ("sl.",), r"\bsl\.(?:u\.)?[A-Za-z0-9_-]{60,2000}"),
     ("asana-token", ("/1",), r"\b[12]/\d{13,17}(?:/\d{13,17})?:[a-f0-9]{32}\b"),
-    ("supabase-key", ("sb",), r"\bsb(?:p_[a-f0-9]{40}|_secret_[A-Za-z0-9_-]{20,60})"),
-    ("fly-token", ("fm", "fo1_"), r"\b(?:fm[12][ar]?_[A-Za-z0-9+/=]{60,2000}|fo1_[A-Za-z0-9_-]{40,50})"),
-    ("wallet-key", ("prv",), r"\b[xyzt]prv[1-9A-HJ-NP-Za-km-z]{90,120}\b"),
     ("wallet-key", ("wif", "priv", "wallet", "bitcoin", "btc"), r"\b(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KLc][1-9A-HJ-NP-Za-km-z]{51})\b"),
     ("wallet-key", ("private key", "privkey", "private_key", "privatekey", "accounts"), r"(?i)\b(?:priv(?:ate)?[ _-]?key|accounts\W{0,3}\[)(?!\w)\W{0,4}(?:(?:is|was|=|:|ist|est|es|是)\W{0,4})?((?:0x)?[0-9a-f]{64})\b"),
     ("card-number", ("car", "kart", "tarj", "visa"), r"(?<![\w.,/-])(?P<card>[3-6]\d{3}(?:([ -]?)\d{4}(?:\2\d{4}){2}|([ -]?)\d{6}\3\d{5}))(?![\w/-]|[.,]\d)"),
@@ -120,22 +107,22 @@ FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 # What stands where the id of such a key was; its secret is at most so many characters before or after, and a line.
 KEY_ID, NEAR_ID = "[redacted:aws-access-key]", 400
 
-
-def _by_mark() -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for number, (_, marks, _) in enumerate(FORMS):
-        for mark in marks:
-            found.setdefault(mark, []).append(number)
-    return found
-
-
-_BY_MARK = _by_mark()
+# Vendors' prefixes are looked for in long words only; of Discord's tokens two dots are all that is certain.
+_BY_MARK = [(mark, number) for number, (_, marks, _) in enumerate(FORMS) for mark in marks]
+_OF_TABLE = sum(number < len(_TABLE.split()) // 3 for _, number in _BY_MARK)
+LONG, _DISCORD = 20, 58
 
 
 def matches(lower: str) -> list[tuple[str, re.Pattern[str]]]:
     """Return the names and patterns whose marks the text holds, in order."""
-    numbers = sorted({one for mark in filter(lower.__contains__, _BY_MARK) for one in _BY_MARK[mark]})
-    return [(FORMS[one][0], re.compile(FORMS[one][2])) for one in numbers]
+    words = {word for word in lower.split() if len(word) >= LONG}
+    joined = " ".join(words)
+    numbers = {number for mark, number in _BY_MARK[:_OF_TABLE] if mark in joined}
+    numbers |= {number for mark, number in _BY_MARK[_OF_TABLE:] if mark in lower}
+    found = [(FORMS[one][0], re.compile(FORMS[one][2])) for one in sorted(numbers)]
+    return (
+        found if any(len(word) >= _DISCORD for word in words) else [one for one in found if one[0] != "discord-token"]
+    )
 
 
 def is_card(match: re.Match[str]) -> bool:
@@ -157,15 +144,14 @@ def beside_key_id(match: re.Match[str]) -> bool:
 
 _BASE64 = r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}+(?:\n[ \t]{0,20}[A-Za-z0-9+/]{16,}+)*(?:\n[ \t]{0,20}[A-Za-z0-9+/]{1,16}(?![\w/+-]))?={0,2}(?![A-Za-z0-9+/=])"
 # `%3A`, `\u0022`, `\x22`, `&#34;`; with them quotation marks and signs are written that the other rules look for.
-_ESCAPED = re.compile(r"(?i)%[0-9a-f]{2}|\\u00[0-9a-f]{2}|\\x[0-9a-f]{2}|&#\d{2,3};|&#x[0-9a-f]{2};|&(?:quot|apos);")
+_ESCAPED = re.compile(r"(?i)%[0-9a-f]{2}|\\(?:u00|x)[0-9a-f]{2}|&(?:#x?[0-9a-f]{2,3}|quot|apos);")
+_UNICODE = r"\\(?:u00|x)([0-9A-Fa-f]{2})"
 _LOGIN = r"[A-Za-z][\w.@+-]{1,60}:(\S{4,100})"
 Redacts = Callable[[str], tuple[str, tuple[str, ...]]]
 
 
 def decoded(text: str, redacts: Redacts) -> tuple[str, tuple[str, ...]]:
     """Redact words of base64 and words with escapes by what they say when decoded, once."""
-    from .secret_values import is_mixed
-
     found: list[str] = []
     beside = any(mark in text.lower() for mark in ("auth", "basic", "login", "cred", "pass", "user", "header"))
 
@@ -188,17 +174,92 @@ def decoded(text: str, redacts: Redacts) -> tuple[str, tuple[str, ...]]:
     words = re.split(r"(\s+)", text)
     for number, word in enumerate(words):
         if _ESCAPED.search(word) is not None and "[redacted:" not in word:
-            plain, names = redacts(_ESCAPED.sub(_unescape, word))
+            plain, names = redacts(unescape(unquote(re.sub(_UNICODE, lambda one: chr(int(one[1], 16)), word))))
             found.extend(names)
             words[number] = plain if names else word
     return "".join(words), tuple(found)
 
 
-def _unescape(match: re.Match[str]) -> str:
-    sign = match[0].lower()
-    if sign[0] == "%":
-        return unquote(match[0], errors="replace")
-    if sign in ("&quot;", "&apos;"):
-        return '"' if sign == "&quot;" else "'"
-    number = re.sub(r"[^0-9a-f]", "", sign)
-    return chr(int(number) if sign[0] == "&" and "x" not in sign else int(number, 16))
+# --- by their surroundings, one pattern each -----------------------------------------------------------------------------------------------
+
+# What a program is given on its command line: `mysql -pX`, `sshpass -p X`, `curl -u name:X`. @: its other arguments.
+_GIVEN = (
+    r"\b(?:(?:mysql\w{0,10}|mariadb[\w-]{0,10}|7z)\b@ -p|sshpass +-p *|mongo\w{0,10}\b@ -p[ =]|(?:docker|podman|helm|az)(?: \w{1,20}){0,2} login\b@ -p[ =]|redis-cli\b@ -a +|(?:un)?zip\b@ -P *|ldap\w{3,10}\b@ -w +"
+    r"|curl\b@ (?:-u|-U|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,80}:|openssl\b@ pass:|smbclient\b@ (?:-U|--user=?) *[^\s%]{1,60}%|lftp\b@ -u +[^\s,]{1,60},|mosquitto_\w{3}\b@ -P +|ipmitool\b@ -P +|snmp\w{3,8}\b@ -c +(?!public\b)|htpasswd +-\w{0,6}b\w{0,6} +\S{1,99} +\S{1,60} +|xfreerdp\b@ /p:|net use\b@ /user:\S{1,80} +"
+    r"|(?=echo [^\n;|&]{1,200}\| *(?:sudo +)?chpasswd)echo +(?:-n +)?[\"']?[\w.-]{1,40}:|(?=echo [^\n;|&]{1,200}\| *sudo +-S)echo +(?:-n +)?)[\"']?(?P<value>(?![-<$*{\[])[^\s\"'`;|&]{2,200})"
+).replace("@", r"[^\n;|&]{0,200}?")
+
+
+def _mixed(match: re.Match[str]) -> bool:
+    word = match["value"].strip("\"'`\u201c\u201d\u2018\u2019")
+    return is_mixed(word) and not is_placeholder(word)
+
+
+def _named(match: re.Match[str]) -> bool:
+    name, value = match["name"][-NAME_CHARACTERS:], match["value"]
+    if not names_secret(name) or is_handle(name, value) or is_placeholder(value) or REFERENCE.match(value):
+        return False
+    return is_mixed(value) or (match["value"] != match[0].split()[-1] and bool(STRICT.search(name)))
+
+
+def _strong(match: re.Match[str]) -> bool:
+    word = match["value"].rstrip(".!?)")
+    return is_mixed(word) and (
+        re.search(r"[!#$%^&*+~?=]", word) is not None or (re.search(r"[A-Z]", word) is not None and "." not in word)
+    )
+
+
+# Words that four groups of letters are when they are a sentence.
+_FOUR = frozenset(
+    """
+    that this with have from they been were your when what must here them into also only over more some than just like make need take
+    each back used both same does next last once file code user mail pass word note then will send show kept work apps good login team
+    very page keep read test data time find open list site sent left main call says name late help
+    """.split()  # noqa: SIM905
+)
+
+
+def _app_password(match: re.Match[str]) -> bool:
+    before = match[0][: match.start("value") - match.start()]
+    value = match["value"]
+    if re.search(r"(?i)pass|kennw|contras|has[łl]o", before) is None or _FOUR & {*re.split("[ -]", value)}:
+        return False
+    return len(value) > 16 or re.search(r"[:=\"'`]\s?$", before) is not None
+
+
+GIVEN: tuple[tuple[tuple[str, ...], str, Callable[[re.Match[str]], bool]], ...] = (
+    ((" -", " pass:", "passwd", "net use", "/p:"), _GIVEN, lambda match: not PLACEHOLDER.match(match["value"])),
+    # `hunter2 is the password for X`, `use hunter2 as my PIN`
+    ((" is ", " was ", " as "), r"(?i)(?<!\S)[\"'`\u201c\u2018]?(?P<value>[^\s\"'`\u201c\u201d\u2018\u2019]{4,80})[\"'`\u201d\u2019]?[ \t]+(?:is|was|as)[ \t]+(?:the|my|our|your|his|her|their|a)[ \t]+(?:[\w'-]{1,20}[ \t]+){0,2}(?:pass(?:word|phrase|code)|PIN)\b", _mixed),
+    # `密码是 X`, `パスワードは X です`: without spaces, to the next sign; it holds Latin letters or digits
+    (("密", "令牌", "口令", "验证码", "パスワード", "暗証", "비밀", "비번"), r"(?i)(?:密码|密碼|口令|密钥|令牌|pin码|验证码|パスワード|暗証番号|비밀번호|비번)(?:[^\s，。；、,;:：是为は]{0,8})?(?:是|为|為|叫|改成|改为|设为|换成|は|が|은|는|[：:=])\s{0,2}[\"'`“「『]?(?P<value>[^\s，。；、,;：「」『』“”\"'`（）()]{4,80}?)(?=です|でした|だ|に変|입니다|[\s，。；、,;「」『』“”\"'`（）()]|\.?$)", lambda match: len(re.findall("[!-~]", match["value"])) > 3 and not PLACEHOLDER.match(match["value"])),
+    # `IDENTIFIED BY 'x'`; a line of a router; the QR code of a Wi-Fi; an address and its password
+    (("identified", "password"), r"(?i)\b(?:identified(?:\s+with\s+\S{1,40})?\s+(?:by|as)|(?:with|encrypted|set|role|user)\s+(?:\S{1,60}\s+)?password(?:\s+for\s+\S{1,60})?\s{0,3}=?)\s{0,3}(?:password\()?(['\"])(?P<value>[^'\"\n]{3,100})\1", lambda match: not PLACEHOLDER.match(match["value"])),
+    (("communit", "secret", "key", "passw"), r"(?im)^[ \t]{0,8}(?:snmp-server community|enable (?:secret|password)|username \S{1,40}(?: privilege \d+)? (?:secret|password)|(?:tacacs|radius)(?:-server)?\b.{0,60} key|crypto isakmp key|key-string|pre-shared-key|neighbor \S{1,60} password|password|auth-key|md5-key)[ \t]+(?:[05-9] )?(?P<value>[^\s\"']{4,200})(?=[ \t]*$|[ \t]+(?:r[ow]|address|encrypted|level)\b)", _mixed),
+    (("wifi:",), r"(?i)\bWIFI:[^\n]{0,120}?\bP:(?P<value>(?:[^;\n\\]|\\.){4,80});", lambda match: not PLACEHOLDER.match(match["value"])),
+    (("@",), r"\b[\w.+-]{1,40}@[\w-]{1,40}(?:\.[\w-]{1,30}){1,4}[ \t]{0,2}[/|:][ \t]{0,2}(?P<value>(?!//)[^\s,;/|]{6,60})(?![\w/])", _strong),
+    # sessions in a header, or in a URL of Java and PHP
+    (("cookie", "essionid", "sessid"), r"(?i)(?:(?<=[;:?&\s\"'])|^)(?P<name>[\w.-]{0,20}?(?:sess|sid\b|token|auth|jwt|remember|login)[\w.-]{0,20})=(?P<value>[^\s;\"',]{8,2000})", lambda match: is_random(match["value"].replace("%", "-"), least=12) and not is_placeholder(match["value"])),
+    # four groups of four letters, as mail providers make them for a program
+    (("pass", "kennw", "contras", "haslo", "hasło"), r"(?i)\b(?:apps?|application|anwendungs\w*|google|gmail|icloud|apple|yahoo|imap|smtp|mail)\b[^!?]{0,120}?[\s:=\"'`](?P<value>(?-i:[a-z]{4}([ -])(?:[a-z]{4}\2){2}[a-z]{4}|[a-z]{16}))(?![\w-]| [a-z]{4}\b)", _app_password),
+    # a key of a program, a voucher
+    (("code", "key", "voucher", "gutschein", "licen", "lizenz", "serial", "clé", "clave"), r"(?i)\b(?:code|key|schlüssel|voucher|gutschein\w*|coupon|licen[cs]e|lizenz\w*|serial|clé|clave)[\"'`*]{0,2}(?:[ \t]+(?:number|is|ist|est|es))?[ \t]*[:=]?[ \t]*[\"'`]?(?P<value>(?-i:(?=[A-Z-]{0,40}\d)(?:[A-Z0-9]{3,8}(?:-[A-Z0-9]{3,8}){3,7}|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){2})))(?![\w-])", lambda match: not PLACEHOLDER.match(match["value"])),
+    # a field written as two, an element, a flag, a setting that a sentence tells
+    (("value",), r"""(?i)\b(?:key|name)["']?\s?[:=]\s?["']?(?P<name>[\w.-]++)["']?,?\s+["']?value["']?\s?[:=]\s?["']?(?P<value>[^"'\s]{4,200})""", _named),
+    (("</",), r"<(?:[\w:.-]{1,60}\s(?:name|key|id)=[\"'])?(?P<name>[\w:.-]++)[\"']?(?:\s[^<>]{0,100})?>(?P<value>[^<>\s]{4,200})</", _named),
+    ((" -", "requirepass", "masterauth"), r"""(?<!\S)(?:--?)?(?P<name>(?<=-)[\w-]{4,60}|requirepass|masterauth)[ \t]+["']?(?P<value>[^\s"'`-][^\s"'`]{3,199})["']?""", _named),
+    (("_",), r"\b(?P<name>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`?[ \t]+(?:is|was|ist)[ \t]+[\"'`]?(?P<value>[A-Za-z0-9+/=_.~-]{10,400})", lambda match: names_secret(match["name"]) and is_random(match["value"], least=10)),
+    # a login: `credentials: ana / X`, `log in as qa with X`
+    (("log", "cred", "zugang", "account", "anmeld", "identifiant", "acceso"), r"(?i)\b(?:log ?ins?|credentials?|creds|account|zugangsdaten|zugang|anmeldedaten|identifiants?|credenciales|acceso)\b[^\n]{0,60}?(?:\b(?:is|are|with|ist|sind|lautet|lauten|est|sont|es|son)|[:=]|->)[ \t]+(?P<pair>[\w.@+-]{2,40}[ \t]?[/:|][ \t]?(?P<value>(?!//)[^\s,;]{5,60}))", lambda match: _mixed(match) and not re.match(ENTRY, match["pair"])),
+    ((" with ", " using ", " mit "), r"(?i)\b(?:(?:log|sign|get|hook|connect)\w{0,4}[ -]?(?:in|into|on|onto|to)|melde\w*|komm(?:e|st|t)|(?:an|ein)(?:melden|loggen))\b[^\n.!?;:=\"]{1,60}? (?:with|using|mit) [\"'`\u201e]?(?P<value>[^\W\d_]{4,30}(?:\d{1,6}[!#$%&*]+|[!#$%&*]+\d{1,6}))(?=[\"'`\u201c]?(?:[ \t]*$|[.,;)\n]))", lambda match: not PLACEHOLDER.match(match["value"])),
+    # "user ledger pass X", "root pass X", "USER: ana PASS: X", "PASS: X" alone on its line
+    (("pass ", "pass:"), r"(?i)\b(?:root|admin|guest|user(?:name)?|login|account|benutzer|ftp|ssh|vpn)\b[^\n!?]{0,45}?\bpass:?[ \t]+(?P<value>(?=\S{0,60}\d)(?-i:(?=\S{0,60}(?:[!@#$%^&*+~?]|[A-Z]\S{0,60}[_-]|[_-]\S{0,60}[A-Z]|\d[a-z])))[^\s\"'`<>]{5,79}[^\s\"'`<>.,;)])", _mixed),
+    (("pass:",), r"\bPASS: ?(?P<value>(?=\S{0,99}[!@#$%^&*])(?=\S{0,99}\d)(?=\S{0,99}[A-Za-z])[^\s/:()\[\]]{8,100})[ \t]*(?:\n|$)", _mixed),
+    # what an authenticator starts from, and the codes and words that stand in for it
+    (("fa ", "fa_", "fa-", "otp", "authenticator"), r"(?i)\b(?:2fa|mfa|totp|otp|authenticator)[ _-](?:seed|secret|key|code)\b[^\n]{0,60}?[\s:=]\"?(?P<value>(?-i:(?=[A-Z ]{0,40}[2-7])[A-Z2-7]{16,64}|(?:[A-Z2-7]{4} ){3,15}[A-Z2-7]{4}))(?!\w)", lambda match: not PLACEHOLDER.match(match["value"])),
+    (("phrase", "mnemonic", " words", "semilla", "wallet"), r"(?i)\b(?:(?:seed|recovery|backup|secret|wallet)[ -](?:phrase|words)|(?:12|24|twelve|twenty-four) words|wallet|mnemonic|wiederherstellungsphrase|phrase de récupération|frase semilla)\b[^\n]{0,40}?(?:\s|[:\"'`(])(?P<value>(?-i:(?:1[.):] {0,2})?[a-z]{3,8}(?:[ ,\n]{1,3}(?:\d\d?[.):]? {0,2})?[a-z]{3,8}){11,23}))(?![\w])", lambda match: sum(map(LITTLE.__contains__, match["value"].split())) < 2),
+    # files that clients read: .netrc, .pgpass; Oracle's short form of a login
+    (("machine ", "default "), r"\b(?:machine[ \t]+\S{1,200}|default(?=\s+login))\s+(?:(?:login|account|port)\s+\S{1,200}\s+){0,3}password\s+(?P<value>\S{3,200})", lambda match: not PLACEHOLDER.match(match["value"])),
+    ((":*:", "432:"), r"(?m)(?:^|[\s`'\"])(?:[\w.*-]{1,100}):(?:\*|\d{4,5}):[A-Za-z_*][\w*-]{0,59}:[A-Za-z_*][\w*-]{0,59}:(?P<value>(?!\[redacted)[^\s:`'\"]{4,200})", lambda match: not PLACEHOLDER.match(match["value"])),
+    (("oracle:",), r"(?i)\bjdbc:oracle:\w+:[^\s/@]{1,60}/(?P<value>[^\s@]{1,100})@", lambda match: not PLACEHOLDER.match(match["value"])),
+)  # fmt: skip

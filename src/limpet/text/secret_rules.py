@@ -12,17 +12,18 @@ import base64
 import re
 from collections.abc import Callable, Iterator
 
+from .forms import GIVEN
 from .secret_values import (
     ADJECTIVE,
     CLAUSE_ENDS,
     CODE,
-    ENTRY,
     FILE_LINE,
     LITTLE,
     PLACEHOLDER,
     PLAIN_WORDS,
     REFERENCE,
     REQUESTS,
+    STRICT,
     UUID,
     is_handle,
     is_mixed,
@@ -46,10 +47,6 @@ _FIELD = re.compile(
     r"""(?<![\w.-])(?<!::)(?P<name>[\w.-]++)(?:\\?["']\]?|\](?=\s{0,3}=))?(?P<sign>\s{0,3}(?:=>|:=|[=:])\s{0,3})(?P<quote>\\?["'`])?"""
 )
 _WORD_VALUE = re.compile(r"""[^\s"'`,;<>&\\]{1,200}""")
-# Names of passwords, which take words too; of other names the value must hold a digit or a symbol.
-_STRICT = re.compile(
-    r"(?i)(?:pass(?:word|wd|phrase|code|wort)?|pwd|kennwort|contraseña|psk|pw)(?:[_.-]?(?:\d+|value|plain))?$"
-)
 _IDENTIFIER = re.compile(r"[a-z]+(?:[_-][a-z]+)+$|.*[\\/][\w.-]+[\\/]|\.{0,2}/|~/|[\d.]+$|[a-z]+://")
 _SEVERAL = re.compile(r"(?i)(?:^|[\s;?&])(?:user(?:name| ?id)?|uid|host|server|data source|database|dbname|port)\s?=")
 LINE = 200  # so far a line is looked at: a text may be one long line of such names
@@ -90,7 +87,11 @@ def _assigned(text: str, match: re.Match[str], name: str) -> tuple[int, int] | N
         if is_placeholder(likely[1]) or PLACEHOLDER.match(word) or REFERENCE.match(word):
             return None
         end = text.find(quote, start, start + LINE) if quote is not None else -1
-        return (start, end) if end > likely.end() and not re.search(r"\s", text[start:end]) else (start, _whole(text, likely.end()))
+        return (
+            (start, end)
+            if end > likely.end() and not re.search(r"\s", text[start:end])
+            else (start, _whole(text, likely.end()))
+        )
     if quote is not None:
         return None
     value = _WORD_VALUE.match(text, start)
@@ -115,11 +116,17 @@ def _whole(text: str, end: int) -> int:
     return rest.end() if rest is not None else end
 
 
+# What is quoted is not a password but about one.
+_MESSAGE = r"(?i)\b(?:enter|char|digit|min|max|letter|new|your|invalid|wrong|required|must|should|password|forgot|field|error)|[.:?]$"
+
+
 def _is_value(word: str, name: str, *, closed: bool) -> bool:
     """Return whether a value is a secret. `closed`: its surroundings mark it as a value, and where it ends."""
-    if not 4 <= len(word) <= 200 or is_placeholder(word) or REFERENCE.match(word) or not _STRICT.search(name):
+    if not 4 <= len(word) <= 200 or is_placeholder(word) or REFERENCE.match(word) or not STRICT.search(name):
         return False
     if " " in word:
+        if closed and len(word.split()) < 6 and re.search(r"[\d&+#$%*!@]", word) and not re.search(_MESSAGE, word):
+            return not LITTLE & {*word.lower().split()}
         return len(word.split()) <= 8 and word == word.lower() and name.lower().endswith(("phrase", "psk"))
     if _IDENTIFIER.match(word) or (not closed and not is_mixed(word)):
         return False
@@ -141,29 +148,21 @@ def _is_login(word: str) -> bool:
 
 _QUOTES = dict(zip("\"'`\u201c\u2018\u201e\u00ab\u00bb", "\"'`\u201d\u2019\u201c\u00bb\u00ab", strict=True))
 _NOUN = (
-    r"(?<![\w.$@/\\-])(?:[\w-]{1,30}-)?(?P<noun>pass[ -]?(?:word|wort|phrase|code|wd)|kennwort|pwd|pw|pin|mot de passe"
-    r"|contraseña|clave|(?:wlan|wifi|wi-fi|netzwerk)-?schlüssel|wi-?fi key|psk|pre-?shared[ -]key"
-    r"|community[ -]string|snmp(?:[ -]?v?[123]c?)?[ -]community|wachtwoord|wachtzin|senha|palavra-?passe|parola(?: d['’]ordine"
-    r"| chiave)?|phrase (?:de )?passe|frase (?:de paso|segreta|secreta)|(?P<pl>has[łl]o|heslo|парол[ьяюе]\w?)|пин(?:-код)?"
-    r"|passord|lösenord(?:et)?|adgangskode(?:n)?|salasana|jelsz[óa]\w{0,2}|şifre(?:si)?|κωδικός)(?:['’]s)?(?![\w(\[./\\-])"
+    r"(?<![\w.$@/\\-])(?:[\w-]{1,30}-)?(?P<noun>pass[ -]?(?:word|wort|phrase|code|wd)|kennwort|pwd|pw|pin|mot de passe|contraseña|clave|(?:wlan|wifi|wi-fi|netzwerk)-?schlüssel|wi-?fi key|psk|pre-?shared[ -]key|community[ -]string|snmp(?:[ -]?v?[123]c?)?[ -]community|wachtwoord|wachtzin|senha|palavra-?passe|parola(?: d['’]ordine"
+    r"| chiave)?|phrase (?:de )?passe|frase (?:de paso|segreta|secreta)|(?P<pl>has[łl]o|heslo|парол[ьяюе]\w?)|пин(?:-код)?|passord|lösenord(?:et)?|adgangskode(?:n)?|salasana|jelsz[óa]\w{0,2}|şifre(?:si)?|κωδικός)(?:['’]s)?(?![\w(\[./\\-])"
 )
 _IN_BRACKETS = r"(?:[ \t]*\([^()\n]{1,60}\))?"
 # "for the router", "of Ana's locker", "we use there", "(billing)": up to the verb of the same clause.
 _ABOUT = (
     _IN_BRACKETS
-    + r"(?:[ \t]+(?:wi-?fi|wlan|vpn|admin|root|sudo))?(?:[ \t]+(?:for|of|to|on|in|at|from|we|i|they|you|that|für|von|zu"
-    r"|zum|zur|auf|am|im|vom|des|der|pour|du|de|la|sur|del|della|dello|per|al|alla|para|do|da|dos|das|no|na|en|van|voor|op|bij"
+    + r"(?:[ \t]+(?:wi-?fi|wlan|vpn|admin|root|sudo))?(?:[ \t]+(?:for|of|to|on|in|at|from|we|i|they|you|that|für|von|zu|zum|zur|auf|am|im|vom|des|der|pour|du|de|la|sur|del|della|dello|per|al|alla|para|do|da|dos|das|no|na|en|van|voor|op|bij"
     r"|od|dla|pro|k|w|от|до|для|к|на|в|ko|för|till|til|på|за|[dl]['’]\w+|dell['’]\w+)\b[^\n.!?;:=\"–—]{1,60}?)?"
     + _IN_BRACKETS
     + r"(?(pl)(?:[ \t]+[^\s\d.!?;:=\"\u2013\u2014]{1,20}){0,5}?)"  # with a genitive
 )
 _STILL = r"(?:[ \t]+(?:now|currently|still|just|simply|always|again|called|the word|jetzt|nun|noch|immer|einfach))*"
 _TO = r"[ \t]+(?:from[ \t]+(?P<old>\S{1,80})[ \t]+)?to[ \t]+"
-_IS = (
-    rf"[ \t]+(?:(?:is|was|has been|got|had been)[ \t]+)?(?:set|changed|reset|updated|rotated){_TO}"
-    rf"|[ \t]+(?:is|was|will be|should be|must be|remains|ist|war|lautet|heißt|est|était|es|era|è|é|jest|brzmi|luidt|это|är|er|je"
-    rf"|olarak){_STILL}[ \t]*:?[ \t]+|(?(pl)[ \t]+to[ \t]+|(?!))"
-)
+_IS = rf"[ \t]+(?:(?:is|was|has been|got|had been)[ \t]+)?(?:set|changed|reset|updated|rotated){_TO}|[ \t]+(?:is|was|will be|should be|must be|remains|ist|war|lautet|heißt|est|était|es|era|è|é|jest|brzmi|luidt|это|är|er|je|olarak){_STILL}[ \t]*:?[ \t]+|(?(pl)[ \t]+to[ \t]+|(?!))"
 # Between a word and its value there may be a line break or markup: `**Password:** x`, `<td>Password</td><td>x`.
 _MARKUP = r"(?:[*_~]{1,3}|(?:</?[a-z][^<>\n]{0,60}>\s{0,9}){1,6})?"
 _SIGN = (
@@ -179,17 +178,14 @@ _SET = (
     rf"{_NOUN}(?:[ \t]+(?:for|of|on)\b[^\n.!?;:=\"]{{1,40}}?)?{_TO}(?P<verb>)"
 )
 # Whose value may be a plain word.
-_SURE = frozenset({"hasło", "heslo", "wachtwoord", "lösenord", "password", "passwort", "passphrase", "passcode", "passwd", "kennwort", "pwd", "pw", "pin"})
+_SURE = frozenset({"password", "passwort", "passphrase", "passcode", "passwd", "kennwort", "pwd", "pw", "pin"})
 _TOKEN = re.compile(r"\S{1,200}")
 # In HTML quotation marks and brackets may end it, where no more than such signs follows.
 _HTML_END = re.compile(r"[.,;:)!?]{0,9}(?:&(?:quot|apos|lt|gt|nbsp|#3[49]);[.,;:)]{0,9}){1,9}$")
 # Words of small letters to the end of the clause, of which the first does not begin a sentence about the phrase.
 _PHRASE = re.compile(
-    r"(?!(?:\w{3,}(?:ed|ing|ly|ble|iert)|an?|the|not?|in|on|at|by|to|of|for|from|with|as|known|kept|written|set|lost|gone|taken|given"
-    r"|held|made|shown|sent|only|never|always|still|also|just|too|very|so|now|then|some\w*|any\w*|every\w*|up|out|what\w*|wh\w+|how"
-    r"|long|short|strong|weak|different|same|our|their|his|her|your|my|right|wrong|good|bad|under|inside|there|here|more|less|about"
-    r"|nicht|im|in|bei|auf|noch|immer|zu|sehr|nur|jetzt|auch|nur|dans|pas|en|au|no|nel|non|na|w|nie)\b)"
-    r"(?:[^\W\d_A-Z]{1,30}[ -]){3,9}[^\W\d_A-Z]{1,30}(?=[.,;!?)]|[ \t]*(?:\n|$))"
+    r"(?!(?:\w{3,}(?:ed|ing|ly|ble|iert)|an?|the|not?|in|on|at|by|to|of|for|from|with|as|known|kept|written|set|lost|gone|taken|given|held|made|shown|sent|only|never|always|still|also|just|too|very|so|now|then|some\w*|any\w*|every\w*|up|out|what\w*|wh\w+|how"
+    r"|long|short|strong|weak|different|same|our|their|his|her|your|my|right|wrong|good|bad|under|inside|there|here|more|less|about|nicht|im|in|bei|auf|noch|immer|zu|sehr|nur|jetzt|auch|nur|dans|pas|en|au|no|nel|non|na|w|nie)\b)(?:[^\W\d_A-Z]{1,30}[ -]){3,9}[^\W\d_A-Z]{1,30}(?=[.,;!?)]|[ \t]*(?:\n|$))"
 )
 
 
@@ -197,7 +193,7 @@ def sentences(text: str, _lower: str) -> Spans:
     """Yield the values that a sentence gives for a password."""
     for pattern in (_STATED, _SET):
         for match in re.finditer(pattern, text):
-            noun, verb = match["noun"].lower(), match["verb"] is not None
+            noun, verb = re.sub("(?<=pass)[ -]", "", match["noun"].lower()), match["verb"] is not None
             if noun == "pin" and match["noun"] != "PIN" and not verb:
                 continue
             span = _value_at(text, match.end(), noun, verb=verb)
@@ -228,7 +224,8 @@ def _value_at(text: str, start: int, noun: str, *, verb: bool) -> tuple[int, int
     if is_mixed(word):
         return start, end
     if noun not in _SURE:  # Capitals at the end of a clause: a name, in a language where nouns have none.
-        return (start, end) if verb and closed and len(word) > 5 and word[0].isupper() and noun != "clave" else None
+        named = verb and closed and len(word) > 5 and word[0].isupper() and word.isalpha()
+        return (start, end) if named and not re.search("key|psk|schlüssel|clave|snmp|community", noun) else None
     if not verb:
         phrase = _PHRASE.match(text, start) if "phrase" in noun else None
         return phrase.span() if phrase else None
@@ -253,20 +250,16 @@ def _is_quoted(inner: str, *, verb: bool) -> bool:
 # --- near a word for a key, and codes -------------------------------------------------------------------------------
 
 _KEY = re.compile(
-    r"(?i)(?<![\w$@/\\.])(?<!::)(?P<noun>keys?|tokens?|secrets?|credentials?|creds?|password|passphrase|jeton|clave|clé"
-    r"|keypair|privkey)(?![\w(\[/\\-]|\.\w)|(?:schlüssel|密钥|令牌|秘钥|密码|口令)"
+    r"(?i)(?<![\w$@/\\.])(?<!::)(?P<noun>keys?|tokens?|secrets?|credentials?|creds?|password|passphrase|jeton|clave|clé|keypair|privkey)(?![\w(\[/\\-]|\.\w)|(?:schlüssel|密钥|令牌|秘钥|密码|口令)"
 )
 # What says that the word before means something to be kept to oneself; a key without it needs a longer value.
 _KEPT = re.compile(
-    r"(?i)(?:api|access|secret|signing|shared|client|encryption|licen[sc]e|master|private|deploy|auth|service|account"
-    r"|hmac|webhook|app|application|server|storage|consumer)[ -]?$"
+    r"(?i)(?:api|access|secret|signing|shared|client|encryption|licen[sc]e|master|private|deploy|auth|service|account|hmac|webhook|app|application|server|storage|consumer)[ -]?$"
 )
 # What else such a value is.
 _OTHER = re.compile(
     rf"(?i)\b(?:{'|'.join(sorted(HANDLES)).replace('_', ' ')}"
-    r"|commit|sha-?\d*|md5|hash\w*|digest|checksum|fingerprint|etag|uuid|guid|revision|public|trace|cache"
-    r"|partition|sort|primary|foreign|change|ids?|arn|eui|host|endpoint|bucket|gpg|pgp|ssh|path|file|tx"
-    r"|transaction|version|branch|image|object|document|row|node|device|room)\b|/"
+    r"|commit|sha-?\d*|md5|hash\w*|digest|checksum|fingerprint|etag|uuid|guid|revision|public|trace|cache|partition|sort|primary|foreign|change|ids?|arn|eui|host|endpoint|bucket|gpg|pgp|ssh|path|file|tx|transaction|version|branch|image|object|document|row|node|device|room)\b|/"
 )
 _WORD = re.compile(r"[A-Za-z0-9+/=_.~!@#$%^&*-]{10,400}")
 _BESIDE = re.compile(r"&?[A-Za-z][\w-]*=[^=]|[A-Za-z][\w+~-]*\d\.\d[\w.+~-]*-g[0-9a-f]{7,12}$|AAAA[BCE][23]|(?:[0-9A-F]{16}|[0-9A-F]{40})$|[\w./-]*#[0-9a-f]{12,16}$")  # fmt: skip
@@ -310,36 +303,22 @@ def _apart(names: str) -> str:
     return HUMP.sub(" ", names).replace("_", " ").replace("-", " ")
 
 
-_LOCK = (
-    r"door|alarm|gate|garage|safe|lock|locker|padlock|keypad|entry|entrance|access|unlock|security|verification|login|sign-?in"
-    r"|confirmation|sms|vault|shed|key ?safe|one[- ]time|2fa|otp|mfa|voicemail|lockbox|building|suitcase|luggage|house|flat|debit|credit|bank|card|sim|phone|tablet"
-    r"|backup|parental"
-)
+_LOCK = r"door|alarm|gate|garage|safe|lock|locker|padlock|keypad|entry|entrance|access|unlock|security|verification|login|sign-?in|confirmation|sms|vault|shed|key ?safe|one[- ]time|2fa|otp|mfa|voicemail|lockbox|building|suitcase|luggage|house|flat|debit|credit|bank|card|sim|phone|tablet|backup|parental"
 _OF = r"(?:[ \t]+[^\s\d.!?:=]{1,20}){0,6}?"
-_SAYS = (
-    r"(?:['\u2019]s|[ \t]+(?:is|was|are|ist|war|lautet|est|es|è|é|jest|to|now|still|it's)\b|[ \t]*(?:[:=：]|->|\u2192"
-    r"|[ \t][\u2013\u2014](?= )|は|是))+"
-)
+_SAYS = r"(?:['\u2019]s|[ \t]+(?:is|was|are|ist|war|lautet|est|es|è|é|jest|to|now|still|it's)\b|[ \t]*(?:[:=：]|->|\u2192|[ \t][\u2013\u2014](?= )|は|是))+"
 # Codes of doors and cards; the last three rows are German, French and Spanish.
 _CODES = (
-    rf"(?i)\b(?:(?:{_LOCK})s?(?:['\u2019]s)?[ -]+){{1,3}}(?:pin|code|combination)\b{_OF}(?:{_SAYS}|(?<=pin))"
-    rf"|\b(?:combination|combo|code|pin) (?:for|to|of) (?:the|my|our|his|her) (?:[\w-]+ )?(?:{_LOCK})\b{_OF}{_SAYS}"
-    rf"|\b(?:my|our|his|her) pin\b{_OF}{_SAYS}|\b(?:cvv2?|cvc2?|puk|otp)(?:[ -](?:code|number))?\b{_OF}(?:{_SAYS})?"
+    rf"(?i)\b(?:(?:{_LOCK})s?(?:['\u2019]s)?[ -]+){{1,3}}(?:pin|code|combination)\b{_OF}(?:{_SAYS}|(?<=pin)|(?<=combination))|\b(?:combination|combo|code|pin) (?:for|to|of) (?:the|my|our|his|her) (?:[\w-]+ )?(?:{_LOCK})\b{_OF}{_SAYS}|\b(?:my|our|his|her) pin\b{_OF}{_SAYS}|\b(?:cvv2?|cvc2?|puk|otp)(?:[ -](?:code|number))?\b{_OF}(?:{_SAYS})?"
     rf"|\b(?:code|pin|kombination) (?:für|von|zu|zum|zur|vom|am|an|der|des)(?: (?:den|das|die|dem|der|unseren?|meinen?))?(?: [\w-]+)? (?:[\w-]*(?:tresor|safe|tür|tor|alarmanlage|garage|schloss|schließfach|karte|handy))s?\b{_OF}{_SAYS}"
-    rf"|\b(?:tür|alarm|tor|zugangs|safe|tresor|sicherheits|schloss|garagen|haustür|handy|karten)-?(?:code|pin)\b{_OF}{_SAYS}"
-    rf"|\b(?:codice|código|kod|код|пин-?код) (?:(?:d\w{{0,4}}|pin|от|для|do|na) ?(?:l['\u2019])?)?(?:porta|port\w{{2,5}}|allarme|alarme|cancello|cassaforte|cofre"
-    rf"|cartão|garagem|accesso|drzwi\w*|alarmu|bramy|furtki|sejfu|domofonu|двер\w+|домофон\w*|сейф\w*|подъезд\w*)\b{_OF}{_SAYS}"
-    rf"|\b(?:deur|toegangs|pin|kluis|poort)-?code\b{_OF}{_SAYS}|(?:暗証番号|暗证码|비밀번호){_OF}{_SAYS}"
-    rf"|\b(?:cryptogramme|prüfnummer|kartenprüfnummer|código de seguridad)\b{_OF}(?:{_SAYS})?"
+    rf"|\b(?:tür|alarm|tor|zugangs|safe|tresor|sicherheits|schloss|garagen|haustür|handy|karten)-?(?:code|pin)\b{_OF}{_SAYS}|\b(?:codice|código|kod|код|пин-?код) (?:(?:d\w{{0,4}}|pin|от|для|do|na) ?(?:l['\u2019])?)?(?:porta|port\w{{2,5}}|allarme|alarme|cancello|cassaforte|cofre"
+    rf"|cartão|garagem|accesso|drzwi\w*|alarmu|bramy|furtki|sejfu|domofonu|двер\w+|домофон\w*|сейф\w*|подъезд\w*)\b{_OF}(?:{_SAYS})?|\b(?:(?:deur|toegangs|pin|kluis|poort)-?code|code (?:van|voor) (?:de |het )?\w{{0,15}}(?:deur|kluis|poort|alarm|kast|garage|slot))\b{_OF}{_SAYS}|\b(?:lockbox|keypad|padlock|key ?safe|digicode)\b{_OF}(?:{_SAYS})?|(?:暗証番号|暗证码|비밀번호){_OF}{_SAYS}|\b(?:cryptogramme|prüfnummer|kartenprüfnummer|código de seguridad)\b{_OF}(?:{_SAYS})?"
     # what one types at the thing, or sets it to: `the alarm: type 2806`, `locker 114: I set it to 5083`
-    rf"|\b(?:alarma?|door|gate|lock(?:er|box)?|padlock|safe|keypad|garage|tresor|tür|alarmanlage|schloss|puerta|porte|portail|portone"
-    rf"|cancello|allarme|alarme|drzwi|brama|deur)\b[^\n.!?]{{0,90}}?\b(?:type|enter|press|dial|punch in|key in|set (?:it |them )?to"
-    rf"|(?:opens?|unlocks?|open it|disarm(?:ed)?(?: it)?) (?:with|using|by)|geht mit|öffnet mit|tippe?n?|(?:quita|abre|s['\u2019]ouvre|ouvre|apre|desactiva"
-    rf"|désactive) (?:con|avec|com))(?= )"
+    rf"|\b(?:alarma?|door|gate|lock(?:er|box)?|padlock|safe|keypad|garage|tresor|tür|alarmanlage|schloss|puerta|porte|portail|portone|cancello|allarme|alarme|drzwi|brama|deur)\b[^\n.!?]{{0,90}}?\b(?:type|enter|press|dial|punch in|key in|set (?:it |them )?to"
+    rf"|(?:opens?|unlocks?|open it|disarm(?:ed)?(?: it)?) (?:with|using|by)|geht mit|öffnet mit|tippe?n?|(?:quita|abre|s['\u2019]ouvre|ouvre|apre|desactiva|désactive) (?:con|avec|com))(?= )"
     rf"|\b(?:code|código) (?:pin|secret|confidentiel|secreto|(?:de|du|del|d['\u2019]) ?(?:la |l['\u2019])?(?:porte|accès|alarme|portail|immeuble|coffre|carte|puerta|alarma|acceso|portal|garaje|caja|seguridad|tarjeta))\b{_OF}{_SAYS}"
 )
 _DIGITS = re.compile(
-    r"[ \t]*[\"'`*]{0,2}(?P<value>(?:\d{1,6}(?:[- ]\d{2,4}){1,2}|\d(?:[- ]\d){3,7}|[A-Z]?\d{3,10}[A-Z]?)[#*]?)(?!\w|[.,:/-]\d|[ \t]*(?:%|bits?|digits?|characters?|times))"
+    r"[ \t]*[\"'`*]{0,2}(?P<value>(?:\d{1,6}(?:[- ]\d{2,4}){1,2}|\d(?:[- ]\d){3,7}|\d{3,10}|(?=[A-Z]{0,7}\d[A-Z]{0,6}\d)[A-Z\d]{4,8})[#*]?)(?!\w|[.,:/-]\d|[ \t]*(?:%|bits?|digits?|characters?|times))"
 )
 
 
@@ -350,17 +329,20 @@ def codes(text: str, _lower: str) -> Spans:
     """Yield digits that open a door or a card."""
     for match in re.finditer(_CODES, text):
         digits = _DIGITS.match(text, match.end())
-        if digits is not None and (CLAUSE_ENDS.match(text, digits.end()) or re.match(_GOES_ON, text[digits.end() : digits.end() + 9])):
+        if digits is not None and (
+            CLAUSE_ENDS.match(text, digits.end()) or re.match(_GOES_ON, text[digits.end() : digits.end() + 9])
+        ):
             yield digits.span("value")
 
 
 _LISTED = (
-    r"(?i)\b(?:(?:recovery|backup|rescue|scratch|2fa|mfa|one-time|emergency)[ -]?codes?|(?:wiederherstellungs|notfall|backup|sicherungs)-?codes?"
-    r"|c[óo]d(?:igos|ici) (?:de |di )?(?:recup|backup|emerg|respaldo|resgate|segur)\w*|codes? de (?:secours|récup\w+|sauvegarde)"
+    r"(?i)\b(?:(?:recovery|backup|rescue|scratch|2fa|mfa|one-time|emergency)[ -]?codes?|(?:wiederherstellungs|notfall|backup|sicherungs)-?codes?|c[óo]d(?:igos|ici) (?:de |di )?(?:recup|backup|emerg|respaldo|resgate|segur)\w*|codes? de (?:secours|récup\w+|sauvegarde)"
     r"|(?:herstel|back-?up)codes|kody (?:zapasowe|odzyskiwania|awaryjne)|(?:резервные|запасные) коды)\b|(?:リカバリー|バックアップ)コード"
 )
 _BETWEEN = re.compile(r"(?:[\s,;/|*•`'\"-]|\d{1,2}[.)][ \t]|(?:and|or|e|y|und|et|en|oraz|i|и)\s){1,24}")
-_ONE = re.compile(r"(?:\d{3,4}[ -]\d{3,4}(?:[ -]\d{4})?|(?=[A-Za-z-]{0,24}\d)[0-9A-Za-z]{4,12}(?:-[0-9A-Za-z]{4,12}){0,4})(?![\w.:/-])")
+_ONE = re.compile(
+    r"(?:\d{3,4}[ -]\d{3,4}(?:[ -]\d{4})?|(?=[A-Za-z-]{0,24}\d)[0-9A-Za-z]{4,12}(?:-[0-9A-Za-z]{4,12}){0,4})(?![\w.:/-])"
+)
 
 
 def listed(text: str, _lower: str) -> Spans:
@@ -376,23 +358,24 @@ def listed(text: str, _lower: str) -> Spans:
 
 # A column of passwords, or of what opens a door, in a table of Markdown or CSV.
 _COLUMNS = re.compile(
-    r"(?i)(?:.{0,30}[ _-])?(?:pass|password|passwort|passwd|pw|pwd|passphrase|kennwort|secret|token|api[ _-]?key|mot de passe|contraseña|clave"
-    r"|senha|wachtwoord|has[łl]o|heslo|пароль|パスワード|密码)|(?P<lock>(?:gate|door|alarm|safe|lock(?:er|box)?|keypad|garage|pin|tür|tor|tresor"
+    r"(?i)(?:.{0,30}[ _-])?(?:pass|password|passwort|passwd|pw|pwd|passphrase|kennwort|secret|token|api[ _-]?key|mot de passe|contraseña|clave|senha|wachtwoord|has[łl]o|heslo|пароль|パスワード|密码)|(?P<lock>(?:gate|door|alarm|safe|lock(?:er|box)?|keypad|garage|pin|tür|tor|tresor"
     r"|porte|portail|puerta|porta|alarma|cancello|entry|access)(?:[ -]?(?:code|pin|código|codice|kod))?s?)"
 )
 
 
 def tables(text: str, _lower: str) -> Spans:
     """Yield the cells of such columns."""
-    sign, columns, start = "", {}, 0
+    sign, width, columns, start = "", 0, {}, 0
     for line in text.splitlines(keepends=True):
         cells = line.rstrip("\n").split(sign) if sign and line.count(sign) == width else []
         if not cells:
             sign = next((one for one in ("|", "\t", ";", ",") if one in line), "")
             named = enumerate(line.split(sign)) if sign else ()
             width = line.count(sign) if sign else 0
-            columns = {number: found for number, one in named if (found := _COLUMNS.fullmatch(one.strip(" \t\n*_`\"'")))}
-            sign = sign if columns else ""
+            columns = {
+                number: found for number, one in named if (found := _COLUMNS.fullmatch(one.strip(" \t\n*_`\"'")))
+            }
+            sign = sign if columns and sum(map(bool, map(str.strip, line.split(sign)))) > 1 else ""
         for number in columns if cells else ():
             value = cells[number].strip(" \t*`\"'")
             begin = start + sum(map(len, cells[:number])) + number + cells[number].find(value)
@@ -409,112 +392,12 @@ def _is_cell(value: str, *, lock: bool) -> bool:
     return is_mixed(value) or re.search(r"\d{4}|[A-Z].*[._~-]|[._~-].*[A-Z]", value) is not None
 
 
-# --- one pattern each -----------------------------------------------------------------------------------------------
+# --- all rules --------------------------------------------------------------------------------------------------------
 
-# What a program is given on its command line: `mysql -pX`, `sshpass -p X`, `curl -u name:X`. @: its other arguments.
-_GIVEN = (
-    r"\b(?:(?:mysql\w{0,10}|mariadb[\w-]{0,10}|7z)\b@ -p|sshpass +-p *|mongo\w{0,10}\b@ -p[ =]"
-    r"|(?:docker|podman|helm|az)(?: \w{1,20}){0,2} login\b@ -p[ =]|redis-cli\b@ -a +|(?:un)?zip\b@ -P *|ldap\w{3,10}\b@ -w +"
-    r"|curl\b@ (?:-u|-U|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,80}:|openssl\b@ pass:|smbclient\b@ (?:-U|--user=?) *[^\s%]{1,60}%|lftp\b@ -u +[^\s,]{1,60},|mosquitto_\w{3}\b@ -P +|ipmitool\b@ -P +"
-    r"|htpasswd +-\w{0,6}b\w{0,6} +\S{1,99} +\S{1,60} +|xfreerdp\b@ /p:"
-    r"|net use\b@ /user:\S{1,80} +"
-    r"|(?=echo [^\n;|&]{1,200}\| *(?:sudo +)?chpasswd)echo +(?:-n +)?[\"']?[\w.-]{1,40}:"
-    r"|(?=echo [^\n;|&]{1,200}\| *sudo +-S)echo +(?:-n +)?)[\"']?(?P<value>(?![-<$*{\[])[^\s\"'`;|&]{2,200})"
-).replace("@", r"[^\n;|&]{0,200}?")
-
-
-def _any(match: re.Match[str]) -> bool:
-    return not PLACEHOLDER.match(match["value"])
-
-
-def _mixed(match: re.Match[str]) -> bool:
-    word = match["value"].strip("\"'`\u201c\u201d\u2018\u2019")
-    return is_mixed(word) and not is_placeholder(word)
-
-
-def _login(match: re.Match[str]) -> bool:
-    return _mixed(match) and not re.match(ENTRY, match["pair"])
-
-
-def _named(match: re.Match[str]) -> bool:
-    name, value = match["name"][-NAME_CHARACTERS:], match["value"]
-    if not names_secret(name) or is_handle(name, value) or is_placeholder(value) or REFERENCE.match(value):
-        return False
-    return is_mixed(value) or (match["value"] != match[0].split()[-1] and bool(_STRICT.search(name)))
-
-
-def _random(match: re.Match[str]) -> bool:
-    return names_secret(match["name"]) and is_random(match["value"], least=LEAST)
-
-
-def _is_phrase(match: re.Match[str]) -> bool:
-    return sum(map(LITTLE.__contains__, match["value"].split())) < 2
-
-
-def _latin(match: re.Match[str]) -> bool:
-    return len(re.findall(r"[!-~]", match["value"])) > 3 and not PLACEHOLDER.match(match["value"])
-
-
-def _strong(match: re.Match[str]) -> bool:
-    word = match["value"].rstrip(".!?)")
-    return is_mixed(word) and (re.search(r"[!#$%^&*+~?=]", word) is not None or (re.search(r"[A-Z]", word) is not None and "." not in word))
-
-
-def _session(match: re.Match[str]) -> bool:
-    return is_random(match["value"].replace("%", "-"), least=12) and not is_placeholder(match["value"])
-
-
-_FOUR = frozenset(
-    "that this with have from they been were your when what must here them into also only over more some than just like make need"
-    " take each back used both same does next last once file code user mail pass word note then will send show kept work apps good"
-    " login team very page keep read test data time find open list site sent left main call says name late help".split()  # noqa: SIM905
-)
-
-
-def _app_password(match: re.Match[str]) -> bool:
-    before = match[0][: match.start("value") - match.start()]
-    value = match["value"]
-    if re.search(r"(?i)pass|kennw|contras|has[łl]o", before) is None or _FOUR & {*re.split("[ -]", value)}:
-        return False
-    return len(value) > 16 or re.search(r"[:=\"'`]\s?$", before) is not None
-
-
-_FORMS: tuple[tuple[tuple[str, ...], str, Callable[[re.Match[str]], bool]], ...] = (
-    ((" -", " pass:", "passwd", "net use", "/p:"), _GIVEN, _any),
-    # `hunter2 is the password for X`, `use hunter2 as my PIN`
-    ((" is ", " was ", " as "), r"(?i)(?<!\S)[\"'`\u201c\u2018]?(?P<value>[^\s\"'`\u201c\u201d\u2018\u2019]{4,80})[\"'`\u201d\u2019]?[ \t]+(?:is|was|as)[ \t]+(?:the|my|our|your|his|her|their|a)[ \t]+(?:[\w'-]{1,20}[ \t]+){0,2}(?:pass(?:word|phrase|code)|PIN)\b", _mixed),
-    # `密码是 X`, `パスワードは X です`: without spaces, to the next sign; it holds Latin letters or digits
-    (("密", "令牌", "口令", "验证码", "パスワード", "暗証", "비밀", "비번"), r"(?i)(?:密码|密碼|口令|密钥|令牌|pin码|验证码|パスワード|暗証番号|비밀번호|비번)(?:[^\s，。；、,;:：是为は]{0,8})?(?:是|为|為|叫|改成|改为|设为|换成|は|が|은|는|[：:=])\s{0,2}[\"'`“「『]?(?P<value>[^\s，。；、,;：「」『』“”\"'`（）()]{4,80}?)(?=です|でした|だ|に変|입니다|[\s，。；、,;「」『』“”\"'`（）()]|\.?$)", _latin),
-    # `IDENTIFIED BY 'x'`; a line of a router; the QR code of a Wi-Fi; an address and its password
-    (("identified", "password"), r"(?i)\b(?:identified(?:\s+with\s+\S{1,40})?\s+(?:by|as)|(?:with|encrypted|set|role|user)\s+(?:\S{1,60}\s+)?password(?:\s+for\s+\S{1,60})?\s{0,3}=?)\s{0,3}(?:password\()?(['\"])(?P<value>[^'\"\n]{3,100})\1", _any),
-    (("communit", "secret", "key", "passw"), r"(?im)^[ \t]{0,8}(?:snmp-server community|enable (?:secret|password)|username \S{1,40}(?: privilege \d+)? (?:secret|password)|(?:tacacs|radius)(?:-server)?\b.{0,60} key|crypto isakmp key|key-string|pre-shared-key|neighbor \S{1,60} password|password|auth-key|md5-key)[ \t]+(?:[05-9] )?(?P<value>[^\s\"']{4,200})(?=[ \t]*$|[ \t]+(?:r[ow]|address|encrypted|level)\b)", _mixed),
-    (("wifi:",), r"(?i)\bWIFI:[^\n]{0,120}?\bP:(?P<value>(?:[^;\n\\]|\\.){4,80});", _any),
-    (("@",), r"\b[\w.+-]{1,40}@[\w-]{1,40}(?:\.[\w-]{1,30}){1,4}[ \t]{0,2}[/|:][ \t]{0,2}(?P<value>(?!//)[^\s,;/|]{6,60})(?![\w/])", _strong),
-    # sessions in a header, or in a URL of Java and PHP
-    (("cookie", "essionid", "sessid"), r"(?i)(?:(?<=[;:?&\s\"'])|^)(?P<name>[\w.-]{0,20}?(?:sess|sid\b|token|auth|jwt|remember|login)[\w.-]{0,20})=(?P<value>[^\s;\"',]{8,2000})", _session),
-    # four groups of four letters, as mail providers make them for a program
-    (("pass", "kennw", "contras", "haslo", "hasło"), r"(?i)\b(?:apps?|application|anwendungs\w*|google|gmail|icloud|apple|yahoo|imap|smtp|mail)\b[^!?]{0,120}?[\s:=\"'`](?P<value>(?-i:[a-z]{4}([ -])(?:[a-z]{4}\2){2}[a-z]{4}|[a-z]{16}))(?![\w-]| [a-z]{4}\b)", _app_password),
-    # a key of a program, a voucher
-    (("code", "key", "voucher", "gutschein", "licen", "lizenz", "serial", "clé", "clave"), r"(?i)\b(?:code|key|schlüssel|voucher|gutschein\w*|coupon|licen[cs]e|lizenz\w*|serial|clé|clave)[\"'`*]{0,2}(?:[ \t]+(?:number|is|ist|est|es))?[ \t]*[:=]?[ \t]*[\"'`]?(?P<value>(?-i:(?=[A-Z-]{0,40}\d)[A-Z0-9]{3,8}(?:-[A-Z0-9]{3,8}){3,7}))(?![\w-])", _any),
-    # a field written as two, an element, a flag, a setting that a sentence tells
-    (("value",), r"""(?i)\b(?:key|name)["']?\s?[:=]\s?["']?(?P<name>[\w.-]++)["']?,?\s+["']?value["']?\s?[:=]\s?["']?(?P<value>[^"'\s]{4,200})""", _named),
-    (("</",), r"<(?P<name>[\w:.-]++)(?:\s[^<>]{0,100})?>(?P<value>[^<>\s]{4,200})</", _named),
-    ((" -", "requirepass", "masterauth"), r"""(?<!\S)(?:--?)?(?P<name>(?<=-)[\w-]{4,60}|requirepass|masterauth)[ \t]+["']?(?P<value>[^\s"'`-][^\s"'`]{3,199})["']?""", _named),
-    (("_",), r"\b(?P<name>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`?[ \t]+(?:is|was|ist)[ \t]+[\"'`]?(?P<value>[A-Za-z0-9+/=_.~-]{10,400})", _random),
-    # a login: `credentials: ana / X`, `log in as qa with X`
-    (("log", "cred", "zugang", "account", "anmeld", "identifiant", "acceso"), r"(?i)\b(?:log ?ins?|credentials?|creds|account|zugangsdaten|zugang|anmeldedaten|identifiants?|credenciales|acceso)\b[^\n]{0,60}?(?:\b(?:is|are|with|ist|sind|lautet|lauten|est|sont|es|son)|[:=]|->)[ \t]+(?P<pair>[\w.@+-]{2,40}[ \t]?[/:|][ \t]?(?P<value>(?!//)[^\s,;]{5,60}))", _login),
-    ((" with ", " using ", " mit "), r"(?i)\b(?:(?:log|sign|get|hook|connect)\w{0,4}[ -]?(?:in|into|on|onto|to)|melde\w*|komm(?:e|st|t)|(?:an|ein)(?:melden|loggen))\b[^\n.!?;:=\"]{1,60}? (?:with|using|mit) [\"'`\u201e]?(?P<value>[^\W\d_]{4,30}(?:\d{1,6}[!#$%&*]+|[!#$%&*]+\d{1,6}))(?=[\"'`\u201c]?(?:[ \t]*$|[.,;)\n]))", _any),
-    # "user ledger pass X", "root pass X", "USER: ana PASS: X", "PASS: X" alone on its line
-    (("pass ", "pass:"), r"(?i)\b(?:root|admin|guest|user(?:name)?|login|account|benutzer|ftp|ssh|vpn)\b[^\n!?]{0,45}?\bpass:?[ \t]+(?P<value>(?=\S{0,60}\d)(?-i:(?=\S{0,60}(?:[!@#$%^&*+~?]|[A-Z]\S{0,60}[_-]|[_-]\S{0,60}[A-Z]|\d[a-z])))[^\s\"'`<>]{5,79}[^\s\"'`<>.,;)])", _mixed),
-    (("pass:",), r"\bPASS: ?(?P<value>(?=\S{0,99}[!@#$%^&*])(?=\S{0,99}\d)(?=\S{0,99}[A-Za-z])[^\s/:()\[\]]{8,100})[ \t]*(?:\n|$)", _mixed),
-    # what an authenticator starts from, and the codes and words that stand in for it
-    (("fa ", "fa_", "fa-", "otp", "authenticator"), r"(?i)\b(?:2fa|mfa|totp|otp|authenticator)[ _-](?:seed|secret|key|code)\b[^\n]{0,60}?[\s:=]\"?(?P<value>(?-i:(?=[A-Z ]{0,40}[2-7])[A-Z2-7]{16,64}|(?:[A-Z2-7]{4} ){3,15}[A-Z2-7]{4}))(?!\w)", _any),
-    (("phrase", "mnemonic", " words", "semilla"), r"(?i)\b(?:(?:seed|recovery|backup|secret|wallet)[ -](?:phrase|words)|mnemonic|wiederherstellungsphrase|phrase de récupération|frase semilla)\b[^\n]{0,40}?(?:\s|[:\"'`(])(?P<value>(?-i:[a-z]{3,8})(?:[ \n]+(?-i:[a-z]{3,8})){11,23})(?![\w])", _is_phrase),
-    # files that clients read: .netrc, .pgpass; Oracle's short form of a login
-    (("machine ", "default "), r"\b(?:machine[ \t]+\S{1,200}|default(?=\s+login))\s+(?:(?:login|account|port)\s+\S{1,200}\s+){0,3}password\s+(?P<value>\S{3,200})", _any),
-    ((":*:", "432:"), r"(?m)(?:^|[\s`'\"])(?:[\w.*-]{1,100}):(?:\*|\d{4,5}):[A-Za-z_*][\w*-]{0,59}:[A-Za-z_*][\w*-]{0,59}:(?P<value>(?!\[redacted)[^\s:`'\"]{4,200})", _any),
-    (("oracle:",), r"(?i)\bjdbc:oracle:\w+:[^\s/@]{1,60}/(?P<value>[^\s@]{1,100})@", _any),
-)  # fmt: skip
+_NAME_MARKS = ("pass", "pw", "secret", "token", "key", "credential", "cookie", "authorization", "psk", "auth", "kennwort", "mnemonic", "wachtw", "senha", "heslo", "haslo", "parola", "essionid", "sessid")  # fmt: skip
+_SENTENCE_MARKS = ("pass", "pw", "pin", "kennwort", "clave", "contrase", "schlüssel", "fi key", "psk", "shared", "community", "wachtw", "senha", "heslo", "haslo", "hasł", "parola", "frase", "парол", "пин", "lösen", "adgang", "salasana", "jelsz", "şifre", "κωδικ", "phrase")  # fmt: skip
+_KEY_MARKS = ("key", "token", "secret", "cred", "passw", "passphrase", "jeton", "clave", "clé", "schlüssel", "密", "令牌", "口令", "秘")  # fmt: skip
+_CODE_MARKS = ("code", "combination", "combo", "cvv", "cvc", "puk", "otp", "pin", "alarm", "lock", "door", "gate", "safe", "tresor", "kod", "код", "пин", "codi", "códig", "crypto", "tür", "puerta", "porta", "暗", "비밀", "allarm", "drzwi", "bram")  # fmt: skip
 
 
 def _formed(
@@ -527,11 +410,7 @@ def _formed(
     return find
 
 
-_NAME_MARKS = ("pass", "pw", "secret", "token", "key", "credential", "cookie", "authorization", "psk", "auth", "kennwort", "mnemonic", "wachtw", "senha", "heslo", "haslo", "parola", "essionid", "sessid")  # fmt: skip
-_SENTENCE_MARKS = ("pass", "pw", "pin", "kennwort", "clave", "contrase", "schlüssel", "fi key", "psk", "shared", "community", "wachtw", "senha", "heslo", "haslo", "hasł", "parola", "frase", "парол", "пин", "lösen", "adgang", "salasana", "jelsz", "şifre", "κωδικ", "phrase")  # fmt: skip
-_KEY_MARKS = ("key", "token", "secret", "cred", "passw", "passphrase", "jeton", "clave", "clé", "schlüssel", "密", "令牌", "口令", "秘")  # fmt: skip
-_CODE_MARKS = ("code", "combination", "combo", "cvv", "cvc", "puk", "otp", "pin", "alarm", "lock", "door", "gate", "safe", "tresor", "kod", "код", "пин", "codi", "códig", "crypto", "tür", "puerta", "porta", "暗", "비밀", "allarm", "drzwi", "bram")
-_ONE_EACH = tuple(_formed(*form) for form in _FORMS)
+_ONE_EACH = tuple(_formed(*form) for form in GIVEN)
 
 
 def secret_spans(text: str, lower: str) -> list[tuple[int, int]]:
@@ -553,4 +432,6 @@ def secret_spans(text: str, lower: str) -> list[tuple[int, int]]:
     for start, end in sorted({span for rule in (*rules, *_ONE_EACH) for span in rule(text, lower)}):
         if not spans or start >= spans[-1][1]:
             spans.append((start, end))
+        elif end > spans[-1][1]:
+            spans[-1] = (spans[-1][0], end)  # the whole value, not half of it
     return spans

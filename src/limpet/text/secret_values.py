@@ -8,42 +8,33 @@ from .secrets import NAME_CHARACTERS
 
 # Text in the place of a secret: hidden before, to be filled in, or the word itself.
 PLACEHOLDER = re.compile(
-    r"x{3,}|\*+|\u2022+|\.{3,}|redacted|\[redacted|example|change-?_?me|[<{]|%[sr(]|&#?\w{1,8};"
-    r"|\$(?:[{(]|(?-i:[A-Z_][A-Z0-9_]*|[a-z_]+)$|\w+(?:::|->?|[;{\[]|[)\]}>]+[,;.]?$))"
-    r"|(?:_{3,}|#+|pass(?:word|wd)?|passwort|kennwort|contraseña|pwd|secret|token|null|none|true|false|string|todo)\]?$"
+    r"x{3,}|\*+|\u2022+|\.{3,}|redacted|\[redacted|example|change-?_?me|[<{]|%[sr(]|&#?\w{1,8};|\$(?:[{(]|(?-i:[A-Z_][A-Z0-9_]*|[a-z_]+)$|\w+(?:::|->?|[;{\[]|[)\]}>]+[,;.]?$))|(?:_{3,}|#+|pass(?:word|wd)?|passwort|kennwort|contraseña|pwd|secret|token|null|none|true|false|string|todo)\]?$"
     r"|.{0,60}?(?:^|[-_.])(?:your|example|placeholder|dummy|sample|insert|goes|here)(?:[-_.]|$)",
     re.IGNORECASE,
 )
+# Names of passwords, which take words too; of other names the value must hold a digit or a symbol.
+STRICT = re.compile(
+    r"(?i)(?:pass(?:word|wd|phrase|code|wort)?|pwd|kennwort|contraseña|psk|pw)(?:[_.-]?(?:\d+|value|plain))?$"
+)
 _FILE = r"\.(?:pem|key|crt|cer|p12|pfx|jks|asc|gpg|pub|txt|json|ya?ml)$"
 # A file of a program and a line of it: what a compiler speaks of. No digits, unless in a folder.
-FILE_LINE = (
-    r"(?:[\w./+-]*/[\w.+-]+|[A-Za-z_-]+)\.(?:py|pyx|go|rs|cc?|h|cpp|hpp|cxx|cs|tsx?|jsx?|mjs|java|kt|rb|php|sh|pl|lua|swift"
-    r"|scala|m|ex|exs|hs|ml|sql|vue):\d+(?::\d+)?[:,;)]*$"
-)
+FILE_LINE = r"(?:[\w./+-]*/[\w.+-]+|[A-Za-z_-]+)\.(?:py|pyx|go|rs|cc?|h|cpp|hpp|cxx|cs|tsx?|jsx?|mjs|java|kt|rb|php|sh|pl|lua|swift|scala|m|ex|exs|hs|ml|sql|vue):\d+(?::\d+)?[:,;)]*$"
 # An entry of a vault, and its field: secret/data/shop#api_key. The start or the field says so: a password may hold both
 # signs.
-ENTRY = (
-    r"(?:(?:vault:/?|/?(?:kv\d?|secret)/)[\w.-]+(?:/[\w.-]+)*#[A-Za-z][A-Za-z_-]*"
-    r"|/?[a-z\d_.-]+(?:/[\w.-]+)+#(?i:(?:[a-z]+[_-])*(?:(?:api|access|hmac|private)?key|(?:access|auth)?token|(?:client)?secret"
-    r"|password|passwd|passphrase|pwd|credentials?)))[,;.)\]`]*$"
-)
+ENTRY = r"(?:(?:vault:/?|/?(?:kv\d?|secret)/)[\w.-]+(?:/[\w.-]+)*#[A-Za-z][A-Za-z_-]*|/?[a-z\d_.-]+(?:/[\w.-]+)+#(?i:(?:[a-z]+[_-])*(?:(?:api|access|hmac|private)?key|(?:access|auth)?token|(?:client)?secret|password|passwd|passphrase|pwd|credentials?)))[,;.)\]`]*$"
 # A call, an index, a path of names, the name of a constant: code that has the value from somewhere. An address, a file,
 # an entry of a vault: where it is kept.
 CODE = re.compile(
     rf"[A-Za-z_][\w.:]*[(\[]|(?![a-z_]*\d\w*{_FILE})[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)\]}}]*$|-{{1,2}}[a-z]"
     r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[,;|\\)\]}]*$|[A-Z]<|/\^|(?:https?|op|vault|bws|ssm|keyring)://|arn:aws"
-    rf"|[a-z\d_.-]+(?:/[a-z\d_.-]+){{2,}}$|{FILE_LINE}|{ENTRY}"
-    rf"|(?:[\w.~-]*/[\w./~-]+|[a-z._~-]+|[a-z\d]+(?:[_-][a-z\d]+)+){_FILE}"
+    rf"|[a-z\d_.-]+(?:/[a-z\d_.-]+){{2,}}$|{FILE_LINE}|{ENTRY}|(?:[\w.~-]*/[\w./~-]+|[a-z._~-]+|[a-z\d]+(?:[_-][a-z\d]+)+){_FILE}"
 )
 # A word that only names what is meant: new-password, my_secret, db-credentials-v2.
 REFERENCE = re.compile(r"(?i)[a-z\d_.:/-]*(?:pass|secret|token|credential|cookie|pwd|key)[a-z\d_.:/-]*$")
 # Technical terms and measures have digits too: SHA256, TLS1.3, 2048-bit, 2026-03-01, 30s, 1Password, OAuth2, v2.
 _TERM = re.compile(
-    r"(?:pb?kdf|sha|md|utf|base|aes|rsa|http|oauth|ipv|argon|bcrypt|scrypt|tls|ssl|ntlm|blake|hmac|nist|latin|iso|v|s|x|h|q"
-    r"|level|php|python|win|mp|log4j|k8|i18|l10|e2|a11|step|day|week|room|chapter|section|line|page|version|issue|pr|c|f|g|p)"
-    r"-?_?[\d.]+[a-z]{0,2}(?:-\w+)?$"
-    r"|\d[\d.,]*-?(?:bits?|bytes?|chars?|characters?|digits?|th|st|nd|rd|days?|hours?|h|min|minutes?|weeks?|months?|years?|ms"
-    r"|s|m|cm|mm|kb|mb|gb|x|fa|password|am|pm|%|\+)(?:[-/]\w+)*$"
+    r"(?:pb?kdf|sha|md|utf|base|aes|rsa|http|oauth|ipv|argon|bcrypt|scrypt|tls|ssl|ntlm|blake|hmac|nist|latin|iso|v|s|x|h|q|level|php|python|win|mp|log4j|k8|i18|l10|e2|a11|step|day|week|room|chapter|section|line|page|version|issue|pr|c|f|g|p)-?_?[\d.]+[a-z]{0,2}(?:-\w+)?$"
+    r"|\d[\d.,]*-?(?:bits?|bytes?|chars?|characters?|digits?|th|st|nd|rd|days?|hours?|h|min|minutes?|weeks?|months?|years?|ms|s|m|cm|mm|kb|mb|gb|x|fa|password|am|pm|%|\+)(?:[-/]\w+)*$"
     r"|\d{4}-\d\d?-\d\d?(?:T\S*)?$|\d\d?[:/.]\d\d(?:[:/.]\d+)?$|\w+@[\w-]+\.\w+$|(?:https?|ftp|file)://",
     re.IGNORECASE,
 )
@@ -69,8 +60,7 @@ LITTLE = frozenset(
     "a an the is are was be not no to of in on at by for with and or as it this that your my".split()  # noqa: SIM905
 )
 CLAUSE_ENDS = re.compile(
-    r"[ \t]*(?:$|[.,;!?)\n]|[-\u2013\u2014]{1,2}[ \t]|\("
-    r"|(?:and|but|so|for|on|until|if|in case|please|same|und|aber|für)\b)"
+    r"[ \t]*(?:$|[.,;!?)\n]|[-\u2013\u2014]{1,2}[ \t]|\(|(?:and|but|so|for|on|until|if|in case|please|same|und|aber|für)\b)"
 )
 _TURN = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _CASE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[a-z])")

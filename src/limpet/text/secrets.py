@@ -30,7 +30,7 @@ _MARKS_BEYOND = (
     "clé", "schlüssel", "密", "口令", "令牌", "秘", "验证码", "hasł", "парол", "код", "пин", "パスワード", "暗", "비밀", "비번", "コード",
     "şifre", "lösen", "jelsz", "salasana", "κωδικ", "códig", "tür",
 )  # fmt: skip
-_MARKS_OF_DIGITS = (" with ", " using ", " mit ", "alarm", "lock", "door", "gate", "safe", "tresor", "puerta", "porta", "crypt")
+_MARKS_OF_DIGITS = (" with ", " using ", " mit ", "alarm", "lock", "door", "gate", "safe", "tresor", "puerta", "porta", "crypt")  # fmt: skip
 # What stands beside the number of a bank card.
 _CARDS = ("car", "kart", "tarj", "visa")
 # Keys in capitals and the digits 2 to 7, of which one in thirty has no digit.
