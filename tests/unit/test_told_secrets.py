@@ -146,3 +146,91 @@ def test_short_sentences_tell_passwords_too(text, secret):
 )
 def test_short_sentences_that_tell_none_stay(text):
     assert redact(text) == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        # base64 and escapes, decoded once
+        ("KEY_FILE=LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1DNENBUUF3QlFZREsyVndCQ0lFSU5BMmdvVXliSGly\n", "LS0tLS1CRUdJ"),
+        ("DB_B64=cG9zdGdyZXM6Ly9hcHA6UXVhcms3c2F1ZXJAZGI6NTQzMi9hcHA=", "cG9zdGdy"),
+        ("the login is packed: YW5hOlF1YXJrIXNhdWVyNw==", "YW5hOlF1"),
+        ("password%3DQuark7sauer", "Quark7"),
+        (r"{\u0022password\u0022:\u0022Quark7sauer\u0022}", "Quark7"),
+        # the whole value
+        ("bind_password = Quark,30g,Sauer", "30g,Sauer"),
+        ("db.password=Quark,Sauer;7", "Sauer;7"),
+        ('password="Quark>Sauer>Mild";', "Sauer>Mild"),
+        ("API_SECRET='herons hold still when it rains, 2014'", "when it rains"),
+        # languages
+        ("El wifi: contraseña Quark-22", "Quark-22"),
+        ("La contraseña del wifi es Girasol.", "Girasol"),
+        ("La password del wifi è Quark-22.", "Quark-22"),
+        ("A senha do cofre é Quark#7", "Quark#7"),
+        ("Het wachtwoord van de wifi is Quark-7", "Quark-7"),
+        ("Hasło do wifi to Quark_7", "Quark_7"),
+        ("Heslo na wifi je Quark_7, router je ve sklepě", "Quark_7"),
+        ("Пароль от вайфая — Ромашка_77", "Ромашка_77"),
+        ("Wi-Fiのパスワードは hanami-77 です", "hanami-77"),
+        ("无线密码是erhu#月光2019，别拔", "月光2019"),
+        ("The pass phrase of the drive is seven herons wait behind the mill, all small.", "behind the mill"),
+        # over a line break or markup
+        ("Passwort für den NAS:\n  Quark#sauer7", "Quark#sauer7"),
+        ("**Password:** `Quark#sauer7`", "Quark#sauer7"),
+        ("Password: <code>Quark-Sauer7</code></p>", "Quark-Sauer7"),
+        ("<td>Password</td><td>Quark#sauer7</td>", "Quark#sauer7"),
+        # tables
+        ("| host | password |\n|---|---|\n| a | Quark%sauer5 |", "Quark%sauer5"),
+        ("url,username,password\nhttps://a.example,ana,Quark&Sauer", "Quark&Sauer"),
+        ("House | Gate\n--- | ---\nA | C1459Y", "C1459Y"),
+        # codes
+        ("Gmail app password for the scanner: qzvk hmpl wtre xbno", "hmpl wtre"),
+        ("GitHub backup codes:\n1a2b3-c4d5e\n9f8e7-d6c5b", "d6c5b"),
+        ("codes de secours : 4471 9920, 1182 3301", "3301"),
+        ("locker 114: I set it to 5-0-8-3.", "5-0-8-3"),
+        ("Alarm: you have 30 seconds, type 2 8 0 6 then the star", "2 8 0 6"),
+        ("La puerta se abre con 8812.", "8812"),
+        ("Kod do furtki: 4410", "4410"),
+        ("the club card 4000 1234 5678 9010, valid 09/28", "5678 9010"),
+        ("license key AB1DE-12345-FG2IJ-67890", "67890"),
+        # files, headers, programs
+        ("hilde:$6$yqxQKPDZ$" + "HFIwevr1" * 8 + ":19604:0:99999:7:::", "HFIwevr1"),
+        ("admin:{SHA}" + "W6ph5Mm5" * 3 + "mj9g=", "W6ph5Mm5"),
+        ("Cookie: lang=cy; sessionid=uEzvIhPjmWOmtYUi3pxVbz37; a=1", "uEzvIhPj"),
+        ("CREATE USER 'a'@'%' IDENTIFIED BY 'Quark.and.Sauer';", "Quark.and"),
+        ("snmp-server community m1stral-RO RO 12", "m1stral-RO"),
+        ("WIFI:S:Heim;T:WPA;P:quark sauer;;", "quark sauer"),
+        ("Streaming: lena@weir.example / Quark+Sauer", "Quark+Sauer"),
+        ("https://hooks.zapier.com/hooks/catch/1234567/bq3k9zt/", "bq3k9zt"),
+        ("http://ha.example/api/webhook/kX9mQ2zvT7nbR4yWLd8NoB", "kX9mQ2zv"),
+    ],
+)
+def test_secrets_are_found_in_other_languages_files_and_codings(text, secret):
+    redacted, names = redact(text)
+    assert suspected(text) and names
+    assert secret not in redacted and redact(redacted) == (redacted, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "La password è scaduta ieri.",
+        "La contraseña es obligatoria.",
+        "Hasło jest wymagane.",
+        "Пароль: минимум 8 символов",
+        "パスワードは八文字以上にしてください。",
+        "passphrase is asked for at each start of it",
+        'password: "At least 8 characters"',
+        'dsn: "https://83f8b4d78503fd6fd9d27f51e844402c@sentry.example.org/42"',
+        "cGF1bCBpcyBoZXJlIGF0IG5vb24gdG9kYXk= says that Paul is here",
+        "the node of the user is UmVwb3NpdG9yeTo0NDcxMjM0NQ==",
+        "docs/webhooks/how-to-verify-signatures-v2.html",
+        "| field | password |\n|---|---|\n| type | string |\n| where | in KeePass |",
+        "The mail app passed all four unit test runs last week",
+        "git@github.com:org2/Repo3.git and mail a@b.example / Tel. 0441-88213",
+        "Model code AB12-CD34, the alarm went off at 0430, QR code 2024",
+        "The gate opens with 1200 people waiting",
+    ],
+)
+def test_what_only_looks_like_a_secret_stays(text):
+    assert redact(text) == (text, ())

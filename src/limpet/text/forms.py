@@ -41,7 +41,7 @@ instagram-token IGQV,IGQW b60  intra-secret s-s4t2ud-,s-s4t2af- h64  wakatime-ke
 vercel-token vcp_,vck_,vca_,vci_,vcr_ w24  honeycomb-key hcaik_,hcxik_,hcalk_,hcxlk_ l30  unkey-key unkey_ w16  trigger-key tr_prod_,tr_dev_,tr_stg_,tr_pat_ w18
 octopus-key API- u26  paddle-key pdl_live_apikey_,pdl_sdbx_apikey_ b30  stripe-key sk_org_live_ w30  elastic-key essu_ s40  clickhouse-key 4b1d w38  cursor-key crsr_ h40
 discord-token mfa. b60  zoho-token 1000. h32.h32  firecrawl-key fc- h32  k3s-token K10 h48  linear-key lin_api_,lin_oauth_ w32
-slack-token xoxa-,xoxb-,xoxe-,xoxe.,xoxo-,xoxp-,xoxr-,xoxs-,xapp- d10  openai-key sk- b20  google-key AIza b35  google-key GOCSPX- b24  google-key ya29. b20
+slack-token xoxa-,xoxb-,xoxe-,xoxe.,xoxo-,xoxp-,xoxr-,xoxs-,xapp- d16  openai-key sk- b20  google-key AIza b35  google-key GOCSPX- b24  google-key ya29. b20
 stripe-key sk_live_,rk_live_,sk_test_,rk_test_ w16  stripe-key whsec_ s24  sendgrid-key SG. b16.b32  twilio-key SK h32  atlassian-token ATATT3,ATCTT3,ATBB,ATTA s20
 doppler-token dp.pt.,dp.st.,dp.ct.,dp.sa.,dp.scim.,dp.audit. d40  grafana-token glsa_ w32_x8  grafana-token glc_ s32  grafana-token eyJrIjoi s60
 square-token sq0csp-,sq0atp-,sq0idp- b22  square-token EAAA b56  facebook-token EAAce,EAAM,EAAC w60  groq-key gsk_,pplx-,csk- w40  xai-key xai- w60
@@ -81,9 +81,9 @@ FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("slack-webhook", ("hooks.slack.com",), r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9+/]{20,100})"),
     ("telegram-token", (":aa",), r"(?<!\d)\d{8,10}:AA[A-Za-z0-9_-]{32,36}(?![\w-])"),
     ("discord-token", (".",), r"\b[MNO][A-Za-z\d_-]{23,27}\.[A-Za-z\d_-]{6}\.[A-Za-z\d_-]{27,40}"),
-    ("webhook", ("hook", "hc-ping", "ifttt"), r"(?i)(?:hc-ping\.com|maker\.ifttt\.com/\S{0,80}?(?:key|use)|\bhooks?\.[\w.:-]{1,80}|[/-](?:web|incoming-?)?hooks?)/(?:[\w.~-]{1,60}/){0,6}?((?:[\w-]{0,20}?(?=[a-z]{0,40}\d)(?=\d{0,40}[a-z])[a-z0-9]{16,200}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<=hooks/catch/)\d{5,12}/[a-z0-9]{5,12})(?:[\w~-]*+)(?:/[\w.~/-]{0,200}[\w-])?)"),
     ("discord-webhook", ("/webhooks/",), r"(?i)/api/(?:v\d{1,2}/)?webhooks/(\d{15,20}/[A-Za-z0-9_-]{40,100})"),
     ("teams-webhook", ("webhook.office",), r"(?i)webhook\.office(?:365)?\.com/(\S{60,300})"),
+    ("webhook", ("hook", "hc-ping", "ifttt"), r"(?i)(?:hc-ping\.com|maker\.ifttt\.com/\S{0,80}?(?:key|use)|\bhooks?\.[\w.:-]{1,80}|[/-](?:web|incoming-?)?hooks?)/(?:[\w.~-]{1,60}/){0,6}?((?:[\w-]{0,20}?(?=[a-z]{0,40}\d)(?=\d{0,40}[a-z])[a-z0-9]{16,200}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<=hooks/catch/)\d{5,12}/[a-z0-9]{5,12})(?:[\w~-]*+)(?:/[\w.~/-]{0,200}[\w-])?)"),
     ("mailgun-key", ("key-", "mailgun"), r"\b(?:key-[0-9a-f]{32}|[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})\b"),
     ("mapbox-token", ("sk.eyj",), r"\bsk\.eyJ[\w-]{40,200}\.[\w-]{20,40}"),
     ("azure-pat", ("azure", "visualstudio", "azdo"), r"(?<![A-Za-z0-9])(?:(?=[a-z]{0,51}[2-7])[a-z2-7]{52}|[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4})(?![A-Za-z0-9])"),
