@@ -21,33 +21,23 @@ _ALPHABETS = {
     "s": "A-Za-z0-9+/=_~%-",
 }  # fmt: skip
 _TABLE = """
-github-token ghp_,gho_,ghu_,ghs_,ghr_ w36  github-token github_pat_ b22
-gitlab-token glpat-,glptt-,glrt-,gldt-,glcbt-,glft-,glsoat-,glagent-,glimt-,gloas-,glfeat-,glffct-,glwt-,GR1348941 d20  anthropic-key sk-ant- b20  npm-token npm_ w36
-pypi-token pypi- b40  huggingface-token hf_,api_org_ w30  digitalocean-token dop_v1_,doo_v1_,dor_v1_ h64  shopify-token shpat_,shpca_,shppa_,shpss_ x32
-databricks-token dapi h32  notion-token ntn_,secret_ w40  vault-token hvs.,hvb.,hvr. b20  figma-token figd_,figo_,figu_,figr_,figou_,figdr_ b36
-rubygems-key rubygems_ h48  docker-token dckr_pat_,dckr_oat_ b24  docker-token SWMTKN-1- b50  sentry-token sntrys_,sntryu_ s40
-planetscale-token pscale_tkn_,pscale_pw_,pscale_oauth_ d32  heroku-key HRKU- b36  tailscale-key tskey- b20  pulumi-token pul- h40  wechat-or-alibaba-key LTAI w16
-age-key AGE-SECRET-KEY-1 u40  postman-key PMAK- b50  netlify-token nfp_,nfc_,nfo_,nfu_ b30  brevo-key xkeysib-,xsmtpsib- b60  contentful-token CFPAT- b40
-sonar-token squ_,sqp_,sqa_ h40  1password-token ops_eyJ s60  1password-key A3- u6-b20  adobe-secret p8e- l32  artifactory-key AKCp w60  bedrock-key ABSK s100
-clojars-token CLOJARS_ l60  cloudflare-key v1.0- h24-h100  defined-key dnkey- b60  duffel-token duffel_live_,duffel_test_ d40  dynatrace-token dt0c01.,dt0s01.,dt0s16. d80
-easypost-key EZAK,EZTK l54  flutterwave-key FLWSECK-,FLWSECK_TEST- b20  frameio-token fio-u- d60  infracost-key ico- w32  prefect-key pnu_ w36  posthog-key phx_ w40
-readme-key rdme_ l60  scalingo-token tk-us- b48  settlemint-token sm_aat_,sm_pat_,sm_sat_ w16  shippo-token shippo_live_,shippo_test_ x40  typeform-token tfp_ d50
-yandex-key AQVN b35  buildkite-token bkua_,bkct_ w40  cargo-token cio w32  circleci-token CCIPAT_ b40  nuget-key oy2 l43  openshift-token sha256~ b43
-resend-key re_ w8_w20  render-key rnd_ w28  sourcegraph-token sgp_ b40  langsmith-key lsv2_pt_,lsv2_sk_ b40  langfuse-key sk-lf- b36  pinecone-key pcsk_ b50
-nvidia-key nvapi- b50  google-key 1//0 b40  matrix-token syt_ b30  deno-token ddp_,ddo_ w36  neon-key napi_ l50  mongodb-key mdb_sa_sk_ b30  axiom-token xaat-,xapt- b36
-launchdarkly-key sdk- h8-h4-h4-h4-h12  plaid-token access-production-,access-sandbox-,access-development- h8-h4-h4-h4-h12  ory-token ory_at_,ory_rt_,ory_pat_ b30
-paseto v1.local.,v2.local.,v3.local.,v4.local.,v2.public.,v4.public. b40  paypal-token access_token$production$,access_token$sandbox$ l16$h32
-instagram-token IGQV,IGQW b60  intra-secret s-s4t2ud-,s-s4t2af- h64  wakatime-key waka_ h8-h4-h4-h4-h12  harness-token pat.,sat. b22.x24.w20
-vercel-token vcp_,vck_,vca_,vci_,vcr_ w24  honeycomb-key hcaik_,hcxik_,hcalk_,hcxlk_ l30  unkey-key unkey_ w16  trigger-key tr_prod_,tr_dev_,tr_stg_,tr_pat_ w18
-octopus-key API- u26  paddle-key pdl_live_apikey_,pdl_sdbx_apikey_ b30  stripe-key sk_org_live_ w30  elastic-key essu_ s40  clickhouse-key 4b1d w38  cursor-key crsr_ h40
-discord-token mfa. b60  zoho-token 1000. h32.h32  firecrawl-key fc- h32  k3s-token K10 h48  linear-key lin_api_,lin_oauth_ w32
-slack-token xoxa-,xoxb-,xoxe-,xoxe.,xoxo-,xoxp-,xoxr-,xoxs-,xapp- d16  openai-key sk- b20  google-key AIza b35  google-key GOCSPX- b24  google-key ya29. b20
-stripe-key sk_live_,rk_live_,sk_test_,rk_test_ w16  stripe-key whsec_ s24  sendgrid-key SG. b16.b32  twilio-key SK h32  atlassian-token ATATT3,ATCTT3,ATBB,ATTA s20
-doppler-token dp.pt.,dp.st.,dp.ct.,dp.sa.,dp.scim.,dp.audit. d40  grafana-token glsa_ w32_x8  grafana-token glc_ s32  grafana-token eyJrIjoi s60
-square-token sq0csp-,sq0atp-,sq0idp- b22  square-token EAAA b56  facebook-token EAAce,EAAM,EAAC w60  groq-key gsk_,pplx-,csk- w40  xai-key xai- w60
-replicate-token r8_ w37  fireworks-key fw_ w24  tavily-key tvly- b20  elevenlabs-key sk_ h40  airtable-token pat w14.h64  dropbox-token sl. d60  supabase-key sbp_ h40
-supabase-key sb_secret_ b20  fly-token fo1_ b40  fly-token fm1_,fm2_,fm1a_,fm1r_,fm2a_,fm2r_ s60  wallet-key xprv,yprv,zprv,tprv w90
-newrelic-key NRAK-,NRII-,NRAA-,NRJS- b18
+github-token ghp_,gho_,ghu_,ghs_,ghr_ w36  github-token github_pat_ b22  gitlab-token glpat-,glptt-,glrt-,gldt-,glcbt-,glft-,glsoat-,glagent-,glimt-,gloas-,glfeat-,glffct-,glwt-,GR1348941 d20  anthropic-key sk-ant- b20  npm-token npm_ w36
+pypi-token pypi- b40  huggingface-token hf_,api_org_ w30  digitalocean-token dop_v1_,doo_v1_,dor_v1_ h64  shopify-token shpat_,shpca_,shppa_,shpss_ x32  databricks-token dapi h32  notion-token ntn_,secret_ w40  vault-token hvs.,hvb.,hvr. b20
+figma-token figd_,figo_,figu_,figr_,figou_,figdr_ b36  rubygems-key rubygems_ h48  docker-token dckr_pat_,dckr_oat_ b24  docker-token SWMTKN-1- b50  sentry-token sntrys_,sntryu_ s40  planetscale-token pscale_tkn_,pscale_pw_,pscale_oauth_ d32
+heroku-key HRKU- b36  tailscale-key tskey- b20  pulumi-token pul- h40  wechat-or-alibaba-key LTAI w16  age-key AGE-SECRET-KEY-1 u40  postman-key PMAK- b50  netlify-token nfp_,nfc_,nfo_,nfu_ b30  brevo-key xkeysib-,xsmtpsib- b60
+contentful-token CFPAT- b40  sonar-token squ_,sqp_,sqa_ h40  1password-token ops_eyJ s60  1password-key A3- u6-b20  adobe-secret p8e- l32  artifactory-key AKCp w60  bedrock-key ABSK s100  clojars-token CLOJARS_ l60  cloudflare-key v1.0- h24-h100
+defined-key dnkey- b60  duffel-token duffel_live_,duffel_test_ d40  dynatrace-token dt0c01.,dt0s01.,dt0s16. d80  easypost-key EZAK,EZTK l54  flutterwave-key FLWSECK-,FLWSECK_TEST- b20  frameio-token fio-u- d60  infracost-key ico- w32
+prefect-key pnu_ w36  posthog-key phx_ w40  readme-key rdme_ l60  scalingo-token tk-us- b48  settlemint-token sm_aat_,sm_pat_,sm_sat_ w16  shippo-token shippo_live_,shippo_test_ x40  typeform-token tfp_ d50  yandex-key AQVN b35
+buildkite-token bkua_,bkct_ w40  cargo-token cio w32  circleci-token CCIPAT_ b40  nuget-key oy2 l43  openshift-token sha256~ b43  resend-key re_ w8_w20  render-key rnd_ w28  sourcegraph-token sgp_ b40  langsmith-key lsv2_pt_,lsv2_sk_ b40
+langfuse-key sk-lf- b36  pinecone-key pcsk_ b50  nvidia-key nvapi- b50  google-key 1//0 b40  matrix-token syt_ b30  deno-token ddp_,ddo_ w36  neon-key napi_ l50  mongodb-key mdb_sa_sk_ b30  axiom-token xaat-,xapt- b36
+launchdarkly-key sdk- h8-h4-h4-h4-h12  plaid-token access-production-,access-sandbox-,access-development- h8-h4-h4-h4-h12  ory-token ory_at_,ory_rt_,ory_pat_ b30  paseto v1.local.,v2.local.,v3.local.,v4.local.,v2.public.,v4.public. b40
+paypal-token access_token$production$,access_token$sandbox$ l16$h32  instagram-token IGQV,IGQW b60  intra-secret s-s4t2ud-,s-s4t2af- h64  wakatime-key waka_ h8-h4-h4-h4-h12  harness-token pat.,sat. b22.x24.w20
+vercel-token vcp_,vck_,vca_,vci_,vcr_ w24  honeycomb-key hcaik_,hcxik_,hcalk_,hcxlk_ l30  unkey-key unkey_ w16  trigger-key tr_prod_,tr_dev_,tr_stg_,tr_pat_ w18  octopus-key API- u26  paddle-key pdl_live_apikey_,pdl_sdbx_apikey_ b30
+stripe-key sk_org_live_ w30  elastic-key essu_ s40  clickhouse-key 4b1d w38  cursor-key crsr_ h40  discord-token mfa. b60  zoho-token 1000. h32.h32  firecrawl-key fc- h32  k3s-token K10 h48  linear-key lin_api_,lin_oauth_ w32
+slack-token xoxa-,xoxb-,xoxe-,xoxe.,xoxo-,xoxp-,xoxr-,xoxs-,xapp- d16  openai-key sk- b20  google-key AIza b35  google-key GOCSPX- b24  google-key ya29. b20  stripe-key sk_live_,rk_live_,sk_test_,rk_test_ w16  stripe-key whsec_ s24
+sendgrid-key SG. b16.b32  twilio-key SK h32  atlassian-token ATATT3,ATCTT3,ATBB,ATTA s20  doppler-token dp.pt.,dp.st.,dp.ct.,dp.sa.,dp.scim.,dp.audit. d40  grafana-token glsa_ w32_x8  grafana-token glc_ s32  grafana-token eyJrIjoi s60
+square-token sq0csp-,sq0atp-,sq0idp- b22  square-token EAAA b56  facebook-token EAAce,EAAM,EAAC w60  groq-key gsk_,pplx-,csk- w40  xai-key xai- w60  replicate-token r8_ w37  fireworks-key fw_ w24  tavily-key tvly- b20  elevenlabs-key sk_ h40
+airtable-token pat w14.h64  dropbox-token sl. d60  supabase-key sbp_ h40  supabase-key sb_secret_ b20  fly-token fo1_ b40  fly-token fm1_,fm2_,fm1a_,fm1r_,fm2a_,fm2r_ s60  wallet-key xprv,yprv,zprv,tprv w90  newrelic-key NRAK-,NRII-,NRAA-,NRJS- b18
 """
 # Their length is fixed: the prefix is short, and longer words are something else.
 _EXACT = frozenset(
@@ -119,10 +109,10 @@ def matches(lower: str) -> list[tuple[str, re.Pattern[str]]]:
     joined = " ".join(words)
     numbers = {number for mark, number in _BY_MARK[:_OF_TABLE] if mark in joined}
     numbers |= {number for mark, number in _BY_MARK[_OF_TABLE:] if mark in lower}
-    found = [(FORMS[one][0], re.compile(FORMS[one][2])) for one in sorted(numbers)]
-    return (
-        found if any(len(word) >= _DISCORD for word in words) else [one for one in found if one[0] != "discord-token"]
-    )
+    discord = any(len(word) >= _DISCORD for word in words)
+    return [
+        (FORMS[n][0], re.compile(FORMS[n][2])) for n in sorted(numbers) if discord or FORMS[n][0] != "discord-token"
+    ]
 
 
 def is_card(match: re.Match[str]) -> bool:
@@ -142,10 +132,12 @@ def beside_key_id(match: re.Match[str]) -> bool:
     return any(len(re.findall(r"\n\s*", text)) <= 1 for text in between)
 
 
-_BASE64 = r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}+(?:\n[ \t]{0,20}[A-Za-z0-9+/]{16,}+)*(?:\n[ \t]{0,20}[A-Za-z0-9+/]{1,16}(?![\w/+-]))?={0,2}(?![A-Za-z0-9+/=])"
+_BASE64 = r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{10,}+(?:\n[ \t]{0,20}[A-Za-z0-9+/]{16,}+)*(?:\n[ \t]{0,20}[A-Za-z0-9+/]{1,16}(?![\w/+-]))?={0,2}(?![A-Za-z0-9+/=])"
 # `%3A`, `\u0022`, `\x22`, `&#34;`; with them quotation marks and signs are written that the other rules look for.
 _ESCAPED = re.compile(r"(?i)%[0-9a-f]{2}|\\(?:u00|x)[0-9a-f]{2}|&(?:#x?[0-9a-f]{2,3}|quot|apos);")
 _UNICODE = r"\\(?:u00|x)([0-9A-Fa-f]{2})"
+# As clients of registries keep it: "auth": "bmFtZTpwYXNz".
+_AUTH = re.compile(r"(?i)auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?$")
 _LOGIN = r"[A-Za-z][\w.@+-]{1,60}:(\S{4,100})"
 Redacts = Callable[[str], tuple[str, tuple[str, ...]]]
 
@@ -164,7 +156,10 @@ def decoded(text: str, redacts: Redacts) -> tuple[str, tuple[str, ...]]:
         except ValueError:
             return match[0]
         login = re.fullmatch(_LOGIN, plain) if beside else None
-        names = redacts(plain)[1] or (("password",) if login is not None and is_mixed(login[1]) else ())
+        known = login is not None and (
+            is_mixed(login[1]) or _AUTH.search(text, max(0, match.start() - 20), match.start())
+        )
+        names = redacts(plain)[1] or (("password",) if known else ())
         found.extend(names)
         return f"[redacted:{names[0]}]" if names else match[0]
 
@@ -184,9 +179,7 @@ def decoded(text: str, redacts: Redacts) -> tuple[str, tuple[str, ...]]:
 
 # What a program is given on its command line: `mysql -pX`, `sshpass -p X`, `curl -u name:X`. @: its other arguments.
 _GIVEN = (
-    r"\b(?:(?:mysql\w{0,10}|mariadb[\w-]{0,10}|7z)\b@ -p|sshpass +-p *|mongo\w{0,10}\b@ -p[ =]|(?:docker|podman|helm|az)(?: \w{1,20}){0,2} login\b@ -p[ =]|redis-cli\b@ -a +|(?:un)?zip\b@ -P *|ldap\w{3,10}\b@ -w +"
-    r"|curl\b@ (?:-u|-U|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,80}:|openssl\b@ pass:|smbclient\b@ (?:-U|--user=?) *[^\s%]{1,60}%|lftp\b@ -u +[^\s,]{1,60},|mosquitto_\w{3}\b@ -P +|ipmitool\b@ -P +|snmp\w{3,8}\b@ -c +(?!public\b)|htpasswd +-\w{0,6}b\w{0,6} +\S{1,99} +\S{1,60} +|xfreerdp\b@ /p:|net use\b@ /user:\S{1,80} +"
-    r"|(?=echo [^\n;|&]{1,200}\| *(?:sudo +)?chpasswd)echo +(?:-n +)?[\"']?[\w.-]{1,40}:|(?=echo [^\n;|&]{1,200}\| *sudo +-S)echo +(?:-n +)?)[\"']?(?P<value>(?![-<$*{\[])[^\s\"'`;|&]{2,200})"
+    r"\b(?:(?:mysql\w{0,10}|mariadb[\w-]{0,10}|7z)\b@ -p|sshpass +-p *|mongo\w{0,10}\b@ -p[ =]|(?:docker|podman|helm|az)(?: \w{1,20}){0,2} login\b@ -p[ =]|redis-cli\b@ -a +|(?:un)?zip\b@ -P *|ldap\w{3,10}\b@ -w +|curl\b@ (?:-u|-U|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,80}:|openssl\b@ pass:|smbclient\b@ (?:-U|--user=?) *[^\s%]{1,60}%|lftp\b@ -u +[^\s,]{1,60},|mosquitto_\w{3}\b@ -P +|ipmitool\b@ -P +|snmp\w{3,8}\b@ -c +(?!public\b)|htpasswd +-\w{0,6}b\w{0,6} +\S{1,99} +\S{1,60} +|xfreerdp\b@ /p:|net use\b@ /user:\S{1,80} +|(?=echo [^\n;|&]{1,200}\| *(?:sudo +)?chpasswd)echo +(?:-n +)?[\"']?[\w.-]{1,40}:|(?=echo [^\n;|&]{1,200}\| *sudo +-S)echo +(?:-n +)?)[\"']?(?P<value>(?![-<$*{\[])[^\s\"'`;|&]{2,200})"
 ).replace("@", r"[^\n;|&]{0,200}?")
 
 
@@ -204,9 +197,7 @@ def _named(match: re.Match[str]) -> bool:
 
 def _strong(match: re.Match[str]) -> bool:
     word = match["value"].rstrip(".!?)")
-    return is_mixed(word) and (
-        re.search(r"[!#$%^&*+~?=]", word) is not None or (re.search(r"[A-Z]", word) is not None and "." not in word)
-    )
+    return is_mixed(word) and re.search(r"[!#$%^&*+~?=]|^[^.]*[A-Z][^.]*$", word) is not None
 
 
 # Words that four groups of letters are when they are a sentence.

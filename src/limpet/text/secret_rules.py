@@ -8,7 +8,6 @@ kept by re's own cache, when a text holds their marks. All run in linear time.
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Callable, Iterator
 
@@ -61,11 +60,7 @@ def assigned(text: str, _lower: str) -> Spans:
             continue
         if text[match.start() - 1 : start] == f":{match['name']}:" and "arn:" in text[max(0, start - LINE) : start]:
             continue  # arn:aws:secretsmanager:eu-1:1:secret:name
-        if name.lower() in ("auth", "_auth"):
-            value = _WORD_VALUE.match(text, start)
-            if value is not None and _is_login(value[0]):
-                yield value.span()
-        elif names_secret(name) or (name.lower() == "pass" and name != "PASS"):
+        if names_secret(name) or (name.lower() == "pass" and name != "PASS"):
             span = _assigned(text, match, name)
             if span is not None and not is_handle(name, text[slice(*span)]):
                 done = span[1]
@@ -135,28 +130,15 @@ def _is_value(word: str, name: str, *, closed: bool) -> bool:
     return is_plain_value(word) and len(word) >= 6 and not word.istitle()
 
 
-def _is_login(word: str) -> bool:
-    """Return whether it is `name:password` in base64, as clients of registries keep it."""
-    try:
-        text = base64.b64decode(word, validate=True).decode("utf-8")
-    except ValueError:
-        return False
-    return len(word) >= 8 and ":" in text and text.isprintable()
-
-
 # --- stated in a sentence -------------------------------------------------------------------------------------------
 
 _QUOTES = dict(zip("\"'`\u201c\u2018\u201e\u00ab\u00bb", "\"'`\u201d\u2019\u201c\u00bb\u00ab", strict=True))
-_NOUN = (
-    r"(?<![\w.$@/\\-])(?:[\w-]{1,30}-)?(?P<noun>pass[ -]?(?:word|wort|phrase|code|wd)|kennwort|pwd|pw|pin|mot de passe|contraseña|clave|(?:wlan|wifi|wi-fi|netzwerk)-?schlüssel|wi-?fi key|psk|pre-?shared[ -]key|community[ -]string|snmp(?:[ -]?v?[123]c?)?[ -]community|wachtwoord|wachtzin|senha|palavra-?passe|parola(?: d['’]ordine"
-    r"| chiave)?|phrase (?:de )?passe|frase (?:de paso|segreta|secreta)|(?P<pl>has[łl]o|heslo|парол[ьяюе]\w?)|пин(?:-код)?|passord|lösenord(?:et)?|adgangskode(?:n)?|salasana|jelsz[óa]\w{0,2}|şifre(?:si)?|κωδικός)(?:['’]s)?(?![\w(\[./\\-])"
-)
+_NOUN = r"(?<![\w.$@/\\-])(?:[\w-]{1,30}-)?(?P<noun>pass[ -]?(?:word|wort|phrase|code|wd)|kennwort|pwd|pw|pin|mot de passe|contraseña|clave|(?:wlan|wifi|wi-fi|netzwerk)-?schlüssel|wi-?fi key|psk|pre-?shared[ -]key|community[ -]string|snmp(?:[ -]?v?[123]c?)?[ -]community|wachtwoord|wachtzin|senha|palavra-?passe|parola(?: d['’]ordine| chiave)?|phrase (?:de )?passe|frase (?:de paso|segreta|secreta)|(?P<pl>has[łl]o|heslo|парол[ьяюе]\w?)|пин(?:-код)?|passord|lösenord(?:et)?|adgangskode(?:n)?|salasana|jelsz[óa]\w{0,2}|şifre(?:si)?|κωδικός)(?:['’]s)?(?![\w(\[./\\-])"
 _IN_BRACKETS = r"(?:[ \t]*\([^()\n]{1,60}\))?"
 # "for the router", "of Ana's locker", "we use there", "(billing)": up to the verb of the same clause.
 _ABOUT = (
     _IN_BRACKETS
-    + r"(?:[ \t]+(?:wi-?fi|wlan|vpn|admin|root|sudo))?(?:[ \t]+(?:for|of|to|on|in|at|from|we|i|they|you|that|für|von|zu|zum|zur|auf|am|im|vom|des|der|pour|du|de|la|sur|del|della|dello|per|al|alla|para|do|da|dos|das|no|na|en|van|voor|op|bij"
-    r"|od|dla|pro|k|w|от|до|для|к|на|в|ko|för|till|til|på|за|[dl]['’]\w+|dell['’]\w+)\b[^\n.!?;:=\"–—]{1,60}?)?"
+    + r"(?:[ \t]+(?:wi-?fi|wlan|vpn|admin|root|sudo))?(?:[ \t]+(?:for|of|to|on|in|at|from|we|i|they|you|that|für|von|zu|zum|zur|auf|am|im|vom|des|der|pour|du|de|la|sur|del|della|dello|per|al|alla|para|do|da|dos|das|no|na|en|van|voor|op|bij|od|dla|pro|k|w|от|до|для|к|на|в|ko|för|till|til|på|за|[dl]['’]\w+|dell['’]\w+)\b[^\n.!?;:=\"–—]{1,60}?)?"
     + _IN_BRACKETS
     + r"(?(pl)(?:[ \t]+[^\s\d.!?;:=\"\u2013\u2014]{1,20}){0,5}?)"  # with a genitive
 )
@@ -184,8 +166,7 @@ _TOKEN = re.compile(r"\S{1,200}")
 _HTML_END = re.compile(r"[.,;:)!?]{0,9}(?:&(?:quot|apos|lt|gt|nbsp|#3[49]);[.,;:)]{0,9}){1,9}$")
 # Words of small letters to the end of the clause, of which the first does not begin a sentence about the phrase.
 _PHRASE = re.compile(
-    r"(?!(?:\w{3,}(?:ed|ing|ly|ble|iert)|an?|the|not?|in|on|at|by|to|of|for|from|with|as|known|kept|written|set|lost|gone|taken|given|held|made|shown|sent|only|never|always|still|also|just|too|very|so|now|then|some\w*|any\w*|every\w*|up|out|what\w*|wh\w+|how"
-    r"|long|short|strong|weak|different|same|our|their|his|her|your|my|right|wrong|good|bad|under|inside|there|here|more|less|about|nicht|im|in|bei|auf|noch|immer|zu|sehr|nur|jetzt|auch|nur|dans|pas|en|au|no|nel|non|na|w|nie)\b)(?:[^\W\d_A-Z]{1,30}[ -]){3,9}[^\W\d_A-Z]{1,30}(?=[.,;!?)]|[ \t]*(?:\n|$))"
+    r"(?!(?:\w{3,}(?:ed|ing|ly|ble|iert)|an?|the|not?|in|on|at|by|to|of|for|from|with|as|known|kept|written|set|lost|gone|taken|given|held|made|shown|sent|only|never|always|still|also|just|too|very|so|now|then|some\w*|any\w*|every\w*|up|out|what\w*|wh\w+|how|long|short|strong|weak|different|same|our|their|his|her|your|my|right|wrong|good|bad|under|inside|there|here|more|less|about|nicht|im|in|bei|auf|noch|immer|zu|sehr|nur|jetzt|auch|nur|dans|pas|en|au|no|nel|non|na|w|nie)\b)(?:[^\W\d_A-Z]{1,30}[ -]){3,9}[^\W\d_A-Z]{1,30}(?=[.,;!?)]|[ \t]*(?:\n|$))"
 )
 
 
@@ -308,14 +289,10 @@ _OF = r"(?:[ \t]+[^\s\d.!?:=]{1,20}){0,6}?"
 _SAYS = r"(?:['\u2019]s|[ \t]+(?:is|was|are|ist|war|lautet|est|es|è|é|jest|to|now|still|it's)\b|[ \t]*(?:[:=：]|->|\u2192|[ \t][\u2013\u2014](?= )|は|是))+"
 # Codes of doors and cards; the last three rows are German, French and Spanish.
 _CODES = (
-    rf"(?i)\b(?:(?:{_LOCK})s?(?:['\u2019]s)?[ -]+){{1,3}}(?:pin|code|combination)\b{_OF}(?:{_SAYS}|(?<=pin)|(?<=combination))|\b(?:combination|combo|code|pin) (?:for|to|of) (?:the|my|our|his|her) (?:[\w-]+ )?(?:{_LOCK})\b{_OF}{_SAYS}|\b(?:my|our|his|her) pin\b{_OF}{_SAYS}|\b(?:cvv2?|cvc2?|puk|otp)(?:[ -](?:code|number))?\b{_OF}(?:{_SAYS})?"
-    rf"|\b(?:code|pin|kombination) (?:für|von|zu|zum|zur|vom|am|an|der|des)(?: (?:den|das|die|dem|der|unseren?|meinen?))?(?: [\w-]+)? (?:[\w-]*(?:tresor|safe|tür|tor|alarmanlage|garage|schloss|schließfach|karte|handy))s?\b{_OF}{_SAYS}"
-    rf"|\b(?:tür|alarm|tor|zugangs|safe|tresor|sicherheits|schloss|garagen|haustür|handy|karten)-?(?:code|pin)\b{_OF}{_SAYS}|\b(?:codice|código|kod|код|пин-?код) (?:(?:d\w{{0,4}}|pin|от|для|do|na) ?(?:l['\u2019])?)?(?:porta|port\w{{2,5}}|allarme|alarme|cancello|cassaforte|cofre"
-    rf"|cartão|garagem|accesso|drzwi\w*|alarmu|bramy|furtki|sejfu|domofonu|двер\w+|домофон\w*|сейф\w*|подъезд\w*)\b{_OF}(?:{_SAYS})?|\b(?:(?:deur|toegangs|pin|kluis|poort)-?code|code (?:van|voor) (?:de |het )?\w{{0,15}}(?:deur|kluis|poort|alarm|kast|garage|slot))\b{_OF}{_SAYS}|\b(?:lockbox|keypad|padlock|key ?safe|digicode)\b{_OF}(?:{_SAYS})?|(?:暗証番号|暗证码|비밀번호){_OF}{_SAYS}|\b(?:cryptogramme|prüfnummer|kartenprüfnummer|código de seguridad)\b{_OF}(?:{_SAYS})?"
+    rf"(?i)\b(?:(?:{_LOCK})s?(?:['\u2019]s)?[ -]+){{1,3}}(?:pin|code|combination)\b{_OF}(?:{_SAYS}|(?<=pin)|(?<=combination))|\b(?:combination|combo|code|pin) (?:for|to|of) (?:the|my|our|his|her) (?:[\w-]+ )?(?:{_LOCK})\b{_OF}{_SAYS}|\b(?:my|our|his|her) pin\b{_OF}{_SAYS}|\b(?:cvv2?|cvc2?|puk|otp)(?:[ -](?:code|number))?\b{_OF}(?:{_SAYS})?|\b(?:code|pin|kombination) (?:für|von|zu|zum|zur|vom|am|an|der|des)(?: (?:den|das|die|dem|der|unseren?|meinen?))?(?: [\w-]+)? (?:[\w-]*(?:tresor|safe|tür|tor|alarmanlage|garage|schloss|schließfach|karte|handy))s?\b{_OF}{_SAYS}"
+    rf"|\b(?:tür|alarm|tor|zugangs|safe|tresor|sicherheits|schloss|garagen|haustür|handy|karten)-?(?:code|pin)\b{_OF}{_SAYS}|\b(?:codice|código|kod|код|пин-?код) (?:(?:d\w{{0,4}}|pin|от|для|do|na) ?(?:l['\u2019])?)?(?:porta|port\w{{2,5}}|allarme|alarme|cancello|cassaforte|cofre|cartão|garagem|accesso|drzwi\w*|alarmu|bramy|furtki|sejfu|domofonu|двер\w+|домофон\w*|сейф\w*|подъезд\w*)\b{_OF}(?:{_SAYS})?|\b(?:(?:deur|toegangs|pin|kluis|poort)-?code|code (?:van|voor) (?:de |het )?\w{{0,15}}(?:deur|kluis|poort|alarm|kast|garage|slot))\b{_OF}{_SAYS}|\b(?:lockbox|keypad|padlock|key ?safe|digicode)\b{_OF}(?:{_SAYS})?|(?:暗証番号|暗证码|비밀번호){_OF}{_SAYS}|\b(?:cryptogramme|prüfnummer|kartenprüfnummer|código de seguridad)\b{_OF}(?:{_SAYS})?"
     # what one types at the thing, or sets it to: `the alarm: type 2806`, `locker 114: I set it to 5083`
-    rf"|\b(?:alarma?|door|gate|lock(?:er|box)?|padlock|safe|keypad|garage|tresor|tür|alarmanlage|schloss|puerta|porte|portail|portone|cancello|allarme|alarme|drzwi|brama|deur)\b[^\n.!?]{{0,90}}?\b(?:type|enter|press|dial|punch in|key in|set (?:it |them )?to"
-    rf"|(?:opens?|unlocks?|open it|disarm(?:ed)?(?: it)?) (?:with|using|by)|geht mit|öffnet mit|tippe?n?|(?:quita|abre|s['\u2019]ouvre|ouvre|apre|desactiva|désactive) (?:con|avec|com))(?= )"
-    rf"|\b(?:code|código) (?:pin|secret|confidentiel|secreto|(?:de|du|del|d['\u2019]) ?(?:la |l['\u2019])?(?:porte|accès|alarme|portail|immeuble|coffre|carte|puerta|alarma|acceso|portal|garaje|caja|seguridad|tarjeta))\b{_OF}{_SAYS}"
+    rf"|\b(?:alarma?|door|gate|lock(?:er|box)?|padlock|safe|keypad|garage|tresor|tür|alarmanlage|schloss|puerta|porte|portail|portone|cancello|allarme|alarme|drzwi|brama|deur)\b[^\n.!?]{{0,90}}?\b(?:type|enter|press|dial|punch in|key in|set (?:it |them )?to|(?:opens?|unlocks?|open it|disarm(?:ed)?(?: it)?) (?:with|using|by)|geht mit|öffnet mit|tippe?n?|(?:quita|abre|s['\u2019]ouvre|ouvre|apre|desactiva|désactive) (?:con|avec|com))(?= )|\b(?:code|código) (?:pin|secret|confidentiel|secreto|(?:de|du|del|d['\u2019]) ?(?:la |l['\u2019])?(?:porte|accès|alarme|portail|immeuble|coffre|carte|puerta|alarma|acceso|portal|garaje|caja|seguridad|tarjeta))\b{_OF}{_SAYS}"
 )
 _DIGITS = re.compile(
     r"[ \t]*[\"'`*]{0,2}(?P<value>(?:\d{1,6}(?:[- ]\d{2,4}){1,2}|\d(?:[- ]\d){3,7}|\d{3,10}|(?=[A-Z]{0,7}\d[A-Z]{0,6}\d)[A-Z\d]{4,8})[#*]?)(?!\w|[.,:/-]\d|[ \t]*(?:%|bits?|digits?|characters?|times))"
@@ -335,10 +312,7 @@ def codes(text: str, _lower: str) -> Spans:
             yield digits.span("value")
 
 
-_LISTED = (
-    r"(?i)\b(?:(?:recovery|backup|rescue|scratch|2fa|mfa|one-time|emergency)[ -]?codes?|(?:wiederherstellungs|notfall|backup|sicherungs)-?codes?|c[óo]d(?:igos|ici) (?:de |di )?(?:recup|backup|emerg|respaldo|resgate|segur)\w*|codes? de (?:secours|récup\w+|sauvegarde)"
-    r"|(?:herstel|back-?up)codes|kody (?:zapasowe|odzyskiwania|awaryjne)|(?:резервные|запасные) коды)\b|(?:リカバリー|バックアップ)コード"
-)
+_LISTED = r"(?i)\b(?:(?:recovery|backup|rescue|scratch|2fa|mfa|one-time|emergency)[ -]?codes?|(?:wiederherstellungs|notfall|backup|sicherungs)-?codes?|c[óo]d(?:igos|ici) (?:de |di )?(?:recup|backup|emerg|respaldo|resgate|segur)\w*|codes? de (?:secours|récup\w+|sauvegarde)|(?:herstel|back-?up)codes|kody (?:zapasowe|odzyskiwania|awaryjne)|(?:резервные|запасные) коды)\b|(?:リカバリー|バックアップ)コード"
 _BETWEEN = re.compile(r"(?:[\s,;/|*•`'\"-]|\d{1,2}[.)][ \t]|(?:and|or|e|y|und|et|en|oraz|i|и)\s){1,24}")
 _ONE = re.compile(
     r"(?:\d{3,4}[ -]\d{3,4}(?:[ -]\d{4})?|(?=[A-Za-z-]{0,24}\d)[0-9A-Za-z]{4,12}(?:-[0-9A-Za-z]{4,12}){0,4})(?![\w.:/-])"
@@ -358,8 +332,7 @@ def listed(text: str, _lower: str) -> Spans:
 
 # A column of passwords, or of what opens a door, in a table of Markdown or CSV.
 _COLUMNS = re.compile(
-    r"(?i)(?:.{0,30}[ _-])?(?:pass|password|passwort|passwd|pw|pwd|passphrase|kennwort|secret|token|api[ _-]?key|mot de passe|contraseña|clave|senha|wachtwoord|has[łl]o|heslo|пароль|パスワード|密码)|(?P<lock>(?:gate|door|alarm|safe|lock(?:er|box)?|keypad|garage|pin|tür|tor|tresor"
-    r"|porte|portail|puerta|porta|alarma|cancello|entry|access)(?:[ -]?(?:code|pin|código|codice|kod))?s?)"
+    r"(?i)(?:.{0,30}[ _-])?(?:pass|password|passwort|passwd|pw|pwd|passphrase|kennwort|secret|token|api[ _-]?key|mot de passe|contraseña|clave|senha|wachtwoord|has[łl]o|heslo|пароль|パスワード|密码)|(?P<lock>(?:gate|door|alarm|safe|lock(?:er|box)?|keypad|garage|pin|tür|tor|tresor|porte|portail|puerta|porta|alarma|cancello|entry|access)(?:[ -]?(?:code|pin|código|codice|kod))?s?)"
 )
 
 

@@ -33,8 +33,7 @@ CODE = re.compile(
 REFERENCE = re.compile(r"(?i)[a-z\d_.:/-]*(?:pass|secret|token|credential|cookie|pwd|key)[a-z\d_.:/-]*$")
 # Technical terms and measures have digits too: SHA256, TLS1.3, 2048-bit, 2026-03-01, 30s, 1Password, OAuth2, v2.
 _TERM = re.compile(
-    r"(?:pb?kdf|sha|md|utf|base|aes|rsa|http|oauth|ipv|argon|bcrypt|scrypt|tls|ssl|ntlm|blake|hmac|nist|latin|iso|v|s|x|h|q|level|php|python|win|mp|log4j|k8|i18|l10|e2|a11|step|day|week|room|chapter|section|line|page|version|issue|pr|c|f|g|p)-?_?[\d.]+[a-z]{0,2}(?:-\w+)?$"
-    r"|\d[\d.,]*-?(?:bits?|bytes?|chars?|characters?|digits?|th|st|nd|rd|days?|hours?|h|min|minutes?|weeks?|months?|years?|ms|s|m|cm|mm|kb|mb|gb|x|fa|password|am|pm|%|\+)(?:[-/]\w+)*$"
+    r"(?:pb?kdf|sha|md|utf|base|aes|rsa|http|oauth|ipv|argon|bcrypt|scrypt|tls|ssl|ntlm|blake|hmac|nist|latin|iso|v|s|x|h|q|level|php|python|win|mp|log4j|k8|i18|l10|e2|a11|step|day|week|room|chapter|section|line|page|version|issue|pr|c|f|g|p)-?_?[\d.]+[a-z]{0,2}(?:-\w+)?$|\d[\d.,]*-?(?:bits?|bytes?|chars?|characters?|digits?|th|st|nd|rd|days?|hours?|h|min|minutes?|weeks?|months?|years?|ms|s|m|cm|mm|kb|mb|gb|x|fa|password|am|pm|%|\+)(?:[-/]\w+)*$"
     r"|\d{4}-\d\d?-\d\d?(?:T\S*)?$|\d\d?[:/.]\d\d(?:[:/.]\d+)?$|\w+@[\w-]+\.\w+$|(?:https?|ftp|file)://",
     re.IGNORECASE,
 )

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 _MARKS = (
     "pass", "pw", "secret", "token", "key", "cred", "cookie", "auth", "psk", "kennw", "mnemonic", "pin", "clave", "contrase",
     "shared", "communit", "login", "log ", "zugang", "anmeld", "account", "identif", "acceso", "cod", "kod", "comb", "cv",
-    "puk", "otp", "phrase", "frase", " words", "jeton", "2fa", "mfa", "machine ", "net use", "wachtw", "senha", "heslo",
-    "haslo", "parola", "@",
+    "puk", "otp", "phrase", "frase", " words", "jeton", "2fa", "mfa", "machine ", "net use", "wachtw", "senha", "heslo", "haslo", "parola", "@",
 )  # fmt: skip
 # The same beside a sign: programs with an option, files, sessions; in texts that are not only ASCII; with a digit
 # ("open it with 4711").
@@ -27,8 +26,7 @@ _MARKS_WITH = (
     ("|", ("sudo", "chpass", "|")), (":", (":*:", "432:", ":thin:", "wifi:")), ("=", ("essionid", "sessid")), (" /", ("/p:",)),
 )  # fmt: skip
 _MARKS_BEYOND = (
-    "clé", "schlüssel", "密", "口令", "令牌", "秘", "验证码", "hasł", "парол", "код", "пин", "パスワード", "暗", "비밀", "비번", "コード",
-    "şifre", "lösen", "jelsz", "salasana", "κωδικ", "códig", "tür",
+    "clé", "schlüssel", "密", "口令", "令牌", "秘", "验证码", "hasł", "парол", "код", "пин", "パスワード", "暗", "비밀", "비번", "コード", "şifre", "lösen", "jelsz", "salasana", "κωδικ", "códig", "tür",
 )  # fmt: skip
 _MARKS_OF_DIGITS = (" with ", " using ", " mit ", "alarm", "lock", "door", "gate", "safe", "tresor", "puerta", "porta", "crypt")  # fmt: skip
 # What stands beside the number of a bank card.
